@@ -1,0 +1,56 @@
+# One obvious command per chore. Everything is installed into .venv; nothing else on the machine changes.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
+PORT   ?= 6553
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check fmt test-kubectl conformance bench lock clean
+
+help: ## List the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Posse needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..."; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || \
+		{ echo "$(PYTHON) cannot make virtual environments: install the venv module of your Python (Debian: python3-venv)."; exit 1; }
+	@echo "Setting up $(VENV) (once; about a minute) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@rm -f $(VENV)/.ready-*; touch $@
+
+run: $(READY) ## Start the embedded cluster with an example gang (Ctrl-C stops it)
+	@$(BIN)/posse up --port $(PORT) --example gang
+
+test: $(READY) ## Unit, property and scenario tests
+	@$(BIN)/pytest -n auto -m "not kubectl"
+
+check: $(READY) ## Format, lint, types, import contracts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+fmt: $(READY) ## Format the code and mend what lint can mend
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+test-kubectl: $(READY) ## Drive the embedded cluster with stock kubectl (needs kubectl on PATH)
+	@$(BIN)/pytest -m kubectl tests/kubectl
+
+conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted by tag (ARGS=--required: only those that may not fail)
+	@$(BIN)/python tools/conformance.py $(ARGS)
+
+bench: $(READY) ## Measure; prints a table and writes build/bench.json
+	@$(BIN)/python -m bench
+
+lock: ## Renew requirements.lock from pyproject.toml
+	@$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv
+	@$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
+		--group dev pyproject.toml -o requirements.lock
+	@rm -rf $(VENV)-lock
+
+clean: ## Remove what was built (.venv, build, caches)
+	@rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

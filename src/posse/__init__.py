@@ -1,0 +1,1 @@
+"""Posse schedules workloads: pods that belong together start together or not at all."""

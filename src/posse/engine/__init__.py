@@ -1,0 +1,1 @@
+"""The decision core: cluster events in, decisions out. No IO, no clock, no randomness."""

@@ -1,0 +1,66 @@
+"""Whether a group may be tried at all: what it still waits for, and what is wrong with it."""
+
+from dataclasses import dataclass
+
+from posse.engine.groups import GroupRecord
+from posse.model.pod import Pod
+
+PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The group is not tried. Only an error is worth telling every member."""
+
+    reason: str
+    message: str
+    is_error: bool = False
+
+
+def held(group: GroupRecord) -> Held | None:
+    """Why the group is not tried now; None when it may be."""
+    if group.podgroup is None:
+        return Held("WaitingForPodGroup", f"PodGroup {group.key.name} does not exist yet")
+    if len(group.members) < group.minimum:
+        return Held("WaitingForPods", f"{len(group.members)} of the {group.minimum} pods it needs exist")
+    gated = sum(1 for record in group.members.values() if record.pod.spec.scheduling_gates)
+    if gated:
+        return Held("SchedulingGated", f"{gated} of its pods have scheduling gates")
+    error = _contradiction(group)
+    return Held("SchedulerError", error, is_error=True) if error else None
+
+
+def _contradiction(group: GroupRecord) -> str:
+    podgroup = group.podgroup
+    if podgroup is None:
+        return ""
+    if podgroup.spec.parent_composite_pod_group_name:
+        return "composite pod groups are not supported by this version of Posse"
+    if podgroup.spec.scheduling_constraints is not None and podgroup.spec.scheduling_constraints.topology:
+        return "topology constraints are not supported by this version of Posse"
+    pods = [record.pod for record in group.members.values()]
+    return _members_disagree(pods) or _members_contradict(
+        pods, group.priority, podgroup.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
+    )
+
+
+def _members_disagree(pods: list[Pod]) -> str:
+    names = list(dict.fromkeys(pod.spec.scheduler_name for pod in pods))
+    if len(names) > 1:
+        return (
+            "all pods in a single pod group should have the same .spec.schedulerName set, "
+            f'got: "{names[0]}" and "{names[1]}"'
+        )
+    return ""
+
+
+def _members_contradict(pods: list[Pod], priority: int, policy: str) -> str:
+    whole = "all pods in a single pod group should have the same"
+    for pod in pods:
+        own_priority = pod.spec.priority or 0
+        if own_priority != priority:
+            return f"{whole} priority as the pod group's priority, got {own_priority} and {priority}"
+        own_policy = pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
+        if own_policy != policy:
+            return f"{whole} preemption policy as the pod group's preemption policy, got {own_policy} and {policy}"
+    return ""

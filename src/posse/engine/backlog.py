@@ -1,0 +1,188 @@
+"""Who waits, in which order, and what wakes them. Pods and groups wait side by side.
+
+An entry is active (its turn comes by priority, then age), backing off (until a time, or until nothing else is
+left to do), penalised (until a time), or parked (until a node improves for one of its pod classes, it changes
+itself, or five minutes pass). Age is that of the entry's first pod and survives every attempt, so nobody loses its place by trying.
+"""
+
+import heapq
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from posse.engine.decisions import GroupKey
+from posse.engine.pod_class import PodClass
+
+BACKOFF_FIRST_SECONDS = 1.0
+BACKOFF_MOST_SECONDS = 10.0
+PARKED_MOST_SECONDS = 300.0
+
+Key = str | GroupKey
+"""A pod's uid, or a group."""
+
+
+class Place(Enum):
+    ACTIVE = "active"
+    BACKING_OFF = "backing off"
+    PENALISED = "penalised"
+    PARKED = "parked"
+    TAKEN = "taken"
+
+
+@dataclass(slots=True, eq=False)
+class Waiting:
+    key: Key
+    priority: int
+    since: str
+    """Creation time of its oldest pod, as text that sorts by time."""
+    arrival: int
+    size: int = 1
+    """Pods it stands for; larger groups may back off longer."""
+    attempts: int = 0
+    ready_at: float = 0.0
+    parked_at: float = 0.0
+    place: Place = Place.TAKEN
+    ticket: int = 0
+    """Tells the entry's present heap item from stale ones."""
+    classes: tuple[PodClass, ...] = ()
+    """While parked: the classes that found no place."""
+
+    def order(self) -> tuple[int, str, int]:
+        return (-self.priority, self.since, self.arrival)
+
+
+class _Heap:
+    """A priority queue whose stale items are skipped: an item counts only while its entry is still in `place`."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._items: list[tuple[tuple[float | str, ...], int, Waiting]] = []
+        self._pushed = 0
+
+    def push(self, sort_key: tuple[float | str, ...], waiting: Waiting) -> None:
+        self._pushed += 1
+        waiting.place, waiting.ticket = self._place, self._pushed
+        heapq.heappush(self._items, (sort_key, self._pushed, waiting))
+
+    def head(self) -> Waiting | None:
+        while self._items:
+            _, ticket, waiting = self._items[0]
+            if waiting.place is self._place and waiting.ticket == ticket:
+                return waiting
+            heapq.heappop(self._items)
+        return None
+
+
+class Backlog:
+    def __init__(self) -> None:
+        self._entries: dict[Key, Waiting] = {}
+        self._active = _Heap(Place.ACTIVE)
+        self._backing_off = _Heap(Place.BACKING_OFF)
+        self._penalised = _Heap(Place.PENALISED)
+        self._parked: dict[Key, Waiting] = {}
+        """Longest parked first."""
+        self._parked_by_class: dict[PodClass, dict[Key, Waiting]] = {}
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._entries
+
+    def get(self, key: Key) -> Waiting | None:
+        return self._entries.get(key)
+
+    def counts(self) -> dict[Place, int]:
+        counts = dict.fromkeys(Place, 0)
+        for waiting in self._entries.values():
+            counts[waiting.place] += 1
+        return counts
+
+    def add(self, waiting: Waiting) -> None:
+        self._entries[waiting.key] = waiting
+        self._active.push(waiting.order(), waiting)
+
+    def remove(self, key: Key) -> None:
+        waiting = self._entries.pop(key, None)
+        if waiting is not None:
+            self._take_out(waiting)
+
+    def peek(self) -> Waiting | None:
+        """Whose turn it is. With nobody active, those that back off need not wait any longer."""
+        return self._active.head() or self._backing_off.head()
+
+    def take(self, waiting: Waiting) -> None:
+        """The caller tries it now, and then removes or parks it."""
+        waiting.place = Place.TAKEN
+
+    def park(self, waiting: Waiting, classes: Iterable[PodClass], now: float) -> None:
+        """Only an improvement for one of `classes` helps, or a change of the entry itself."""
+        self._count_attempt(waiting, now)
+        waiting.place = Place.PARKED
+        waiting.parked_at = now
+        waiting.classes = tuple(dict.fromkeys(classes))
+        self._parked[waiting.key] = waiting
+        for pod_class in waiting.classes:
+            self._parked_by_class.setdefault(pod_class, {})[waiting.key] = waiting
+
+    def penalise(self, key: Key, now: float) -> None:
+        """It failed for a reason outside; it is tried again when its backoff is over, and not before."""
+        waiting = self._entries[key]
+        self._take_out(waiting)
+        self._count_attempt(waiting, now)
+        self._penalised.push((waiting.ready_at, *waiting.order()), waiting)
+
+    def wake(self, key: Key) -> None:
+        """The entry itself changed: its turn comes at once, whatever it waited for."""
+        waiting = self._entries.get(key)
+        if waiting is not None and waiting.place is not Place.ACTIVE:
+            self._take_out(waiting)
+            self._active.push(waiting.order(), waiting)
+
+    def parked_classes(self) -> list[PodClass]:
+        return list(self._parked_by_class)
+
+    def wake_class(self, pod_class: PodClass, now: float) -> None:
+        for waiting in list(self._parked_by_class.get(pod_class, {}).values()):
+            self._resume(waiting, now)
+
+    def promote(self, now: float) -> None:
+        """Let those go on whose backoff is over or who have been parked for too long."""
+        for heap in (self._backing_off, self._penalised):
+            while (waiting := heap.head()) is not None and waiting.ready_at <= now:
+                self._active.push(waiting.order(), waiting)
+        while self._parked:
+            longest = next(iter(self._parked.values()))
+            if longest.parked_at + PARKED_MOST_SECONDS > now:
+                break
+            self._resume(longest, now)
+
+    def next_wakeup(self) -> float | None:
+        """When `promote` next has something to do."""
+        heads = (self._backing_off.head(), self._penalised.head())
+        times = [head.ready_at for head in heads if head is not None]
+        if self._parked:
+            times.append(next(iter(self._parked.values())).parked_at + PARKED_MOST_SECONDS)
+        return min(times, default=None)
+
+    def _resume(self, waiting: Waiting, now: float) -> None:
+        self._take_out(waiting)
+        if waiting.ready_at <= now:
+            self._active.push(waiting.order(), waiting)
+        else:
+            self._backing_off.push((waiting.ready_at, *waiting.order()), waiting)
+
+    def _take_out(self, waiting: Waiting) -> None:
+        if waiting.place is Place.PARKED:
+            del self._parked[waiting.key]
+            for pod_class in waiting.classes:
+                together = self._parked_by_class[pod_class]
+                del together[waiting.key]
+                if not together:
+                    del self._parked_by_class[pod_class]
+        waiting.place = Place.TAKEN
+
+    @staticmethod
+    def _count_attempt(waiting: Waiting, now: float) -> None:
+        waiting.attempts += 1
+        most = BACKOFF_MOST_SECONDS * math.sqrt(waiting.size)
+        # Beyond 2**10 seconds every cap is reached; the exponent is bounded so that the power stays small.
+        waiting.ready_at = now + min(BACKOFF_FIRST_SECONDS * 2 ** min(waiting.attempts - 1, 10), most)

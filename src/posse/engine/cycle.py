@@ -1,0 +1,84 @@
+"""One attempt to place a group, or a run of equal pods, in one draft. Pure search: reports and queues are not its business.
+
+A group is tried as a whole: members class by class, oldest class first, and if fewer than the minimum find a
+place the draft is rolled back, so that a gang holds nothing while it waits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.draft import Draft
+from posse.engine.groups import GroupRecord
+from posse.engine.invariants import no_gang_below_minimum
+from posse.engine.pod_class import PodClass
+from posse.engine.search.fill import fill
+from posse.engine.verdict import SUCCESS, Code, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    verdict: Verdict
+    placed: tuple[PodRecord, ...] = ()
+    """Attached to their nodes; empty unless the verdict is success."""
+    refused: tuple[tuple[PodRecord, Verdict], ...] = ()
+
+
+def try_pods(state: ClusterState, pod_class: PodClass, records: Sequence[PodRecord]) -> Attempt:
+    """Place pods of one class, each on its own account; those that find no node are refused."""
+    draft = Draft(state)
+    placed = fill(state, draft, pod_class, records)
+    if placed == len(records):
+        return Attempt(SUCCESS, draft.commit())
+    verdict = state.columns(pod_class).refuse()
+    return Attempt(SUCCESS, draft.commit(), tuple((record, verdict) for record in records[placed:]))
+
+
+def try_group(state: ClusterState, group: GroupRecord) -> Attempt:
+    draft = Draft(state)
+    members = group.unattached()
+    attached_before = group.attached_count
+    refused: list[tuple[PodRecord, Verdict]] = []
+    for pod_class, records in _by_class(members).items():
+        placed = fill(state, draft, pod_class, records)
+        if placed < len(records):
+            verdict = state.columns(pod_class).refuse()
+            refused += [(record, verdict) for record in records[placed:]]
+    attached = attached_before + len(members) - len(refused)
+    if attached < group.minimum or len(refused) == len(members):
+        draft.roll_back()
+        return _group_refused(group, attached, members, refused)
+    no_gang_below_minimum(group.key, attached, group.minimum)
+    return Attempt(SUCCESS, draft.commit(), tuple(refused))
+
+
+def _by_class(members: Sequence[PodRecord]) -> dict[PodClass, list[PodRecord]]:
+    classes: dict[PodClass, list[PodRecord]] = {}
+    for record in members:
+        classes.setdefault(record.pod_class, []).append(record)
+    return classes
+
+
+def _group_refused(
+    group: GroupRecord,
+    attached: int,
+    members: Sequence[PodRecord],
+    refused: Sequence[tuple[PodRecord, Verdict]],
+) -> Attempt:
+    own = dict(refused)
+    resolvable = sum(1 for verdict in own.values() if verdict.code is Code.UNSCHEDULABLE)
+    code = Code.UNSCHEDULABLE if attached + resolvable >= group.minimum else Code.UNRESOLVABLE
+    message = _group_message(group, attached, [verdict for _, verdict in refused])
+    drawn_along = Verdict(code, f"pod group is unschedulable, {message}")
+    return Attempt(
+        Verdict(code, message), refused=tuple((record, own.get(record, drawn_along)) for record in members)
+    )
+
+
+def _group_message(group: GroupRecord, attached: int, verdicts: Sequence[Verdict]) -> str:
+    causes = " ".join(dict.fromkeys(verdict.message for verdict in verdicts))
+    if group.minimum == 1:
+        return f"none of its waiting pods fits: {causes}"
+    return (
+        f"only {attached} of the {group.minimum} pods that must start together fit; for the others {causes}"
+    )

@@ -1,0 +1,55 @@
+"""What the engine wants done, in the imperative. Adapters carry it out; a refusal returns as an event."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PodRef:
+    namespace: str
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    pod: PodRef
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Bind all of these. They belong together when `group` is set."""
+
+    placements: tuple[Placement, ...]
+    group: GroupKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPod:
+    """Write PodScheduled=False with this reason and message."""
+
+    pod: PodRef
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportGroup:
+    """Write PodGroupInitiallyScheduled on the PodGroup."""
+
+    group: GroupKey
+    scheduled: bool
+    reason: str
+    message: str
+
+
+Decision = Bind | ReportPod | ReportGroup

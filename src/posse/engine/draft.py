@@ -1,0 +1,63 @@
+"""What-if as a transaction on the cluster state: place, remove, checkpoint, roll back, commit.
+
+Every step is written down with enough to undo it. Rolled back, the state is as it was, to the last bit; nothing
+that a draft does is visible outside the engine before it is committed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.invariants import ensure, no_row_over_capacity
+from posse.engine.node_table import IntArray
+from posse.engine.pod_class import PodClass
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    records: tuple[PodRecord, ...]
+    turn: int
+    """Whose turn it was before, among nodes of equal rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Removed:
+    record: PodRecord
+    node: str
+
+
+class Draft:
+    def __init__(self, state: ClusterState) -> None:
+        self._state = state
+        self._steps: list[_Placed | _Removed] = []
+
+    def place(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
+        """Put each pod on its row; the rows are distinct, and the next turn is the one after the last."""
+        self._steps.append(_Placed(tuple(records), self._state.turn))
+        self._state.attach(pod_class, records, rows)
+        self._state.turn = int(rows[-1]) + 1
+        no_row_over_capacity(self._state.nodes, rows, [index for index, _ in pod_class.requests])
+
+    def remove(self, record: PodRecord) -> None:
+        self._steps.append(_Removed(record, record.node))
+        self._state.detach(record)
+
+    def checkpoint(self) -> int:
+        return len(self._steps)
+
+    def roll_back(self, checkpoint: int = 0) -> None:
+        ensure(checkpoint <= len(self._steps), "a draft rolls back to a checkpoint of its own")
+        while len(self._steps) > checkpoint:
+            step = self._steps.pop()
+            if isinstance(step, _Removed):
+                self._state.attach_by_name(step.record, step.node)
+            else:
+                self._state.turn = step.turn
+                for record in step.records:
+                    self._state.detach(record)
+
+    def commit(self) -> tuple[PodRecord, ...]:
+        """Keep what was done; returns the pods that were placed, in order."""
+        placed = [record for step in self._steps if isinstance(step, _Placed) for record in step.records]
+        self._steps.clear()
+        return tuple(placed)

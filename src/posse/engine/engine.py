@@ -1,0 +1,144 @@
+"""The state machine: `absorb` what happened in the cluster, `decide` what to do about it.
+
+Equal events and equal times give equal decisions. The engine takes its own decisions to hold until it is told
+otherwise: a refused binding comes back as an event, and the pod waits again.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.admissibility import held
+from posse.engine.backlog import Waiting
+from posse.engine.class_columns import REFUSED
+from posse.engine.cluster_state import PodRecord
+from posse.engine.cycle import try_group, try_pods
+from posse.engine.decisions import Decision, GroupKey
+from posse.engine.events import ClusterEvent
+from posse.engine.groups import GroupRecord
+from posse.engine.intake import Intake
+from posse.engine.overview import Overview, overview
+from posse.engine.reports import tell_group, tell_held, tell_pods
+
+_MOST_ENTRIES = 1000
+"""Per call of decide, so that decisions reach the outside while the rest of a long queue is worked on."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    scheduler_names: tuple[str, ...] = ("default-scheduler",)
+
+
+class Engine:
+    def __init__(self, options: EngineOptions) -> None:
+        self._known = Intake(options.scheduler_names)
+        self._backlog = self._known.backlog
+
+    def absorb(self, event: ClusterEvent) -> None:
+        self._known.absorb(event)
+
+    def decide(self, now: float) -> list[Decision]:
+        """Work through the queue, up to a bound; call again while `has_work`."""
+        decisions: list[Decision] = [*self._known.take_unreadable_pods()]
+        self._settle_groups(decisions)
+        self._return_refused(now)
+        self._wake_improved(now)
+        self._backlog.promote(now)
+        tried = 0
+        while tried < _MOST_ENTRIES and (head := self._backlog.peek()) is not None:
+            if isinstance(head.key, GroupKey):
+                self._try_group(head, head.key, now, decisions)
+                tried += 1
+            else:
+                tried += self._try_run(head, _MOST_ENTRIES - tried, now, decisions)
+        return decisions
+
+    @property
+    def has_work(self) -> bool:
+        return self._backlog.peek() is not None
+
+    def next_wakeup(self) -> float | None:
+        """When to call `decide` even if nothing happens."""
+        return self._backlog.next_wakeup()
+
+    def overview(self) -> Overview:
+        return overview(self._known)
+
+    def _settle_groups(self, decisions: list[Decision]) -> None:
+        """For every group that changed: may it be tried now?"""
+        for key in self._known.take_unsettled_groups():
+            group = self._known.groups.get(key)
+            waiting = group.unattached() if group is not None else []
+            if group is None or not waiting or not self._known.is_ours(group):
+                self._backlog.remove(key)
+            elif (hold := held(group)) is not None:
+                self._backlog.remove(key)
+                decisions.extend(tell_held(group, hold))
+            else:
+                self._queue_group(group, waiting)
+
+    def _queue_group(self, group: GroupRecord, waiting: list[PodRecord]) -> Waiting:
+        entry = self._backlog.get(group.key)
+        oldest = waiting[0]
+        if entry is None:
+            entry = Waiting(group.key, group.priority, oldest.created, oldest.arrival, len(waiting))
+            self._backlog.add(entry)
+        else:
+            entry.priority, entry.size = group.priority, len(waiting)
+            self._backlog.wake(group.key)
+        return entry
+
+    def _return_refused(self, now: float) -> None:
+        """A pod whose binding was refused waits again, behind a backoff; a member together with its group."""
+        for record in self._known.take_refused_bindings():
+            key = record.group or record.ref.uid
+            if key not in self._backlog:
+                self._backlog.add(Waiting(key, record.pod.spec.priority or 0, record.created, record.arrival))
+            self._backlog.penalise(key, now)
+
+    def _wake_improved(self, now: float) -> None:
+        """Wake who could use a node that has more to offer than before, and nobody else."""
+        rows = self._known.state.take_improved_rows()
+        if not rows.size:
+            return
+        for pod_class in self._backlog.parked_classes():
+            if np.any(self._known.state.columns(pod_class).rank()[rows] != REFUSED):
+                self._backlog.wake_class(pod_class, now)
+
+    def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> None:
+        self._backlog.take(entry)
+        group = self._known.groups.get(key)
+        if group is None or held(group) is not None:
+            self._backlog.remove(key)
+            return
+        attempt = try_group(self._known.state, group)
+        decisions.extend(tell_group(group, attempt))
+        if attempt.refused:
+            self._backlog.park(entry, [record.pod_class for record, _ in attempt.refused], now)
+        else:
+            self._backlog.remove(key)
+
+    def _try_run(self, head: Waiting, most: int, now: float, decisions: list[Decision]) -> int:
+        """Try the pod at the head together with those behind it that are its equals."""
+        run = self._take_run(head, most)
+        records = [self._known.pods[str(entry.key)] for entry in run]
+        attempt = try_pods(self._known.state, records[0].pod_class, records)
+        decisions.extend(tell_pods(attempt))
+        for entry in run[: len(attempt.placed)]:
+            self._backlog.remove(entry.key)
+        for entry in run[len(attempt.placed) :]:
+            self._backlog.park(entry, [records[0].pod_class], now)
+        return len(run)
+
+    def _take_run(self, head: Waiting, most: int) -> list[Waiting]:
+        pods = self._known.pods
+        pod_class = pods[str(head.key)].pod_class
+        run: list[Waiting] = []
+        following: Waiting | None = head
+        while following is not None and len(run) < most and not isinstance(following.key, GroupKey):
+            if pods[following.key].pod_class is not pod_class:
+                break
+            self._backlog.take(following)
+            run.append(following)
+            following = self._backlog.peek()
+        return run

@@ -1,0 +1,35 @@
+"""What the outside tells the engine, in the past tense. Adapters translate watch events and answers into these."""
+
+from dataclasses import dataclass
+
+from posse.model.node import Node
+from posse.model.pod import Pod
+from posse.model.workload import PodGroup
+
+ClusterObject = Pod | Node | PodGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The object exists and looks like this now; the first sight and every later change alike."""
+
+    obj: ClusterObject
+
+
+@dataclass(frozen=True, slots=True)
+class Vanished:
+    """The object is gone; `obj` is its last known form."""
+
+    obj: ClusterObject
+
+
+@dataclass(frozen=True, slots=True)
+class BindRefused:
+    """The API server did not accept a binding; the pod is not on that node."""
+
+    pod_uid: str
+    node: str
+    reason: str
+
+
+ClusterEvent = Observed | Vanished | BindRefused

@@ -1,0 +1,214 @@
+"""From events of the cluster to what the engine knows: pods, nodes, groups, and who has to be looked at again."""
+
+from posse.engine.backlog import Backlog, Waiting
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.decisions import GroupKey, PodRef, ReportPod
+from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, Observed
+from posse.engine.groups import GroupBook, GroupRecord, group_of
+from posse.engine.rules.registry import FILTERS, SCORES
+from posse.model.node import Node
+from posse.model.pod import Pod
+from posse.model.quantity import QuantityError
+from posse.model.workload import PodGroup
+
+_FINISHED = frozenset({"Succeeded", "Failed"})
+_NEVER_REPORTED = ("", "")
+
+
+class Intake:
+    def __init__(self, scheduler_names: tuple[str, ...]) -> None:
+        self.state = ClusterState(FILTERS, SCORES)
+        self.groups = GroupBook()
+        self.backlog = Backlog()
+        self.pods: dict[str, PodRecord] = {}
+        """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
+        self._unsettled_groups: dict[GroupKey, None] = {}
+        """Groups that changed since somebody last asked whether they may be tried; in order of change."""
+        self._refused_bindings: dict[str, PodRecord] = {}
+        """Pods whose binding failed since the last decision, by uid."""
+        self._unreadable_pods: dict[str, ReportPod] = {}
+        """Pods whose requests are not quantities, with what is to be said of them; by uid."""
+        self._scheduler_names = scheduler_names
+        self._arrivals = 0
+
+    def absorb(self, event: ClusterEvent) -> None:
+        if isinstance(event, BindRefused):
+            self._bind_refused(event)
+        elif isinstance(event, Observed):
+            self._observed(event.obj)
+        else:
+            self._vanished(event.obj)
+
+    def _observed(self, obj: ClusterObject) -> None:
+        if isinstance(obj, Pod):
+            self._pod_observed(obj)
+        elif isinstance(obj, Node):
+            self._node_observed(obj)
+        else:
+            self._podgroup_observed(obj)
+
+    def _vanished(self, obj: ClusterObject) -> None:
+        if isinstance(obj, Pod):
+            self._pod_gone(obj.metadata.uid)
+        elif isinstance(obj, Node):
+            self.state.drop_node(obj.metadata.name)
+        else:
+            self._podgroup_gone(GroupKey(obj.metadata.namespace, obj.metadata.name))
+
+    def _node_observed(self, node: Node) -> None:
+        row = self.state.nodes.row_of.get(node.metadata.name)
+        known = self.state.nodes.nodes[row] if row is not None else None
+        if known is None or not _same_to_rules(known, node):
+            self.state.put_node(node)
+
+    def _podgroup_observed(self, podgroup: PodGroup) -> None:
+        known = self.groups.get(GroupKey(podgroup.metadata.namespace, podgroup.metadata.name))
+        before = known.podgroup if known is not None else None
+        group = self.groups.put(podgroup)
+        if before is None or before.spec != podgroup.spec or before.metadata.uid != podgroup.metadata.uid:
+            self._unsettled_groups[group.key] = None
+
+    def _podgroup_gone(self, key: GroupKey) -> None:
+        self.groups.drop(key)
+        self._unsettled_groups[key] = None
+
+    def _pod_observed(self, pod: Pod) -> None:
+        if pod.status.phase in _FINISHED:
+            self._pod_gone(pod.metadata.uid)
+            return
+        record = self.pods.get(pod.metadata.uid)
+        if record is None:
+            self._pod_appeared(pod)
+        else:
+            self._pod_changed(record, pod)
+
+    def _pod_appeared(self, pod: Pod) -> None:
+        group = group_of(pod)
+        ours = pod.spec.scheduler_name in self._scheduler_names
+        if not (pod.spec.node_name or ours or group):
+            return
+        try:
+            pod_class = self.state.classes.join(pod)
+        except QuantityError as error:
+            self._unreadable_pods[pod.metadata.uid] = ReportPod(_ref(pod), "SchedulerError", str(error))
+            return
+        self._arrivals += 1
+        record = PodRecord(
+            pod=pod,
+            ref=_ref(pod),
+            pod_class=pod_class,
+            group=group,
+            created=pod.metadata.creation_timestamp,
+            arrival=self._arrivals,
+            reported=_reported(pod),
+        )
+        self.pods[record.ref.uid] = record
+        if pod.spec.node_name:
+            self.state.attach_by_name(record, pod.spec.node_name)
+        if group is not None:
+            self.groups.join(record, group)
+        self._requeue(record)
+
+    def _pod_changed(self, record: PodRecord, pod: Pod) -> None:
+        before, record.pod = record.pod, pod
+        if pod.spec.node_name and record.node != pod.spec.node_name:
+            if record.node:
+                self.state.release(record)
+            self.state.attach_by_name(record, pod.spec.node_name)
+        elif (
+            before.spec == pod.spec and before.metadata.deletion_timestamp == pod.metadata.deletion_timestamp
+        ):
+            return
+        if before.spec != pod.spec:
+            self._rejoin_class(record)
+        self._requeue(record)
+
+    def _rejoin_class(self, record: PodRecord) -> None:
+        node = record.node
+        if node:
+            self.state.release(record)
+        self.backlog.remove(record.ref.uid)
+        self.state.leave_class(record.pod_class)
+        record.pod_class = self.state.classes.join(record.pod)
+        if node:
+            self.state.attach_by_name(record, node)
+
+    def _pod_gone(self, uid: str) -> None:
+        record = self.pods.pop(uid, None)
+        if record is None:
+            return
+        self._refused_bindings.pop(uid, None)
+        if record.node:
+            self.state.release(record)
+        if record.group is not None:
+            self.groups.leave(record, record.group)
+            self._unsettled_groups[record.group] = None
+        self.backlog.remove(uid)
+        self.state.leave_class(record.pod_class)
+
+    def _bind_refused(self, event: BindRefused) -> None:
+        record = self.pods.get(event.pod_uid)
+        if record is not None and record.node == event.node and not record.pod.spec.node_name:
+            self.state.release(record)
+            self._refused_bindings[event.pod_uid] = record
+            if record.group is not None:
+                self.groups.not_yet_scheduled(record.group)
+
+    def _requeue(self, record: PodRecord) -> None:
+        if record.group is not None:
+            self._unsettled_groups[record.group] = None
+        elif not self.is_waiting(record):
+            self.backlog.remove(record.ref.uid)
+        elif record.ref.uid not in self.backlog:
+            self.backlog.add(
+                Waiting(record.ref.uid, record.pod.spec.priority or 0, record.created, record.arrival)
+            )
+
+    def take_unsettled_groups(self) -> list[GroupKey]:
+        taken, self._unsettled_groups = list(self._unsettled_groups), {}
+        return taken
+
+    def take_refused_bindings(self) -> list[PodRecord]:
+        taken, self._refused_bindings = list(self._refused_bindings.values()), {}
+        return taken
+
+    def take_unreadable_pods(self) -> list[ReportPod]:
+        taken, self._unreadable_pods = list(self._unreadable_pods.values()), {}
+        return taken
+
+    def is_ours(self, group: GroupRecord) -> bool:
+        """A group is ours if any member is; members that disagree are an error which we then report."""
+        return any(
+            record.pod.spec.scheduler_name in self._scheduler_names for record in group.members.values()
+        )
+
+    def is_waiting(self, record: PodRecord) -> bool:
+        """Whether it is for us to find a node for the pod."""
+        pod = record.pod
+        return (
+            not record.node
+            and not pod.metadata.deletion_timestamp
+            and not pod.spec.scheduling_gates
+            and pod.spec.scheduler_name in self._scheduler_names
+        )
+
+
+def _ref(pod: Pod) -> PodRef:
+    return PodRef(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
+
+
+def _same_to_rules(known: Node, node: Node) -> bool:
+    """Heartbeats change nodes all the time; rules read only this much of them."""
+    return (
+        known.spec == node.spec
+        and known.metadata.labels == node.metadata.labels
+        and known.status.allocatable == node.status.allocatable
+        and known.status.capacity == node.status.capacity
+    )
+
+
+def _reported(pod: Pod) -> tuple[str, str]:
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return condition.reason, condition.message
+    return _NEVER_REPORTED

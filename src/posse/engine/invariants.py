@@ -1,0 +1,41 @@
+"""What must hold after every step. Broken, the process stops with the numbers that prove it."""
+
+from collections.abc import Sequence
+
+from posse.engine.node_table import IntArray, NodeTable
+
+
+class InvariantBroken(Exception):  # noqa: N818 - a bug of ours, not an error of the outside
+    """Posse contradicts itself; going on could bind a pod to a place that is not there."""
+
+
+def ensure(holds: bool, law: str, **numbers: object) -> None:
+    if not holds:
+        shown = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
+        raise InvariantBroken(f"{law} ({shown})" if shown else law)
+
+
+def no_row_over_capacity(nodes: NodeTable, rows: IntArray, resources: Sequence[int]) -> None:
+    """A decision never takes more of a node than it has, of anything the placed pods request.
+
+    Pods bound by others may overfill a node; then nothing that needs the overfilled resource is placed there.
+    """
+    for resource in resources:
+        over = rows[nodes.requested[resource, rows] > nodes.allocatable[resource, rows]]
+        if over.size:
+            row = int(over[0])
+            ensure(
+                holds=False,
+                law="no node over capacity",
+                node=nodes.names[row],
+                resource=list(nodes.resource_index)[resource],
+                requested=int(nodes.requested[resource, row]),
+                allocatable=int(nodes.allocatable[resource, row]),
+            )
+
+
+def no_gang_below_minimum(key: object, attached: int, minimum: int) -> None:
+    """A gang is bound when at least its minimum is placed, counting those that already are."""
+    ensure(
+        attached >= minimum, "no gang bound below its minimum", group=key, attached=attached, minimum=minimum
+    )

@@ -1,0 +1,62 @@
+"""Node labels as columns of small integers, one per key that some rule has asked for.
+
+A column holds the id of the node's value, or ABSENT. Selectors become comparisons of integers, and a topology
+key's column is the domain of each node. Keys nobody asks for cost nothing.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+ABSENT = -1
+
+
+class LabelColumn:
+    def __init__(self, size: int) -> None:
+        self.ids: NDArray[np.int64] = np.full(size, ABSENT, dtype=np.int64)
+        self.values: list[str] = []
+        """The value behind each id; ids are never reused."""
+        self._id_of: dict[str, int] = {}
+
+    def put(self, row: int, value: str | None) -> None:
+        if value is None:
+            self.ids[row] = ABSENT
+            return
+        known = self._id_of.get(value)
+        if known is None:
+            known = self._id_of[value] = len(self.values)
+            self.values.append(value)
+        self.ids[row] = known
+
+    def id_of(self, value: str) -> int:
+        """The id of a value, or one that no node has."""
+        return self._id_of.get(value, ABSENT - 1)
+
+    def grow(self, size: int) -> None:
+        self.ids = np.pad(self.ids, (0, size - self.ids.size), constant_values=ABSENT)
+
+
+class LabelColumns:
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._columns: dict[str, LabelColumn] = {}
+        self._labels: dict[int, Mapping[str, str]] = {}
+
+    def column(self, key: str) -> LabelColumn:
+        column = self._columns.get(key)
+        if column is None:
+            column = self._columns[key] = LabelColumn(self._size)
+            for row, labels in self._labels.items():
+                column.put(row, labels.get(key))
+        return column
+
+    def put(self, row: int, labels: Mapping[str, str]) -> None:
+        self._labels[row] = labels
+        for key, column in self._columns.items():
+            column.put(row, labels.get(key))
+
+    def grow(self, size: int) -> None:
+        self._size = size
+        for column in self._columns.values():
+            column.grow(size)

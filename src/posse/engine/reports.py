@@ -1,0 +1,57 @@
+"""What waiting pods and groups are told. The same thing is said once, not at every attempt."""
+
+from collections.abc import Iterator
+
+from posse.engine.admissibility import Held
+from posse.engine.cluster_state import PodRecord
+from posse.engine.cycle import Attempt
+from posse.engine.decisions import Bind, Decision, Placement, ReportGroup, ReportPod
+from posse.engine.groups import GroupRecord
+from posse.engine.verdict import Verdict
+
+UNSCHEDULABLE = "Unschedulable"
+SCHEDULED = "Scheduled"
+
+
+def tell_pods(attempt: Attempt) -> Iterator[Decision]:
+    """The outcome for pods that stand for themselves: each binding is a decision of its own."""
+    for record in attempt.placed:
+        yield Bind((Placement(record.ref, record.node),))
+    for record, verdict in attempt.refused:
+        yield from _tell_refused(record, verdict)
+
+
+def tell_group(group: GroupRecord, attempt: Attempt) -> Iterator[Decision]:
+    if attempt.placed:
+        yield Bind(tuple(Placement(record.ref, record.node) for record in attempt.placed), group.key)
+    if attempt.verdict.succeeded and not group.scheduled:
+        group.scheduled = True
+        yield ReportGroup(group.key, scheduled=True, reason=SCHEDULED, message="")
+    elif not attempt.verdict.succeeded:
+        yield from _tell_group_waits(group, UNSCHEDULABLE, attempt.verdict.message)
+    for record, verdict in attempt.refused:
+        yield from _tell_refused(record, verdict)
+
+
+def tell_held(group: GroupRecord, hold: Held) -> Iterator[Decision]:
+    if group.podgroup is not None:
+        yield from _tell_group_waits(group, hold.reason, hold.message)
+    if hold.is_error:
+        for record in group.unattached():
+            yield from _tell_pod(record, hold.reason, hold.message)
+
+
+def _tell_group_waits(group: GroupRecord, reason: str, message: str) -> Iterator[Decision]:
+    if not group.scheduled and group.reported != (reason, message):
+        group.reported = (reason, message)
+        yield ReportGroup(group.key, scheduled=False, reason=reason, message=message)
+
+
+def _tell_refused(record: PodRecord, verdict: Verdict) -> Iterator[Decision]:
+    yield from _tell_pod(record, UNSCHEDULABLE, verdict.message)
+
+
+def _tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:
+    if record.reported != (reason, message):
+        record.reported = (reason, message)
+        yield ReportPod(record.ref, reason, message)

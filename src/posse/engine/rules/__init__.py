@@ -1,0 +1,1 @@
+"""One file per rule; registry.py lists them all. Rules never import rules."""

@@ -1,0 +1,18 @@
+"""The shape of filters that depend on the node's own description only: one reason, and no eviction helps."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from posse.engine.node_table import BoolArray, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFilter:
+    reason: str
+    passes: Callable[[Rows], BoolArray]
+
+    def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
+        return ((self.reason, ~self.passes(rows)),)
+
+    def hopeless(self, rows: Rows) -> BoolArray:
+        return ~self.passes(rows)

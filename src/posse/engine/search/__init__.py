@@ -1,0 +1,1 @@
+"""The placement algorithms, each under its own name."""

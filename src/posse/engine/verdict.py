@@ -1,0 +1,37 @@
+"""Refusals are values: what was decided, by which rule, why, and whether evicting somebody could change it."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Code(IntEnum):
+    """The four answers of a feasibility question, and the one that is nobody's refusal."""
+
+    SUCCESS = 0
+    WAIT = 1
+    UNSCHEDULABLE = 2
+    UNRESOLVABLE = 3
+    ERROR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One reason that stands between a pod and `nodes` nodes."""
+
+    rule: str
+    reason: str
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    code: Code
+    message: str = ""
+    refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def succeeded(self) -> bool:
+        return self.code is Code.SUCCESS
+
+
+SUCCESS = Verdict(Code.SUCCESS)

@@ -1,0 +1,140 @@
+"""From JSON to structs, with errors that name the field and say in plain words what was expected there.
+
+Kubernetes treats null as absent, the structs do not; so nulls are dropped, but only once plain decoding has failed.
+"""
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+from posse.model.meta import Shape
+from posse.model.structure import FieldShape, fields_of
+
+S = TypeVar("S", bound=Shape)
+
+_WORDS = {
+    "int": "an integer",
+    "float": "a number",
+    "str": "a string",
+    "bool": "a boolean",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "array": (list, tuple),
+    "object": dict,
+}
+_EXPECTED = re.compile(r"Expected `(?P<wanted>[^`]+)`(?:, got `(?P<got>[^`]+)`)?(?P<limit> [<>]=? \S+)?")
+_LOCATION = re.compile(r" - at `(?P<key>key in `)?\$(?P<path>[^`]*)`")
+_STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]|(?P<any>\[\.\.\.\])")
+
+
+class ShapeError(ValueError):
+    """A value of the wrong type; `path` is like `spec.containers[0].ports[1].hostPort`, empty for the whole object."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path}: {message}" if path else message)
+        self.path = path
+        self.message = message
+
+
+def decode(struct: type[S], data: Any) -> S:
+    try:
+        return msgspec.convert(data, struct)
+    except msgspec.ValidationError:
+        without_nulls = drop_nulls(data)
+    try:
+        return msgspec.convert(without_nulls, struct)
+    except msgspec.ValidationError as error:
+        raise _explain(error, without_nulls) from error
+
+
+def decode_json(struct: type[S], text: bytes) -> S:
+    """As `decode`, but straight from bytes: several times faster, since no dict is built on the way."""
+    try:
+        return msgspec.json.decode(text, type=struct)
+    except msgspec.ValidationError:
+        return decode(struct, msgspec.json.decode(text))
+    except msgspec.DecodeError as error:
+        raise ShapeError("", f"malformed JSON: {error}") from error
+
+
+def drop_nulls(data: Any) -> Any:
+    """A copy without the null members of objects; nulls in lists stay, as they keep other items in place."""
+    if isinstance(data, dict):
+        return {key: drop_nulls(item) for key, item in data.items() if item is not None}
+    if isinstance(data, list):
+        return [drop_nulls(item) for item in data]
+    return data
+
+
+def unknown_fields(struct: type[Shape], data: Any) -> list[str]:
+    """Paths of members the struct does not have, in the order of the data."""
+    if not isinstance(data, dict):
+        return []
+    shapes = fields_of(struct)
+    found: list[str] = []
+    for name, item in data.items():
+        shape = shapes.get(name)
+        if shape is None:
+            found.append(name)
+        else:
+            found += [name + rest for rest in _unknown_within(shape, item)]
+    return found
+
+
+def _unknown_within(shape: FieldShape, item: Any) -> list[str]:
+    if shape.struct is None:
+        return []
+    if shape.holds == "list":
+        members = (
+            [(f"[{index}]", member) for index, member in enumerate(item)] if isinstance(item, list) else []
+        )
+    elif shape.holds == "map":
+        members = [(f"[{key}]", member) for key, member in item.items()] if isinstance(item, dict) else []
+    else:
+        members = [("", item)]
+    return [f"{prefix}.{path}" for prefix, member in members for path in unknown_fields(shape.struct, member)]
+
+
+def _explain(error: msgspec.ValidationError, data: Any) -> ShapeError:
+    text = str(error)
+    found = _EXPECTED.match(text)
+    location = _LOCATION.search(text)
+    got = found["got"] if found else ""
+    path = _readable_path(location["path"], data, got) if location else ""
+    return ShapeError(path, _plain_words(found) if found else text)
+
+
+def _plain_words(found: re.Match[str]) -> str:
+    if found["limit"]:
+        operator, bound = found["limit"].split()
+        return f"must be {'at most' if operator.startswith('<') else 'at least'} {bound}"
+    wanted = [_WORDS.get(name, name) for name in found["wanted"].split(" | ") if name != "null"]
+    got = _WORDS.get(found["got"], found["got"])
+    return f"expected {' or '.join(wanted)}, got {got}"
+
+
+def _readable_path(path: str, data: Any, got: str | None) -> str:
+    """The path msgspec gives, with `[...]` (some value of a map) replaced by the key it must have been."""
+    readable = ""
+    for step in _STEP.finditer(path):
+        if step["index"]:
+            readable += f"[{step['index']}]"
+            data = data[int(step["index"])]
+        else:
+            name = step["name"] or _culprit(data, got)
+            readable += f".{name}"
+            data = data.get(name)
+    return readable.removeprefix(".")
+
+
+def _culprit(data: dict[str, Any], got: str | None) -> str:
+    wrong = _KINDS.get(got or "", object)
+    return next(key for key, item in data.items() if isinstance(item, wrong))

@@ -1,0 +1,32 @@
+"""Namespace: the room names are unique in."""
+
+from typing import Annotated
+
+from posse.model.meta import ObjectMeta, Shape, Timestamp, merge_list
+
+
+class NamespaceSpec(Shape):
+    finalizers: tuple[str, ...] = ()
+
+
+class NamespaceCondition(Shape):
+    type: str = ""
+    status: str = ""
+    last_transition_time: Timestamp = ""
+    reason: str = ""
+    message: str = ""
+
+
+class NamespaceStatus(Shape):
+    phase: str = ""
+    conditions: Annotated[tuple[NamespaceCondition, ...], merge_list("type")] = ()
+
+
+class Namespace(Shape):
+    """A room in which names are unique."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: NamespaceSpec = NamespaceSpec()
+    status: NamespaceStatus = NamespaceStatus()

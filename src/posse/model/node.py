@@ -1,0 +1,91 @@
+"""Node: what it offers, what it repels, and whether it is well."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from posse.model.meta import MERGE_VALUES, Int64, ObjectMeta, Quantity, Shape, Timestamp, merge_list
+
+
+class Taint(Shape):
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: Timestamp = ""
+
+
+class NodeSpec(Shape):
+    pod_cidr: str = msgspec.field(default="", name="podCIDR")
+    pod_cidrs: Annotated[tuple[str, ...], MERGE_VALUES] = msgspec.field(default=(), name="podCIDRs")
+    provider_id: str = msgspec.field(default="", name="providerID")
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+    config_source: Any = None
+    external_id: str = msgspec.field(default="", name="externalID")
+    pod_preemption_policy: Any = None
+
+
+class NodeCondition(Shape):
+    type: str = ""
+    status: str = ""
+    last_heartbeat_time: Timestamp = ""
+    last_transition_time: Timestamp = ""
+    reason: str = ""
+    message: str = ""
+
+
+class NodeAddress(Shape):
+    type: str = ""
+    address: str = ""
+
+
+class ContainerImage(Shape):
+    names: tuple[str, ...] = ()
+    size_bytes: Int64 = 0
+
+
+class AttachedVolume(Shape):
+    name: str = ""
+    device_path: str = ""
+
+
+class NodeSystemInfo(Shape):
+    machine_id: str = msgspec.field(default="", name="machineID")
+    system_uuid: str = msgspec.field(default="", name="systemUUID")
+    boot_id: str = msgspec.field(default="", name="bootID")
+    kernel_version: str = ""
+    os_image: str = ""
+    container_runtime_version: str = ""
+    kubelet_version: str = ""
+    kube_proxy_version: str = ""
+    operating_system: str = ""
+    architecture: str = ""
+    running_in_user_namespace: bool | None = None
+    swap: Any = None
+
+
+class NodeStatus(Shape):
+    capacity: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    allocatable: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    phase: str = ""
+    conditions: Annotated[tuple[NodeCondition, ...], merge_list("type")] = ()
+    addresses: Annotated[tuple[NodeAddress, ...], merge_list("type")] = ()
+    daemon_endpoints: Any = None
+    node_info: NodeSystemInfo = NodeSystemInfo()
+    images: tuple[ContainerImage, ...] = ()
+    volumes_in_use: tuple[str, ...] = ()
+    volumes_attached: tuple[AttachedVolume, ...] = ()
+    config: Any = None
+    runtime_handlers: tuple[Any, ...] = ()
+    features: Any = None
+    declared_features: tuple[str, ...] = ()
+
+
+class Node(Shape):
+    """A machine that runs pods."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()

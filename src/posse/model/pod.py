@@ -1,0 +1,170 @@
+"""Pod: what it asks for, which group it belongs to, and how far it has come."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from posse.model.container import Container, ContainerStatus, EphemeralContainer, ResourceRequirements
+from posse.model.meta import (
+    Int32,
+    Int64,
+    LocalObjectReference,
+    ObjectMeta,
+    Quantity,
+    Shape,
+    Timestamp,
+    merge_list,
+)
+from posse.model.placement import Affinity, Toleration, TopologySpreadConstraint
+from posse.model.volume import Volume
+
+
+class PodSchedulingGate(Shape):
+    name: str = ""
+
+
+class PodSchedulingGroup(Shape):
+    """The PodGroup this pod belongs to. It is looked up in the pod's own namespace and may be created later."""
+
+    pod_group_name: Annotated[
+        str | None,
+        msgspec.Meta(description="Name of the PodGroup whose members start together with this pod."),
+    ] = None
+
+
+class PodWorkloadReference(Shape):
+    """Membership as Kubernetes 1.35 writes it: one implied group per workload, pod group and replica key."""
+
+    name: str = ""
+    pod_group: str = ""
+    pod_group_replica_key: str = ""
+
+
+class PodReadinessGate(Shape):
+    condition_type: str = ""
+
+
+class HostAlias(Shape):
+    ip: str = ""
+    hostnames: tuple[str, ...] = ()
+
+
+class PodOperatingSystem(Shape):
+    name: str = ""
+
+
+class PodResourceClaim(Shape):
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class EvictionResponder(Shape):
+    name: str = ""
+    priority: Int32 | None = None
+
+
+class PodSpec(Shape):
+    volumes: Annotated[tuple[Volume, ...], merge_list("name", retain_keys=True)] = ()
+    init_containers: Annotated[tuple[Container, ...], merge_list("name")] = ()
+    containers: Annotated[tuple[Container, ...], merge_list("name")] = ()
+    ephemeral_containers: Annotated[tuple[EphemeralContainer, ...], merge_list("name")] = ()
+    restart_policy: str = ""
+    termination_grace_period_seconds: Int64 | None = None
+    active_deadline_seconds: Int64 | None = None
+    dns_policy: str = ""
+    dns_config: Any = None
+    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
+    service_account_name: str = ""
+    service_account: str = ""
+    automount_service_account_token: bool | None = None
+    node_name: str = ""
+    host_network: bool = False
+    host_pid: bool = msgspec.field(default=False, name="hostPID")
+    host_ipc: bool = msgspec.field(default=False, name="hostIPC")
+    host_users: bool | None = None
+    share_process_namespace: bool | None = None
+    security_context: Any = None
+    image_pull_secrets: Annotated[tuple[LocalObjectReference, ...], merge_list("name")] = ()
+    hostname: str = ""
+    hostname_override: str | None = None
+    subdomain: str = ""
+    set_hostname_as_fqdn: bool | None = msgspec.field(default=None, name="setHostnameAsFQDN")
+    affinity: Affinity | None = None
+    scheduler_name: str = ""
+    tolerations: tuple[Toleration, ...] = ()
+    host_aliases: Annotated[tuple[HostAlias, ...], merge_list("ip")] = ()
+    priority_class_name: str = ""
+    priority: Int32 | None = None
+    preemption_policy: str | None = None
+    readiness_gates: tuple[PodReadinessGate, ...] = ()
+    runtime_class_name: str | None = None
+    enable_service_links: bool | None = None
+    overhead: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    topology_spread_constraints: Annotated[
+        tuple[TopologySpreadConstraint, ...], merge_list("topologyKey")
+    ] = ()
+    os: PodOperatingSystem | None = None
+    scheduling_gates: Annotated[tuple[PodSchedulingGate, ...], merge_list("name")] = ()
+    resource_claims: Annotated[tuple[PodResourceClaim, ...], merge_list("name", retain_keys=True)] = ()
+    resources: ResourceRequirements | None = None
+    eviction_responders: Annotated[tuple[EvictionResponder, ...], merge_list("name")] = ()
+    scheduling_group: PodSchedulingGroup | None = None
+    workload_ref: PodWorkloadReference | None = None
+
+
+class PodCondition(Shape):
+    type: str = ""
+    status: str = ""
+    observed_generation: Int64 = 0
+    # Servers write null here; it is typed so in order that pods decode on the fast path.
+    last_probe_time: Timestamp | None = None
+    last_transition_time: Timestamp = ""
+    reason: str = ""
+    message: str = ""
+
+
+class PodAddress(Shape):
+    ip: str = ""
+
+
+class PodResourceClaimStatus(Shape):
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
+class PodStatus(Shape):
+    observed_generation: Int64 = 0
+    phase: str = ""
+    conditions: Annotated[tuple[PodCondition, ...], merge_list("type")] = ()
+    message: str = ""
+    reason: str = ""
+    nominated_node_name: str = ""
+    host_ip: str = msgspec.field(default="", name="hostIP")
+    host_ips: Annotated[tuple[PodAddress, ...], merge_list("ip")] = msgspec.field(default=(), name="hostIPs")
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    pod_ips: Annotated[tuple[PodAddress, ...], merge_list("ip")] = msgspec.field(default=(), name="podIPs")
+    start_time: Timestamp = ""
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    ephemeral_container_statuses: tuple[ContainerStatus, ...] = ()
+    qos_class: str = ""
+    resize: str = ""
+    resource_claim_statuses: Annotated[
+        tuple[PodResourceClaimStatus, ...], merge_list("name", retain_keys=True)
+    ] = ()
+    extended_resource_claim_status: Any = None
+    node_allocatable_resource_claim_statuses: tuple[Any, ...] = ()
+    allocated_resources: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    resources: ResourceRequirements | None = None
+    volume_health: tuple[Any, ...] = ()
+
+
+class Pod(Shape):
+    """One or more containers that run together on one node."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()

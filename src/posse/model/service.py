@@ -1,0 +1,97 @@
+"""Kinds that workloads bring along and Posse only keeps: Service, ServiceAccount, ConfigMap, Secret."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from posse.model.meta import (
+    Condition,
+    Int32,
+    IntOrString,
+    LocalObjectReference,
+    ObjectMeta,
+    ObjectReference,
+    Shape,
+    merge_list,
+)
+
+
+class ServicePort(Shape):
+    name: str = ""
+    protocol: str = ""
+    app_protocol: str | None = None
+    port: Int32 = 0
+    target_port: IntOrString | None = None
+    node_port: Int32 = 0
+
+
+class ServiceSpec(Shape):
+    ports: Annotated[tuple[ServicePort, ...], merge_list("port")] = ()
+    selector: dict[str, str] = msgspec.field(default_factory=dict)
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")
+    cluster_ips: tuple[str, ...] = msgspec.field(default=(), name="clusterIPs")
+    type: str = ""
+    external_ips: tuple[str, ...] = msgspec.field(default=(), name="externalIPs")
+    session_affinity: str = ""
+    session_affinity_config: Any = None
+    load_balancer_ip: str = msgspec.field(default="", name="loadBalancerIP")
+    load_balancer_source_ranges: tuple[str, ...] = ()
+    external_name: str = ""
+    external_traffic_policy: str = ""
+    health_check_node_port: Int32 = 0
+    publish_not_ready_addresses: bool = False
+    ip_families: tuple[str, ...] = ()
+    ip_family_policy: str | None = None
+    allocate_load_balancer_node_ports: bool | None = None
+    load_balancer_class: str | None = None
+    internal_traffic_policy: str | None = None
+    traffic_distribution: str | None = None
+
+
+class ServiceStatus(Shape):
+    load_balancer: Any = None
+    conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
+
+
+class Service(Shape):
+    """A name under which a set of pods is reached."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ServiceSpec = ServiceSpec()
+    status: ServiceStatus = ServiceStatus()
+
+
+class ServiceAccount(Shape):
+    """An identity for the processes of pods."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    secrets: Annotated[tuple[ObjectReference, ...], merge_list("name")] = ()
+    image_pull_secrets: Annotated[tuple[LocalObjectReference, ...], merge_list("name")] = ()
+    automount_service_account_token: bool | None = None
+
+
+class ConfigMap(Shape):
+    """Configuration for pods, as keys and text."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    immutable: bool | None = None
+    data: dict[str, str] = msgspec.field(default_factory=dict)
+    binary_data: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Secret(Shape):
+    """Sensitive configuration for pods; values are base64."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    immutable: bool | None = None
+    data: dict[str, str] = msgspec.field(default_factory=dict)
+    string_data: dict[str, str] = msgspec.field(default_factory=dict)
+    type: str = ""

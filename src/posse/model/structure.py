@@ -1,0 +1,69 @@
+"""What the fields of a struct hold, by JSON name: a nested struct, a list or map of them, or a plain value.
+
+Read once per struct from its annotations. Decoding, patching and schemas all walk objects by this table.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import msgspec
+
+from posse.model.meta import Shape
+
+Holds = Literal["one", "list", "map"]
+
+
+class FieldShape(NamedTuple):
+    holds: Holds
+    # The struct of the value, of the list's items or of the map's values; None when these are plain or opaque.
+    struct: type[Shape] | None
+    # The field by which a strategic merge patch pairs the items of a list of objects.
+    merge_key: str
+    # "", "merge", "replace" or "merge,retainKeys", as Kubernetes marks its fields.
+    patch_strategy: str
+
+
+@cache
+def fields_of(struct: type[Shape]) -> Mapping[str, FieldShape]:
+    return {field.encode_name: _shape_of(field.type) for field in msgspec.structs.fields(struct)}
+
+
+def _shape_of(annotation: Any) -> FieldShape:
+    marks: dict[str, Any] = {}
+    for meta in _metadata(annotation):
+        marks |= meta.extra_json_schema or {}
+    holds, item = _container(_bare(annotation))
+    inner = _bare(item)
+    is_struct = isinstance(inner, type) and issubclass(inner, Shape)
+    return FieldShape(
+        holds=holds,
+        struct=inner if is_struct else None,
+        merge_key=marks.get("x-kubernetes-patch-merge-key", ""),
+        patch_strategy=marks.get("x-kubernetes-patch-strategy", ""),
+    )
+
+
+def _metadata(annotation: Any) -> Iterator[msgspec.Meta]:
+    if get_origin(annotation) is Annotated:
+        yield from (extra for extra in get_args(annotation)[1:] if isinstance(extra, msgspec.Meta))
+
+
+def _bare(annotation: Any) -> Any:
+    """Without Annotated and without the None of an optional."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) in {Union, UnionType}:
+        present = [arm for arm in get_args(annotation) if arm is not NoneType]
+        return _bare(present[0]) if len(present) == 1 else annotation
+    return annotation
+
+
+def _container(annotation: Any) -> tuple[Holds, Any]:
+    origin = get_origin(annotation)
+    if origin is tuple:
+        return "list", get_args(annotation)[0]
+    if origin is dict:
+        return "map", get_args(annotation)[1]
+    return "one", annotation

@@ -1,0 +1,196 @@
+"""Storage a pod may depend on: volumes, claims, persistent volumes and storage classes.
+
+Only what binds a pod to places is typed (claims, node affinity, topologies); how bytes are reached stays opaque.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from posse.model.meta import (
+    LabelSelector,
+    ObjectMeta,
+    ObjectReference,
+    Quantity,
+    Shape,
+    Timestamp,
+    TypedLocalObjectReference,
+    TypedObjectReference,
+    merge_list,
+)
+from posse.model.placement import NodeSelector
+
+
+class PersistentVolumeClaimVolumeSource(Shape):
+    claim_name: str = ""
+    read_only: bool = False
+
+
+class VolumeResourceRequirements(Shape):
+    requests: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    limits: dict[str, Quantity] = msgspec.field(default_factory=dict)
+
+
+class PersistentVolumeClaimSpec(Shape):
+    access_modes: tuple[str, ...] = ()
+    selector: LabelSelector | None = None
+    resources: VolumeResourceRequirements = VolumeResourceRequirements()
+    volume_name: str = ""
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
+    data_source: TypedLocalObjectReference | None = None
+    data_source_ref: TypedObjectReference | None = None
+    volume_attributes_class_name: str | None = None
+
+
+class PersistentVolumeClaimTemplate(Shape):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+
+
+class EphemeralVolumeSource(Shape):
+    volume_claim_template: PersistentVolumeClaimTemplate | None = None
+
+
+class Volume(Shape):
+    name: str = ""
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
+    ephemeral: EphemeralVolumeSource | None = None
+    config_map: Any = None
+    csi: Any = None
+    downward_api: Any = msgspec.field(default=None, name="downwardAPI")
+    empty_dir: Any = None
+    host_path: Any = None
+    image: Any = None
+    nfs: Any = None
+    projected: Any = None
+    secret: Any = None
+    aws_elastic_block_store: Any = None
+    azure_disk: Any = None
+    azure_file: Any = None
+    cephfs: Any = None
+    cinder: Any = None
+    fc: Any = None
+    flex_volume: Any = None
+    flocker: Any = None
+    gce_persistent_disk: Any = None
+    git_repo: Any = None
+    glusterfs: Any = None
+    iscsi: Any = None
+    photon_persistent_disk: Any = None
+    portworx_volume: Any = None
+    quobyte: Any = None
+    rbd: Any = None
+    scale_io: Any = msgspec.field(default=None, name="scaleIO")
+    storageos: Any = None
+    vsphere_volume: Any = None
+
+
+class PersistentVolumeClaimCondition(Shape):
+    type: str = ""
+    status: str = ""
+    last_probe_time: Timestamp | None = None
+    last_transition_time: Timestamp | None = None
+    reason: str = ""
+    message: str = ""
+
+
+class PersistentVolumeClaimStatus(Shape):
+    phase: str = ""
+    access_modes: tuple[str, ...] = ()
+    capacity: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    conditions: Annotated[tuple[PersistentVolumeClaimCondition, ...], merge_list("type")] = ()
+    allocated_resources: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    allocated_resource_statuses: dict[str, str] = msgspec.field(default_factory=dict)
+    current_volume_attributes_class_name: str | None = None
+    modify_volume_status: Any = None
+    health_status: Any = None
+
+
+class PersistentVolumeClaim(Shape):
+    """A request for storage that a pod can name."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+
+
+class VolumeNodeAffinity(Shape):
+    required: NodeSelector | None = None
+
+
+class PersistentVolumeSpec(Shape):
+    capacity: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    access_modes: tuple[str, ...] = ()
+    claim_ref: ObjectReference | None = None
+    persistent_volume_reclaim_policy: str = ""
+    storage_class_name: str = ""
+    mount_options: tuple[str, ...] = ()
+    volume_mode: str | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    volume_attributes_class_name: str | None = None
+    csi: Any = None
+    host_path: Any = None
+    local: Any = None
+    nfs: Any = None
+    aws_elastic_block_store: Any = None
+    azure_disk: Any = None
+    azure_file: Any = None
+    cephfs: Any = None
+    cinder: Any = None
+    fc: Any = None
+    flex_volume: Any = None
+    flocker: Any = None
+    gce_persistent_disk: Any = None
+    glusterfs: Any = None
+    iscsi: Any = None
+    photon_persistent_disk: Any = None
+    portworx_volume: Any = None
+    quobyte: Any = None
+    rbd: Any = None
+    scale_io: Any = msgspec.field(default=None, name="scaleIO")
+    storageos: Any = None
+    vsphere_volume: Any = None
+
+
+class PersistentVolumeStatus(Shape):
+    phase: str = ""
+    message: str = ""
+    reason: str = ""
+    last_phase_transition_time: Timestamp = ""
+
+
+class PersistentVolume(Shape):
+    """A piece of storage in the cluster, with the nodes that can reach it."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
+    status: PersistentVolumeStatus = PersistentVolumeStatus()
+
+
+class TopologySelectorLabelRequirement(Shape):
+    key: str = ""
+    values: tuple[str, ...] = ()
+
+
+class TopologySelectorTerm(Shape):
+    match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
+
+
+class StorageClass(Shape):
+    """A named way of providing storage."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    provisioner: str = ""
+    parameters: dict[str, str] = msgspec.field(default_factory=dict)
+    reclaim_policy: str | None = None
+    mount_options: tuple[str, ...] = ()
+    allow_volume_expansion: bool | None = None
+    volume_binding_mode: str | None = None
+    allowed_topologies: tuple[TopologySelectorTerm, ...] = ()

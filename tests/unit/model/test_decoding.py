@@ -1,0 +1,137 @@
+import msgspec
+import pytest
+
+from posse.model.decoding import ShapeError, decode, decode_json, drop_nulls, unknown_fields
+from posse.model.pod import Pod
+from posse.model.workload import PodGroup, Workload
+
+GANG = {
+    "apiVersion": "scheduling.k8s.io/v1beta1",
+    "kind": "PodGroup",
+    "metadata": {"name": "trio", "namespace": "default"},
+    "spec": {"schedulingPolicy": {"gang": {"minCount": 3}}, "disruptionMode": {"single": {}}},
+}
+
+
+def test_an_object_decodes_into_nested_structs():
+    group = decode(PodGroup, GANG)
+    assert group.metadata.name == "trio"
+    assert group.spec.scheduling_policy.gang is not None
+    assert group.spec.scheduling_policy.gang.min_count == 3
+    assert group.spec.scheduling_policy.basic is None
+    assert group.spec.disruption_mode is not None
+    assert group.spec.disruption_mode.single is not None
+
+
+def test_encoding_gives_back_what_was_decoded():
+    assert msgspec.to_builtins(decode(PodGroup, GANG)) == GANG
+
+
+def test_bytes_and_dicts_decode_alike():
+    assert decode_json(PodGroup, msgspec.json.encode(GANG)) == decode(PodGroup, GANG)
+
+
+def test_names_that_camel_case_cannot_make_are_read_too():
+    pod = decode(
+        Pod,
+        {"spec": {"hostPID": True, "setHostnameAsFQDN": False}, "status": {"podIPs": [{"ip": "10.0.0.1"}]}},
+    )
+    assert pod.spec.host_pid
+    assert pod.spec.set_hostname_as_fqdn is False
+    assert pod.status.pod_ips[0].ip == "10.0.0.1"
+
+
+def test_nulls_count_as_absent_at_every_depth():
+    data = {"metadata": {"creationTimestamp": None, "labels": None}, "spec": {"podGroupTemplates": None}}
+    assert decode(Workload, data) == Workload()
+    assert decode_json(Workload, msgspec.json.encode(data)) == Workload()
+
+
+def test_dropping_nulls_keeps_list_positions_and_the_input():
+    data = {"a": [1, None, {"b": None}], "c": None}
+    assert drop_nulls(data) == {"a": [1, None, {}]}
+    assert data == {"a": [1, None, {"b": None}], "c": None}
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "message"),
+    [
+        (
+            {"spec": {"containers": [{"ports": [{}, {"hostPort": "80"}]}]}},
+            "spec.containers[0].ports[1].hostPort",
+            "expected an integer, got a string",
+        ),
+        ({"spec": {"priority": 1.5}}, "spec.priority", "expected an integer, got a number"),
+        ({"spec": {"priority": 2**31}}, "spec.priority", "must be at most 2147483647"),
+        ({"spec": {"priority": -(2**31) - 1}}, "spec.priority", "must be at least -2147483648"),
+        ({"spec": {"hostNetwork": "yes"}}, "spec.hostNetwork", "expected a boolean, got a string"),
+        ({"spec": {"affinity": []}}, "spec.affinity", "expected an object, got a list"),
+        ({"spec": {"tolerations": {}}}, "spec.tolerations", "expected a list, got an object"),
+        ({"spec": []}, "spec", "expected an object, got a list"),
+        (
+            {"metadata": {"labels": {"ok": "x", "version": 1}}},
+            "metadata.labels.version",
+            "expected a string, got an integer",
+        ),
+        ({"metadata": {"labels": {"on": True}}}, "metadata.labels.on", "expected a string, got a boolean"),
+        (
+            {"spec": {"overhead": {"cpu": 1, "memory": []}}},
+            "spec.overhead.memory",
+            "expected an integer or a number or a string, got a list",
+        ),
+        ({"spec": {"containers": [None]}}, "spec.containers[0]", "expected an object, got null"),
+        ([], "", "expected an object, got a list"),
+        ("text", "", "expected an object, got a string"),
+    ],
+)
+def test_errors_name_the_field_and_speak_plainly(data, path, message):
+    with pytest.raises(ShapeError) as caught:
+        decode(Pod, data)
+    assert (caught.value.path, caught.value.message) == (path, message)
+    with pytest.raises(ShapeError) as caught_from_bytes:
+        decode_json(Pod, msgspec.json.encode(data))
+    assert (caught_from_bytes.value.path, caught_from_bytes.value.message) == (path, message)
+
+
+def test_the_error_reads_as_one_sentence():
+    with pytest.raises(ShapeError, match=r"^spec: expected an object, got a list$"):
+        decode(Pod, {"spec": []})
+
+
+def test_malformed_json_is_a_shape_error_of_the_whole():
+    with pytest.raises(ShapeError, match="malformed JSON"):
+        decode_json(Pod, b'{"spec":')
+
+
+def test_unknown_fields_are_found_at_every_depth_in_order():
+    data = {
+        "kind": "Pod",
+        "extra": 1,
+        "spec": {
+            "containers": [{"name": "a"}, {"imge": "x", "lifecycle": {"opaque": 1}}],
+            "volumes": [{"name": "v", "persistentVolumeClaim": {"claim": "c"}, "emptyDir": {"anything": 1}}],
+            "affinity": {"nodeAffinity": {"require": []}},
+            "nodeSelector": {"free": "form"},
+        },
+    }
+    assert unknown_fields(Pod, data) == [
+        "extra",
+        "spec.containers[1].imge",
+        "spec.volumes[0].persistentVolumeClaim.claim",
+        "spec.affinity.nodeAffinity.require",
+    ]
+
+
+def test_unknown_fields_of_wrongly_typed_data_are_left_to_decoding():
+    assert unknown_fields(Pod, {"spec": {"containers": "none", "affinity": 3}}) == []
+    assert unknown_fields(Pod, []) == []
+
+
+def test_templates_nest_without_end():
+    tree = {
+        "compositePodGroupTemplates": [
+            {"compositePodGroupTemplates": [{"podGroupTemplates": [{"nam": "x"}]}]}
+        ]
+    }
+    path = "spec.compositePodGroupTemplates[0].compositePodGroupTemplates[0].podGroupTemplates[0].nam"
+    assert unknown_fields(Workload, {"spec": tree}) == [path]
