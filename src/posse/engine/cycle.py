@@ -77,7 +77,7 @@ def _group_refused(
 
 def _group_message(group: GroupRecord, attached: int, verdicts: Sequence[Verdict]) -> str:
     causes = " ".join(dict.fromkeys(verdict.message for verdict in verdicts))
-    if group.minimum == 1:
+    if group.minimum == 1 or attached >= group.minimum:
         return f"none of its waiting pods fits: {causes}"
     return (
         f"only {attached} of the {group.minimum} pods that must start together fit; for the others {causes}"

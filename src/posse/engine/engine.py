@@ -18,7 +18,7 @@ from posse.engine.events import ClusterEvent
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
-from posse.engine.reports import tell_group, tell_held, tell_pods
+from posse.engine.reports import tell_group, tell_held, tell_pods, tell_started
 
 _MOST_ENTRIES = 1000
 """Per call of decide, so that decisions reach the outside while the rest of a long queue is worked on."""
@@ -68,8 +68,12 @@ class Engine:
         """For every group that changed: may it be tried now?"""
         for key in self._known.take_unsettled_groups():
             group = self._known.groups.get(key)
-            waiting = group.unattached() if group is not None else []
-            if group is None or not waiting or not self._known.is_ours(group):
+            if group is None or not self._known.is_ours(group):
+                self._backlog.remove(key)
+                continue
+            decisions.extend(tell_started(group))
+            waiting = group.unattached()
+            if not waiting:
                 self._backlog.remove(key)
             elif (hold := held(group)) is not None:
                 self._backlog.remove(key)
@@ -89,12 +93,10 @@ class Engine:
         return entry
 
     def _return_refused(self, now: float) -> None:
-        """A pod whose binding was refused waits again, behind a backoff; a member together with its group."""
-        for record in self._known.take_refused_bindings():
-            key = record.group or record.ref.uid
-            if key not in self._backlog:
-                self._backlog.add(Waiting(key, record.pod.spec.priority or 0, record.created, record.arrival))
-            self._backlog.penalise(key, now)
+        """Who waits again because a binding was refused does so behind a backoff; members together, as one."""
+        for key in self._known.take_refused_bindings():
+            if key in self._backlog:
+                self._backlog.penalise(key, now)
 
     def _wake_improved(self, now: float) -> None:
         """Wake who could use a node that has more to offer than before, and nobody else."""

@@ -1,6 +1,8 @@
 """From events of the cluster to what the engine knows: pods, nodes, groups, and who has to be looked at again."""
 
-from posse.engine.backlog import Backlog, Waiting
+from msgspec.structs import replace
+
+from posse.engine.backlog import Backlog, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import GroupKey, PodRef, ReportPod
 from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, Observed
@@ -24,10 +26,10 @@ class Intake:
         """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
         self._unsettled_groups: dict[GroupKey, None] = {}
         """Groups that changed since somebody last asked whether they may be tried; in order of change."""
-        self._refused_bindings: dict[str, PodRecord] = {}
-        """Pods whose binding failed since the last decision, by uid."""
-        self._unreadable_pods: dict[str, ReportPod] = {}
-        """Pods whose requests are not quantities, with what is to be said of them; by uid."""
+        self._refused_bindings: dict[Key, None] = {}
+        """Pods and groups of which a binding failed since the last decision."""
+        self._unreadable_pods: dict[str, ReportPod | None] = {}
+        """Pods whose requests are not quantities, with what is still to be said of them; by uid."""
         self._scheduler_names = scheduler_names
         self._arrivals = 0
 
@@ -90,8 +92,9 @@ class Intake:
         try:
             pod_class = self.state.classes.join(pod)
         except QuantityError as error:
-            self._unreadable_pods[pod.metadata.uid] = ReportPod(_ref(pod), "SchedulerError", str(error))
+            self._note_unreadable(pod, error)
             return
+        self._unreadable_pods.pop(pod.metadata.uid, None)
         self._arrivals += 1
         record = PodRecord(
             pod=pod,
@@ -115,29 +118,42 @@ class Intake:
             if record.node:
                 self.state.release(record)
             self.state.attach_by_name(record, pod.spec.node_name)
-        elif (
-            before.spec == pod.spec and before.metadata.deletion_timestamp == pod.metadata.deletion_timestamp
-        ):
+        elif _same_but_for_node(before, pod):
             return
-        if before.spec != pod.spec:
+        try:
             self._rejoin_class(record)
+        except QuantityError as error:
+            # On a node it goes on counting as what it was.
+            if not record.node:
+                self._pod_gone(record.ref.uid)
+                self._note_unreadable(pod, error)
+                return
         self._requeue(record)
 
     def _rejoin_class(self, record: PodRecord) -> None:
-        node = record.node
-        if node:
-            self.state.release(record)
-        self.backlog.remove(record.ref.uid)
-        self.state.leave_class(record.pod_class)
-        record.pod_class = self.state.classes.join(record.pod)
-        if node:
-            self.state.attach_by_name(record, node)
+        before, pod_class = record.pod_class, self.state.classes.join(record.pod)
+        if pod_class is not before:
+            node = record.node
+            if node:
+                self.state.release(record)
+            self.backlog.remove(record.ref.uid)
+            record.pod_class = pod_class
+            if node:
+                self.state.attach_by_name(record, node)
+        self.state.leave_class(before)
+
+    def _note_unreadable(self, pod: Pod, error: QuantityError) -> None:
+        """Only who waits for us is told, and only once."""
+        if not pod.spec.node_name and pod.spec.scheduler_name in self._scheduler_names:
+            report = ReportPod(_ref(pod), "SchedulerError", str(error))
+            known = _reported(pod) == (report.reason, report.message)
+            self._unreadable_pods.setdefault(pod.metadata.uid, None if known else report)
 
     def _pod_gone(self, uid: str) -> None:
+        self._unreadable_pods.pop(uid, None)
         record = self.pods.pop(uid, None)
         if record is None:
             return
-        self._refused_bindings.pop(uid, None)
         if record.node:
             self.state.release(record)
         if record.group is not None:
@@ -150,7 +166,8 @@ class Intake:
         record = self.pods.get(event.pod_uid)
         if record is not None and record.node == event.node and not record.pod.spec.node_name:
             self.state.release(record)
-            self._refused_bindings[event.pod_uid] = record
+            self._refused_bindings[record.group or event.pod_uid] = None
+            self._requeue(record)
             if record.group is not None:
                 self.groups.not_yet_scheduled(record.group)
 
@@ -168,12 +185,13 @@ class Intake:
         taken, self._unsettled_groups = list(self._unsettled_groups), {}
         return taken
 
-    def take_refused_bindings(self) -> list[PodRecord]:
-        taken, self._refused_bindings = list(self._refused_bindings.values()), {}
+    def take_refused_bindings(self) -> list[Key]:
+        taken, self._refused_bindings = list(self._refused_bindings), {}
         return taken
 
     def take_unreadable_pods(self) -> list[ReportPod]:
-        taken, self._unreadable_pods = list(self._unreadable_pods.values()), {}
+        taken = [report for report in self._unreadable_pods.values() if report is not None]
+        self._unreadable_pods = dict.fromkeys(self._unreadable_pods)
         return taken
 
     def is_ours(self, group: GroupRecord) -> bool:
@@ -195,6 +213,13 @@ class Intake:
 
 def _ref(pod: Pod) -> PodRef:
     return PodRef(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
+
+
+def _same_but_for_node(known: Pod, pod: Pod) -> bool:
+    """A confirmed binding is no news: the pod counts on its node since we decided so."""
+    return known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp and (
+        known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec
+    )
 
 
 def _same_to_rules(known: Node, node: Node) -> bool:

@@ -24,13 +24,19 @@ def tell_pods(attempt: Attempt) -> Iterator[Decision]:
 def tell_group(group: GroupRecord, attempt: Attempt) -> Iterator[Decision]:
     if attempt.placed:
         yield Bind(tuple(Placement(record.ref, record.node) for record in attempt.placed), group.key)
-    if attempt.verdict.succeeded and not group.scheduled:
-        group.scheduled = True
-        yield ReportGroup(group.key, scheduled=True, reason=SCHEDULED, message="")
-    elif not attempt.verdict.succeeded:
+    if attempt.verdict.succeeded:
+        yield from tell_started(group)
+    else:
         yield from _tell_group_waits(group, UNSCHEDULABLE, attempt.verdict.message)
     for record, verdict in attempt.refused:
         yield from _tell_refused(record, verdict)
+
+
+def tell_started(group: GroupRecord) -> Iterator[Decision]:
+    """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it."""
+    if group.podgroup is not None and not group.scheduled and group.attached_count >= group.minimum:
+        group.scheduled = True
+        yield ReportGroup(group.key, scheduled=True, reason=SCHEDULED, message="")
 
 
 def tell_held(group: GroupRecord, hold: Held) -> Iterator[Decision]:

@@ -1,6 +1,6 @@
 """What a pod asks for and what a node offers, as integers: CPU in thousandths, everything else in whole units."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from posse.model.container import Container
 from posse.model.node import Node
@@ -15,7 +15,7 @@ Amounts = dict[str, int]
 _LARGEST = 2**52
 """Amounts are capped here, so that sums over thousands of pods and scores times 100 stay within 64 bits."""
 
-_SCORING_CPU, _SCORING_MEMORY = 100, 200 * 1024 * 1024
+_ASSUMED: Amounts = {CPU: 100, MEMORY: 200 * 1024 * 1024}
 """What scores assume of a container that requests nothing."""
 
 
@@ -41,36 +41,47 @@ def node_allocatable(node: Node) -> Amounts:
 
 def effective_requests(pod: Pod) -> Amounts:
     """What the pod needs of a node, one of its pod slots included; resources it needs none of are left out."""
-    needed = _peak(pod, _requests)
-    needed.update(_pod_level(pod))
-    _add(needed, amounts(pod.spec.overhead))
+    needed = _needed(pod, {})
     needed[PODS] = 1
     return {name: wanted for name, wanted in needed.items() if wanted > 0}
 
 
 def scoring_requests(pod: Pod) -> tuple[int, int]:
-    """CPU and memory as scores see them: a container without a request counts with a default."""
-    needed = _peak(pod, _requests_with_defaults)
-    needed.update(_pod_level(pod))
-    _add(needed, amounts(pod.spec.overhead))
+    """CPU and memory as scores see them: a container without a request counts with a default.
+
+    Where the pod makes requests as a whole, only what nobody asked for at all is assumed.
+    """
+    assumed = _ASSUMED
+    if _pod_level(pod):
+        asked_for = _needed(pod, {})
+        assumed = {name: default for name, default in _ASSUMED.items() if name not in asked_for}
+    needed = _needed(pod, assumed)
     return needed.get(CPU, 0), needed.get(MEMORY, 0)
 
 
-def _peak(pod: Pod, requests_of: Callable[[Container], Amounts]) -> Amounts:
+def _needed(pod: Pod, assumed: Amounts) -> Amounts:
+    """Everything the pod asks for; `assumed` stands in for what a container does not name."""
+    needed = _peak(pod, assumed)
+    needed.update(_pod_level(pod))
+    _add(needed, amounts(pod.spec.overhead))
+    return needed
+
+
+def _peak(pod: Pod, assumed: Amounts) -> Amounts:
     """The running containers or the peak while initialising, whichever is more, resource by resource."""
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in pod.spec.init_containers:
         if container.restart_policy == "Always":
-            _add(sidecars, requests_of(container))
+            _add(sidecars, _requests(container, assumed))
             _raise_to(peak, sidecars)
         else:
             while_it_runs = dict(sidecars)
-            _add(while_it_runs, requests_of(container))
+            _add(while_it_runs, _requests(container, assumed))
             _raise_to(peak, while_it_runs)
     running = sidecars
     for container in pod.spec.containers:
-        _add(running, requests_of(container))
+        _add(running, _requests(container, assumed))
     _raise_to(running, peak)
     return running
 
@@ -80,12 +91,8 @@ def _pod_level(pod: Pod) -> Amounts:
     return amounts(pod.spec.resources.requests) if pod.spec.resources is not None else {}
 
 
-def _requests(container: Container) -> Amounts:
-    return amounts(container.resources.requests)
-
-
-def _requests_with_defaults(container: Container) -> Amounts:
-    return {CPU: _SCORING_CPU, MEMORY: _SCORING_MEMORY, **_requests(container)}
+def _requests(container: Container, assumed: Amounts) -> Amounts:
+    return {**assumed, **amounts(container.resources.requests)}
 
 
 def _add(total: Amounts, more: Amounts) -> None:

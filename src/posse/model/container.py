@@ -29,7 +29,7 @@ class ResourceRequirements(Shape):
     claims: tuple[ResourceClaim, ...] = ()
 
 
-class EnvironmentVariable(Shape):
+class EnvVar(Shape):
     name: str = ""
     value: str = ""
     value_from: Any = None
@@ -59,7 +59,7 @@ class Container(Shape):
     working_dir: str = ""
     ports: Annotated[tuple[ContainerPort, ...], merge_list("containerPort")] = ()
     env_from: tuple[Any, ...] = ()
-    env: Annotated[tuple[EnvironmentVariable, ...], merge_list("name")] = ()
+    env: Annotated[tuple[EnvVar, ...], merge_list("name")] = ()
     resources: ResourceRequirements = ResourceRequirements()
     resize_policy: tuple[Any, ...] = ()
     # "Always" turns an init container into a sidecar, whose request counts for the pod's whole life.
@@ -84,16 +84,16 @@ class EphemeralContainer(Container):
     target_container_name: str = ""
 
 
-class ContainerWaiting(Shape):
+class ContainerStateWaiting(Shape):
     reason: str = ""
     message: str = ""
 
 
-class ContainerRunning(Shape):
+class ContainerStateRunning(Shape):
     started_at: Timestamp = ""
 
 
-class ContainerTerminated(Shape):
+class ContainerStateTerminated(Shape):
     exit_code: Int32 = 0
     signal: Int32 = 0
     reason: str = ""
@@ -104,9 +104,9 @@ class ContainerTerminated(Shape):
 
 
 class ContainerState(Shape):
-    waiting: ContainerWaiting | None = None
-    running: ContainerRunning | None = None
-    terminated: ContainerTerminated | None = None
+    waiting: ContainerStateWaiting | None = None
+    running: ContainerStateRunning | None = None
+    terminated: ContainerStateTerminated | None = None
 
 
 class ContainerStatus(Shape):

@@ -6,12 +6,12 @@ import msgspec
 
 from posse.model.meta import (
     REPLACE,
+    ApiObject,
     Condition,
     Int32,
     Int64,
     IntOrString,
     LabelSelector,
-    ObjectMeta,
     Shape,
     Timestamp,
     merge_list,
@@ -36,11 +36,8 @@ class PodDisruptionBudgetStatus(Shape):
     conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
 
 
-class PodDisruptionBudget(Shape):
+class PodDisruptionBudget(ApiObject):
     """Limits how many of the selected pods may be disrupted at once."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

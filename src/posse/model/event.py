@@ -3,7 +3,7 @@
 Servers write null for unset times of events, hence the `None` in their types.
 """
 
-from posse.model.meta import Int32, ObjectMeta, ObjectReference, Shape, Timestamp
+from posse.model.meta import ApiObject, Int32, ObjectReference, Shape, Timestamp
 
 
 class EventSource(Shape):
@@ -16,12 +16,9 @@ class EventSeries(Shape):
     last_observed_time: Timestamp | None = None
 
 
-class Event(Shape):
+class Event(ApiObject):
     """A report about an object, as core/v1 writes it."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     involved_object: ObjectReference = ObjectReference()
     reason: str = ""
     message: str = ""
@@ -38,12 +35,9 @@ class Event(Shape):
     reporting_instance: str = ""
 
 
-class EventsEvent(Shape):
+class EventsEvent(ApiObject):
     """A report about an object, as events.k8s.io/v1 writes it."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     event_time: Timestamp | None = None
     series: EventSeries | None = None
     reporting_controller: str = ""

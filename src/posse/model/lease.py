@@ -1,6 +1,6 @@
 """Lease: who holds a role, and since when; also the heartbeat of a node."""
 
-from posse.model.meta import Int32, ObjectMeta, Shape, Timestamp
+from posse.model.meta import ApiObject, Int32, Shape, Timestamp
 
 
 class LeaseSpec(Shape):
@@ -13,10 +13,7 @@ class LeaseSpec(Shape):
     preferred_holder: str | None = None
 
 
-class Lease(Shape):
+class Lease(ApiObject):
     """A claim on a role that expires unless it is renewed."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     spec: LeaseSpec = LeaseSpec()

@@ -62,6 +62,18 @@ class ObjectMeta(Shape):
     managed_fields: tuple[Any, ...] = ()
 
 
+class ApiObject(Shape):
+    """What every object of the API begins with, whatever its kind."""
+
+    api_version: Annotated[
+        str, msgspec.Meta(description="Group and version of the API this object is written in.")
+    ] = ""
+    kind: Annotated[str, msgspec.Meta(description="What this object is.")] = ""
+    metadata: Annotated[
+        ObjectMeta, msgspec.Meta(description="Name, labels and what else all objects have in common.")
+    ] = ObjectMeta()
+
+
 class ListMeta(Shape):
     self_link: str = ""
     resource_version: str = ""

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from posse.model.meta import ObjectMeta, Shape, Timestamp, merge_list
+from posse.model.meta import ApiObject, Shape, Timestamp, merge_list
 
 
 class NamespaceSpec(Shape):
@@ -22,11 +22,8 @@ class NamespaceStatus(Shape):
     conditions: Annotated[tuple[NamespaceCondition, ...], merge_list("type")] = ()
 
 
-class Namespace(Shape):
+class Namespace(ApiObject):
     """A room in which names are unique."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     spec: NamespaceSpec = NamespaceSpec()
     status: NamespaceStatus = NamespaceStatus()

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from posse.model.meta import MERGE_VALUES, Int64, ObjectMeta, Quantity, Shape, Timestamp, merge_list
+from posse.model.meta import MERGE_VALUES, ApiObject, Int64, Quantity, Shape, Timestamp, merge_list
 
 
 class Taint(Shape):
@@ -81,11 +81,8 @@ class NodeStatus(Shape):
     declared_features: tuple[str, ...] = ()
 
 
-class Node(Shape):
+class Node(ApiObject):
     """A machine that runs pods."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()

@@ -6,10 +6,10 @@ import msgspec
 
 from posse.model.container import Container, ContainerStatus, EphemeralContainer, ResourceRequirements
 from posse.model.meta import (
+    ApiObject,
     Int32,
     Int64,
     LocalObjectReference,
-    ObjectMeta,
     Quantity,
     Shape,
     Timestamp,
@@ -24,7 +24,7 @@ class PodSchedulingGate(Shape):
 
 
 class PodSchedulingGroup(Shape):
-    """The PodGroup this pod belongs to. It is looked up in the pod's own namespace and may be created later."""
+    """Names a PodGroup of the pod's own namespace, which may be created later than the pod."""
 
     pod_group_name: Annotated[
         str | None,
@@ -49,7 +49,7 @@ class HostAlias(Shape):
     hostnames: tuple[str, ...] = ()
 
 
-class PodOperatingSystem(Shape):
+class PodOS(Shape):
     name: str = ""
 
 
@@ -104,12 +104,15 @@ class PodSpec(Shape):
     topology_spread_constraints: Annotated[
         tuple[TopologySpreadConstraint, ...], merge_list("topologyKey")
     ] = ()
-    os: PodOperatingSystem | None = None
+    os: PodOS | None = None
     scheduling_gates: Annotated[tuple[PodSchedulingGate, ...], merge_list("name")] = ()
     resource_claims: Annotated[tuple[PodResourceClaim, ...], merge_list("name", retain_keys=True)] = ()
     resources: ResourceRequirements | None = None
     eviction_responders: Annotated[tuple[EvictionResponder, ...], merge_list("name")] = ()
-    scheduling_group: PodSchedulingGroup | None = None
+    scheduling_group: Annotated[
+        PodSchedulingGroup | None,
+        msgspec.Meta(description="The group of pods that this one is scheduled with."),
+    ] = None
     workload_ref: PodWorkloadReference | None = None
 
 
@@ -124,7 +127,11 @@ class PodCondition(Shape):
     message: str = ""
 
 
-class PodAddress(Shape):
+class PodIP(Shape):
+    ip: str = ""
+
+
+class HostIP(Shape):
     ip: str = ""
 
 
@@ -141,9 +148,9 @@ class PodStatus(Shape):
     reason: str = ""
     nominated_node_name: str = ""
     host_ip: str = msgspec.field(default="", name="hostIP")
-    host_ips: Annotated[tuple[PodAddress, ...], merge_list("ip")] = msgspec.field(default=(), name="hostIPs")
+    host_ips: Annotated[tuple[HostIP, ...], merge_list("ip")] = msgspec.field(default=(), name="hostIPs")
     pod_ip: str = msgspec.field(default="", name="podIP")
-    pod_ips: Annotated[tuple[PodAddress, ...], merge_list("ip")] = msgspec.field(default=(), name="podIPs")
+    pod_ips: Annotated[tuple[PodIP, ...], merge_list("ip")] = msgspec.field(default=(), name="podIPs")
     start_time: Timestamp = ""
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
@@ -160,11 +167,8 @@ class PodStatus(Shape):
     volume_health: tuple[Any, ...] = ()
 
 
-class Pod(Shape):
+class Pod(ApiObject):
     """One or more containers that run together on one node."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 import msgspec
 
 from posse.model.meta import (
+    ApiObject,
     Condition,
     Int32,
     IntOrString,
     LocalObjectReference,
-    ObjectMeta,
     ObjectReference,
     Shape,
     merge_list,
@@ -53,44 +53,32 @@ class ServiceStatus(Shape):
     conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
 
 
-class Service(Shape):
+class Service(ApiObject):
     """A name under which a set of pods is reached."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     spec: ServiceSpec = ServiceSpec()
     status: ServiceStatus = ServiceStatus()
 
 
-class ServiceAccount(Shape):
+class ServiceAccount(ApiObject):
     """An identity for the processes of pods."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     secrets: Annotated[tuple[ObjectReference, ...], merge_list("name")] = ()
     image_pull_secrets: Annotated[tuple[LocalObjectReference, ...], merge_list("name")] = ()
     automount_service_account_token: bool | None = None
 
 
-class ConfigMap(Shape):
+class ConfigMap(ApiObject):
     """Configuration for pods, as keys and text."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     immutable: bool | None = None
     data: dict[str, str] = msgspec.field(default_factory=dict)
     binary_data: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class Secret(Shape):
+class Secret(ApiObject):
     """Sensitive configuration for pods; values are base64."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     immutable: bool | None = None
     data: dict[str, str] = msgspec.field(default_factory=dict)
     string_data: dict[str, str] = msgspec.field(default_factory=dict)

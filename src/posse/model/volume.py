@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import msgspec
 
 from posse.model.meta import (
+    ApiObject,
     LabelSelector,
     ObjectMeta,
     ObjectReference,
@@ -107,12 +108,9 @@ class PersistentVolumeClaimStatus(Shape):
     health_status: Any = None
 
 
-class PersistentVolumeClaim(Shape):
+class PersistentVolumeClaim(ApiObject):
     """A request for storage that a pod can name."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
 
@@ -162,12 +160,9 @@ class PersistentVolumeStatus(Shape):
     last_phase_transition_time: Timestamp = ""
 
 
-class PersistentVolume(Shape):
+class PersistentVolume(ApiObject):
     """A piece of storage in the cluster, with the nodes that can reach it."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: PersistentVolumeStatus = PersistentVolumeStatus()
 
@@ -181,12 +176,9 @@ class TopologySelectorTerm(Shape):
     match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
 
 
-class StorageClass(Shape):
+class StorageClass(ApiObject):
     """A named way of providing storage."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
     provisioner: str = ""
     parameters: dict[str, str] = msgspec.field(default_factory=dict)
     reclaim_policy: str | None = None

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from posse.model.meta import Condition, Int32, ObjectMeta, Shape, TypedLocalObjectReference, merge_list
+from posse.model.meta import ApiObject, Condition, Int32, Shape, TypedLocalObjectReference, merge_list
 
 PriorityClassName = Annotated[
     str, Meta(description="PriorityClass of the group; all its pods are queued and preempted by it.")
@@ -20,6 +20,15 @@ PreemptionPolicy = Annotated[
     str | None,
     Meta(description="Whether the group may evict others: PreemptLowerPriority or Never. Fixed on creation."),
 ]
+
+_SPEC = Meta(description="What is asked of the scheduler.")
+_STATUS = Meta(description="What has come of it. Written by the scheduler.")
+_POLICY = Meta(description="How the members are brought to nodes. Required; the choice is final.")
+_BASIC = Meta(description="Members are placed one by one.")
+_GANG = Meta(description="Members are placed together or not at all.")
+_CONSTRAINTS = Meta(description="Rules for the group as a whole, beside those of its pods.")
+_DISRUPTION = Meta(description="Whether members are preempted one by one or all at once.")
+_WORKLOAD_REF = Meta(description="The Workload the group comes from, and which of its templates.")
 
 
 class BasicSchedulingPolicy(Shape):
@@ -35,10 +44,10 @@ class GangSchedulingPolicy(Shape):
 
 
 class PodGroupSchedulingPolicy(Shape):
-    """How members are brought to nodes. Exactly one of basic and gang is set, and the choice is final."""
+    """Exactly one of basic and gang is set."""
 
-    basic: BasicSchedulingPolicy | None = None
-    gang: GangSchedulingPolicy | None = None
+    basic: Annotated[BasicSchedulingPolicy | None, _BASIC] = None
+    gang: Annotated[GangSchedulingPolicy | None, _GANG] = None
 
 
 class CompositeGangSchedulingPolicy(Shape):
@@ -50,10 +59,10 @@ class CompositeGangSchedulingPolicy(Shape):
 
 
 class CompositePodGroupSchedulingPolicy(Shape):
-    """How child groups are brought to nodes. Exactly one of basic and gang is set, and the choice is final."""
+    """Exactly one of basic and gang is set."""
 
-    basic: BasicSchedulingPolicy | None = None
-    gang: CompositeGangSchedulingPolicy | None = None
+    basic: Annotated[BasicSchedulingPolicy | None, _BASIC] = None
+    gang: Annotated[CompositeGangSchedulingPolicy | None, _GANG] = None
 
 
 class TopologyConstraint(Shape):
@@ -65,7 +74,7 @@ class TopologyConstraint(Shape):
 
 
 class SchedulingConstraints(Shape):
-    """Rules the group obeys as a whole, beside those of its pods."""
+    """Where the group as a whole may go."""
 
     topology: Annotated[
         tuple[TopologyConstraint, ...],
@@ -82,10 +91,12 @@ class AllDisruptionMode(Shape):
 
 
 class DisruptionMode(Shape):
-    """What is lost when a member is preempted. Exactly one of single and all is set."""
+    """Exactly one of single and all is set; single is the default."""
 
-    single: SingleDisruptionMode | None = None
-    all: AllDisruptionMode | None = None
+    single: Annotated[SingleDisruptionMode | None, Meta(description="Members are preempted one by one.")] = (
+        None
+    )
+    all: Annotated[AllDisruptionMode | None, Meta(description="Members are preempted all at once.")] = None
 
 
 class PodGroupResourceClaim(Shape):
@@ -102,32 +113,32 @@ class PodGroupResourceClaimStatus(Shape):
 
 
 class WorkloadReference(Shape):
-    """The Workload, and the template within it, that the group was made from."""
+    """Names a template within a Workload of the same namespace."""
 
     workload_name: str = ""
     template_name: str = ""
 
 
 class PodGroupSpec(Shape):
-    """What the group asks of the scheduler."""
+    """How a PodGroup is to be scheduled. All but gang.minCount is fixed at creation."""
 
     parent_composite_pod_group_name: Annotated[
         str | None, Meta(description="CompositePodGroup this group is a child of; absent at the root.")
     ] = None
-    workload_ref: WorkloadReference | None = None
-    scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
-    scheduling_constraints: SchedulingConstraints | None = None
+    workload_ref: Annotated[WorkloadReference | None, _WORKLOAD_REF] = None
+    scheduling_policy: Annotated[PodGroupSchedulingPolicy, _POLICY] = PodGroupSchedulingPolicy()
+    scheduling_constraints: Annotated[SchedulingConstraints | None, _CONSTRAINTS] = None
     resource_claims: Annotated[
         tuple[PodGroupResourceClaim, ...], Meta(description="Device claims the members share; at most four.")
     ] = ()
-    disruption_mode: DisruptionMode | None = None
+    disruption_mode: Annotated[DisruptionMode | None, _DISRUPTION] = None
     priority_class_name: PriorityClassName = ""
     priority: Priority = None
     preemption_policy: PreemptionPolicy = None
 
 
 class PodGroupStatus(Shape):
-    """How far the group has come. Written by the scheduler."""
+    """Whether the group has been placed, and why not."""
 
     conditions: Annotated[
         tuple[Condition, ...],
@@ -137,55 +148,51 @@ class PodGroupStatus(Shape):
     resource_claim_statuses: tuple[PodGroupResourceClaimStatus, ...] = ()
 
 
-class PodGroup(Shape):
+class PodGroup(ApiObject):
     """A set of pods that the scheduler places as one. Pods join by naming it in spec.schedulingGroup."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
-    spec: PodGroupSpec = PodGroupSpec()
-    status: PodGroupStatus = PodGroupStatus()
+    spec: Annotated[PodGroupSpec, _SPEC] = PodGroupSpec()
+    status: Annotated[PodGroupStatus, _STATUS] = PodGroupStatus()
 
 
 class CompositePodGroupSpec(Shape):
-    """What the group of groups asks of the scheduler."""
+    """How a CompositePodGroup is to be scheduled. All of it is fixed at creation."""
 
     parent_composite_pod_group_name: Annotated[
         str | None, Meta(description="CompositePodGroup this group is a child of; absent at the root.")
     ] = None
-    workload_ref: WorkloadReference | None = None
-    scheduling_policy: CompositePodGroupSchedulingPolicy = CompositePodGroupSchedulingPolicy()
-    scheduling_constraints: SchedulingConstraints | None = None
-    disruption_mode: DisruptionMode | None = None
+    workload_ref: Annotated[WorkloadReference | None, _WORKLOAD_REF] = None
+    scheduling_policy: Annotated[CompositePodGroupSchedulingPolicy, _POLICY] = (
+        CompositePodGroupSchedulingPolicy()
+    )
+    scheduling_constraints: Annotated[SchedulingConstraints | None, _CONSTRAINTS] = None
+    disruption_mode: Annotated[DisruptionMode | None, _DISRUPTION] = None
     priority_class_name: PriorityClassName = ""
     priority: Priority = None
     preemption_policy: PreemptionPolicy = None
 
 
 class CompositePodGroupStatus(Shape):
-    """How far the group of groups has come. Written by the scheduler."""
+    """Whether the group of groups has been placed, and why not."""
 
     conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
 
 
-class CompositePodGroup(Shape):
+class CompositePodGroup(ApiObject):
     """A set of PodGroups and CompositePodGroups that the scheduler places as one. Children name their parent."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
-    spec: CompositePodGroupSpec = CompositePodGroupSpec()
-    status: CompositePodGroupStatus = CompositePodGroupStatus()
+    spec: Annotated[CompositePodGroupSpec, _SPEC] = CompositePodGroupSpec()
+    status: Annotated[CompositePodGroupStatus, _STATUS] = CompositePodGroupStatus()
 
 
 class PodGroupTemplate(Shape):
     """What a PodGroup made from this Workload looks like."""
 
     name: Annotated[str, Meta(description="Unique among all templates of the Workload.")] = ""
-    scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
-    scheduling_constraints: SchedulingConstraints | None = None
+    scheduling_policy: Annotated[PodGroupSchedulingPolicy, _POLICY] = PodGroupSchedulingPolicy()
+    scheduling_constraints: Annotated[SchedulingConstraints | None, _CONSTRAINTS] = None
     resource_claims: tuple[PodGroupResourceClaim, ...] = ()
-    disruption_mode: DisruptionMode | None = None
+    disruption_mode: Annotated[DisruptionMode | None, _DISRUPTION] = None
     priority_class_name: PriorityClassName = ""
     priority: Priority = None
     preemption_policy: PreemptionPolicy = None
@@ -195,9 +202,11 @@ class CompositePodGroupTemplate(Shape):
     """What a CompositePodGroup made from this Workload looks like, with the templates of its children."""
 
     name: Annotated[str, Meta(description="Unique among all templates of the Workload.")] = ""
-    scheduling_policy: CompositePodGroupSchedulingPolicy = CompositePodGroupSchedulingPolicy()
-    scheduling_constraints: SchedulingConstraints | None = None
-    disruption_mode: DisruptionMode | None = None
+    scheduling_policy: Annotated[CompositePodGroupSchedulingPolicy, _POLICY] = (
+        CompositePodGroupSchedulingPolicy()
+    )
+    scheduling_constraints: Annotated[SchedulingConstraints | None, _CONSTRAINTS] = None
+    disruption_mode: Annotated[DisruptionMode | None, _DISRUPTION] = None
     priority_class_name: PriorityClassName = ""
     priority: Priority = None
     preemption_policy: PreemptionPolicy = None
@@ -221,10 +230,7 @@ class WorkloadSpec(Shape):
     ] = ()
 
 
-class Workload(Shape):
+class Workload(ApiObject):
     """The blueprint of a distributed application: which groups it consists of and how each is scheduled."""
 
-    api_version: str = ""
-    kind: str = ""
-    metadata: ObjectMeta = ObjectMeta()
-    spec: WorkloadSpec = WorkloadSpec()
+    spec: Annotated[WorkloadSpec, _SPEC] = WorkloadSpec()

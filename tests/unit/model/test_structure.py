@@ -1,3 +1,5 @@
+import msgspec
+
 from posse.model.disruption_budget import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from posse.model.meta import ObjectMeta, OwnerReference, Shape
 from posse.model.pod import PodSchedulingGroup, PodSpec
@@ -7,7 +9,7 @@ from posse.model.workload import CompositePodGroupTemplate, WorkloadSpec
 
 
 class Ledger(Shape):
-    pages: dict[str, OwnerReference] = {}  # noqa: RUF012  # msgspec copies an empty default.
+    pages: dict[str, OwnerReference] = msgspec.field(default_factory=dict)
 
 
 def test_fields_are_listed_by_json_name():

@@ -14,6 +14,7 @@ from posse.engine.pod_class import PodClass
 from posse.engine.rules.static_filter import StaticFilter
 from posse.model.placement import NodeSelectorRequirement, NodeSelectorTerm
 from posse.model.pod import PodSpec
+from posse.model.selectors import matches_requirement
 
 RowTest = Callable[[Rows], BoolArray]
 
@@ -28,7 +29,7 @@ class NodeAffinity:
         ]
         terms = required_terms(pod_class.spec)
         if terms is not None:
-            tests.append(partial(_any, [term_test(nodes, term) for term in terms]))
+            tests.append(_alternatives(nodes, terms))
         if not tests:
             return None
         return StaticFilter("node(s) didn't match Pod's node affinity/selector", partial(_all, tests))
@@ -40,6 +41,12 @@ def required_terms(spec: PodSpec) -> tuple[NodeSelectorTerm, ...] | None:
     return required.node_selector_terms if required is not None else None
 
 
+def _alternatives(nodes: NodeTable, terms: Sequence[NodeSelectorTerm]) -> RowTest:
+    """Without any term, affinity is required and nothing can satisfy it."""
+    tests = [term_test(nodes, term) for term in terms]
+    return partial(_any, tests) if tests else partial(_constant, nodes, False)
+
+
 def term_test(nodes: NodeTable, term: NodeSelectorTerm) -> RowTest:
     tests = [_requirement_test(nodes, requirement) for requirement in term.match_expressions]
     tests += [_field_test(nodes, requirement) for requirement in term.match_fields]
@@ -48,6 +55,8 @@ def term_test(nodes: NodeTable, term: NodeSelectorTerm) -> RowTest:
 
 def _requirement_test(nodes: NodeTable, requirement: NodeSelectorRequirement) -> RowTest:
     column = nodes.labels.column(requirement.key)
+    answers: list[bool] = []
+    """Of comparisons: whether each value of the column satisfies it."""
 
     def among(rows: Rows) -> BoolArray:
         ids = column.ids[rows]
@@ -60,8 +69,8 @@ def _requirement_test(nodes: NodeTable, requirement: NodeSelectorRequirement) ->
         return np.not_equal(column.ids[rows], ABSENT)
 
     def compares(rows: Rows) -> BoolArray:
-        holds = [_compares(requirement, value) for value in column.values]
-        return np.array([*holds, False], dtype=np.bool_)[column.ids[rows]]
+        answers.extend(_label_satisfies(requirement, value) for value in column.values[len(answers) :])
+        return np.array([*answers, False], dtype=np.bool_)[column.ids[rows]]
 
     tests: dict[str, RowTest] = {
         "In": among,
@@ -74,13 +83,9 @@ def _requirement_test(nodes: NodeTable, requirement: NodeSelectorRequirement) ->
     return tests.get(requirement.operator, partial(_constant, nodes, False))
 
 
-def _compares(requirement: NodeSelectorRequirement, label: str) -> bool:
-    """Numbers that cannot be read match nothing, on either side."""
-    try:
-        have, bound = int(label), int(requirement.values[0])
-    except (ValueError, IndexError):
-        return False
-    return have > bound if requirement.operator == "Gt" else have < bound
+def _label_satisfies(requirement: NodeSelectorRequirement, label: str) -> bool:
+    key = requirement.key
+    return matches_requirement(requirement.operator, requirement.values, {key: label}, key)
 
 
 def _field_test(nodes: NodeTable, requirement: NodeSelectorRequirement) -> RowTest:

@@ -1,0 +1,78 @@
+"""Group commit: writes made while one commit runs are made durable together by the next.
+
+Runs on the event loop; the commits themselves run in one worker thread, so that a slow disk never stops the loop.
+"""
+
+import asyncio
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+from posse.kinds.errors import internal
+from posse.store.errors import CommitFailed
+from posse.store.store import Store
+
+
+class Committer:
+    """`failure` is set once writes cannot be made durable any more; the process should then end."""
+
+    def __init__(self, store: Store) -> None:
+        self.failure: CommitFailed | None = None
+        self._store = store
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="posse-commit")
+        self._running: asyncio.Task[None] | None = None
+        self._failed = asyncio.Event()
+        # Who waits for which version; versions only grow, so the first is always the first to be served.
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+
+    async def durable(self) -> None:
+        """Wait until all that was written before this call is durable; ApiError (500) when it cannot be."""
+        version = self._store.version
+        if version <= self._store.durable_version:
+            return
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append((version, waiter))
+        if self._running is None:
+            self._running = asyncio.create_task(self._commit_while_waited_for())
+        await waiter
+
+    async def wait_failed(self) -> CommitFailed:
+        """Return the failure once there is one."""
+        await self._failed.wait()
+        if self.failure is None:
+            raise ValueError("the committer has not failed")
+        return self.failure
+
+    async def close(self) -> None:
+        """Commit what is pending and stop the worker."""
+        try:
+            if self.failure is None:
+                await self.durable()
+        finally:
+            self._worker.shutdown()
+
+    async def _commit_while_waited_for(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while self._waiting:
+                await loop.run_in_executor(self._worker, self._store.commit_pending)
+                self._store.publish_committed()
+                self._release()
+        except CommitFailed as failure:
+            self._give_up(failure)
+        finally:
+            self._running = None
+
+    def _release(self) -> None:
+        durable = self._store.durable_version
+        while self._waiting and self._waiting[0][0] <= durable:
+            _, waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def _give_up(self, failure: CommitFailed) -> None:
+        self.failure = failure
+        self._failed.set()
+        for _, waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_exception(internal(str(failure)))
+        self._waiting.clear()

@@ -1,0 +1,1 @@
+"""The HTTP face of the API server: paths, discovery, tables, watch streams, authentication."""

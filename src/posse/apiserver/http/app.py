@@ -1,0 +1,77 @@
+"""The aiohttp application: who may ask, what is asked for, and that every failure is answered with a Status.
+
+One handler takes every request, because Kubernetes paths are parsed, not routed. It decides nothing about resources.
+"""
+
+import logging
+from collections.abc import Callable
+
+from aiohttp import web
+
+from posse.apiserver.committer import Committer
+from posse.apiserver.http.answers import failure
+from posse.apiserver.http.bodies import BODY_LIMIT_BYTES
+from posse.apiserver.http.documents import Documents
+from posse.apiserver.http.paths import parse_resource_path
+from posse.apiserver.http.resources import Resources
+from posse.apiserver.http.streams import WatchStreams
+from posse.apiserver.http.tokens import TokenCheck
+from posse.apiserver.service import ApiService
+from posse.kinds.errors import ApiError, internal, no_such_resource, unauthorized
+from posse.kinds.registry import KINDS
+
+HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
+OPEN_PATHS = HEALTH_PATHS | {"/version"}
+
+log = logging.getLogger(__name__)
+
+
+def build_app(
+    service: ApiService, committer: Committer, token: str, clock: Callable[[], float]
+) -> web.Application:
+    """Make the application; `clock` tells the time for the ages that tables print."""
+    streams = WatchStreams(service)
+    front = Front(token, Documents(KINDS), Resources(service, committer, clock, streams))
+    app = web.Application(client_max_size=BODY_LIMIT_BYTES)
+    app.router.add_route("*", "/{path:.*}", front.handle)
+
+    async def end_streams(_app: web.Application) -> None:
+        streams.stop()
+
+    app.on_shutdown.append(end_streams)
+    return app
+
+
+class Front:
+    """Answers every request, whatever happens behind it."""
+
+    def __init__(self, token: str, documents: Documents, resources: Resources) -> None:
+        self._token = TokenCheck(token)
+        self._documents = documents
+        self._resources = resources
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        try:
+            return await self._answer(request)
+        except ApiError as error:
+            return failure(error)
+        except (ConnectionError, web.HTTPException):
+            raise  # The client is gone, or the HTTP library itself has the answer.
+        except Exception:
+            log.exception("%s %s failed", request.method, request.rel_url.raw_path)
+            return failure(internal("the server failed on this request; its log says more"))
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        raw_path = request.rel_url.raw_path
+        path = raw_path.rstrip("/")
+        if path not in OPEN_PATHS and not self._token.admits(request.headers.get("Authorization", "")):
+            raise unauthorized()
+        target = parse_resource_path(raw_path)
+        if target is not None:
+            return await self._resources.answer(request, target)
+        if path in HEALTH_PATHS:
+            return web.Response(text="ok")
+        document = self._documents.answer(request, path)
+        if document is None:
+            raise no_such_resource()
+        return document

@@ -1,0 +1,108 @@
+"""Request bodies: read within a bound, decoded by content type, and refused with the place of the fault.
+
+What the decoded value means, and whether it is a valid object, is decided elsewhere.
+"""
+
+from typing import Any
+
+import msgspec
+import yaml
+from aiohttp import web
+
+from posse.apiserver.http.protobuf import ProtobufError
+from posse.apiserver.http.protobuf_messages import read_protobuf
+from posse.kinds.errors import ApiError, bad_request, request_too_large, unsupported_media_type
+
+BODY_LIMIT_BYTES = 3 * 1024 * 1024
+JSON_TYPES = ("application/json",)
+YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
+
+PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
+
+
+class _TextLoader(yaml.CSafeLoader):
+    """Reads YAML into JSON values only: a timestamp stays the text that was written."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - the base class declares it as an instance table
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+async def read_body(request: web.Request) -> bytes:
+    try:
+        return await request.read()
+    except web.HTTPRequestEntityTooLarge as error:
+        raise request_too_large(BODY_LIMIT_BYTES) from error
+
+
+async def read_object(request: web.Request) -> dict[str, Any]:
+    """Read a body that must be there and must be an object."""
+    value = decode(await read_body(request), media_type_of(request))
+    if not isinstance(value, dict):
+        raise bad_request(f"the request body must be an object, not {_type_name(value)}")
+    return value
+
+
+async def read_optional_object(request: web.Request) -> dict[str, Any]:
+    """Read a body that may be left out, such as DeleteOptions."""
+    if not request.can_read_body:
+        return {}
+    return await read_object(request) if await read_body(request) else {}
+
+
+def media_type_of(request: web.Request) -> str:
+    declared = request.headers.get("Content-Type", "")
+    return declared.partition(";")[0].strip().lower() or "application/json"
+
+
+def decode(body: bytes, media_type: str) -> Any:
+    if media_type in JSON_TYPES:
+        return decode_json(body)
+    if media_type in YAML_TYPES:
+        return _decode_yaml(body)
+    if media_type == PROTOBUF_TYPE:
+        return _decode_protobuf(body)
+    raise unsupported_media_type((*JSON_TYPES, *YAML_TYPES))
+
+
+def decode_json(body: bytes) -> Any:
+    if not body:
+        raise bad_request("the request body is empty; an object was expected")
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _malformed_json(body, str(error)) from error
+
+
+def _malformed_json(body: bytes, reason: str) -> ApiError:
+    # msgspec tells the place as "... (byte 17)"; people look for lines and columns.
+    reason, _, place = reason.rstrip(")").rpartition(" (byte ")
+    if not place.isdigit():
+        return bad_request(f"the request body is not valid JSON: {reason or place}")
+    before = body[: int(place)]
+    line = before.count(b"\n") + 1
+    column = len(before) - (before.rfind(b"\n") + 1) + 1
+    reason = reason.removeprefix("JSON is malformed: ")
+    return bad_request(f"the request body is not valid JSON: line {line}, column {column}: {reason}")
+
+
+def _decode_yaml(body: bytes) -> Any:
+    try:
+        return yaml.load(body, Loader=_TextLoader)  # noqa: S506 - derives from the safe loader
+    except yaml.YAMLError as error:
+        text = " ".join(str(error).split())
+        raise bad_request(f"the request body is not valid YAML: {text}") from error
+
+
+def _decode_protobuf(body: bytes) -> Any:
+    try:
+        return read_protobuf(body)
+    except ProtobufError as error:
+        text = f"the protobuf body of the request cannot be read: {error}; send it as application/json"
+        raise ApiError(415, "UnsupportedMediaType", text) from error
+
+
+def _type_name(value: Any) -> str:
+    names = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")

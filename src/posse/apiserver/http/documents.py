@@ -1,0 +1,114 @@
+"""Everything the server says about itself: discovery, OpenAPI and its version.
+
+These documents follow from the registry alone. Each is made when first asked for, kept encoded, and carries an ETag,
+so that clients which keep a copy (kubectl does) are answered with 304.
+"""
+
+import hashlib
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from aiohttp import web
+
+from posse.apiserver.http.discovery import aggregated_documents, documents, versions_of
+from posse.apiserver.http.negotiation import DISCOVERY, JSON, negotiate
+from posse.apiserver.http.rendering import encode
+from posse.kinds.errors import not_acceptable
+from posse.kinds.kind import Json, Kind
+from posse.kinds.openapi import openapi_v2, openapi_v3
+
+# The Kubernetes release whose API is served; clients compare it with their own.
+KUBERNETES_RELEASE = ("1", "37", "v1.37.0+posse")
+# kubectl turns to OpenAPI v2, and there to protobuf alone, for kinds it did not find in v3, which lists them all. So a
+# document that names nothing is the right answer; without one kubectl cannot say that the kind is unknown.
+OPENAPI_V2_PROTOBUF = b"\x0a\x032.0\x12\x10\x0a\x05Posse\x12\x07v1.37.0"
+OPENAPI_V2_PROTOBUF_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+OPENAPI_V2_PROTOBUF_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    body: bytes
+    content_type: str
+    digest: str
+
+
+class Documents:
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self._kept: dict[tuple[str, str], Document] = {}
+        self._makers: dict[tuple[str, str], Callable[[], Json]] = {}
+        for path, body in documents(kinds).items():
+            self._makers[path, JSON] = partial(_same, body)
+        for path, body in aggregated_documents(kinds).items():
+            self._makers[path, DISCOVERY.content_type] = partial(_same, body)
+        self._openapi_paths = {
+            _openapi_path(group, version): (group, version)
+            for group in dict.fromkeys(kind.group for kind in kinds)
+            for version in versions_of(kinds, group)
+        }
+        for path, (group, version) in self._openapi_paths.items():
+            self._makers[f"/openapi/v3/{path}", JSON] = partial(openapi_v3, group, version)
+        self._makers["/openapi/v3", JSON] = self._openapi_index
+        self._makers["/openapi/v2", JSON] = openapi_v2
+        self._makers["/version", JSON] = version_document
+
+    def answer(self, request: web.Request, path: str) -> web.Response | None:
+        """Answer a request for one of the documents; nothing when the path names none."""
+        if (path, JSON) not in self._makers or request.method not in {"GET", "HEAD"}:
+            return None
+        offered = (DISCOVERY,) if (path, DISCOVERY.content_type) in self._makers else ()
+        accept = request.headers.get("Accept", "")
+        if path == "/openapi/v2" and OPENAPI_V2_PROTOBUF_ACCEPTED in accept:
+            return web.Response(body=OPENAPI_V2_PROTOBUF, headers={"Content-Type": OPENAPI_V2_PROTOBUF_TYPE})
+        chosen = negotiate(accept, offered)
+        if chosen is None:
+            raise not_acceptable([JSON])
+        document = self._document(path, chosen.content_type)
+        etag = f'"{document.digest}"'
+        # The digest is the whole identity: a copy a client still holds is as good as a new one.
+        headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
+        if etag in request.headers.get("If-None-Match", ""):
+            return web.Response(status=304, headers=headers)
+        return web.Response(body=document.body, headers=headers | {"Content-Type": document.content_type})
+
+    def _document(self, path: str, content_type: str) -> Document:
+        kept = self._kept.get((path, content_type))
+        if kept is None:
+            body = encode(self._makers[path, content_type]())
+            kept = Document(body, content_type, hashlib.sha256(body).hexdigest().upper())
+            self._kept[path, content_type] = kept
+        return kept
+
+    def _openapi_index(self) -> Json:
+        """List the OpenAPI documents by address; the hash in it lets clients keep them for ever."""
+        urls = {
+            path: f"/openapi/v3/{path}?hash={self._document(f'/openapi/v3/{path}', JSON).digest}"
+            for path in self._openapi_paths
+        }
+        return {"paths": {path: {"serverRelativeURL": url} for path, url in urls.items()}}
+
+
+def version_document() -> Json:
+    major, minor, full = KUBERNETES_RELEASE
+    system, machine = platform.system().lower(), platform.machine()
+    return {
+        "major": major,
+        "minor": minor,
+        "gitVersion": full,
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": platform.python_implementation(),
+        "platform": f"{system}/{machine}",
+    }
+
+
+def _openapi_path(group: str, version: str) -> str:
+    return f"apis/{group}/{version}" if group else f"api/{version}"
+
+
+def _same(body: Json) -> Json:
+    return body

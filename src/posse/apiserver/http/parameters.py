@@ -1,0 +1,141 @@
+"""Query parameters (and DeleteOptions bodies) read into the values the API service takes.
+
+A value that cannot be read is refused by name: a misspelt number must not silently mean the default.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from posse.apiserver.requests import DeleteOptions, FieldValidation, Selection, WriteOptions
+from posse.kinds.errors import bad_request
+
+Query = Mapping[str, str]
+T = TypeVar("T")
+FIELD_VALIDATIONS = ("Ignore", "Warn", "Strict")
+PROPAGATIONS = ("Orphan", "Background", "Foreground")
+VERSION_MATCHES = ("Exact", "NotOlderThan")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """How a watch is to be streamed; what it shows is in the Selection beside it."""
+
+    bookmarks: bool
+    initial_events: bool | None
+    timeout_seconds: float | None
+
+
+def selection(query: Query) -> Selection:
+    if not query:
+        return Selection()
+    version_match = _one_of(query, "resourceVersionMatch", VERSION_MATCHES)
+    version = query.get("resourceVersion", "")
+    if version and not version.isdecimal():
+        raise bad_request(f'invalid resourceVersion: "{version}" is not a whole number')
+    return Selection(
+        labels=query.get("labelSelector", ""),
+        fields=query.get("fieldSelector", ""),
+        limit=_count(query, "limit") or 0,
+        continue_token=query.get("continue", ""),
+        resource_version=version,
+        resource_version_match=version_match,
+    )
+
+
+def wants_watch(query: Query) -> bool:
+    return bool(query) and _flag(query, "watch") is True
+
+
+def watch_request(query: Query) -> WatchRequest:
+    seconds = _count(query, "timeoutSeconds")
+    initial = _flag(query, "sendInitialEvents")
+    if initial is not None and query.get("resourceVersionMatch") != "NotOlderThan":
+        raise bad_request("sendInitialEvents needs resourceVersionMatch=NotOlderThan")
+    return WatchRequest(
+        bookmarks=_flag(query, "allowWatchBookmarks") is True,
+        initial_events=initial,
+        timeout_seconds=float(seconds) if seconds else None,
+    )
+
+
+def write_options(query: Query) -> WriteOptions:
+    if not query:
+        return WriteOptions()
+    validation = _one_of(query, "fieldValidation", FIELD_VALIDATIONS) or "Warn"
+    return WriteOptions(
+        dry_run=_dry_run([query["dryRun"]] if "dryRun" in query else []),
+        field_validation=cast("FieldValidation", validation),
+        field_manager=query.get("fieldManager", ""),
+    )
+
+
+def delete_options(query: Query, body: Mapping[str, Any]) -> DeleteOptions:
+    """Read the options from both places they may stand in; the body has the last word."""
+    preconditions = _member(body, "preconditions", dict) or {}
+    grace_seconds = _member(body, "gracePeriodSeconds", int)
+    if grace_seconds is None:
+        grace_seconds = _count(query, "gracePeriodSeconds")
+    propagation = _member(body, "propagationPolicy", str) or query.get("propagationPolicy", "")
+    if propagation and propagation not in PROPAGATIONS:
+        raise _not_one_of("propagationPolicy", propagation, PROPAGATIONS)
+    dry_run = _member(body, "dryRun", list) or ([query["dryRun"]] if "dryRun" in query else [])
+    return DeleteOptions(
+        grace_seconds=grace_seconds,
+        uid=_member(preconditions, "uid", str) or "",
+        resource_version=_member(preconditions, "resourceVersion", str) or "",
+        propagation=propagation,
+        dry_run=_dry_run(dry_run),
+    )
+
+
+def wants_pretty(query: Query) -> bool:
+    return bool(query) and _flag(query, "pretty") is True
+
+
+def _dry_run(values: list[Any]) -> bool:
+    for value in values:
+        if value != "All":
+            raise _not_one_of("dryRun", str(value), ("All",))
+    return bool(values)
+
+
+def _flag(query: Query, name: str) -> bool | None:
+    text = query.get(name)
+    if text is None:
+        return None
+    if text.lower() in {"true", "1", ""}:
+        return True
+    if text.lower() in {"false", "0"}:
+        return False
+    raise bad_request(f'{name} must be true or false, not "{text}"')
+
+
+def _count(query: Query, name: str) -> int | None:
+    text = query.get(name)
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal()):
+        raise bad_request(f'{name} must be a whole number of at least 0, not "{text}"')
+    return int(text)
+
+
+def _one_of(query: Query, name: str, allowed: tuple[str, ...]) -> str:
+    value = query.get(name, "")
+    if value and value not in allowed:
+        raise _not_one_of(name, value, allowed)
+    return value
+
+
+def _not_one_of(name: str, value: str, allowed: tuple[str, ...]) -> Exception:
+    return bad_request(f'{name} "{value}" is not known; use {" or ".join(allowed)}')
+
+
+def _member(body: Mapping[str, Any], name: str, wanted: type[T]) -> T | None:
+    """Return a member of a JSON body, refusing one of another type."""
+    value = body.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, wanted) or isinstance(value, bool):
+        raise bad_request(f"DeleteOptions: {name} has the wrong type; {wanted.__name__} expected")
+    return value

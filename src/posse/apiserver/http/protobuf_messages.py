@@ -1,0 +1,158 @@
+"""The protobuf messages that can be read: those kubectl makes itself, without a manifest, and DeleteOptions.
+
+The field numbers are those of the Kubernetes API; a number never changes its meaning.
+"""
+
+from posse.apiserver.http.protobuf import (
+    Field,
+    MapField,
+    Message,
+    ProtobufError,
+    base64_text,
+    flag,
+    ignored,
+    integer,
+    integer_or_text,
+    message,
+    read_envelope,
+    text,
+    timestamp,
+)
+from posse.kinds.kind import Json
+
+OWNER_REFERENCE = Message(
+    "OwnerReference",
+    {
+        1: Field("kind", text),
+        3: Field("name", text),
+        4: Field("uid", text),
+        5: Field("apiVersion", text),
+        6: Field("controller", flag),
+        7: Field("blockOwnerDeletion", flag),
+    },
+)
+OBJECT_META = Message(
+    "ObjectMeta",
+    {
+        1: Field("name", text),
+        2: Field("generateName", text),
+        3: Field("namespace", text),
+        4: Field("selfLink", ignored),
+        5: Field("uid", text),
+        6: Field("resourceVersion", text),
+        7: Field("generation", integer),
+        8: Field("creationTimestamp", timestamp),
+        9: Field("deletionTimestamp", timestamp),
+        10: Field("deletionGracePeriodSeconds", integer, kept=True),
+        11: MapField("labels", text),
+        12: MapField("annotations", text),
+        13: Field("ownerReferences", message(OWNER_REFERENCE), many=True),
+        14: Field("finalizers", text, many=True),
+        17: Field("managedFields", ignored),
+    },
+)
+METADATA = Field("metadata", message(OBJECT_META))
+
+NAMESPACE = Message(
+    "Namespace",
+    {
+        1: METADATA,
+        2: Field("spec", message(Message("NamespaceSpec", {1: Field("finalizers", text, many=True)}))),
+        3: Field("status", message(Message("NamespaceStatus", {1: Field("phase", text)}))),
+    },
+)
+CONFIG_MAP = Message(
+    "ConfigMap",
+    {
+        1: METADATA,
+        2: MapField("data", text),
+        3: MapField("binaryData", base64_text),
+        4: Field("immutable", flag),
+    },
+)
+SECRET = Message(
+    "Secret",
+    {
+        1: METADATA,
+        2: MapField("data", base64_text),
+        3: Field("type", text),
+        4: MapField("stringData", text),
+        5: Field("immutable", flag),
+    },
+)
+SERVICE_ACCOUNT = Message("ServiceAccount", {1: METADATA})
+PRIORITY_CLASS = Message(
+    "PriorityClass",
+    {
+        1: METADATA,
+        2: Field("value", integer, kept=True),
+        3: Field("globalDefault", flag),
+        4: Field("description", text),
+        5: Field("preemptionPolicy", text),
+    },
+)
+LABEL_REQUIREMENT = Message(
+    "LabelSelectorRequirement",
+    {1: Field("key", text), 2: Field("operator", text), 3: Field("values", text, many=True)},
+)
+LABEL_SELECTOR = Message(
+    "LabelSelector",
+    {
+        1: MapField("matchLabels", text),
+        2: Field("matchExpressions", message(LABEL_REQUIREMENT), many=True),
+    },
+)
+POD_DISRUPTION_BUDGET = Message(
+    "PodDisruptionBudget",
+    {
+        1: METADATA,
+        2: Field(
+            "spec",
+            message(
+                Message(
+                    "PodDisruptionBudgetSpec",
+                    {
+                        1: Field("minAvailable", integer_or_text, kept=True),
+                        # An empty selector selects everything, a missing one nothing.
+                        2: Field("selector", message(LABEL_SELECTOR), kept=True),
+                        3: Field("maxUnavailable", integer_or_text, kept=True),
+                        4: Field("unhealthyPodEvictionPolicy", text),
+                    },
+                )
+            ),
+        ),
+        3: Field("status", ignored),
+    },
+)
+DELETE_OPTIONS = Message(
+    "DeleteOptions",
+    {
+        1: Field("gracePeriodSeconds", integer, kept=True),
+        2: Field(
+            "preconditions",
+            message(Message("Preconditions", {1: Field("uid", text), 2: Field("resourceVersion", text)})),
+        ),
+        3: Field("orphanDependents", flag),
+        4: Field("propagationPolicy", text),
+        5: Field("dryRun", text, many=True),
+    },
+)
+
+MESSAGES = {
+    ("v1", "Namespace"): NAMESPACE,
+    ("v1", "ConfigMap"): CONFIG_MAP,
+    ("v1", "Secret"): SECRET,
+    ("v1", "ServiceAccount"): SERVICE_ACCOUNT,
+    ("scheduling.k8s.io/v1", "PriorityClass"): PRIORITY_CLASS,
+    ("policy/v1", "PodDisruptionBudget"): POD_DISRUPTION_BUDGET,
+}
+
+
+def read_protobuf(body: bytes) -> Json:
+    """Return the JSON form of an object sent as protobuf."""
+    api_version, kind, content = read_envelope(body)
+    # Clients send DeleteOptions in the group and version of whatever they delete.
+    shape = DELETE_OPTIONS if kind == "DeleteOptions" else MESSAGES.get((api_version, kind))
+    if shape is None:
+        raise ProtobufError(f"{kind} of {api_version} is not read from protobuf")
+    return {"apiVersion": api_version, "kind": kind} | shape.read(content)

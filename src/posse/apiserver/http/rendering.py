@@ -1,0 +1,101 @@
+"""Stored objects as the bytes one client asked for: its version of the kind, and plain, as a Table or metadata only.
+
+Plain objects in the storage version, which is nearly everything, are sent as the store encoded them: nothing is
+decoded or encoded again, and a list is their concatenation.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from posse.apiserver.http.negotiation import PLAIN, TABLE, Representation
+from posse.apiserver.http.tables import partial_metadata, row, table
+from posse.apiserver.requests import Listing
+from posse.kinds.conversion import to_version
+from posse.kinds.kind import Json, Kind
+from posse.store.change_log import WatchEvent
+from posse.store.objects import Stored
+
+encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How one request looks at one kind. `include` is what a Table's rows carry of their objects."""
+
+    kind: Kind
+    version: str
+    representation: Representation
+    include: str
+    clock: Callable[[], float]
+
+    def object(self, obj: Json) -> bytes:
+        """Render one object in storage form (or a Status, which is the same for everyone)."""
+        if obj.get("kind") == "Status":
+            return encode(obj)
+        return encode(self._shaped(obj))
+
+    def stored(self, items: Iterable[Stored]) -> list[bytes]:
+        if self.representation is PLAIN and self._is_stored_version():
+            return [stored.encoded for stored in items]
+        return [encode(self._shaped(stored.obj)) for stored in items]
+
+    def listing(self, listing: Listing) -> bytes:
+        metadata = _list_metadata(listing)
+        if self.representation is TABLE:
+            rows = (self._row(stored.obj) for stored in listing.stored)
+            return encode(table(self.kind, rows, metadata))
+        if self.representation is PLAIN:
+            head = {"kind": self.kind.list_kind, "apiVersion": self.kind.api_version_of(self.version)}
+        else:
+            head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
+        return _joined_list(head | {"metadata": metadata}, self.stored(listing.stored))
+
+    def event(self, event: WatchEvent, *, headers: bool) -> bytes:
+        """Render one line of a watch stream; of a Table's lines only the first needs the column headers."""
+        if self.representation is TABLE:
+            rows = [] if event.type == "BOOKMARK" else [self._row(event.obj)]
+            body = encode(table(self.kind, rows, _version_of(event.obj), headers=headers))
+        else:
+            [body] = self.stored([event.stored])
+        return b'{"type":"%b","object":%b}\n' % (event.type.encode(), body)
+
+    def _shaped(self, obj: Json) -> Json:
+        if self.representation is TABLE:
+            return table(self.kind, [self._row(obj)], _version_of(obj))
+        if self.representation is PLAIN:
+            return self._converted(obj)
+        return partial_metadata(obj)
+
+    def _row(self, obj: Json) -> Json:
+        included: Any = None
+        if self.include == "Metadata":
+            included = partial_metadata(obj)
+        elif self.include == "Object":
+            included = self._converted(obj)
+        return row(self.kind, obj, included, self.clock())
+
+    def _converted(self, obj: Json) -> Json:
+        return obj if self._is_stored_version() else to_version(self.kind, obj, self.version)
+
+    def _is_stored_version(self) -> bool:
+        return self.kind.view_of is None and self.version == self.kind.storage_version
+
+
+def _joined_list(head: Json, items: Iterable[bytes]) -> bytes:
+    return b'%b,"items":[%b]}' % (encode(head)[:-1], b",".join(items))
+
+
+def _list_metadata(listing: Listing) -> Json:
+    metadata: Json = {"resourceVersion": listing.resource_version}
+    if listing.continue_token:
+        metadata["continue"] = listing.continue_token
+    if listing.remaining:
+        metadata["remainingItemCount"] = listing.remaining
+    return metadata
+
+
+def _version_of(obj: Json) -> Json:
+    return {"resourceVersion": obj.get("metadata", {}).get("resourceVersion", "")}

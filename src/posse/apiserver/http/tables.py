@@ -1,0 +1,58 @@
+"""Objects as rows of a Table: what `kubectl get` prints.
+
+The cells come from the kind's columns. Which part of the object travels along (all, metadata or none of it)
+is the client's choice; kubectl takes the metadata.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from posse.kinds.errors import ApiError, bad_request
+from posse.kinds.kind import Column, Json, Kind
+
+INCLUDABLE = ("Metadata", "Object", "None")
+
+
+def table(kind: Kind, rows: Iterable[Json], list_metadata: Json, *, headers: bool = True) -> Json:
+    definitions = [_definition(column) for column in kind.columns] if headers else []
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": list_metadata,
+        "columnDefinitions": definitions,
+        "rows": list(rows),
+    }
+
+
+def row(kind: Kind, obj: Json, included: Any, now: float) -> Json:
+    """Make one row; `obj` is in storage form, `included` what of it the client asked for."""
+    return {"cells": [column.cell(obj, now) for column in kind.columns], "object": included}
+
+
+def partial_metadata(obj: Json) -> Json:
+    return {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": obj.get("metadata", {}),
+    }
+
+
+def checked_include(asked: str) -> str:
+    """Return the includeObject to use, Metadata when nothing was asked for."""
+    if asked and asked not in INCLUDABLE:
+        raise _unknown_include(asked)
+    return asked or "Metadata"
+
+
+def _unknown_include(asked: str) -> ApiError:
+    return bad_request(f'includeObject "{asked}" is not known; use one of {", ".join(INCLUDABLE)}')
+
+
+def _definition(column: Column) -> Json:
+    return {
+        "name": column.name,
+        "type": column.type,
+        "format": column.format,
+        "description": column.description,
+        "priority": column.priority,
+    }

@@ -1,0 +1,86 @@
+"""What clients send, checked for being what the request says it is, and brought into storage form.
+
+Only the shape is judged here; whether the values are allowed is for the rules of the kind.
+"""
+
+import msgspec
+
+from posse.apiserver.requests import WriteOptions
+from posse.kinds.conversion import to_storage
+from posse.kinds.errors import ApiError, bad_request
+from posse.kinds.kind import Json, Kind
+from posse.model.decoding import ShapeError, decode, drop_nulls, unknown_fields
+
+_encode = msgspec.json.Encoder().encode
+
+
+def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = None) -> Json:
+    """Return the object that `body` describes, in storage form; fields unknown but already in `old` are no news."""
+    _check_type(kind, body)
+    body = _without_nulls(body)
+    version = body["apiVersion"].rpartition("/")[2]
+    try:
+        decode(kind.struct, body)
+    except ShapeError as error:
+        raise _unfit(kind, version, str(error)) from error
+    if options.field_validation != "Ignore":
+        _report_unknown(kind, body, options, old)
+    body.setdefault("metadata", {})
+    return to_storage(kind, body)
+
+
+def check_place(kind: Kind, obj: Json, namespace: str, name: str | None = None) -> None:
+    """Check that the object says it is where the request puts it; what it leaves out is filled in."""
+    metadata = obj["metadata"]
+    if metadata.get("namespace", namespace) not in {namespace, ""}:
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if kind.namespaced:
+        metadata["namespace"] = namespace
+    if name is not None and metadata.get("name", "") != name:
+        stated = metadata.get("name", "")
+        raise bad_request(f"the name of the object ({stated}) does not match the name on the URL ({name})")
+
+
+def _check_type(kind: Kind, body: Json) -> None:
+    # Kubernetes takes what is not said from the path of the request.
+    api_version = body.setdefault("apiVersion", kind.api_version)
+    name = body.setdefault("kind", kind.name)
+    served = [kind.api_version_of(version) for version in kind.versions]
+    if api_version not in served:
+        expected = " or ".join(served)
+        raise bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version ({expected})"
+        )
+    if name != kind.name:
+        raise _unfit(kind, api_version.rpartition("/")[2], f"its kind is {name}", str(name))
+
+
+def _without_nulls(body: Json) -> Json:
+    """To Kubernetes null means absent. Encoding, which is fast, tells whether there is any, and whether it can be."""
+    try:
+        text = _encode(body)
+    except UnicodeEncodeError as error:
+        raise bad_request(f"the object contains text that is not Unicode: {error.reason}") from error
+    if b":null" not in text:
+        return body
+    cleaned: Json = drop_nulls(body)
+    return cleaned
+
+
+def _report_unknown(kind: Kind, body: Json, options: WriteOptions, old: Json | None) -> None:
+    unknown = unknown_fields(kind.struct, body)
+    if unknown and old is not None:
+        known = set(unknown_fields(kind.struct, old))
+        unknown = [path for path in unknown if path not in known]
+    texts = [f'unknown field "{path}"' for path in unknown]
+    if texts and options.field_validation == "Strict":
+        version = body["apiVersion"].rpartition("/")[2]
+        raise _unfit(kind, version, f"strict decoding error: {', '.join(texts)}")
+    options.warnings.extend(texts)
+
+
+def _unfit(kind: Kind, version: str, reason: str, given: str = "") -> ApiError:
+    given = given or kind.name
+    return bad_request(f'{given} in version "{version}" cannot be handled as a {kind.name}: {reason}')

@@ -1,0 +1,107 @@
+"""The embedded cluster reached without HTTP: calls on the API service, answered once they are durable."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+
+from posse.apiserver.committer import Committer
+from posse.apiserver.requests import DeleteOptions, Listing, Patch, Selection
+from posse.apiserver.service import ApiService
+from posse.apiserver.transport import Binding
+from posse.kinds.errors import ApiError
+from posse.kinds.kind import Json, Kind
+from posse.store.change_log import WatchEvent
+
+
+class LocalTransport:
+    """Implements Transport. Like a network it never keeps what it is given: bodies are copied."""
+
+    def __init__(self, service: ApiService, committer: Committer) -> None:
+        self._service = service
+        self._committer = committer
+
+    async def list(
+        self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
+    ) -> Listing:
+        return self._service.list(kind, namespace, Selection(labels, fields))
+
+    async def watch(
+        self,
+        kind: Kind,
+        resource_version: str,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        fields: str = "",
+    ) -> AsyncIterator[Sequence[WatchEvent]]:
+        selection = Selection(labels, fields)
+        subscription = self._service.watch(kind, namespace, selection, int(resource_version or 0))
+        ready = asyncio.Event()
+        subscription.on_ready(ready.set)
+        try:
+            while True:
+                await ready.wait()
+                ready.clear()
+                if events := subscription.drain():
+                    yield events
+        finally:
+            subscription.close()
+
+    async def get(self, kind: Kind, namespace: str, name: str) -> Json:
+        return self._service.get(kind, namespace, name)
+
+    async def create(self, kind: Kind, namespace: str, obj: Json) -> Json:
+        created = self._service.create(kind, namespace, _copy(obj))
+        await self._committer.durable()
+        return created
+
+    async def update(
+        self, kind: Kind, namespace: str, name: str, obj: Json, *, subresource: str = ""
+    ) -> Json:
+        if subresource == "finalize":
+            updated = self._service.finalize_namespace(name, _copy(obj))
+        else:
+            updated = self._service.update(kind, namespace, name, _copy(obj), subresource=subresource)
+        await self._committer.durable()
+        return updated
+
+    async def patch(
+        self, kind: Kind, namespace: str, name: str, patch: Patch, *, subresource: str = ""
+    ) -> Json:
+        patched = self._service.patch(kind, namespace, name, patch, subresource=subresource)
+        await self._committer.durable()
+        return patched
+
+    async def delete(
+        self, kind: Kind, namespace: str, name: str, *, grace_seconds: int | None = None, uid: str = ""
+    ) -> Json:
+        deleted = self._service.delete(kind, namespace, name, DeleteOptions(grace_seconds, uid))
+        await self._committer.durable()
+        return deleted
+
+    async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:
+        (refusal,) = await self.bind_all((Binding(namespace, name, uid, node),))
+        if refusal:
+            raise refusal
+
+    async def bind_all(self, bindings: Sequence[Binding]) -> Sequence[ApiError | None]:
+        refusals = [self._bind(binding) for binding in bindings]
+        await self._committer.durable()
+        return refusals
+
+    def _bind(self, binding: Binding) -> ApiError | None:
+        body = {
+            "metadata": {"name": binding.name, "namespace": binding.namespace, "uid": binding.uid},
+            "target": {"kind": "Node", "name": binding.node},
+        }
+        try:
+            self._service.bind(binding.namespace, binding.name, body)
+        except ApiError as refusal:
+            return refusal
+        return None
+
+
+def _copy(obj: Json) -> Json:
+    copied: Json = msgspec.json.decode(msgspec.json.encode(obj))
+    return copied

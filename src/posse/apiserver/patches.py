@@ -1,0 +1,40 @@
+"""Which kind of patch a media type means, and applying it. How each works is for posse.kinds.patching."""
+
+from posse.apiserver.requests import Patch
+from posse.kinds.errors import bad_request, unprocessable, unsupported_media_type
+from posse.kinds.kind import Json, Kind
+from posse.kinds.patching import (
+    PatchError,
+    PatchMismatchError,
+    json_patch,
+    merge_patch,
+    strategic_merge_patch,
+)
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+SUPPORTED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
+
+
+def patched(kind: Kind, obj: Json, patch: Patch) -> Json:
+    """Return the patched object, which shares nothing with `obj`."""
+    if patch.media_type not in SUPPORTED:
+        raise unsupported_media_type(SUPPORTED)
+    try:
+        result = _apply(kind, obj, patch)
+    except PatchMismatchError as error:
+        raise unprocessable(str(error)) from error
+    except PatchError as error:
+        raise bad_request(str(error)) from error
+    if not isinstance(result, dict):
+        raise unprocessable("the patch turns the object into something that is not an object")
+    return result
+
+
+def _apply(kind: Kind, obj: Json, patch: Patch) -> object:
+    if patch.media_type == JSON_PATCH:
+        return json_patch(obj, patch.body)
+    if patch.media_type == MERGE_PATCH:
+        return merge_patch(obj, patch.body)
+    return strategic_merge_patch(kind.struct, obj, patch.body)

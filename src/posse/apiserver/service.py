@@ -1,0 +1,217 @@
+"""The Kubernetes REST verbs over the store, without HTTP.
+
+Bodies may be in any served version of the kind; what comes back is in storage form and must not be edited. The service
+takes over the bodies it is given. Every refusal is an ApiError. A call returns before its write is durable: whoever
+acknowledges it waits for `Committer.durable()` first.
+"""
+
+import random
+from collections.abc import Callable
+
+from posse.apiserver.binding import bound
+from posse.apiserver.deleting import check_preconditions, deletion_answer, departing, may_vanish
+from posse.apiserver.incoming import accept, check_place
+from posse.apiserver.kind_store import KindStore, key_of, resource_of
+from posse.apiserver.patches import patched
+from posse.apiserver.requests import DeleteOptions, Listing, Patch, Selection, WriteOptions
+from posse.apiserver.selecting import listing, predicate
+from posse.apiserver.server_metadata import carry_over, generated_name, stamp_created
+from posse.apiserver.watching import Subscription
+from posse.kinds.admission import admit_create, admit_delete, admit_update
+from posse.kinds.conversion import to_version
+from posse.kinds.errors import FieldError, already_exists, bad_request, conflict, expired, invalid
+from posse.kinds.kind import Json, Kind
+from posse.kinds.registry import NAMESPACE, POD
+from posse.model.decoding import decode
+from posse.store.change_log import Interest
+from posse.store.errors import HistoryExpired
+from posse.store.objects import Stored
+from posse.store.store import Store
+
+EVERYTHING = Selection()
+PLAIN_DELETE = DeleteOptions()
+NAME_ATTEMPTS = 8
+
+
+class ApiService:
+    def __init__(self, store: Store, clock: Callable[[], float], entropy: random.Random) -> None:
+        self.store = store
+        self._objects = KindStore(store)
+        self._clock = clock
+        self._entropy = entropy
+
+    # Reading
+
+    def get(self, kind: Kind, namespace: str, name: str) -> Json:
+        return self._objects.existing(kind, namespace, name).obj
+
+    def list(self, kind: Kind, namespace: str | None, selection: Selection = EVERYTHING) -> Listing:
+        return listing(self.store, kind, namespace, selection)
+
+    def watch(
+        self,
+        kind: Kind,
+        namespace: str | None,
+        selection: Selection = EVERYTHING,
+        resource_version: int | None = None,
+        bookmarks: bool = False,
+    ) -> Subscription:
+        """None or 0: everything there is as ADDED first, closed by a BOOKMARK that says so if those are wanted."""
+        interest = Interest(resource_of(kind), namespace, predicate(kind, selection))
+        try:
+            feed = self.store.watch(interest, resource_version or None)
+        except HistoryExpired as error:
+            raise expired(str(error)) from error
+        return Subscription(kind, feed, marks_initial_end=bookmarks and not resource_version)
+
+    # Writing
+
+    def create(self, kind: Kind, namespace: str, body: Json, options: WriteOptions | None = None) -> Json:
+        options = options or WriteOptions()
+        obj = accept(kind, body, options)
+        kind = kind.stored
+        check_place(kind, obj, namespace)
+        if obj["metadata"].get("resourceVersion"):
+            raise bad_request("resourceVersion should not be set on objects to be created")
+        stamp_created(kind, obj, self._clock(), self._entropy)
+        self._generate_name(kind, obj)
+        kind.rules.default(obj)
+        admit_create(kind, obj, self._objects)
+        kind.rules.prepare_create(obj)
+        _refuse(kind, obj, kind.rules.validate(decode(kind.struct, obj)))
+        if self.store.get(key_of(kind, obj)):
+            raise already_exists(kind, obj["metadata"]["name"])
+        return obj if options.dry_run else self._objects.add(kind, obj).obj
+
+    def update(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        body: Json,
+        *,
+        subresource: str = "",
+        options: WriteOptions | None = None,
+    ) -> Json:
+        options = options or WriteOptions()
+        old = self._objects.existing(kind, namespace, name)
+        new = accept(kind, body, options, old.obj)
+        check_place(kind, new, namespace, name)
+        return self._replace(kind.stored, old, new, subresource, dry_run=options.dry_run)
+
+    def patch(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        patch: Patch,
+        *,
+        subresource: str = "",
+        options: WriteOptions | None = None,
+    ) -> Json:
+        options = options or WriteOptions()
+        old = self._objects.existing(kind, namespace, name)
+        shown = to_version(kind, old.obj, kind.versions[0])
+        new = accept(kind, patched(kind, shown, patch), options, old.obj)
+        check_place(kind, new, namespace, name)
+        return self._replace(kind.stored, old, new, subresource, dry_run=options.dry_run)
+
+    def bind(self, namespace: str, pod_name: str, binding: Json) -> Json:
+        """Return the bound pod."""
+        old = self._objects.existing(POD, namespace, pod_name)
+        return self._objects.replace(POD, bound(old.obj, binding, self._clock()), old).obj
+
+    def finalize_namespace(self, name: str, body: Json) -> Json:
+        """Take over the finalizers in the spec, which only this subresource can change."""
+        old = self._objects.existing(NAMESPACE, "", name)
+        sent = accept(NAMESPACE, body, WriteOptions(field_validation="Ignore"))
+        check_place(NAMESPACE, sent, "", name)
+        _check_unmodified(NAMESPACE, sent, old)
+        finalizers = sent.get("spec", {}).get("finalizers", [])
+        new = {**old.obj, "spec": {**old.obj.get("spec", {}), "finalizers": finalizers}}
+        carry_over(new, old.obj)
+        return self._store_or_remove(NAMESPACE, old, new)
+
+    # Deleting
+
+    def delete(self, kind: Kind, namespace: str, name: str, options: DeleteOptions = PLAIN_DELETE) -> Json:
+        """Return the object as it is now going away or as it was, or a Status of success, as Kubernetes does."""
+        return self._delete(kind.stored, self._objects.existing(kind, namespace, name), options)
+
+    def delete_collection(
+        self,
+        kind: Kind,
+        namespace: str | None,
+        selection: Selection = EVERYTHING,
+        options: DeleteOptions = PLAIN_DELETE,
+    ) -> Listing:
+        """Return what was there to be deleted."""
+        found = self.list(kind, namespace, selection)
+        for stored in found.stored:
+            self._delete(kind.stored, stored, options)
+        return found
+
+    def _delete(self, kind: Kind, old: Stored, options: DeleteOptions) -> Json:
+        admit_delete(kind, old.obj["metadata"]["name"])
+        check_preconditions(kind, old.obj, options.uid, options.resource_version)
+        going = departing(kind, old.obj, options, self._clock())
+        if going is None:
+            gone = old if options.dry_run else self._objects.remove(kind, old)
+            return deletion_answer(kind, gone.obj)
+        if options.dry_run or going is old.obj:
+            return going
+        return self._objects.replace(kind, going, old).obj
+
+    # The steps that writes share
+
+    def _generate_name(self, kind: Kind, obj: Json) -> None:
+        metadata = obj["metadata"]
+        prefix = metadata.get("generateName", "")
+        if metadata.get("name") or not prefix:
+            return
+        for _ in range(NAME_ATTEMPTS):
+            metadata["name"] = generated_name(prefix, self._entropy)
+            if self.store.get(key_of(kind, obj)) is None:
+                return
+
+    def _replace(self, kind: Kind, old: Stored, new: Json, subresource: str, *, dry_run: bool) -> Json:
+        _check_unmodified(kind, new, old)
+        rules = kind.rules
+        rules.default(new)
+        admit_update(kind, new, self._objects)
+        prepare = rules.prepare_status_update if subresource == "status" else rules.prepare_update
+        prepare(new, old.obj)
+        carry_over(new, old.obj)
+        errors = rules.validate_update(decode(kind.struct, new), decode(kind.struct, old.obj))
+        _refuse(kind, new, errors)
+        if dry_run:
+            return new
+        return self._store_or_remove(kind, old, new)
+
+    def _store_or_remove(self, kind: Kind, old: Stored, new: Json) -> Json:
+        # Writing what is already there would wake every watcher for nothing.
+        if new == old.obj:
+            return old.obj
+        if may_vanish(new):
+            self._objects.remove(kind, old)
+            return new
+        return self._objects.replace(kind, new, old).obj
+
+
+def _check_unmodified(kind: Kind, new: Json, old: Stored) -> None:
+    """Refuse a write that is based on another version of the object, or meant for a namesake."""
+    metadata = new["metadata"]
+    name = metadata["name"]
+    check_preconditions(kind, old.obj, metadata.get("uid", ""), "")
+    version = metadata.get("resourceVersion", "")
+    if version in {"", "0"}:
+        if not kind.rules.allow_unconditional_update:
+            text = "must be specified for an update"
+            raise invalid(kind, name, [FieldError.invalid("metadata.resourceVersion", 0, text)])
+    elif version != old.obj["metadata"]["resourceVersion"]:
+        raise conflict(kind, name)
+
+
+def _refuse(kind: Kind, obj: Json, errors: list[FieldError]) -> None:
+    if errors:
+        raise invalid(kind, obj["metadata"].get("name", ""), errors)

@@ -1,0 +1,59 @@
+"""The seam through which scheduler, simulated nodes and controllers reach a cluster, whichever it is.
+
+Objects that come back are shared and must not be edited. Every refusal is an ApiError.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple, Protocol
+
+from posse.apiserver.requests import Listing, Patch
+from posse.kinds.errors import ApiError
+from posse.kinds.kind import Json, Kind
+from posse.store.change_log import WatchEvent
+
+
+class Binding(NamedTuple):
+    """That a pod shall run on a node; with a `uid` only if it is still the same pod."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str
+
+
+class Transport(Protocol):
+    async def list(
+        self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
+    ) -> Listing: ...
+
+    def watch(
+        self,
+        kind: Kind,
+        resource_version: str,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        fields: str = "",
+    ) -> AsyncIterator[Sequence[WatchEvent]]:
+        """Yield changes after a version in batches, so that many at once cost one wake-up; 410 ends it."""
+
+    async def get(self, kind: Kind, namespace: str, name: str) -> Json: ...
+
+    async def create(self, kind: Kind, namespace: str, obj: Json) -> Json: ...
+
+    async def update(
+        self, kind: Kind, namespace: str, name: str, obj: Json, *, subresource: str = ""
+    ) -> Json: ...
+
+    async def patch(
+        self, kind: Kind, namespace: str, name: str, patch: Patch, *, subresource: str = ""
+    ) -> Json: ...
+
+    async def delete(
+        self, kind: Kind, namespace: str, name: str, *, grace_seconds: int | None = None, uid: str = ""
+    ) -> Json: ...
+
+    async def bind(self, namespace: str, name: str, uid: str, node: str) -> None: ...
+
+    async def bind_all(self, bindings: Sequence[Binding]) -> Sequence[ApiError | None]:
+        """Bind many at once; the answers stand in the order of the bindings, None for success."""

@@ -1,0 +1,1 @@
+"""Pure reconcilers: observed objects in, changes out."""

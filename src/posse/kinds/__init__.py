@@ -1,0 +1,1 @@
+"""What each served kind is: shape, defaults, rules, columns. Pure functions; no storage, no HTTP."""

@@ -1,0 +1,165 @@
+"""Decisions about a write that need more than the object itself: namespaces, priorities, what is added to new pods.
+
+Runs after defaulting and before validation, so objects may still be malformed; what has the wrong shape is passed on
+for validation to refuse.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from posse.kinds import errors
+from posse.kinds.filling import entries, fill, section
+from posse.kinds.kind import Json, Kind
+from posse.kinds.registry import COMPOSITE_POD_GROUP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS
+
+POD_GROUP_FINALIZER = "scheduling.k8s.io/podgroup-protection"
+IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
+# How long a pod stays on a node that fails, unless it says otherwise itself.
+FAILING_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+FAILING_NODE_SECONDS = 300
+# How error texts call the kinds that have a priority.
+PRIORITISED = {POD: "pod", POD_GROUP: "pod group", COMPOSITE_POD_GROUP: "composite pod group"}
+
+
+class ClusterView(Protocol):
+    """What else exists, in storage form."""
+
+    def get(self, kind: Kind, namespace: str | None, name: str) -> Json | None: ...
+    def list(self, kind: Kind, namespace: str | None) -> Iterable[Json]: ...
+
+
+def admit_create(kind: Kind, obj: Json, cluster: ClusterView) -> None:
+    """Complete the object in place, or raise ApiError."""
+    if kind.namespaced:
+        _require_live_namespace(kind, obj, cluster)
+    if kind in PRIORITISED:
+        _resolve_priority(kind, obj, cluster)
+    if kind is POD:
+        _tolerate_failing_nodes(section(obj, "spec"))
+    elif kind is POD_GROUP:
+        _protect(section(obj, "metadata"))
+    elif kind is PRIORITY_CLASS:
+        _require_single_default(obj, cluster)
+
+
+def admit_update(kind: Kind, obj: Json, cluster: ClusterView) -> None:
+    if kind is PRIORITY_CLASS:
+        _require_single_default(obj, cluster)
+
+
+def admit_delete(kind: Kind, name: str) -> None:
+    if kind is NAMESPACE and name in IMMORTAL_NAMESPACES:
+        raise errors.forbidden(kind, name, "this namespace may not be deleted")
+
+
+def _require_live_namespace(kind: Kind, obj: Json, cluster: ClusterView) -> None:
+    name = section(obj, "metadata").get("namespace") or ""
+    if not isinstance(name, str):
+        return
+    namespace = cluster.get(NAMESPACE, None, name)
+    if namespace is None:
+        raise errors.not_found(NAMESPACE, name)
+    if namespace["metadata"].get("deletionTimestamp"):
+        raise errors.namespace_terminating(kind, _name_of(obj), name)
+
+
+class _Priority(NamedTuple):
+    class_name: str
+    value: int
+    policy: str
+
+
+def _resolve_priority(kind: Kind, obj: Json, cluster: ClusterView) -> None:
+    spec = section(obj, "spec")
+    priority = _priority_asked_for(kind, obj, spec.get("priorityClassName") or "", cluster)
+    given, policy = spec.get("priority"), spec.get("preemptionPolicy")
+    if given not in (None, priority.value):
+        raise errors.forbidden(kind, _name_of(obj), _priority_mismatch(kind, given, priority.value))
+    if policy not in (None, priority.policy):
+        text = (
+            f"the string value of PreemptionPolicy ({policy}) must not be provided in {PRIORITISED[kind]} spec; "
+            f"priority admission controller computed {priority.policy} from the given PriorityClass name"
+        )
+        raise errors.forbidden(kind, _name_of(obj), text)
+    if priority.class_name:
+        spec["priorityClassName"] = priority.class_name
+    spec["priority"] = priority.value
+    spec["preemptionPolicy"] = priority.policy
+
+
+def _priority_mismatch(kind: Kind, given: object, computed: int) -> str:
+    if kind is POD:
+        return (
+            f"the integer value of priority ({given}) must not be provided in pod spec; "
+            f"priority admission controller computed {computed} from the given PriorityClass name"
+        )
+    return (
+        f"priority set in the {PRIORITISED[kind]} ({given}) must match the priority computed ({computed}) "
+        "based on the priority class set in the spec"
+    )
+
+
+def _priority_asked_for(kind: Kind, obj: Json, class_name: object, cluster: ClusterView) -> _Priority:
+    if not class_name or not isinstance(class_name, str):
+        return _default_priority(cluster)
+    found = cluster.get(PRIORITY_CLASS, None, class_name)
+    if found is None:
+        raise errors.forbidden(kind, _name_of(obj), f"no PriorityClass with name {class_name} was found")
+    return _priority_of(found)
+
+
+def _default_priority(cluster: ClusterView) -> _Priority:
+    defaults = [item for item in cluster.list(PRIORITY_CLASS, None) if item.get("globalDefault")]
+    if not defaults:
+        return _Priority("", 0, "PreemptLowerPriority")
+    return _priority_of(min(defaults, key=lambda item: (item.get("value", 0), item["metadata"]["name"])))
+
+
+def _priority_of(priority_class: Json) -> _Priority:
+    policy = priority_class.get("preemptionPolicy") or "PreemptLowerPriority"
+    return _Priority(priority_class["metadata"]["name"], priority_class.get("value") or 0, policy)
+
+
+def _require_single_default(obj: Json, cluster: ClusterView) -> None:
+    if obj.get("globalDefault") is not True:
+        return
+    name = _name_of(obj)
+    for other in cluster.list(PRIORITY_CLASS, None):
+        if other.get("globalDefault") and other["metadata"]["name"] != name:
+            marked = other["metadata"]["name"]
+            text = f"PriorityClass {marked} is already marked as default. Only one default can exist"
+            raise errors.forbidden(PRIORITY_CLASS, name, text)
+
+
+def _tolerate_failing_nodes(spec: Json) -> None:
+    present = entries(spec, "tolerations")
+    for taint in FAILING_NODE_TAINTS:
+        if any(_tolerates(toleration, taint) for toleration in present):
+            continue
+        fill(spec, "tolerations", [])
+        if isinstance(spec["tolerations"], list):
+            spec["tolerations"] = [
+                *spec["tolerations"],
+                {
+                    "key": taint,
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": FAILING_NODE_SECONDS,
+                },
+            ]
+
+
+def _tolerates(toleration: Json, taint: str) -> bool:
+    key, effect = toleration.get("key") or "", toleration.get("effect") or ""
+    return key in ("", taint) and effect in ("", "NoExecute")
+
+
+def _protect(metadata: Json) -> None:
+    finalizers = metadata.get("finalizers") or []
+    if isinstance(finalizers, list) and POD_GROUP_FINALIZER not in finalizers:
+        metadata["finalizers"] = [*finalizers, POD_GROUP_FINALIZER]
+
+
+def _name_of(obj: Json) -> str:
+    metadata = section(obj, "metadata")
+    return str(metadata.get("name") or metadata.get("generateName") or "Unknown")

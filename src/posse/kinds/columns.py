@@ -1,0 +1,188 @@
+"""The columns of `kubectl get` for each kind, as Kubernetes has them. Cells are given the stored form of an object."""
+
+from collections.abc import Callable
+from typing import Any
+
+from posse.kinds.durations import since
+from posse.kinds.kind import Column, Json
+from posse.kinds.pod_columns import NONE, POD_STATUS_COLUMNS, POD_WIDE_COLUMNS
+
+UNKNOWN = "<unknown>"
+ROLE_PREFIX = "node-role.kubernetes.io/"
+ROLE_LABEL = "kubernetes.io/role"
+
+
+def _name(obj: Json, _now: float) -> str:
+    return str(obj["metadata"]["name"])
+
+
+def _age(obj: Json, now: float) -> str:
+    return since(obj["metadata"].get("creationTimestamp"), now)
+
+
+def _at(*path: str, absent: Any) -> Callable[[Json, float], Any]:
+    """A cell that shows the value at a path of the object."""
+
+    def cell(obj: Json, _now: float) -> Any:
+        value: Any = obj
+        for step in path:
+            value = (value or {}).get(step)
+        return absent if value in (None, "") else value
+
+    return cell
+
+
+NAME = Column("Name", "string", "Name of the object, unique in its namespace.", 0, _name, "name")
+AGE = Column("Age", "string", "Time since the object was created.", 0, _age)
+NAME_AND_AGE = (NAME, AGE)
+
+POD_COLUMNS = (NAME, *POD_STATUS_COLUMNS, AGE, *POD_WIDE_COLUMNS)
+
+
+def _node_status(node: Json, _now: float) -> str:
+    conditions = (node.get("status") or {}).get("conditions") or []
+    ready = [item.get("status") == "True" for item in conditions if item.get("type") == "Ready"]
+    words = ["Ready" if ready[0] else "NotReady"] if ready else ["Unknown"]
+    if (node.get("spec") or {}).get("unschedulable"):
+        words.append("SchedulingDisabled")
+    return ",".join(words)
+
+
+def _node_roles(node: Json, _now: float) -> str:
+    labels = node["metadata"].get("labels") or {}
+    roles = {label.removeprefix(ROLE_PREFIX) for label in labels if label.startswith(ROLE_PREFIX)}
+    roles.add(labels.get(ROLE_LABEL, ""))
+    return ",".join(sorted(filter(None, roles))) or NONE
+
+
+def _address(kind: str) -> Callable[[Json, float], str]:
+    def cell(node: Json, _now: float) -> str:
+        addresses = (node.get("status") or {}).get("addresses") or []
+        return next((item.get("address") or NONE for item in addresses if item.get("type") == kind), NONE)
+
+    return cell
+
+
+def _node_info(field: str, absent: str = UNKNOWN) -> Callable[[Json, float], Any]:
+    return _at("status", "nodeInfo", field, absent=absent)
+
+
+NODE_COLUMNS = (
+    NAME,
+    Column("Status", "string", "Whether the node is ready and takes new pods.", 0, _node_status),
+    Column("Roles", "string", "Roles of the node.", 0, _node_roles),
+    AGE,
+    Column("Version", "string", "Version of the kubelet.", 0, _node_info("kubeletVersion", "")),
+    Column("Internal-IP", "string", "Address within the cluster.", 1, _address("InternalIP")),
+    Column("External-IP", "string", "Address from outside.", 1, _address("ExternalIP")),
+    Column("OS-Image", "string", "Operating system.", 1, _node_info("osImage")),
+    Column("Kernel-Version", "string", "Version of the kernel.", 1, _node_info("kernelVersion")),
+    Column("Container-Runtime", "string", "What runs containers.", 1, _node_info("containerRuntimeVersion")),
+)
+
+NAMESPACE_COLUMNS = (
+    NAME,
+    Column("Status", "string", "Active or Terminating.", 0, _at("status", "phase", absent="")),
+    AGE,
+)
+
+
+def _event_first_seen(event: Json, now: float) -> str:
+    return since(event.get("firstTimestamp") or event.get("eventTime"), now)
+
+
+def _event_last_seen(event: Json, now: float) -> str:
+    series = event.get("series") or {}
+    moment = series.get("lastObservedTime") or event.get("lastTimestamp")
+    return since(moment, now) if moment else _event_first_seen(event, now)
+
+
+def _event_object(event: Json, _now: float) -> str:
+    about = event.get("involvedObject") or {}
+    kind, name = str(about.get("kind") or "").lower(), about.get("name") or ""
+    return f"{kind}/{name}" if name else kind
+
+
+def _event_source(event: Json, _now: float) -> str:
+    source = event.get("source") or {}
+    component = source.get("component") or event.get("reportingComponent") or ""
+    host = source.get("host") or event.get("reportingInstance") or ""
+    return f"{component}, {host}" if host else component
+
+
+def _event_count(event: Json, _now: float) -> int:
+    return (event.get("series") or {}).get("count") or event.get("count") or 1
+
+
+def _event_message(event: Json, _now: float) -> str:
+    return str(event.get("message") or "").strip()
+
+
+EVENT_COLUMNS = (
+    Column("Last Seen", "string", "Time since it happened last.", 0, _event_last_seen),
+    Column("Type", "string", "Normal or Warning.", 0, _at("type", absent="")),
+    Column("Reason", "string", "Why, in one word.", 0, _at("reason", absent="")),
+    Column("Object", "string", "Object it is about.", 0, _event_object),
+    Column("Subobject", "string", "Part it is about.", 1, _at("involvedObject", "fieldPath", absent="")),
+    Column("Source", "string", "Who reported it.", 1, _event_source),
+    Column("Message", "string", "What happened.", 0, _event_message),
+    Column("First Seen", "string", "Time since it happened first.", 1, _event_first_seen),
+    Column("Count", "integer", "How often it happened.", 1, _event_count),
+    Column("Name", "string", "Name of the event.", 1, _name, "name"),
+)
+
+PRIORITY_CLASS_COLUMNS = (
+    NAME,
+    Column("Value", "integer", "Priority of pods and groups of this class.", 0, _at("value", absent=0)),
+    Column("Global-Default", "boolean", "Whether others get it.", 0, _at("globalDefault", absent=False)),
+    AGE,
+    Column("PreemptionPolicy", "string", "Whether it may evict.", 0, _at("preemptionPolicy", absent="")),
+)
+
+POD_DISRUPTION_BUDGET_COLUMNS = (
+    NAME,
+    Column("Min Available", "string", "Pods that must stay.", 0, _at("spec", "minAvailable", absent="N/A")),
+    Column("Max Unavailable", "string", "Pods that may go.", 0, _at("spec", "maxUnavailable", absent="N/A")),
+    Column(
+        "Allowed Disruptions",
+        "integer",
+        "Pods that may be disrupted now.",
+        0,
+        _at("status", "disruptionsAllowed", absent=0),
+    ),
+    AGE,
+)
+
+LEASE_COLUMNS = (
+    NAME,
+    Column("Holder", "string", "Who holds the lease.", 0, _at("spec", "holderIdentity", absent="")),
+    AGE,
+)
+
+
+def _policy(group: Json, _now: float) -> str:
+    policy = (group.get("spec") or {}).get("schedulingPolicy") or {}
+    return "Gang" if policy.get("gang") is not None else "Basic"
+
+
+def _group_status(group: Json, _now: float) -> str:
+    conditions = {item.get("type"): item for item in (group.get("status") or {}).get("conditions") or []}
+    if "DisruptionTarget" in conditions:
+        return str(conditions["DisruptionTarget"].get("reason") or "")
+    scheduled = conditions.get("PodGroupInitiallyScheduled")
+    if scheduled is None:
+        return "Pending"
+    return "Scheduled" if scheduled.get("status") == "True" else "Unschedulable"
+
+
+_POLICY = Column("Policy", "string", "How members are started: Basic or Gang.", 0, _policy)
+_WORKLOAD = Column(
+    "Workload",
+    "string",
+    "Workload it is made from.",
+    0,
+    _at("spec", "workloadRef", "workloadName", absent=NONE),
+)
+_GROUP_STATUS = Column("Status", "string", "Whether the group has been scheduled.", 0, _group_status)
+POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, _GROUP_STATUS, AGE)
+COMPOSITE_POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, AGE)

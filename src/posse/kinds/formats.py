@@ -1,0 +1,123 @@
+"""The formats of names, labels and the like: each function returns what is wrong with a text, [] when nothing is.
+
+Texts are those of the Kubernetes API server. Where a field sits and whether it is required is decided elsewhere.
+"""
+
+import re
+from collections.abc import Callable
+
+Format = Callable[[str], list[str]]
+
+LABEL_LENGTH_MAX = 63
+SUBDOMAIN_LENGTH_MAX = 253
+
+_DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_DNS_SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+_WORD = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_LABEL_VALUE = rf"({_WORD})?"
+_CONDITION_REASON = r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
+_CONFIG_KEY = r"[-._a-zA-Z0-9]+"
+_PERCENT = r"[0-9]+%"
+
+_DNS_LABEL_TEXT = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    "and must start and end with an alphanumeric character"
+)
+_DNS_SUBDOMAIN_TEXT = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+_WORD_TEXT = (
+    "must consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+_LABEL_VALUE_TEXT = "a valid label must be an empty string or consist of" + _WORD_TEXT.removeprefix(
+    "must consist of"
+)
+_CONDITION_REASON_TEXT = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "characters or '_,:', and must end with an alphanumeric character or '_'"
+)
+_CONFIG_KEY_TEXT = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+_PERCENT_TEXT = "a valid percent string must be a numeric string followed by an ending '%'"
+
+
+def dns_label(text: str) -> list[str]:
+    """Kubernetes calls it a short name."""
+    problems = _too_long(text, LABEL_LENGTH_MAX)
+    if re.fullmatch(_DNS_LABEL, text):
+        return problems
+    if re.fullmatch(_DNS_SUBDOMAIN, text):
+        return [*problems, "must not contain dots"]
+    return [*problems, _mismatch(_DNS_LABEL_TEXT, _DNS_LABEL, "my-name", "123-abc")]
+
+
+def dns_subdomain(text: str) -> list[str]:
+    """Kubernetes calls it a long name."""
+    problems = _too_long(text, SUBDOMAIN_LENGTH_MAX)
+    if not re.fullmatch(_DNS_SUBDOMAIN, text):
+        problems.append(_mismatch(_DNS_SUBDOMAIN_TEXT, _DNS_SUBDOMAIN, "example.com"))
+    return problems
+
+
+def label_key(text: str) -> list[str]:
+    prefix, slash, name = text.rpartition("/")
+    word = _mismatch(_WORD_TEXT, _WORD, "MyName", "my.name", "123-abc")
+    if "/" in prefix:
+        hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [f"a valid label key {word} {hint}"]
+    problems = [f"prefix part {problem}" for problem in _prefix_problems(prefix)] if slash else []
+    if not name:
+        problems.append("name part must be non-empty")
+    problems += [f"name part {problem}" for problem in _too_long(name, LABEL_LENGTH_MAX)]
+    if not re.fullmatch(_WORD, name):
+        problems.append(f"name part {word}")
+    return problems
+
+
+def label_value(text: str) -> list[str]:
+    problems = _too_long(text, LABEL_LENGTH_MAX)
+    if not re.fullmatch(_LABEL_VALUE, text):
+        problems.append(_mismatch(_LABEL_VALUE_TEXT, _LABEL_VALUE, "MyValue", "my_value", "12345"))
+    return problems
+
+
+def path_segment(text: str) -> list[str]:
+    if text in {".", ".."}:
+        return [f"may not be '{text}'"]
+    return [f"may not contain '{part}'" for part in ("/", "%") if part in text]
+
+
+def condition_reason(text: str) -> list[str]:
+    if re.fullmatch(_CONDITION_REASON, text):
+        return []
+    examples = ("my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")
+    return [_mismatch(_CONDITION_REASON_TEXT, _CONDITION_REASON, *examples)]
+
+
+def config_key(text: str) -> list[str]:
+    problems = _too_long(text, SUBDOMAIN_LENGTH_MAX)
+    if not re.fullmatch(_CONFIG_KEY, text):
+        problems.append(_mismatch(_CONFIG_KEY_TEXT, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
+    return problems
+
+
+def percent(text: str) -> list[str]:
+    if re.fullmatch(_PERCENT, text):
+        return []
+    return [_mismatch(_PERCENT_TEXT, _PERCENT, "1%", "93%")]
+
+
+def _prefix_problems(prefix: str) -> list[str]:
+    return dns_subdomain(prefix) if prefix else ["must be non-empty"]
+
+
+def _too_long(text: str, length_max: int) -> list[str]:
+    if len(text.encode(errors="surrogatepass")) <= length_max:
+        return []
+    return [f"must be no more than {length_max} bytes"]
+
+
+def _mismatch(text: str, pattern: str, *examples: str) -> str:
+    shown = " or ".join(f"'{example}', " for example in examples)
+    return f"{text} (e.g. {shown}regex used for validation is '{pattern}')"

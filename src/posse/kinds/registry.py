@@ -1,0 +1,314 @@
+"""All kinds that are served, listed one by one; nothing is discovered by magic."""
+
+from posse.kinds import (
+    columns,
+    composite_pod_groups,
+    disruption_budgets,
+    events,
+    leases,
+    namespaces,
+    nodes,
+    pod_groups,
+    pods,
+    priority_classes,
+    services,
+    volumes,
+    workloads,
+)
+from posse.kinds.kind import Kind
+from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.event import Event, EventsEvent
+from posse.model.lease import Lease
+from posse.model.namespace import Namespace
+from posse.model.node import Node
+from posse.model.pod import Pod
+from posse.model.priority_class import PriorityClass
+from posse.model.service import ConfigMap, Secret, Service, ServiceAccount
+from posse.model.volume import PersistentVolume, PersistentVolumeClaim, StorageClass
+from posse.model.workload import CompositePodGroup, PodGroup, Workload
+
+POD = Kind(
+    name="Pod",
+    plural="pods",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=Pod,
+    rules=pods.RULES,
+    columns=columns.POD_COLUMNS,
+    short_names=("po",),
+    categories=("all",),
+    has_status=True,
+    subresources=("binding",),
+    selectable_fields=(
+        "spec.hostNetwork",
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "status.nominatedNodeName",
+        "status.phase",
+        "status.podIP",
+    ),
+)
+NODE = Kind(
+    name="Node",
+    plural="nodes",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=False,
+    struct=Node,
+    rules=nodes.RULES,
+    columns=columns.NODE_COLUMNS,
+    short_names=("no",),
+    has_status=True,
+    selectable_fields=("spec.unschedulable",),
+)
+NAMESPACE = Kind(
+    name="Namespace",
+    plural="namespaces",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=False,
+    struct=Namespace,
+    rules=namespaces.RULES,
+    columns=columns.NAMESPACE_COLUMNS,
+    short_names=("ns",),
+    has_status=True,
+    subresources=("finalize",),
+    selectable_fields=("status.phase",),
+)
+EVENT = Kind(
+    name="Event",
+    plural="events",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=Event,
+    rules=events.RULES,
+    columns=columns.EVENT_COLUMNS,
+    short_names=("ev",),
+    selectable_fields=(
+        "involvedObject.apiVersion",
+        "involvedObject.fieldPath",
+        "involvedObject.kind",
+        "involvedObject.name",
+        "involvedObject.namespace",
+        "involvedObject.resourceVersion",
+        "involvedObject.uid",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    ),
+)
+EVENT_VIEW = Kind(
+    name="Event",
+    plural="events",
+    group="events.k8s.io",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=EventsEvent,
+    rules=EVENT.rules,
+    columns=EVENT.columns,
+    short_names=("ev",),
+    selectable_fields=EVENT.selectable_fields,
+    view_of=EVENT,
+)
+SERVICE_ACCOUNT = Kind(
+    name="ServiceAccount",
+    plural="serviceaccounts",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=ServiceAccount,
+    rules=services.SERVICE_ACCOUNT_RULES,
+    columns=columns.NAME_AND_AGE,
+    short_names=("sa",),
+)
+SERVICE = Kind(
+    name="Service",
+    plural="services",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=Service,
+    rules=services.SERVICE_RULES,
+    columns=columns.NAME_AND_AGE,
+    short_names=("svc",),
+    categories=("all",),
+    has_status=True,
+    selectable_fields=("spec.clusterIP", "spec.type"),
+)
+CONFIG_MAP = Kind(
+    name="ConfigMap",
+    plural="configmaps",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=ConfigMap,
+    rules=services.CONFIG_MAP_RULES,
+    columns=columns.NAME_AND_AGE,
+    short_names=("cm",),
+)
+SECRET = Kind(
+    name="Secret",
+    plural="secrets",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=Secret,
+    rules=services.SECRET_RULES,
+    columns=columns.NAME_AND_AGE,
+    selectable_fields=("type",),
+)
+PERSISTENT_VOLUME = Kind(
+    name="PersistentVolume",
+    plural="persistentvolumes",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=False,
+    struct=PersistentVolume,
+    rules=volumes.VOLUME_RULES,
+    columns=columns.NAME_AND_AGE,
+    short_names=("pv",),
+    has_status=True,
+)
+PERSISTENT_VOLUME_CLAIM = Kind(
+    name="PersistentVolumeClaim",
+    plural="persistentvolumeclaims",
+    group="",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=PersistentVolumeClaim,
+    rules=volumes.CLAIM_RULES,
+    columns=columns.NAME_AND_AGE,
+    short_names=("pvc",),
+    has_status=True,
+)
+STORAGE_CLASS = Kind(
+    name="StorageClass",
+    plural="storageclasses",
+    group="storage.k8s.io",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=False,
+    struct=StorageClass,
+    rules=volumes.STORAGE_CLASS_RULES,
+    columns=columns.NAME_AND_AGE,
+    short_names=("sc",),
+)
+PRIORITY_CLASS = Kind(
+    name="PriorityClass",
+    plural="priorityclasses",
+    group="scheduling.k8s.io",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=False,
+    struct=PriorityClass,
+    rules=priority_classes.RULES,
+    columns=columns.PRIORITY_CLASS_COLUMNS,
+    short_names=("pc",),
+)
+WORKLOAD = Kind(
+    name="Workload",
+    plural="workloads",
+    group="scheduling.k8s.io",
+    versions=("v1beta1", "v1alpha3"),
+    storage_version="v1beta1",
+    namespaced=True,
+    struct=Workload,
+    rules=workloads.RULES,
+    columns=columns.NAME_AND_AGE,
+)
+POD_GROUP = Kind(
+    name="PodGroup",
+    plural="podgroups",
+    group="scheduling.k8s.io",
+    versions=("v1beta1", "v1alpha3"),
+    storage_version="v1beta1",
+    namespaced=True,
+    struct=PodGroup,
+    rules=pod_groups.RULES,
+    columns=columns.POD_GROUP_COLUMNS,
+    has_status=True,
+)
+COMPOSITE_POD_GROUP = Kind(
+    name="CompositePodGroup",
+    plural="compositepodgroups",
+    group="scheduling.k8s.io",
+    versions=("v1alpha3",),
+    storage_version="v1alpha3",
+    namespaced=True,
+    struct=CompositePodGroup,
+    rules=composite_pod_groups.RULES,
+    columns=columns.COMPOSITE_POD_GROUP_COLUMNS,
+    has_status=True,
+)
+POD_DISRUPTION_BUDGET = Kind(
+    name="PodDisruptionBudget",
+    plural="poddisruptionbudgets",
+    group="policy",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=PodDisruptionBudget,
+    rules=disruption_budgets.RULES,
+    columns=columns.POD_DISRUPTION_BUDGET_COLUMNS,
+    short_names=("pdb",),
+    has_status=True,
+)
+LEASE = Kind(
+    name="Lease",
+    plural="leases",
+    group="coordination.k8s.io",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=Lease,
+    rules=leases.RULES,
+    columns=columns.LEASE_COLUMNS,
+)
+
+KINDS = (
+    POD,
+    NODE,
+    NAMESPACE,
+    EVENT,
+    SERVICE_ACCOUNT,
+    SERVICE,
+    CONFIG_MAP,
+    SECRET,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    PRIORITY_CLASS,
+    WORKLOAD,
+    POD_GROUP,
+    COMPOSITE_POD_GROUP,
+    POD_DISRUPTION_BUDGET,
+    LEASE,
+    EVENT_VIEW,
+    STORAGE_CLASS,
+)
+
+_BY_RESOURCE = {(kind.group, version, kind.plural): kind for kind in KINDS for version in kind.versions}
+_BY_KIND = {(kind.group, kind.name): kind for kind in KINDS}
+
+
+def find(group: str, version: str, plural: str) -> Kind | None:
+    return _BY_RESOURCE.get((group, version, plural))
+
+
+def by_kind(group: str, kind: str) -> Kind | None:
+    return _BY_KIND.get((group, kind))

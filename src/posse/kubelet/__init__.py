@@ -1,0 +1,1 @@
+"""Simulated nodes: what a kubelet would report, without running anything."""

@@ -1,0 +1,224 @@
+"""All simulated nodes of a cluster as one state machine: nodes and pods seen go in, writes that are due come out.
+
+One timer per pod, node and lease, in one heap. Nodes without the simulated label are somebody else's, and so are
+the pods on them. The fleet knows no transport and no clock: the time is an argument.
+"""
+
+from collections import defaultdict
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from posse.kubelet.addresses import NODE_NETWORK, POD_NETWORK, AddressPool
+from posse.kubelet.heartbeats import heartbeat_seconds, node_lease
+from posse.kubelet.lifecycle import Move, next_move, plan_of
+from posse.kubelet.nodes import address_of, is_ready, is_simulated, ready_status
+from posse.kubelet.statuses import Place, status_after
+from posse.kubelet.timers import Timers
+from posse.kubelet.writes import (
+    PatchNodeStatus,
+    PatchPodStatus,
+    RemoveLease,
+    RemovePod,
+    RenewLease,
+    WarnAboutPod,
+    Write,
+)
+
+Json = dict[str, Any]
+
+# A simulated node that was deleted takes its pods along after a moment in which their end can be watched.
+LOST_NODE_SECONDS = 2.0
+# Pods on a node nobody has seen go as Kubernetes' pod garbage collection does it: the node may yet appear.
+UNKNOWN_NODE_SECONDS = 40.0
+
+
+class What(StrEnum):
+    POD = "pod"
+    NODE = "node"
+    LEASE = "lease"
+
+
+class Key(NamedTuple):
+    """What a timer belongs to."""
+
+    what: What
+    namespace: str
+    name: str
+
+
+class Fleet:
+    def __init__(self) -> None:
+        # Every node of the cluster, simulated or not: a pod is an orphan only if its node is none of them.
+        self._nodes: dict[str, Json] = {}
+        self._simulated_count = 0
+        # For each missing node that still has pods: when they may be removed.
+        self._orphans_go_at: dict[str, float] = {}
+        # Every pod that has a node, and the same by node.
+        self._pods: dict[Key, Json] = {}
+        self._pods_on: defaultdict[str, dict[Key, None]] = defaultdict(dict)
+        self._timers: Timers[Key] = Timers()
+        self._pod_addresses = AddressPool(POD_NETWORK)
+        self._node_addresses = AddressPool(NODE_NETWORK)
+        # Writes that need no timer because they answer what was just seen.
+        self._at_once: list[Write] = []
+
+    def see_node(self, node: Json, now: float) -> None:
+        name = node["metadata"]["name"]
+        was_known, was_driven, ran_pods = name in self._nodes, self._drives(name), self._runs_pods(name)
+        self._nodes[name] = node
+        self._orphans_go_at.pop(name, None)
+        if is_simulated(node):
+            self._drive(node, now, is_new=not was_driven)
+        elif was_driven:
+            self._let_go(name)
+        if not was_known or ran_pods != self._runs_pods(name):
+            self._reconsider_pods(name, now)
+
+    def lose_node(self, name: str, now: float) -> None:
+        if self._drives(name):
+            self._let_go(name)
+            self._at_once.append(RemoveLease(name))
+            self._orphans_go_at[name] = now + LOST_NODE_SECONDS
+        self._nodes.pop(name, None)
+        self._reconsider_pods(name, now)
+
+    def see_pod(self, pod: Json, now: float) -> None:
+        node_name = pod["spec"].get("nodeName")
+        if not node_name:
+            return
+        key = Key(What.POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
+        before = self._pods.get(key)
+        if before is not None and before["metadata"]["uid"] != pod["metadata"]["uid"]:
+            # The name was given away while nobody looked; the new pod has nothing of the old one.
+            self.lose_pod(key.namespace, key.name)
+        self._pods[key] = pod
+        self._pods_on[node_name][key] = None
+        self._pod_addresses.hold(key, (pod.get("status") or {}).get("podIP") or "")
+        self._set_timer(key, now)
+
+    def lose_pod(self, namespace: str, name: str) -> None:
+        key = Key(What.POD, namespace, name)
+        pod = self._pods.pop(key, None)
+        if pod is None:
+            return
+        self._timers.cancel(key)
+        self._pod_addresses.release(key)
+        node_name = pod["spec"]["nodeName"]
+        del self._pods_on[node_name][key]
+        if not self._pods_on[node_name]:
+            del self._pods_on[node_name]
+            self._orphans_go_at.pop(node_name, None)
+
+    def next_wakeup(self) -> float | None:
+        return 0.0 if self._at_once else self._timers.next_time()
+
+    def due_writes(self, now: float, limit: int) -> list[Write]:
+        """Return what is to be written now, for at most `limit` pods, nodes and leases."""
+        writes, self._at_once = self._at_once, []
+        for key in self._timers.pop_due(now, limit):
+            writes.extend(self._writes_for(key, now))
+        return writes
+
+    def try_again(self, write: Write, at: float) -> None:
+        """Note that a write failed for a reason which no change of the object will announce."""
+        match write:
+            case PatchPodStatus(namespace, name) | RemovePod(namespace, name):
+                key = Key(What.POD, namespace, name)
+                is_known = key in self._pods
+            case PatchNodeStatus(name):
+                key = Key(What.NODE, "", name)
+                is_known = self._drives(name)
+            case _:
+                # Heartbeats come again by themselves; a lost warning is no harm.
+                return
+        if is_known:
+            self._timers.set(key, at)
+
+    def _drives(self, node_name: str) -> bool:
+        node = self._nodes.get(node_name)
+        return node is not None and is_simulated(node)
+
+    def _runs_pods(self, node_name: str) -> bool:
+        return self._drives(node_name) and is_ready(self._nodes[node_name])
+
+    def _drive(self, node: Json, now: float, *, is_new: bool) -> None:
+        name = node["metadata"]["name"]
+        self._node_addresses.hold(name, address_of(node))
+        if not is_ready(node):
+            self._timers.set(Key(What.NODE, "", name), now)
+        if is_new:
+            self._simulated_count += 1
+            # Nodes that appear together beat apart from each other from the start.
+            delay = self._simulated_count % 100 / 100 * heartbeat_seconds(self._simulated_count)
+            self._timers.set(Key(What.LEASE, "", name), now + delay)
+
+    def _let_go(self, name: str) -> None:
+        self._simulated_count -= 1
+        self._node_addresses.release(name)
+        self._timers.cancel(Key(What.NODE, "", name))
+        self._timers.cancel(Key(What.LEASE, "", name))
+
+    def _reconsider_pods(self, node_name: str, now: float) -> None:
+        for key in self._pods_on.get(node_name, ()):
+            self._set_timer(key, now)
+
+    def _set_timer(self, key: Key, now: float) -> None:
+        at = self._due_at(self._pods[key], now)
+        if at is None:
+            self._timers.cancel(key)
+        else:
+            self._timers.set(key, at)
+
+    def _due_at(self, pod: Json, now: float) -> float | None:
+        node_name = pod["spec"]["nodeName"]
+        if self._runs_pods(node_name):
+            due = next_move(pod, now)
+            return due.at if due else None
+        if node_name in self._nodes:
+            # Somebody else's node, or one of ours that is not up yet.
+            return None
+        return self._orphans_go_at.setdefault(node_name, now + UNKNOWN_NODE_SECONDS)
+
+    def _writes_for(self, key: Key, now: float) -> list[Write]:
+        match key.what:
+            case What.LEASE:
+                return [self._beat(key, now)]
+            case What.NODE:
+                return [self._make_ready(key.name, now)]
+            case What.POD:
+                return self._advance(key, now)
+
+    def _beat(self, key: Key, now: float) -> Write:
+        interval = heartbeat_seconds(self._simulated_count)
+        self._timers.set(key, now + interval)
+        return RenewLease(key.name, node_lease(self._nodes[key.name], interval, now))
+
+    def _make_ready(self, name: str, now: float) -> Write:
+        node = self._nodes[name]
+        address = address_of(node) or self._node_addresses.take(name)
+        return PatchNodeStatus(name, _patch_of(node, ready_status(node, address, now)))
+
+    def _advance(self, key: Key, now: float) -> list[Write]:
+        pod = self._pods[key]
+        removal = RemovePod(key.namespace, key.name, pod["metadata"]["uid"])
+        if pod["spec"]["nodeName"] not in self._nodes:
+            return [removal]
+        due = next_move(pod, now)
+        if due is None:
+            return []
+        if due.move is Move.REMOVE:
+            return [removal]
+        status = status_after(due.move, pod, self._place(key, pod), now)
+        change = PatchPodStatus(key.namespace, key.name, _patch_of(pod, status))
+        complaints = plan_of(pod).complaints if due.move is Move.START else ()
+        warnings = [WarnAboutPod(key.namespace, key.name, removal.uid, text) for text in complaints]
+        return [change, *warnings]
+
+    def _place(self, key: Key, pod: Json) -> Place:
+        host_address = address_of(self._nodes[pod["spec"]["nodeName"]])
+        return Place(host_address, self._pod_addresses.take(key))
+
+
+def _patch_of(seen: Json, status: Json) -> Json:
+    identity = {name: seen["metadata"][name] for name in ("uid", "resourceVersion")}
+    return {"metadata": identity, "status": status}

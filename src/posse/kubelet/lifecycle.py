@@ -1,0 +1,120 @@
+"""What happens next to a pod that sits on a simulated node, and when.
+
+Everything is read off the pod itself, so nothing is forgotten over a restart. This module does not know nodes,
+addresses or how a status is written (statuses.py).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from posse.kubelet.annotations import RunPlan, read_plan
+from posse.model.timestamps import parse_timestamp
+
+Json = dict[str, Any]
+
+# The recorded times are whole seconds; what was recorded happened within the second that follows.
+RECORDED_PRECISION_SECONDS = 1.0
+FIRST_BACKOFF_SECONDS = 10.0
+LONGEST_BACKOFF_SECONDS = 300.0
+ALREADY_DUE = 0.0
+
+TERMINAL_PHASES = ("Succeeded", "Failed")
+
+
+class Move(StrEnum):
+    START = "start"
+    EXIT = "exit"
+    RESTART = "restart"
+    STOP = "stop"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A move and the time from which it may happen."""
+
+    at: float
+    move: Move
+
+
+def next_move(pod: Json, now: float) -> Due | None:
+    """Return what the pod's node does with it next, or None when it only has to wait for others."""
+    plan = plan_of(pod)
+    if pod["metadata"].get("deletionTimestamp"):
+        return _termination(pod, plan, now)
+    match phase_of(pod):
+        case "Pending":
+            return Due(ALREADY_DUE, Move.START)
+        case "Running":
+            return _while_running(pod, plan, now)
+        case _:
+            return None
+
+
+def plan_of(pod: Json) -> RunPlan:
+    return read_plan(pod["metadata"].get("annotations") or {})
+
+
+def phase_of(pod: Json) -> str:
+    phase: str = (pod.get("status") or {}).get("phase") or "Pending"
+    return phase
+
+
+def restarts_after(pod: Json, exit_code: int) -> bool:
+    policy = pod["spec"].get("restartPolicy") or "Always"
+    return policy == "Always" or (policy == "OnFailure" and exit_code != 0)
+
+
+def backoff_seconds(restart_count: int) -> float:
+    """Return the wait before the next start: none the first time, then doubling, as the kubelet does it."""
+    if restart_count == 0:
+        return 0.0
+    doublings = min(restart_count - 1, 10)
+    return min(FIRST_BACKOFF_SECONDS * (1 << doublings), LONGEST_BACKOFF_SECONDS)
+
+
+def _termination(pod: Json, plan: RunPlan, now: float) -> Due | None:
+    metadata = pod["metadata"]
+    grace = metadata.get("deletionGracePeriodSeconds") or 0
+    if grace == 0:
+        # The server has let go of the pod already; only finalizers of others still hold it.
+        return None
+    if phase_of(pod) != "Running":
+        return Due(ALREADY_DUE, Move.REMOVE)
+    asked_at = _moment(metadata["deletionTimestamp"], now + grace) - grace
+    # Whoever holds the pod by a finalizer waits to see how it ended.
+    move = Move.STOP if metadata.get("finalizers") else Move.REMOVE
+    return Due(asked_at + min(float(grace), plan.stop_seconds), move)
+
+
+def _while_running(pod: Json, plan: RunPlan, now: float) -> Due | None:
+    if plan.run_seconds is None:
+        return None
+    container = _first_container_status(pod)
+    state = container.get("state") or {}
+    if "running" in state:
+        started_at = _moment((state["running"] or {}).get("startedAt"), now)
+        return Due(started_at + plan.run_seconds, Move.EXIT)
+    last_exit = (container.get("lastState") or {}).get("terminated")
+    if last_exit is None:
+        return None
+    ended_at = _moment(last_exit.get("finishedAt"), now)
+    return Due(ended_at + backoff_seconds(container.get("restartCount", 0)), Move.RESTART)
+
+
+def _first_container_status(pod: Json) -> Json:
+    # All containers of a simulated pod start and end together.
+    statuses = pod["status"].get("containerStatuses") or [{}]
+    first: Json = statuses[0]
+    return first
+
+
+def _moment(recorded: str | None, now: float) -> float:
+    """Sharpen a recorded whole second: seen at once it is now, seen late it is the end of that second."""
+    try:
+        second = parse_timestamp(recorded or "")
+    except ValueError:
+        # Anybody may write a status; a time that cannot be read starts counting when it is seen.
+        return now
+    return min(max(second, now), second + RECORDED_PRECISION_SECONDS)

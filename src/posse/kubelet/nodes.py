@@ -1,0 +1,165 @@
+"""What the simulated nodes of an embedded cluster look like: names, labels, topology, capacity, readiness.
+
+Topology levels nest: with `block=2,rack=4` each of 2 blocks holds 4 racks. Nodes are dealt out like cards, over the
+blocks first, so any number of nodes is spread evenly and a node added later never moves an earlier one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from posse.kubelet.addresses import NODE_NETWORK
+from posse.model.timestamps import format_timestamp
+from posse.version import VERSION
+
+Json = dict[str, Any]
+
+SIMULATED_LABEL = "posse.dev/simulated"
+TOPOLOGY_PREFIX = "topology.posse.dev/"
+MOST_DOMAINS = 1_000_000
+
+CAPACITY = {
+    "cpu": "32",
+    "memory": "256Gi",
+    "ephemeral-storage": "1Ti",
+    "nvidia.com/gpu": "8",
+    "pods": "110",
+}
+
+
+class TopologyError(ValueError):
+    """The text of --topology cannot be read; the message says which part and what it should look like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One layer of the topology: how many of it there are in each domain of the layer above."""
+
+    name: str
+    count: int
+
+
+def parse_topology(text: str) -> tuple[Level, ...]:
+    """Read `block=2,rack=4`, widest level first. An empty text means no topology."""
+    levels = tuple(_parse_level(part.strip(), text) for part in text.split(",")) if text.strip() else ()
+    names = [level.name for level in levels]
+    if len(set(names)) != len(names):
+        raise TopologyError(f'"{text}" names a level twice')
+    domains = 1
+    for level in levels:
+        domains *= level.count
+    if domains > MOST_DOMAINS:
+        raise TopologyError(f'"{text}" makes {domains} domains, more than {MOST_DOMAINS}')
+    return levels
+
+
+def _parse_level(part: str, text: str) -> Level:
+    name, separator, count = part.partition("=")
+    if not separator or not (count.isascii() and count.isdigit()) or int(count[:9]) < 1 or len(count) > 9:
+        raise TopologyError(f'"{part}" in "{text}" should be LEVEL=COUNT with a count of at least 1')
+    if not _is_label_name(name):
+        raise TopologyError(
+            f'"{name}" in "{text}" is not a level name: use lower-case letters, digits and "-"'
+        )
+    return Level(name, int(count))
+
+
+def _is_label_name(name: str) -> bool:
+    plain = name.replace("-", "")
+    return plain.isascii() and plain.isalnum() and name == name.lower().strip("-") and len(name) <= 40
+
+
+def missing_nodes(count: int, levels: Sequence[Level], existing: Iterable[str], now: float) -> list[Json]:
+    """Return those of the first `count` nodes that do not exist yet."""
+    there = set(existing)
+    wanted = ((ordinal, node_name(ordinal)) for ordinal in range(1, count + 1))
+    return [simulated_node(ordinal, levels, now) for ordinal, name in wanted if name not in there]
+
+
+def node_name(ordinal: int) -> str:
+    return f"node-{ordinal:04d}"
+
+
+def simulated_node(ordinal: int, levels: Sequence[Level], now: float) -> Json:
+    name = node_name(ordinal)
+    labels = {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        SIMULATED_LABEL: "true",
+    }
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels | topology_labels(ordinal, levels)},
+        "spec": {},
+    }
+    return node | {"status": ready_status(node, str(NODE_NETWORK[ordinal]), now)}
+
+
+def topology_labels(ordinal: int, levels: Sequence[Level]) -> dict[str, str]:
+    """Return the node's domain at each level; a domain's name contains that of the one it lies in."""
+    labels = {}
+    rest, path = ordinal - 1, ""
+    for level in levels:
+        rest, index = divmod(rest, level.count)
+        path = f"{path}{'-' if path else ''}{level.name}-{index + 1}"
+        labels[TOPOLOGY_PREFIX + level.name] = path
+    return labels
+
+
+def is_simulated(node: Json) -> bool:
+    return (node["metadata"].get("labels") or {}).get(SIMULATED_LABEL) == "true"
+
+
+def is_ready(node: Json) -> bool:
+    status = node.get("status") or {}
+    conditions = {item["type"]: item["status"] for item in status.get("conditions") or []}
+    return conditions.get("Ready") == "True" and bool(status.get("allocatable")) and bool(address_of(node))
+
+
+def address_of(node: Json) -> str:
+    addresses = (node.get("status") or {}).get("addresses") or []
+    return next((item["address"] for item in addresses if item["type"] == "InternalIP"), "")
+
+
+def ready_status(node: Json, address: str, now: float) -> Json:
+    """Return the status of a node that works; what its author said about capacity stands."""
+    status = node.get("status") or {}
+    name = node["metadata"]["name"]
+    capacity = status.get("capacity") or CAPACITY
+    others = [item for item in status.get("conditions") or [] if item["type"] != "Ready"]
+    return {
+        "capacity": capacity,
+        "allocatable": status.get("allocatable") or capacity,
+        "conditions": [*others, _ready_condition(now)],
+        "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}],
+        "nodeInfo": _node_info(name),
+    }
+
+
+def _ready_condition(now: float) -> Json:
+    time = format_timestamp(now)
+    return {
+        "type": "Ready",
+        "status": "True",
+        "reason": "SimulatedNode",
+        "message": "this node is simulated by Posse: its pods run in name only",
+        "lastHeartbeatTime": time,
+        "lastTransitionTime": time,
+    }
+
+
+def _node_info(name: str) -> Json:
+    return {
+        "machineID": name,
+        "systemUUID": name,
+        "bootID": name,
+        "kernelVersion": "simulated",
+        "osImage": "simulated",
+        "containerRuntimeVersion": f"posse://{VERSION}",
+        "kubeletVersion": f"v{VERSION}-posse",
+        "kubeProxyVersion": "",
+        "operatingSystem": "linux",
+        "architecture": "amd64",
+    }

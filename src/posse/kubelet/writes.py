@@ -1,0 +1,54 @@
+"""What the simulated nodes want written to the API. The fleet decides on these; the runtime carries them out."""
+
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchPodStatus:
+    """The patch carries uid and resourceVersion: it applies to the pod as it was seen, or is refused."""
+
+    namespace: str
+    name: str
+    patch: Json
+
+
+@dataclass(frozen=True, slots=True)
+class RemovePod:
+    namespace: str
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarnAboutPod:
+    """Tell the pod's author, by an event, what could not be made sense of."""
+
+    namespace: str
+    name: str
+    uid: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PatchNodeStatus:
+    name: str
+    patch: Json
+
+
+@dataclass(frozen=True, slots=True)
+class RenewLease:
+    """A node's sign of life. `lease` is the whole object, for the first time there is none to patch."""
+
+    node: str
+    lease: Json
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveLease:
+    node: str
+
+
+Write = PatchPodStatus | RemovePod | WarnAboutPod | PatchNodeStatus | RenewLease | RemoveLease

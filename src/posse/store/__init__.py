@@ -1,0 +1,1 @@
+"""Versioned objects in memory with a journal on SQLite. Knows no kinds and no network."""

@@ -1,0 +1,79 @@
+# ruff: noqa: N818 - the names say what is the matter; the tree below says they are errors
+"""What can go wrong outside the store, each error saying what a person can do about it.
+
+StoreError
+├── DataDirError        the data directory cannot be used
+│   ├── DataDirLocked     another process has it open
+│   ├── DataDirCorrupt    its file is damaged or is no database
+│   ├── DataDirForeign    its file was written by something else, or by a newer Posse
+│   └── DataDirUnusable   the operating system refuses: permissions, not a directory, no space
+├── CommitFailed        writes could not be made durable; the store takes no more
+└── HistoryExpired      a watcher asked for, or fell behind to, changes that are no longer kept
+"""
+
+from pathlib import Path
+
+
+class StoreError(Exception):
+    pass
+
+
+class DataDirError(StoreError):
+    """`path` is the file or directory the error is about."""
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class DataDirLocked(DataDirError):
+    def __init__(self, path: Path, pid: int | None) -> None:
+        holder = f"process {pid}" if pid else "another process"
+        super().__init__(
+            path,
+            f"data directory {path} is in use by {holder}; stop that one first or use another --data-dir",
+        )
+        self.pid = pid
+
+
+class DataDirCorrupt(DataDirError):
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(
+            path,
+            f"{path} is damaged ({detail}); it was left untouched: restore it from a copy, "
+            "or move it away to start with an empty cluster",
+        )
+        self.detail = detail
+
+
+class DataDirForeign(DataDirError):
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(path, f"{path} {detail}; it was left untouched: use another --data-dir")
+        self.detail = detail
+
+
+class DataDirUnusable(DataDirError):
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(
+            path, f"data directory {path} cannot be used: {detail}; check it or use another --data-dir"
+        )
+        self.detail = detail
+
+
+class CommitFailed(StoreError):
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(
+            f"writes could not be made durable in {path}: {detail}; "
+            "everything acknowledged so far is safe, nothing is accepted until Posse is started again"
+        )
+        self.path = path
+        self.detail = detail
+
+
+class HistoryExpired(StoreError):
+    """`requested` lies outside of what is kept; `available` is the version the text names to the client."""
+
+    def __init__(self, requested: int, available: int) -> None:
+        super().__init__(f"too old resource version: {requested} ({available})")
+        self.requested = requested
+        self.available = available

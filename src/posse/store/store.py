@@ -1,0 +1,201 @@
+"""Versioned objects: all of them in memory, every write numbered, made durable in groups, then told to watchers.
+
+The line of versions has four segments, and a change moves through them in order, never overtaking another:
+
+    published  |  committed, to be published  |  pending, to be committed  |  not yet given out
+    log.version <=     durable version        <=         version
+
+Reads see everything up to `version`. Watchers see what is published. A write may be acknowledged when it is committed.
+All methods belong to one thread (the event loop's), except `commit_pending`, which may run in a worker.
+The store knows no kinds; of an object it touches only metadata.resourceVersion.
+"""
+
+import gc
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from posse.store.change_log import ChangeLog, Feed, Interest
+from posse.store.data_directory import DataDirectory
+from posse.store.errors import CommitFailed, DataDirCorrupt, HistoryExpired
+from posse.store.journal import Journal
+from posse.store.objects import Change, Conflict, Json, Key, Stored
+
+HISTORY_LIMIT = 20_000
+# After a start versions continue this far above the last durable one. Whoever saw a version that was lost with the
+# process holds a number that will never be given out again, and is told to list anew.
+RESTART_GAP = 1_000_000
+ABSENT = 0
+
+Place = tuple[str, str]
+
+
+class Store:
+    def __init__(self, journal: Journal | None = None, history_limit: int = HISTORY_LIMIT) -> None:
+        self._journal = journal
+        self._objects: defaultdict[str, dict[Place, Stored]] = defaultdict(dict)
+        # The keys of `_objects`, per resource, always sorted.
+        self._places: defaultdict[str, list[Place]] = defaultdict(list)
+        self.version = self._load(journal) if journal else 1
+        self._log = ChangeLog(self.version, history_limit)
+        self._handover = Lock()
+        self._pending: list[Change] = []
+        self._committed: list[Change] = []
+        self._failure: CommitFailed | None = None
+
+    @classmethod
+    def open(cls, path: Path) -> "Store":
+        """Open a data directory. DataDirError: it cannot be used, and why; nothing in it was changed."""
+        journal = Journal(DataDirectory(path))
+        try:
+            return cls(journal)
+        except BaseException:
+            journal.close()
+            raise
+
+    def close(self) -> None:
+        if self._journal:
+            self._journal.close()
+
+    # Reading
+
+    def get(self, key: Key) -> Stored | None:
+        return self._objects[key.resource].get((key.namespace, key.name))
+
+    def list(self, resource: str, namespace: str | None = None, after: Place | None = None) -> list[Stored]:
+        """All objects of a resource ordered by namespace and name, or those that follow the place `after`."""
+        objects, places = self._objects[resource], self._places[resource]
+        start = 0 if namespace is None else bisect_left(places, (namespace, ""))
+        # No name contains a NUL, so this is where the next namespace begins.
+        end = len(places) if namespace is None else bisect_left(places, (namespace + "\0", ""))
+        if after is not None:
+            start = max(start, bisect_right(places, after))
+        return [objects[place] for place in places[start:end]]
+
+    def watch(self, interest: Interest, after: int | None = None) -> Feed:
+        """Follow changes after a version, or from now on after a synthetic ADDED for all there is (None)."""
+        if after is not None:
+            if after > self.version:
+                raise HistoryExpired(after, self.version)
+            return self._log.feed(interest, after)
+        initial = [
+            stored
+            for stored in self.list(interest.resource, interest.namespace)
+            if interest.accepts is None or interest.accepts(stored.obj)
+        ]
+        return self._log.feed(interest, self.version, initial)
+
+    def remembers(self, resource: str, version: int) -> bool:
+        """Whether a watch of the resource could start at this version."""
+        return version <= self.version and self._log.history(resource).reaches(version)
+
+    # Writing
+
+    def put(self, key: Key, obj: Json, expected: int) -> Stored | Conflict:
+        """Store a new version of an object that is at `expected` (ABSENT: that does not exist), taking over `obj`."""
+        before = self.get(key)
+        if (before.version if before else ABSENT) != expected:
+            return Conflict(before)
+        version = self._next_version()
+        obj["metadata"]["resourceVersion"] = str(version)
+        after = Stored(obj, version)
+        # Encoded here and not when first needed: what cannot be encoded must be refused before anything changes.
+        _ = after.encoded
+        self.version = version
+        place = (key.namespace, key.name)
+        if before is None:
+            insort(self._places[key.resource], place)
+        self._objects[key.resource][place] = after
+        self._record(Change(key, version, before, after))
+        return after
+
+    def delete(self, key: Key, expected: int) -> Stored | Conflict:
+        """Remove an object that is at `expected`; what comes back is its last state, at the version of its removal."""
+        before = self.get(key)
+        if before is None or before.version != expected:
+            return Conflict(before)
+        place = (key.namespace, key.name)
+        places = self._places[key.resource]
+        self.version = version = self._next_version()
+        del places[bisect_left(places, place)]
+        del self._objects[key.resource][place]
+        change = Change(key, version, before, None)
+        self._record(change)
+        return change.gone
+
+    # Durability
+
+    @property
+    def durable_version(self) -> int:
+        """Everything up to here survives the process."""
+        return self._journal.version if self._journal else self.version
+
+    def commit_pending(self) -> None:
+        """Make what has been written so far durable. May run in any thread, but in one at a time.
+
+        After a failure memory is ahead of the disk and cannot be taken back: others may have read it and built on it.
+        So the store takes no further writes, which keeps everything acknowledged true, and the process must end;
+        the next one starts from what is durable.
+        """
+        if self._failure:
+            raise self._failure
+        with self._handover:
+            batch, self._pending = self._pending, []
+        if not batch or self._journal is None:
+            return
+        try:
+            self._journal.write(batch)
+        except Exception as error:
+            self._failure = CommitFailed(self._journal.path, str(error) or repr(error))
+            raise self._failure from error
+        with self._handover:
+            self._committed += batch
+
+    def publish_committed(self) -> None:
+        """Tell the watchers of what has become durable."""
+        with self._handover:
+            batch, self._committed = self._committed, []
+        if batch:
+            self._log.publish(batch)
+
+    def _next_version(self) -> int:
+        if self._failure:
+            raise self._failure
+        return self.version + 1
+
+    def _record(self, change: Change) -> None:
+        if self._journal is None:
+            self._log.publish((change,))
+            return
+        with self._handover:
+            self._pending.append(change)
+
+    def _load(self, journal: Journal) -> int:
+        # Millions of small values without cycles come to stay. Looking through them for garbage, again and again while
+        # they are made and once in a while ever after, would take longer than reading them.
+        was_collecting = gc.isenabled()
+        gc.disable()
+        try:
+            self._read_rows(journal)
+            gc.freeze()
+        finally:
+            if was_collecting:
+                gc.enable()
+        version = journal.version + RESTART_GAP if journal.version else 1
+        journal.advance(version)
+        return version
+
+    def _read_rows(self, journal: Journal) -> None:
+        decode: Callable[[bytes], Json] = msgspec.json.Decoder(Json).decode
+        for key, version, body in journal.rows():
+            try:
+                stored = Stored(decode(body), version, body)
+            except msgspec.DecodeError as error:
+                raise DataDirCorrupt(journal.path, f"{'/'.join(key)}: {error}") from error
+            place = (key.namespace, key.name)
+            self._objects[key.resource][place] = stored
+            self._places[key.resource].append(place)

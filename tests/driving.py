@@ -1,0 +1,59 @@
+"""Drives an engine in tests: feed it objects, let it decide, and read the decisions as plain values."""
+
+from posse.engine.decisions import Bind, ReportGroup, ReportPod
+from posse.engine.engine import Engine, EngineOptions
+from posse.engine.events import BindRefused, Observed, Vanished
+from tests.builders import changed
+
+
+class Driver:
+    """One engine and a clock that only moves when told to."""
+
+    def __init__(self, *objects, scheduler_names=("default-scheduler",)):
+        self.engine = Engine(EngineOptions(scheduler_names))
+        self.now = 1000.0
+        self.see(*objects)
+
+    def see(self, *objects):
+        for obj in objects:
+            self.engine.absorb(Observed(obj))
+
+    def lose(self, *objects):
+        for obj in objects:
+            self.engine.absorb(Vanished(obj))
+
+    def refuse(self, pod, node, reason="conflict"):
+        self.engine.absorb(BindRefused(pod.metadata.uid, node, reason))
+
+    def decide(self, after=0.0):
+        self.now += after
+        decisions = self.engine.decide(self.now)
+        while self.engine.has_work:
+            decisions += self.engine.decide(self.now)
+        return decisions
+
+    def bind(self, after=0.0):
+        """Decide and return where pods go, by name."""
+        return placements(self.decide(after))
+
+    def confirm(self, *pods, on):
+        """The API server has bound these pods."""
+        self.see(*(changed(pod, spec={"node_name": on}) for pod in pods))
+
+
+def binds(decisions):
+    return [decision for decision in decisions if isinstance(decision, Bind)]
+
+
+def placements(decisions):
+    return {placed.pod.name: placed.node for bind in binds(decisions) for placed in bind.placements}
+
+
+def pod_reports(decisions):
+    return {d.pod.name: (d.reason, d.message) for d in decisions if isinstance(d, ReportPod)}
+
+
+def group_reports(decisions):
+    return [
+        (d.group.name, d.scheduled, d.reason, d.message) for d in decisions if isinstance(d, ReportGroup)
+    ]

@@ -1,0 +1,147 @@
+"""Columns kept up to date row by row, through any history of nodes and pods, equal columns computed anew."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posse.engine.class_columns import REFUSED, ClassColumns
+from posse.engine.node_table import NodeTable
+from posse.engine.pod_class import ClassTable
+from posse.engine.rules.registry import FILTERS, SCORES
+from tests.builders import node
+from tests.differential import oracle
+from tests.differential.strategies import NODE_NAMES, nodes, pod_named, pods, sized_pods
+from tests.engine_parts import record_of, state_of
+
+steps = st.one_of(
+    st.sampled_from(NODE_NAMES).flatmap(nodes).map(lambda made: ("put", made)),
+    st.tuples(st.just("drop"), st.sampled_from(NODE_NAMES)),
+    st.tuples(st.just("attach"), st.one_of(sized_pods(), pods()), st.sampled_from(NODE_NAMES)),
+    st.tuples(st.just("detach"), st.integers(0, 20)),
+    st.tuples(st.just("look"), st.integers(0, 1)),
+    st.tuples(st.just("crowd"), st.integers(60, 70)),
+)
+
+
+class History:
+    """A state that changes step by step, and the same world as plain dicts."""
+
+    def __init__(self, lookers):
+        self.state = state_of()
+        self.lookers = [(one, self.state.columns(self.state.classes.join(one))) for one in lookers]
+        self.nodes = {}
+        self.attached = []
+
+    def apply(self, step):
+        kind, *arguments = step
+        getattr(self, kind)(*arguments)
+
+    def put(self, made):
+        self.state.put_node(made)
+        self.nodes[made.metadata.name] = made
+
+    def drop(self, name):
+        self.state.drop_node(name)
+        self.nodes.pop(name, None)
+
+    def attach(self, pod, name):
+        record = record_of(self.state, pod_named(pod, f"attached-{self.state.nodes.version}-{name}"))
+        self.state.attach_by_name(record, name)
+        self.attached.append(record)
+
+    def detach(self, which):
+        if self.attached:
+            self.state.detach(self.attached.pop(which % len(self.attached)))
+
+    def crowd(self, count):
+        """More nodes than the table first has room for."""
+        for ordinal in range(count):
+            self.put(node(f"crowd-{ordinal}", cpu="2"))
+
+    def look(self, which):
+        """Somebody asks in between, so that what follows is brought up to date from here."""
+        self.lookers[which % len(self.lookers)][1].rank()
+
+
+def neighbours_of(history, name):
+    return [record.pod for record in history.attached if record.node == name]
+
+
+@given(st.lists(st.one_of(sized_pods(), pods()), min_size=1, max_size=2), st.lists(steps, max_size=25))
+def test_columns_after_any_history_equal_fresh_ones_and_their_twin(lookers, history_steps):
+    history = History(lookers)
+    for step in history_steps:
+        history.apply(step)
+    table = history.state.nodes
+    for pod, columns in history.lookers:
+        fresh = ClassColumns(history.state.classes.join(pod), table, FILTERS, SCORES)
+        assert columns.rank().tolist() == fresh.rank().tolist()
+        assert columns.capacity().tolist() == fresh.capacity().tolist()
+        for name, made in history.nodes.items():
+            expected = oracle.rank(pod, made, neighbours_of(history, name))
+            assert columns.rank()[table.row_of[name]] == (REFUSED if expected is None else expected)
+
+
+@given(st.lists(steps, max_size=25))
+def test_the_table_after_any_history_equals_one_filled_once(history_steps):
+    history = History([])
+    for step in history_steps:
+        if step[0] != "look":
+            history.apply(step)
+    table = history.state.nodes
+    assert sorted(table.row_of) == sorted(history.nodes)
+    assert int(table.alive.sum()) == len(history.nodes) == len(table)
+    for name, made in history.nodes.items():
+        row = table.row_of[name]
+        assert table.nodes[row] == made
+        assert row_content(table, row) == row_content(*once(made, neighbours_of(history, name)))
+
+
+def once(made, neighbours):
+    """Return a table with this node only, and its row."""
+    state = state_of(made)
+    for index, pod in enumerate(neighbours):
+        state.attach_by_name(record_of(state, pod_named(pod, f"p{index}")), made.metadata.name)
+    return state.nodes, 0
+
+
+def row_content(table, row):
+    amounts = {
+        name: (int(table.allocatable[index, row]), int(table.requested[index, row]))
+        for name, index in table.resource_index.items()
+    }
+    return (
+        {name: both for name, both in amounts.items() if both != (0, 0)},
+        table.scoring_requested[:, row].tolist(),
+        bool(table.unschedulable[row]),
+        table.taint_sets[table.taint_set[row]],
+        table.names[row],
+    )
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=400))
+def test_the_log_of_touches_never_loses_one(touches):
+    """Whoever brings a copy up to date from the log has what the table has, however seldom it looks."""
+    table = NodeTable()
+    for ordinal in range(10):
+        table.put(node(f"n{ordinal}"))
+    counts, copy, version = [0] * 10, [0] * 10, table.version
+    for row, looks in touches:
+        table.touch(row)
+        counts[row] += 1
+        if looks:
+            rows = table.touched_since(version)
+            for touched in range(10) if rows is None else rows.tolist():
+                copy[touched] = counts[touched]
+            version = table.version
+            assert copy == counts
+
+
+@given(st.lists(st.one_of(sized_pods(), pods()), max_size=6))
+def test_pods_of_one_class_are_equal_to_the_twin(drawn):
+    table = ClassTable(NodeTable())
+    for one in drawn:
+        for other in drawn:
+            if table.join(one) is table.join(other):
+                assert oracle.effective_requests(one) == oracle.effective_requests(other)
+                for made in (node("a"), node("b", cpu="1", labels={"zone": "east"})):
+                    assert oracle.refusals(one, made, []) == oracle.refusals(other, made, [])

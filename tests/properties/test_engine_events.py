@@ -1,0 +1,168 @@
+"""Any history of a cluster, told late and answered badly, keeps the laws of the engine."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import basic_group, changed, gang, gated, node, pod, taint
+from tests.differential.laws import check_decisions, check_state
+from tests.differential.shadow import OURS, Shadow
+
+NODES = ["n0", "n1", "n2", "n3"]
+GROUPS = ["g0", "g1"]
+CPUS = ["500m", "1", "2"]
+
+slots = st.integers(0, 30)
+delays = st.sampled_from([0.0, 0.5, 1.0, 20.0, 400.0])
+creations = st.tuples(
+    st.just("create_pods"),
+    st.integers(1, 3),
+    st.sampled_from([None, *GROUPS]),
+    st.sampled_from(CPUS),
+    st.sampled_from([*[""] * 9, "gated", "other scheduler", "urgent"]),
+)
+steps = st.one_of(
+    st.tuples(
+        st.just("put_node"),
+        st.sampled_from(NODES),
+        st.sampled_from(["1", "2", "4"]),
+        st.sampled_from(["open", "open", "open", "cordoned", "tainted"]),
+    ),
+    st.tuples(st.just("drop_node"), st.sampled_from(NODES)),
+    creations,
+    creations,
+    st.tuples(
+        st.sampled_from(["mark_deleted", "remove_pod", "finish_pod", "ungate", "bind_by_other"]), slots
+    ),
+    st.tuples(st.just("resize"), slots, st.sampled_from(CPUS)),
+    st.tuples(st.just("put_group"), st.sampled_from(GROUPS), st.integers(0, 4), st.booleans()),
+    st.tuples(st.just("drop_group"), st.sampled_from(GROUPS)),
+    st.tuples(st.just("deliver"), st.integers(1, 5)),
+    st.tuples(st.just("answer"), st.integers(1, 4), st.sampled_from(["", "", "outage", "lost"])),
+    st.tuples(st.just("decide"), delays),
+    st.tuples(st.just("catch_up"), delays),
+    st.tuples(st.just("catch_up"), delays),
+)
+
+
+class Story:
+    """Turns drawn steps into what happens in the cluster, and lets the laws be checked at every decision."""
+
+    def __init__(self):
+        self.shadow = Shadow()
+        self.api = self.shadow.api
+        self.created = 0
+        for name in NODES[:2]:
+            self.put_node(name, "4", "open")
+        self.put_group(GROUPS[0], minimum=3, recreate=False)
+
+    def play(self, step):
+        name, *arguments = step
+        getattr(self, name)(*arguments)
+
+    def put_node(self, name, cpu, kind):
+        self.shadow.write(
+            node(
+                name,
+                cpu,
+                unschedulable=kind == "cordoned",
+                taints=[taint("k")] if kind == "tainted" else [],
+            )
+        )
+
+    def drop_node(self, name):
+        if name in self.api.nodes:
+            self.shadow.erase(self.api.nodes[name])
+
+    def create_pods(self, count, group, cpu, oddity):
+        for _ in range(count):
+            self.created += 1
+            self.shadow.write(
+                pod(
+                    f"p{self.created}",
+                    cpu,
+                    group=group or "",
+                    created=f"2026-01-01T00:00:{self.created % 60:02}Z",
+                    scheduling_gates=gated("wait") if oddity == "gated" else (),
+                    scheduler_name="other" if oddity == "other scheduler" else OURS,
+                    priority=5 if oddity == "urgent" else None,
+                )
+            )
+
+    def _pod(self, slot):
+        pods = list(self.api.pods.values())
+        return pods[slot % len(pods)] if pods else None
+
+    def _rewrite(self, slot, **parts):
+        if (chosen := self._pod(slot)) is not None:
+            self.shadow.write(changed(chosen, **parts))
+
+    def mark_deleted(self, slot):
+        self._rewrite(slot, metadata={"deletion_timestamp": "2026-01-02T00:00:00Z"})
+
+    def finish_pod(self, slot):
+        self._rewrite(slot, status={"phase": "Succeeded"})
+
+    def ungate(self, slot):
+        self._rewrite(slot, spec={"scheduling_gates": ()})
+
+    def resize(self, slot, cpu):
+        self._rewrite(slot, spec={"containers": pod(cpu=cpu).spec.containers})
+
+    def bind_by_other(self, slot):
+        chosen = self._pod(slot)
+        if chosen is not None and not chosen.spec.node_name:
+            self._rewrite(slot, spec={"node_name": NODES[slot % len(NODES)], "scheduling_gates": ()})
+
+    def remove_pod(self, slot):
+        if (chosen := self._pod(slot)) is not None:
+            self.shadow.erase(chosen)
+
+    def put_group(self, name, minimum, recreate):
+        uid = f"{name}-{self.created}" if recreate else name
+        self.shadow.write(gang(name, minimum, uid=uid) if minimum else basic_group(name, uid=uid))
+
+    def drop_group(self, name):
+        for key, group in list(self.api.groups.items()):
+            if key.name == name:
+                self.shadow.erase(group)
+
+    def deliver(self, count):
+        self.shadow.deliver(count)
+
+    def answer(self, count, trouble):
+        self.shadow.answer(count, outage=trouble == "outage", lost=trouble == "lost")
+
+    def decide(self, after):
+        check_decisions(self.shadow, self.shadow.decide(after))
+        check_state(self.shadow)
+
+    def catch_up(self, after):
+        self.deliver(len(self.shadow.undelivered))
+        self.decide(after)
+
+    def come_to_rest(self):
+        """Everything is delivered and answered; nothing else happens."""
+        for after in (0.0, 400.0, 400.0):
+            self.catch_up(after)
+            self.answer(len(self.shadow.unanswered), "")
+
+
+@given(st.lists(steps, min_size=20, max_size=100))
+def test_any_history_keeps_the_laws(history):
+    story = Story()
+    for step in history:
+        story.play(step)
+    story.come_to_rest()
+    assert not any(
+        entry.place.value == "penalised" for entry in story.shadow.engine._backlog._entries.values()
+    )
+
+
+@given(st.lists(steps, min_size=20, max_size=100))
+def test_the_same_history_gives_the_same_decisions(history):
+    first, second = Story(), Story()
+    for step in history:
+        for story in (first, second):
+            story.play(step)
+    assert first.shadow.log == second.shadow.log
+    assert first.shadow.decide(0.0) == second.shadow.decide(0.0)

@@ -1,0 +1,112 @@
+"""Filling a wave at a time gives exactly what taking the best node again and again gives."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posse.engine.draft import Draft
+from posse.engine.rules.least_allocated import LeastAllocated
+from posse.engine.search.fill import fill
+from tests.differential import greedy, oracle
+from tests.differential.strategies import clusters, neighbours, pod_named, pods, sized_pods
+from tests.engine_parts import attached, records_of, state_of
+
+
+class Whim:
+    """Points by how many pods the node has, in no order: receiving a pod may make a node better, worse or neither."""
+
+    name = "Whim"
+    weight = 1
+
+    def __init__(self, points):
+        self.table = points
+
+    def compile(self, pod_class, nodes):
+        return WhimScore(self.table, nodes)
+
+    def twin(self, neighbours):
+        return self.table[len(neighbours) % len(self.table)]
+
+
+class WhimScore:
+    def __init__(self, points, nodes):
+        self.table = points
+        self.nodes = nodes
+
+    def points(self, rows):
+        slots = self.nodes.requested[self.nodes.resource_index["pods"], rows]
+        return np.array(self.table)[slots % len(self.table)]
+
+
+def names_of_placed(state, records):
+    placed = fill(state, Draft(state), records[0].pod_class, records)
+    assert all(record.node for record in records[:placed])
+    assert not any(record.node for record in records[placed:])
+    return [record.node for record in records[:placed]]
+
+
+def names_of_greedy(world, pods, rank):
+    names = []
+    for one in pods:
+        row = greedy.place_one(world, one, rank)
+        if row is None:
+            break
+        names.append(world.nodes[row].metadata.name)
+    return names
+
+
+def check(nodes, there, turn, pods_to_place, scores, rank):
+    state = state_of(*nodes, scores=scores)
+    world = greedy.World(nodes, [[] for _ in nodes], turn)
+    rows = {one.metadata.name: row for row, one in enumerate(nodes)}
+    for neighbour, name in there:
+        attached(state, neighbour, name)
+        if name in rows:
+            world.pods_on[rows[name]].append(neighbour)
+    state.turn = turn
+    placed = names_of_placed(state, records_of(state, pods_to_place))
+    assert placed == names_of_greedy(world, pods_to_place, rank)
+    assert state.turn == world.turn
+
+
+def copies(pod, count):
+    return [pod_named(pod, f"p{index}") for index in range(count)]
+
+
+@given(
+    clusters(),
+    neighbours(),
+    st.integers(0, 5),
+    st.one_of(sized_pods(), pods()),
+    st.integers(1, 12),
+)
+def test_filling_by_least_allocated_is_greedy(nodes, there, turn, pod, count):
+    check(nodes, there, turn, copies(pod, count), (LeastAllocated(),), oracle.rank)
+
+
+@given(
+    clusters(plain=True, least=1),
+    st.integers(0, 5),
+    sized_pods(),
+    st.integers(1, 12),
+    st.lists(st.integers(0, 3), min_size=1, max_size=4).map(Whim),
+)
+def test_filling_is_greedy_whatever_the_score_does(nodes, turn, pod, count, whim):
+    def rank(one, node, pods_there):
+        return None if oracle.refusals(one, node, pods_there) else whim.twin(pods_there)
+
+    check(nodes, [], turn, copies(pod, count), (whim,), rank)
+
+
+@given(
+    clusters(plain=True, least=1),
+    st.lists(sized_pods(), min_size=2, max_size=3),
+    st.lists(st.integers(0, 2), min_size=1, max_size=8),
+)
+def test_filling_class_after_class_is_greedy(nodes, kinds, turns):
+    state = state_of(*nodes)
+    world = greedy.World(nodes)
+    for index, which in enumerate(turns):
+        batch = [pod_named(kinds[which % len(kinds)], f"p{index}-{i}") for i in range(2)]
+        records = records_of(state, batch)
+        assert names_of_placed(state, records) == names_of_greedy(world, batch, oracle.rank)

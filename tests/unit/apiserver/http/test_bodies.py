@@ -1,0 +1,57 @@
+"""Bodies are decoded by their content type; a fault is told with its place."""
+
+import pytest
+
+from posse.apiserver.http.bodies import decode
+from posse.kinds.errors import ApiError
+
+JSON = "application/json"
+
+
+def refusal(body: bytes, media_type: str) -> ApiError:
+    with pytest.raises(ApiError) as caught:
+        decode(body, media_type)
+    return caught.value
+
+
+def test_json_and_yaml_give_the_same_object():
+    expected = {"metadata": {"name": "a", "creationTimestamp": "2026-01-02T03:04:05Z"}, "value": 3}
+    as_json = b'{"metadata": {"name": "a", "creationTimestamp": "2026-01-02T03:04:05Z"}, "value": 3}'
+    as_yaml = b"metadata:\n  name: a\n  creationTimestamp: 2026-01-02T03:04:05Z\nvalue: 3\n"
+    assert decode(as_json, JSON) == expected
+    assert decode(as_yaml, "application/yaml") == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b'{"a": 1,}', "line 1, column 9"),
+        (b'{\n  "a": 1\n  "b": 2\n}', "line 3, column 3"),
+        (b'{"a": @}', "line 1, column 7"),
+    ],
+)
+def test_malformed_json_is_told_by_line_and_column(body, place):
+    error = refusal(body, JSON)
+    assert error.code == 400
+    assert f"not valid JSON: {place}: " in error.message
+
+
+@pytest.mark.parametrize("body", [b'{"a": ', b'{"a": "\xff"}', b"", b'{"a": NaN}', b"\x00"])
+def test_other_broken_json_is_a_bad_request_too(body):
+    assert refusal(body, JSON).code == 400
+
+
+def test_malformed_yaml_is_told_by_its_place():
+    error = refusal(b"a: [1\nb: 2\n", "application/yaml")
+    assert error.code == 400
+    assert "line 2" in error.message
+
+
+def test_yaml_cannot_name_python_objects():
+    assert refusal(b"!!python/object/apply:os.getcwd []", "application/yaml").code == 400
+
+
+def test_other_content_types_are_refused_with_the_ones_that_are_not():
+    error = refusal(b"k8s\x00", "application/vnd.kubernetes.protobuf")
+    assert error.code == 415
+    assert "application/json" in error.message

@@ -1,0 +1,101 @@
+"""What every request meets first: authentication, self-description, and a Status for every failure."""
+
+import logging
+
+import pytest
+import requests
+
+from posse.apiserver.http import app
+
+DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+KUBECTL_DISCOVERY = (
+    f"{DISCOVERY},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+)
+
+
+@pytest.mark.parametrize("header", ["Bearer wrong", "Basic YTpi", "", None])
+def test_without_the_token_nothing_is_told(http, header):
+    answer = http("GET", "/api/v1/namespaces/default/pods", Authorization=header)
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert answer.json()["reason"] == "Unauthorized"
+    assert http("GET", "/no/such/path", Authorization=header).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz?verbose"])
+def test_health_is_open(http, path):
+    answer = http("GET", path, Authorization=None)
+    assert (answer.status_code, answer.text) == (200, "ok")
+
+
+def test_the_version_is_open_and_says_which_kubernetes_is_served(http):
+    version = http("GET", "/version", Authorization=None).json()
+    assert (version["major"], version["minor"]) == ("1", "37")
+    assert version["gitVersion"].startswith("v1.37.0+posse")
+
+
+def test_plain_and_aggregated_discovery_at_the_same_path(http):
+    plain = http("GET", "/apis", Accept="application/json")
+    assert plain.json()["kind"] == "APIGroupList"
+    assert plain.headers["Content-Type"] == "application/json"
+    aggregated = http("GET", "/apis", Accept=KUBECTL_DISCOVERY)
+    assert aggregated.json()["kind"] == "APIGroupDiscoveryList"
+    assert aggregated.headers["Content-Type"] == DISCOVERY
+    assert aggregated.headers["Vary"] == "Accept"
+    assert http("GET", "/api", Accept=KUBECTL_DISCOVERY).json()["items"][0]["versions"][0]["version"] == "v1"
+    assert http("GET", "/api/v1", Accept=KUBECTL_DISCOVERY).json()["kind"] == "APIResourceList"
+    assert (
+        http("GET", "/apis/scheduling.k8s.io/v1beta1/").json()["groupVersion"] == "scheduling.k8s.io/v1beta1"
+    )
+
+
+@pytest.mark.parametrize("path", ["/apis", "/openapi/v2", "/openapi/v3", "/openapi/v3/api/v1"])
+def test_a_document_the_client_has_already_is_not_sent_again(http, path):
+    first = http("GET", path)
+    assert first.status_code == 200
+    again = http("GET", path, If_None_Match=first.headers["ETag"])
+    assert (again.status_code, again.content) == (304, b"")
+    assert http("GET", path, If_None_Match='"other"').content == first.content
+
+
+def test_the_openapi_index_leads_to_every_document(http):
+    paths = http("GET", "/openapi/v3").json()["paths"]
+    assert {"api/v1", "apis/scheduling.k8s.io/v1beta1", "apis/scheduling.k8s.io/v1alpha3"} <= set(paths)
+    for entry in paths.values():
+        document = http("GET", entry["serverRelativeURL"])
+        assert document.json()["openapi"].startswith("3.")
+
+
+def test_openapi_in_protobuf(http):
+    accept = "application/com.github.proto-openapi.spec.v{}@v1.0+protobuf"
+    assert http("GET", "/openapi/v3/api/v1", Accept=accept.format(3)).status_code == 406
+    # kubectl needs an answer in this form, but finds every kind in OpenAPI v3.
+    answer = http("GET", "/openapi/v2", Accept=accept.format(2))
+    assert answer.headers["Content-Type"] == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+    assert answer.content == b"\n\x032.0\x12\x10\n\x05Posse\x12\x07v1.37.0"
+    assert http("GET", "/openapi/v2", Accept="application/json").json()["swagger"] == "2.0"
+
+
+def test_documents_cannot_be_written(http):
+    assert http("POST", "/apis", "{}").status_code == 404
+
+
+def test_a_fault_inside_is_logged_and_answered_and_the_server_goes_on(http, live_server, monkeypatch, caplog):
+    def fail(*_args):
+        raise ZeroDivisionError("something nobody thought of")
+
+    monkeypatch.setattr(live_server.service, "list", fail)
+    with caplog.at_level(logging.ERROR, app.__name__):
+        answer = http("GET", "/api/v1/nodes")
+    status = answer.json()
+    assert (answer.status_code, status["reason"]) == (500, "InternalError")
+    assert "ZeroDivisionError" not in status["message"]
+    assert "something nobody thought of" in caplog.text
+    assert "GET /api/v1/nodes failed" in caplog.text
+    monkeypatch.undo()
+    assert http("GET", "/api/v1/nodes").status_code == 200
+
+
+def test_an_untrusting_client_does_not_connect(live_server):
+    with pytest.raises(requests.exceptions.SSLError):
+        requests.get(f"{live_server.url}/healthz", timeout=10)

@@ -1,0 +1,143 @@
+"""Protobuf bodies become the JSON they stand for, or are refused; no bytes make the reader fail otherwise."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posse.apiserver.http.bodies import decode
+from posse.apiserver.http.protobuf import MAGIC, ProtobufError
+from posse.apiserver.http.protobuf_messages import MESSAGES, read_protobuf
+from posse.kinds.errors import ApiError
+
+# What kubectl sends for `create namespace x`, byte by byte.
+NAMESPACE_X = bytes.fromhex(
+    "6b3873000a0f0a02763112094e616d65737061636512190a110a017812001a0022002a0032003800420012001a020a001a002200"
+)
+
+
+def varint(value: int) -> bytes:
+    value &= (1 << 64) - 1
+    parts = []
+    while value >= 0x80:
+        parts.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+def field(number: int, value: int | str | bytes) -> bytes:
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    content = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def wrapped(api_version: str, kind: str, content: bytes, encoding: str = "") -> bytes:
+    type_meta = field(1, api_version) + field(2, kind)
+    return MAGIC + field(1, type_meta) + field(2, content) + field(3, encoding) + field(4, "")
+
+
+def test_a_namespace_as_kubectl_sends_it():
+    assert read_protobuf(NAMESPACE_X) == {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}
+
+
+def test_metadata_in_full():
+    owner = field(1, "Job") + field(3, "j") + field(4, "u") + field(5, "batch/v1") + field(6, 1) + field(7, 0)
+    metadata = (
+        field(1, "a")
+        + field(3, "ns")
+        + field(7, 3)
+        + field(8, field(1, 1_767_323_045) + field(2, 0))
+        + field(11, field(1, "app") + field(2, "x"))
+        + field(11, field(1, "empty") + field(2, ""))
+        + field(13, owner)
+        + field(14, "example.com/hold")
+        + field(17, b"managed")
+    )
+    assert read_protobuf(wrapped("v1", "ServiceAccount", field(1, metadata)))["metadata"] == {
+        "name": "a",
+        "namespace": "ns",
+        "generation": 3,
+        "creationTimestamp": "2026-01-02T03:04:05Z",
+        "labels": {"app": "x", "empty": ""},
+        "ownerReferences": [
+            {"kind": "Job", "name": "j", "uid": "u", "apiVersion": "batch/v1", "controller": True}
+        ],
+        "finalizers": ["example.com/hold"],
+    }
+
+
+def test_negative_numbers_and_zeros_that_matter():
+    content = field(1, field(1, "low")) + field(2, -7) + field(3, 0)
+    low = read_protobuf(wrapped("scheduling.k8s.io/v1", "PriorityClass", content))
+    assert (low["value"], "globalDefault" in low) == (-7, False)
+    zero = read_protobuf(wrapped("scheduling.k8s.io/v1", "PriorityClass", field(2, 0)))
+    assert zero["value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [(field(1, 0) + field(2, 3) + field(3, ""), 3), (field(1, 1) + field(3, "50%"), "50%")],
+)
+def test_amounts_that_are_numbers_or_texts(amount, expected):
+    body = wrapped("policy/v1", "PodDisruptionBudget", field(2, field(1, amount) + field(2, b"")))
+    assert read_protobuf(body)["spec"] == {"minAvailable": expected, "selector": {}}
+
+
+def test_bytes_become_base64():
+    data = field(2, field(1, "k") + field(2, b"\x00\xff"))
+    assert read_protobuf(wrapped("v1", "Secret", data))["data"] == {"k": "AP8="}
+
+
+def test_delete_options_in_any_group():
+    content = field(1, 0) + field(2, field(1, "u")) + field(4, "Background") + field(5, "All")
+    assert read_protobuf(wrapped("policy/v1", "DeleteOptions", content)) == {
+        "apiVersion": "policy/v1",
+        "kind": "DeleteOptions",
+        "gracePeriodSeconds": 0,
+        "preconditions": {"uid": "u"},
+        "propagationPolicy": "Background",
+        "dryRun": ["All"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"{}", "does not start with"),
+        (NAMESPACE_X[:-3], "ends within"),
+        (wrapped("v1", "Namespace", b"\x09"), "wire type 1"),
+        (wrapped("v1", "Namespace", field(99, "x")), "field 99 of Namespace is not known"),
+        (wrapped("v1", "Namespace", field(1, 7)), "a number stands where"),
+        (wrapped("v1", "Namespace", field(1, field(1, b"\xff"))), "not UTF-8"),
+        (wrapped("v1", "Namespace", b"\xff" * 11), "too long"),
+        (wrapped("v1", "Namespace", b"", "gzip"), "encoded once more"),
+        (wrapped("apps/v1", "Deployment", b""), "Deployment of apps/v1 is not read"),
+        (wrapped("scheduling.k8s.io/v1", "PriorityClass", field(2, "7")), "not a number"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_and_never_dropped(body, reason):
+    with pytest.raises(ProtobufError, match=reason):
+        read_protobuf(body)
+    with pytest.raises(ApiError) as refused:
+        decode(body, "application/vnd.kubernetes.protobuf")
+    assert refused.value.code == 415
+    assert "send it as application/json" in refused.value.message
+
+
+@given(st.sampled_from(sorted(MESSAGES)), st.binary(max_size=60))
+def test_arbitrary_bytes_are_read_or_refused(named, content):
+    with contextlib.suppress(ProtobufError):
+        read_protobuf(wrapped(*named, content))
+    with contextlib.suppress(ProtobufError):
+        read_protobuf(wrapped(*named, field(1, content)))
+    with contextlib.suppress(ProtobufError):
+        read_protobuf(MAGIC + content)
+
+
+@given(st.integers(min_value=-(2**63), max_value=2**63 - 1))
+def test_any_time_is_read_or_refused(seconds):
+    body = wrapped("v1", "Namespace", field(1, field(8, field(1, seconds))))
+    with contextlib.suppress(ProtobufError):
+        read_protobuf(body)

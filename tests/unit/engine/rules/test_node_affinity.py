@@ -1,0 +1,123 @@
+import pytest
+
+from posse.engine.node_table import ALL_ROWS
+from posse.engine.rules.node_affinity import NodeAffinity
+from posse.model.placement import NodeSelectorTerm
+from tests.builders import node, pod, required_affinity, requirement
+from tests.engine_parts import accepted, compiled, reasons, table_of
+
+RULE = NodeAffinity()
+NODES = (
+    node("bare"),
+    node("east-1", labels={"zone": "east", "size": "1"}),
+    node("east-9", labels={"zone": "east", "size": "9"}),
+    node("west-x", labels={"zone": "west", "size": "x"}),
+    node("empty", labels={"zone": "", "size": "1_0"}),
+)
+EVERY = [one.metadata.name for one in NODES]
+
+
+def chosen(**spec):
+    return accepted(RULE, pod(**spec), *NODES)
+
+
+def required(*terms):
+    return chosen(affinity=required_affinity(*terms))
+
+
+def test_a_pod_without_wishes_compiles_to_nothing():
+    assert compiled(RULE, pod(), table_of(*NODES)) is None
+
+
+def test_every_entry_of_the_selector_must_match():
+    assert chosen(node_selector={"zone": "east"}) == ["east-1", "east-9"]
+    assert chosen(node_selector={"zone": "east", "size": "9"}) == ["east-9"]
+    assert chosen(node_selector={"zone": "north"}) == []
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "expected"),
+    [
+        ("In", ["east", "north"], ["east-1", "east-9"]),
+        ("In", [""], ["empty"]),
+        ("NotIn", ["east"], ["bare", "west-x", "empty"]),
+        ("Exists", [], ["east-1", "east-9", "west-x", "empty"]),
+        ("DoesNotExist", [], ["bare"]),
+        ("Near", ["east"], []),
+    ],
+)
+def test_operators_on_words(operator, values, expected):
+    assert required([requirement("zone", operator, *values)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("operator", "bound", "expected"),
+    [
+        ("Gt", "1", ["east-9"]),
+        ("Gt", "0", ["east-1", "east-9"]),
+        ("Lt", "9", ["east-1"]),
+        ("Lt", "10", ["east-1", "east-9"]),
+        ("Gt", "some", []),
+        ("Gt", "99999999999999999999", []),
+        ("Lt", "99999999999999999999", []),
+    ],
+)
+def test_operators_on_numbers_read_them_as_kubernetes_does(operator, bound, expected):
+    assert required([requirement("size", operator, bound)]) == expected
+
+
+def test_terms_are_alternatives_and_their_expressions_are_not():
+    both = [requirement("zone", "In", "east"), requirement("size", "Gt", "5")]
+    assert required(both) == ["east-9"]
+    assert required(both, [requirement("zone", "In", "west")]) == ["east-9", "west-x"]
+
+
+def test_a_term_without_expressions_matches_nothing():
+    assert required([]) == []
+    assert required([], [requirement("zone", "In", "west")]) == ["west-x"]
+
+
+def test_affinity_without_terms_matches_nothing():
+    assert required() == []
+
+
+def test_the_name_of_a_node_can_be_matched():
+    named = NodeSelectorTerm(match_fields=(requirement("metadata.name", "In", "east-1", "gone"),))
+    others = NodeSelectorTerm(match_fields=(requirement("metadata.name", "NotIn", "east-1"),))
+    assert required(named) == ["east-1"]
+    assert required(others) == [name for name in EVERY if name != "east-1"]
+
+
+@pytest.mark.parametrize("field", [("metadata.uid", "In"), ("metadata.name", "Exists")])
+def test_no_other_field_can_be_matched(field):
+    assert required(NodeSelectorTerm(match_fields=(requirement(*field, "east-1"),))) == []
+
+
+def test_selector_and_affinity_must_both_hold():
+    wish = required_affinity([requirement("size", "Gt", "5")])
+    assert chosen(node_selector={"zone": "east"}, affinity=wish) == ["east-9"]
+    assert chosen(node_selector={"zone": "west"}, affinity=wish) == []
+
+
+def test_nodes_that_come_and_change_later_are_seen():
+    table = table_of(*NODES)
+    row_filter = compiled(RULE, pod(node_selector={"zone": "north"}), table)
+    assert not row_filter.passes(ALL_ROWS).any()
+    row = table.put(node("north", labels={"zone": "north"}))
+    assert row_filter.passes(ALL_ROWS)[row]
+    table.put(node("north", labels={"zone": "south"}))
+    assert not row_filter.passes(ALL_ROWS)[row]
+
+
+def test_a_number_first_seen_later_is_compared():
+    table = table_of(*NODES)
+    row_filter = compiled(RULE, pod(affinity=required_affinity([requirement("size", "Gt", "10")])), table)
+    assert not row_filter.passes(ALL_ROWS).any()
+    row = table.put(node("huge", labels={"size": "64"}))
+    assert row_filter.passes(ALL_ROWS)[row]
+
+
+def test_a_refusal_says_so_and_no_eviction_helps():
+    row_filter = compiled(RULE, pod(node_selector={"zone": "north"}), table_of(*NODES))
+    assert reasons(row_filter, 0) == ["node(s) didn't match Pod's node affinity/selector"]
+    assert row_filter.hopeless(ALL_ROWS)[0]

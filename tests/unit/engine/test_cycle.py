@@ -1,0 +1,142 @@
+from posse.engine.cycle import try_group, try_pods
+from posse.engine.decisions import GroupKey
+from posse.engine.groups import GroupBook
+from posse.engine.verdict import Code
+from tests.builders import NAMESPACE, basic_group, gang, node, nodes, pod, pods
+from tests.engine_parts import attached, record_of, records_of, state_of
+
+KEY = GroupKey(NAMESPACE, "g1")
+
+
+def group_of_pods(state, podgroup, *members):
+    book = GroupBook()
+    for arrival, one in enumerate(members):
+        on_node = one.spec.node_name
+        record = attached(state, one, on_node) if on_node else record_of(state, one, arrival)
+        book.join(record, KEY)
+    return book.put(podgroup)
+
+
+def names(records):
+    return [record.ref.name for record in records]
+
+
+def refusals(attempt):
+    return {record.ref.name: verdict.message for record, verdict in attempt.refused}
+
+
+def test_pods_that_fit_are_placed_and_the_others_refused():
+    state = state_of(*nodes(2, cpu="1"))
+    records = records_of(state, pods(3, cpu="1"))
+    attempt = try_pods(state, records[0].pod_class, records)
+    assert attempt.verdict.succeeded
+    assert names(attempt.placed) == ["p1", "p2"]
+    assert refusals(attempt) == {"p3": "0/2 nodes are available: 2 Insufficient cpu."}
+
+
+def test_a_gang_that_fits_is_placed_whole():
+    state = state_of(*nodes(3, cpu="1"))
+    attempt = try_group(state, group_of_pods(state, gang(minimum=3), *pods(3, cpu="1")))
+    assert attempt.verdict.succeeded
+    assert names(attempt.placed) == ["p1", "p2", "p3"]
+    assert attempt.refused == ()
+
+
+def test_a_gang_that_does_not_fit_holds_nothing():
+    state = state_of(*nodes(2, cpu="1"))
+    group = group_of_pods(state, gang(minimum=3), *pods(3, cpu="1"))
+    attempt = try_group(state, group)
+    assert attempt.verdict.code is Code.UNSCHEDULABLE
+    assert attempt.placed == ()
+    assert not state.nodes.requested.any()
+    cause = (
+        "only 2 of the 3 pods that must start together fit; "
+        "for the others 0/2 nodes are available: 2 Insufficient cpu."
+    )
+    assert attempt.verdict.message == cause
+    assert refusals(attempt) == {
+        "p1": f"pod group is unschedulable, {cause}",
+        "p2": f"pod group is unschedulable, {cause}",
+        "p3": "0/2 nodes are available: 2 Insufficient cpu.",
+    }
+
+
+def test_no_eviction_helps_a_gang_whose_members_fit_no_empty_node():
+    state = state_of(*nodes(2, cpu="1"))
+    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *pods(2, cpu="2")))
+    assert attempt.verdict.code is Code.UNRESOLVABLE
+
+
+def test_members_beyond_the_minimum_start_if_they_fit():
+    state = state_of(*nodes(2, cpu="1"))
+    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *pods(3, cpu="1")))
+    assert names(attempt.placed) == ["p1", "p2"]
+    assert list(refusals(attempt)) == ["p3"]
+
+
+def test_members_on_nodes_count():
+    state = state_of(node("a", cpu="2"))
+    members = [pod("there", cpu="1", on="a"), pod("new", cpu="1")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
+    assert names(attempt.placed) == ["new"]
+
+
+def test_a_started_gang_takes_whatever_fits_of_later_members():
+    state = state_of(node("a", cpu="3"))
+    members = [pod("m1", cpu="1", on="a"), pod("m2", cpu="1", on="a"), *pods(2, cpu="1")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
+    assert names(attempt.placed) == ["p1"]
+    assert list(refusals(attempt)) == ["p2"]
+
+
+def test_a_started_gang_none_of_whose_later_members_fits_is_refused_in_true_words():
+    state = state_of(node("a", cpu="2"))
+    members = [pod("m1", cpu="1", on="a"), pod("m2", cpu="1", on="a"), pod("p1", cpu="1")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
+    assert attempt.verdict.code is Code.UNSCHEDULABLE
+    assert attempt.verdict.message == (
+        "none of its waiting pods fits: 0/1 nodes are available: 1 Insufficient cpu."
+    )
+
+
+def test_a_basic_group_starts_with_what_fits():
+    state = state_of(node("a", cpu="1"))
+    attempt = try_group(state, group_of_pods(state, basic_group(), *pods(3, cpu="1")))
+    assert names(attempt.placed) == ["p1"]
+    assert list(refusals(attempt)) == ["p2", "p3"]
+
+
+def test_a_basic_group_none_of_whose_pods_fits_is_refused():
+    state = state_of(node("a", cpu="1"))
+    attempt = try_group(state, group_of_pods(state, basic_group(), *pods(2, cpu="2")))
+    assert attempt.verdict.message == (
+        "none of its waiting pods fits: 0/1 nodes are available: 1 Insufficient cpu."
+    )
+
+
+def test_members_of_several_classes_are_placed_together_or_not_at_all():
+    members = [pod("leader", cpu="2"), *pods(2, cpu="1")]
+    roomy = state_of(node("a", cpu="4"))
+    attempt = try_group(roomy, group_of_pods(roomy, gang(minimum=3), *members))
+    assert names(attempt.placed) == ["leader", "p1", "p2"]
+    tight = state_of(node("a", cpu="3"))
+    attempt = try_group(tight, group_of_pods(tight, gang(minimum=3), *members))
+    assert attempt.placed == ()
+    assert not tight.nodes.requested.any()
+
+
+def test_the_causes_of_several_classes_are_each_told_once():
+    state = state_of(node("a", cpu="1", memory="1Gi"))
+    members = [*pods(2, cpu="2", memory="1Mi"), *pods(2, first=3, cpu="1m", memory="2Gi")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=4), *members))
+    assert attempt.verdict.message == (
+        "only 0 of the 4 pods that must start together fit; for the others "
+        "0/1 nodes are available: 1 Insufficient cpu. 0/1 nodes are available: 1 Insufficient memory."
+    )
+
+
+def test_without_nodes_nothing_fits():
+    state = state_of()
+    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *pods(2)))
+    assert attempt.verdict.code is Code.UNRESOLVABLE
+    assert attempt.verdict.message.endswith("for the others no nodes available to schedule pods")

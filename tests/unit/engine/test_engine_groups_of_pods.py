@@ -1,0 +1,360 @@
+"""Gangs and basic groups, from first sight to binding, through the engine as the outside uses it."""
+
+from posse.engine.backlog import Place
+from posse.engine.decisions import GroupKey
+from tests.builders import (
+    NAMESPACE,
+    basic_group,
+    changed,
+    gang,
+    gated,
+    initially_scheduled,
+    node,
+    nodes,
+    pod,
+    pods,
+)
+from tests.driving import Driver, binds, group_reports, placements, pod_reports
+
+KEY = GroupKey(NAMESPACE, "g1")
+
+
+def members(count, first=1, **description):
+    return pods(count, first, group="g1", **description)
+
+
+def entry(driver):
+    return driver.engine._backlog.get(KEY)
+
+
+def test_a_gang_that_fits_is_bound_in_one_decision_and_reported():
+    decisions = Driver(*nodes(3, cpu="1"), gang(minimum=3), *members(3, cpu="1")).decide()
+    (bind,) = binds(decisions)
+    assert bind.group == KEY
+    assert sorted(placed.node for placed in bind.placements) == ["n1", "n2", "n3"]
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+
+
+def test_a_gang_that_does_not_fit_binds_nothing_and_says_why():
+    decisions = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1")).decide()
+    assert binds(decisions) == []
+    cause = (
+        "only 2 of the 3 pods that must start together fit; "
+        "for the others 0/2 nodes are available: 2 Insufficient cpu."
+    )
+    assert group_reports(decisions) == [("g1", False, "Unschedulable", cause)]
+    assert set(pod_reports(decisions)) == {"p1", "p2", "p3"}
+
+
+def test_a_waiting_gang_takes_no_room_from_others():
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1"), pod("single", cpu="1"))
+    assert driver.bind() == {"single": "n1"}
+
+
+def test_a_waiting_gang_starts_when_there_is_room():
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1"))
+    driver.decide()
+    driver.see(node("n3", cpu="1"))
+    decisions = driver.decide(after=0.1)
+    assert len(placements(decisions)) == 3
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+
+
+def test_a_node_that_helps_no_member_does_not_wake_the_gang():
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1"))
+    driver.decide()
+    attempts = entry(driver).attempts
+    driver.see(node("tiny", cpu="100m"))
+    assert driver.decide(after=60.0) == []
+    assert entry(driver).attempts == attempts
+
+
+def test_pods_wait_in_silence_for_their_object():
+    driver = Driver(node("a"), *members(2))
+    assert driver.decide() == []
+    driver.see(gang(minimum=2))
+    assert len(driver.bind()) == 2
+
+
+def test_a_gang_waits_for_its_quorum_and_says_so():
+    driver = Driver(node("a"), gang(minimum=3), *members(2))
+    decisions = driver.decide()
+    assert group_reports(decisions) == [("g1", False, "WaitingForPods", "2 of the 3 pods it needs exist")]
+    assert pod_reports(decisions) == {}
+    driver.see(*members(1, first=3))
+    assert len(driver.bind()) == 3
+
+
+def test_a_gated_member_holds_the_gang():
+    held = pod("p3", group="g1", scheduling_gates=gated("quota"))
+    driver = Driver(node("a"), gang(minimum=2), *members(2), held)
+    decisions = driver.decide()
+    assert binds(decisions) == []
+    assert group_reports(decisions)[0][2] == "SchedulingGated"
+    driver.see(changed(held, spec={"scheduling_gates": ()}))
+    assert len(driver.bind()) == 3
+
+
+def test_a_gated_member_that_disappears_lets_the_gang_go():
+    held = pod("p3", group="g1", scheduling_gates=gated("quota"))
+    driver = Driver(node("a"), gang(minimum=2), *members(2), held)
+    driver.decide()
+    driver.lose(held)
+    assert len(driver.bind()) == 2
+
+
+def test_more_members_than_the_minimum_start_if_they_fit():
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), *members(4, cpu="1"))
+    decisions = driver.decide()
+    assert sorted(placements(decisions)) == ["p1", "p2", "p3"]
+    assert list(pod_reports(decisions)) == ["p4"]
+    driver.see(node("n4", cpu="1"))
+    assert driver.bind(after=0.1) == {"p4": "n4"}
+
+
+def test_members_that_come_after_the_start_are_bound_as_they_fit():
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *members(2, cpu="1"))
+    driver.decide()
+    driver.see(*members(1, first=3, cpu="1"))
+    late = driver.decide()
+    assert binds(late) == []
+    assert group_reports(late) == []
+    assert pod_reports(late) == {"p3": ("Unschedulable", "0/2 nodes are available: 2 Insufficient cpu.")}
+    driver.see(node("n3", cpu="1"))
+    assert driver.bind(after=0.1) == {"p3": "n3"}
+
+
+def test_a_gang_that_lost_members_needs_its_minimum_again():
+    first, second = members(2, cpu="1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), first, second)
+    driver.decide()
+    driver.lose(first, second)
+    driver.see(*members(1, first=3, cpu="1"))
+    assert driver.bind() == {}
+    driver.see(*members(1, first=4, cpu="1"))
+    assert len(driver.bind()) == 2
+
+
+def test_a_basic_group_binds_what_fits():
+    driver = Driver(*nodes(2, cpu="1"), basic_group(), *members(3, cpu="1"))
+    decisions = driver.decide()
+    assert sorted(placements(decisions)) == ["p1", "p2"]
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+    assert list(pod_reports(decisions)) == ["p3"]
+
+
+def test_members_bound_by_others_count_for_the_minimum():
+    driver = Driver(node("a", cpu="2"), gang(minimum=2), pod("p1", cpu="1", group="g1", on="a"))
+    driver.see(*members(1, first=2, cpu="1"))
+    decisions = driver.decide()
+    assert placements(decisions) == {"p2": "a"}
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+
+
+def test_a_gang_found_running_without_a_report_is_reported():
+    """As after a crash between binding the last member and writing the condition."""
+    driver = Driver(node("a"), gang(minimum=2), *members(2, on="a"))
+    assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
+    assert driver.decide() == []
+
+
+def test_a_gang_found_half_bound_is_finished():
+    driver = Driver(node("a"), gang(minimum=4), *members(2, on="a"), *members(2, first=3))
+    decisions = driver.decide()
+    assert sorted(placements(decisions)) == ["p3", "p4"]
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+
+
+def test_a_gang_reported_as_scheduled_is_never_reported_otherwise():
+    podgroup = gang(minimum=2, conditions=[initially_scheduled("True", "Scheduled")])
+    driver = Driver(node("a", cpu="1"), podgroup, *members(2, cpu="1"))
+    decisions = driver.decide()
+    assert binds(decisions) == []
+    assert group_reports(decisions) == []
+    assert set(pod_reports(decisions)) == {"p1", "p2"}
+
+
+def test_the_same_report_is_not_repeated():
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1"))
+    assert group_reports(driver.decide())
+    driver.see(node("n1", cpu="1", labels={"changed": "yes"}))
+    assert driver.decide(after=60.0) == []
+    assert entry(driver).attempts == 2
+
+
+def test_what_the_object_already_says_is_not_reported_again():
+    said = initially_scheduled("False", "WaitingForPods", "2 of the 3 pods it needs exist")
+    assert Driver(node("a"), gang(minimum=3, conditions=[said]), *members(2)).decide() == []
+
+
+def test_lowering_the_minimum_lets_the_gang_start():
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1"))
+    driver.decide()
+    driver.see(gang(minimum=2))
+    assert len(driver.bind()) == 2
+
+
+def test_raising_the_minimum_holds_a_gang_that_has_not_started():
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1"))
+    driver.decide()
+    driver.see(gang(minimum=5), *nodes(9, cpu="1"))
+    decisions = driver.decide(after=60.0)
+    assert binds(decisions) == []
+    assert group_reports(decisions)[0][2] == "WaitingForPods"
+
+
+def test_a_group_recreated_with_another_policy_follows_the_new_one():
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3, uid="first"), *members(3, cpu="1"))
+    driver.decide()
+    driver.lose(gang(minimum=3, uid="first"))
+    assert driver.bind() == {}
+    driver.see(basic_group(uid="second"))
+    decisions = driver.decide()
+    assert len(placements(decisions)) == 2
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+
+
+def test_a_group_deleted_while_it_waits_is_not_tried():
+    podgroup = gang(minimum=3)
+    driver = Driver(*nodes(2, cpu="1"), podgroup, *members(3, cpu="1"))
+    driver.decide()
+    driver.lose(podgroup)
+    driver.see(*nodes(9, cpu="1"))
+    assert driver.decide(after=600.0) == []
+    assert entry(driver) is None
+
+
+def test_a_contradiction_is_told_to_group_and_members():
+    driver = Driver(node("a"), gang(minimum=2, priority=5), *members(2))
+    decisions = driver.decide()
+    text = "all pods in a single pod group should have the same priority as the pod group's priority, got 0 and 5"
+    assert group_reports(decisions) == [("g1", False, "SchedulerError", text)]
+    assert pod_reports(decisions) == {"p1": ("SchedulerError", text), "p2": ("SchedulerError", text)}
+
+
+def test_groups_of_other_schedulers_are_left_alone():
+    driver = Driver(node("a"), gang(minimum=2), *members(2, scheduler_name="other"))
+    assert driver.decide() == []
+
+
+def test_groups_come_by_their_priority_among_pods():
+    driver = Driver(
+        node("a", cpu="2"),
+        pod("single", cpu="1", priority=1),
+        gang(minimum=2, priority=5),
+        *members(2, cpu="1", priority=5),
+    )
+    assert sorted(driver.bind()) == ["p1", "p2"]
+
+
+def test_a_refused_member_comes_back_behind_a_penalty_and_joins_the_others():
+    first, second = members(2, cpu="1")
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), first, second)
+    bound = driver.bind()
+    driver.refuse(first, bound["p1"])
+    assert driver.bind() == {}
+    assert entry(driver).place is Place.PENALISED
+    assert driver.bind(after=0.9) == {}
+    assert list(driver.bind(after=0.1)) == ["p1"]
+
+
+def test_confirmations_of_the_others_do_not_shorten_the_penalty():
+    first, second = members(2, cpu="1")
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), first, second)
+    bound = driver.bind()
+    driver.refuse(first, bound["p1"])
+    assert driver.bind() == {}
+    driver.confirm(second, on=bound["p2"])
+    assert driver.bind(after=0.1) == {}
+    assert entry(driver).place is Place.PENALISED
+
+
+def test_many_refusals_at_once_are_one_failure():
+    many = members(8, cpu="1")
+    driver = Driver(*nodes(8, cpu="1"), gang(minimum=8), *many)
+    bound = driver.bind()
+    for one in many:
+        driver.refuse(one, bound[one.metadata.name])
+    driver.decide()
+    assert entry(driver).attempts == 1
+    assert len(driver.bind(after=1.0)) == 8
+
+
+def test_a_refused_member_that_another_has_bound_meanwhile_is_not_bound_again():
+    first, second = members(2, cpu="1")
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), first, second)
+    bound = driver.bind()
+    driver.refuse(first, bound["p1"])
+    driver.confirm(first, on="n3")
+    decisions = driver.decide()
+    assert binds(decisions) == []
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+    assert entry(driver) is None
+    assert driver.decide(after=60.0) == []
+
+
+def test_a_gang_with_a_refused_member_is_reported_when_it_has_really_started():
+    first, second = members(2, cpu="1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), first, second)
+    bound = driver.bind()
+    driver.refuse(first, bound["p1"])
+    assert driver.decide() == []
+    assert group_reports(driver.decide(after=1.0)) == [("g1", True, "Scheduled", "")]
+
+
+def test_a_gang_that_once_was_scheduled_is_not_reported_again_after_a_refusal():
+    first, second = members(2, cpu="1")
+    podgroup = gang(minimum=2)
+    driver = Driver(*nodes(2, cpu="1"), podgroup, first, second)
+    bound = driver.bind()
+    driver.see(changed(podgroup, status={"conditions": (initially_scheduled("True", "Scheduled"),)}))
+    driver.refuse(first, bound["p1"])
+    driver.decide()
+    assert group_reports(driver.decide(after=1.0)) == []
+
+
+def test_a_confirmed_binding_does_not_wake_a_gang_that_waits_for_room():
+    single = pod("single", cpu="1", created="2025-01-01T00:00:00Z")
+    driver = Driver(node("a", cpu="4"), gang(minimum=4), *members(4, cpu="1"), single)
+    driver.decide()
+    driver.see(node("b", cpu="100m"))
+    driver.decide(after=30.0)
+    attempts = entry(driver).attempts
+    driver.confirm(single, on="a")
+    driver.decide(after=30.0)
+    assert entry(driver).attempts == attempts
+
+
+def test_a_member_deleted_while_waiting_leaves_the_gang_short():
+    gone, *rest = members(3, cpu="1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), gone, *rest)
+    driver.decide()
+    driver.lose(gone)
+    driver.see(*nodes(9, cpu="1"))
+    decisions = driver.decide()
+    assert binds(decisions) == []
+    assert group_reports(decisions)[0][2] == "WaitingForPods"
+
+
+def test_a_member_on_its_way_out_is_not_bound():
+    leaving, *rest = members(3, cpu="1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), leaving, *rest)
+    driver.see(changed(leaving, metadata={"deletion_timestamp": "2026-01-01T00:01:00Z"}))
+    assert sorted(driver.bind()) == ["p2", "p3"]
+
+
+def test_the_last_member_gone_leaves_nothing_behind():
+    alone = pod("p1", group="g1")
+    driver = Driver(node("a"), gang(minimum=2), alone)
+    driver.decide()
+    driver.lose(alone)
+    driver.lose(gang(minimum=2))
+    assert driver.decide() == []
+    assert list(driver.engine._known.groups) == []
+    assert len(driver.engine._known.state.classes) == 0
+
+
+def test_groups_of_the_same_name_in_two_namespaces_are_two_groups():
+    elsewhere = [changed(one, metadata={"namespace": "other", "uid": f"other-{i}"}) for i, one in enumerate(members(2))]
+    driver = Driver(node("a"), gang(minimum=2), *members(1), *elsewhere)
+    assert driver.bind() == {}

@@ -1,0 +1,214 @@
+"""What kubectl looks for in these documents is spelled out here, since it fails without saying what it missed."""
+
+import msgspec
+import pytest
+
+from posse.kinds.openapi import openapi_v2, openapi_v3
+from posse.kinds.registry import KINDS
+
+SERVED = sorted({(kind.group, version) for kind in KINDS for version in kind.versions})
+REFERENCE = "#/components/schemas/"
+
+
+@pytest.fixture(scope="module", params=SERVED, ids=["/".join(filter(None, served)) for served in SERVED])
+def served(request):
+    group, version = request.param
+    kinds = [kind for kind in KINDS if kind.group == group and version in kind.versions]
+    return group, version, kinds, openapi_v3(group, version)
+
+
+def nodes(data):
+    """Every object anywhere in a document."""
+    if isinstance(data, dict):
+        yield data
+    for item in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        yield from nodes(item)
+
+
+def references(document):
+    return {node["$ref"] for node in nodes(document) if isinstance(node.get("$ref"), str)}
+
+
+def operations(document):
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method != "parameters":
+                yield path, method, operation
+
+
+def schema(group, version, name):
+    return openapi_v3(group, version)["components"]["schemas"][name]
+
+
+def test_every_reference_leads_to_a_schema(served):
+    *_, document = served
+    assert {reference.removeprefix(REFERENCE) for reference in references(document)} <= set(
+        document["components"]["schemas"]
+    )
+
+
+def test_each_kind_can_be_patched_with_validation_on_the_server(served):
+    group, version, kinds, document = served
+    for kind in kinds:
+        wanted = {"group": group, "version": version, "kind": kind.name}
+        patches = [
+            operation
+            for _, method, operation in operations(document)
+            if method == "patch" and operation["x-kubernetes-group-version-kind"] == wanted
+        ]
+        assert patches
+        for operation in patches:
+            assert {"fieldValidation", "dryRun", "fieldManager"} <= {
+                p["name"] for p in operation["parameters"]
+            }
+            assert "application/strategic-merge-patch+json" in operation["requestBody"]["content"]
+
+
+def test_creation_and_replacement_promise_field_validation(served):
+    *_, document = served
+    for path, method, operation in operations(document):
+        if method in {"post", "put"}:
+            assert "fieldValidation" in {p["name"] for p in operation["parameters"]}, path
+
+
+def test_a_resource_path_leads_to_the_kind_and_the_kind_to_one_schema(served):
+    group, version, kinds, document = served
+    root = f"/apis/{group}/{version}" if group else f"/api/{version}"
+    for kind in kinds:
+        wanted = {"group": group, "version": version, "kind": kind.name}
+        assert document["paths"][f"{root}/{kind.plural}"]["get"]["x-kubernetes-group-version-kind"] == wanted
+        found = [
+            name
+            for name, schema in document["components"]["schemas"].items()
+            if wanted in schema.get("x-kubernetes-group-version-kind", [])
+        ]
+        assert len(found) == 1
+        assert {"apiVersion", "kind", "metadata"} <= set(
+            document["components"]["schemas"][found[0]]["properties"]
+        )
+
+
+def test_status_is_served_where_the_kind_has_it(served):
+    *_, kinds, document = served
+    for kind in kinds:
+        has_path = any(path.endswith(f"/{kind.plural}/{{name}}/status") for path in document["paths"])
+        assert has_path == kind.has_status
+
+
+def test_path_variables_are_declared(served):
+    *_, document = served
+    for path, item in document["paths"].items():
+        declared = [parameter["name"] for parameter in item.get("parameters", [])]
+        assert declared == [name for name in ("namespace", "name") if f"{{{name}}}" in path]
+
+
+def test_schemas_speak_the_dialect_of_kubernetes(served):
+    *_, document = served
+    for node in nodes(document["components"]["schemas"]):
+        assert "anyOf" not in node
+        assert node.get("type") != "null"
+        assert "items" in node or node.get("type") != "array"
+        if isinstance(node.get("$ref"), str):
+            assert list(node) == ["$ref"]
+
+
+def test_documents_are_json_and_always_the_same(served):
+    group, version, _, document = served
+    assert msgspec.json.encode(document) == msgspec.json.encode(openapi_v3(group, version))
+
+
+def test_operation_ids_are_unique_over_all_documents():
+    ids = [
+        op["operationId"] for group, version in SERVED for *_, op in operations(openapi_v3(group, version))
+    ]
+    assert len(ids) == len(set(ids))
+    assert {
+        "createCoreV1NamespacedPod",
+        "listCoreV1PodForAllNamespaces",
+        "patchSchedulingV1beta1NamespacedPodGroupStatus",
+    } <= set(ids)
+
+
+def test_schema_names_are_those_clients_know():
+    core = openapi_v3("", "v1")["components"]["schemas"]
+    assert {
+        "io.k8s.api.core.v1.Pod",
+        "io.k8s.api.core.v1.PodList",
+        "io.k8s.api.core.v1.PodSpec",
+        "io.k8s.api.core.v1.Binding",
+        "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+        "io.k8s.apimachinery.pkg.api.resource.Quantity",
+    } <= set(core)
+    assert "io.k8s.api.events.v1.Event" in openapi_v3("events.k8s.io", "v1")["components"]["schemas"]
+    for version in ("v1beta1", "v1alpha3"):
+        names = openapi_v3("scheduling.k8s.io", version)["components"]["schemas"]
+        assert f"io.k8s.api.scheduling.{version}.PodGroupSpec" in names
+        assert (f"io.k8s.api.scheduling.{version}.CompositePodGroup" in names) == (version == "v1alpha3")
+
+
+def test_lists_say_how_they_are_merged():
+    spec = schema("", "v1", "io.k8s.api.core.v1.PodSpec")["properties"]
+    assert spec["containers"]["x-kubernetes-patch-merge-key"] == "name"
+    assert spec["containers"]["x-kubernetes-patch-strategy"] == "merge"
+    assert spec["volumes"]["x-kubernetes-patch-strategy"] == "merge,retainKeys"
+    assert "x-kubernetes-patch-strategy" not in spec["tolerations"]
+    metadata = schema("", "v1", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")["properties"]
+    assert metadata["finalizers"]["x-kubernetes-patch-strategy"] == "merge"
+
+
+def test_quantities_and_mixed_values_are_references():
+    resources = schema("", "v1", "io.k8s.api.core.v1.ResourceRequirements")["properties"]
+    quantity = {"$ref": f"{REFERENCE}io.k8s.apimachinery.pkg.api.resource.Quantity"}
+    assert resources["requests"] == {"type": "object", "additionalProperties": quantity}
+    budget = schema("policy", "v1", "io.k8s.api.policy.v1.PodDisruptionBudgetSpec")["properties"]
+    assert budget["minAvailable"] == {"$ref": f"{REFERENCE}io.k8s.apimachinery.pkg.util.intstr.IntOrString"}
+
+
+def test_numbers_carry_their_width_and_opaque_fields_anything():
+    spec = schema("", "v1", "io.k8s.api.core.v1.PodSpec")["properties"]
+    assert spec["priority"] == {"type": "integer", "format": "int32"}
+    assert spec["securityContext"] == {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def test_the_fields_of_the_scheduling_kinds_explain_themselves():
+    schemas = openapi_v3("scheduling.k8s.io", "v1alpha3")["components"]["schemas"]
+    for name in (
+        "PodGroup",
+        "PodGroupSpec",
+        "GangSchedulingPolicy",
+        "CompositePodGroupSpec",
+        "Workload",
+        "WorkloadSpec",
+    ):
+        found = schemas[f"io.k8s.api.scheduling.v1alpha3.{name}"]
+        assert found["description"]
+        assert all(member.get("description") for member in found["properties"].values()), name
+
+
+def test_pods_are_bound_with_a_binding():
+    operation = openapi_v3("", "v1")["paths"]["/api/v1/namespaces/{namespace}/pods/{name}/binding"]["post"]
+    assert operation["x-kubernetes-group-version-kind"] == {"group": "", "version": "v1", "kind": "Binding"}
+    body = operation["requestBody"]["content"]["application/json"]["schema"]
+    assert body == {"$ref": f"{REFERENCE}io.k8s.api.core.v1.Binding"}
+
+
+def test_the_older_document_holds_everything_at_once():
+    document = openapi_v2()
+    assert document["swagger"] == "2.0"
+    for group, version in SERVED:
+        current = openapi_v3(group, version)
+        assert set(current["paths"]) <= set(document["paths"])
+        assert set(current["components"]["schemas"]) <= set(document["definitions"])
+    assert {reference.removeprefix("#/definitions/") for reference in references(document)} <= set(
+        document["definitions"]
+    )
+
+
+def test_the_older_document_uses_only_what_its_dialect_knows():
+    document = openapi_v2()
+    for node in nodes(document):
+        assert not {"oneOf", "allOf", "anyOf", "requestBody", "content"} & set(node)
+    create = document["paths"]["/api/v1/namespaces/{namespace}/pods"]["post"]
+    assert create["parameters"][-1]["schema"] == {"$ref": "#/definitions/io.k8s.api.core.v1.Pod"}
+    assert {"name": "fieldValidation", "in": "query", "type": "string"} in create["parameters"]
+    assert document["definitions"]["io.k8s.apimachinery.pkg.api.resource.Quantity"]["type"] == "string"

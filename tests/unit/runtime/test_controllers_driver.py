@@ -1,0 +1,108 @@
+import asyncio
+import time
+
+from posse.apiserver.patches import MERGE_PATCH
+from posse.apiserver.requests import Patch
+from posse.kinds.registry import CONFIG_MAP, EVENT, NAMESPACE, POD, POD_GROUP
+from posse.runtime import controllers
+from posse.runtime.controllers import Controllers
+
+
+def pod(name="p", group="gang", **spec):
+    spec = {"containers": [{"name": "main", "image": "pause"}], **spec}
+    if group:
+        spec["schedulingGroup"] = {"podGroupName": group}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def group(name="gang"):
+    return {"metadata": {"name": name}, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}
+
+
+async def run(lab):
+    await Controllers(lab.transport, time.time).run()
+
+
+def test_a_deleted_group_goes_when_its_last_pod_has_ended(in_lab):
+    async def scenario(lab):
+        await lab.transport.create(POD_GROUP, "default", group())
+        await lab.transport.create(POD, "default", pod())
+        await lab.transport.delete(POD_GROUP, "default", "gang")
+        await asyncio.sleep(0.05)
+        assert lab.find(POD_GROUP, "default", "gang")["metadata"]["deletionTimestamp"]
+        ended = Patch(MERGE_PATCH, {"status": {"phase": "Succeeded"}})
+        await lab.transport.patch(POD, "default", "p", ended, subresource="status")
+        await lab.until(lambda: lab.find(POD_GROUP, "default", "gang") is None)
+
+    in_lab(scenario, run)
+
+
+def test_a_group_deleted_while_nobody_looked_goes_after_the_start(in_lab):
+    async def scenario(lab):
+        await lab.transport.create(POD_GROUP, "default", group())
+        await lab.transport.delete(POD_GROUP, "default", "gang")
+        assert lab.find(POD_GROUP, "default", "gang")
+        driver = asyncio.create_task(run(lab))
+        await lab.until(lambda: lab.find(POD_GROUP, "default", "gang") is None)
+        driver.cancel()
+
+    in_lab(scenario)
+
+
+def test_a_group_that_is_not_deleted_stays(in_lab):
+    async def scenario(lab):
+        await lab.transport.create(POD_GROUP, "default", group())
+        await lab.transport.create(POD, "default", pod())
+        await lab.transport.delete(POD, "default", "p", grace_seconds=0)
+        await asyncio.sleep(0.05)
+        assert "deletionTimestamp" not in lab.find(POD_GROUP, "default", "gang")["metadata"]
+
+    in_lab(scenario, run)
+
+
+def test_a_deleted_namespace_is_emptied_and_goes(in_lab, monkeypatch):
+    monkeypatch.setattr(controllers, "EMPTYING_SECONDS", 0.02)
+
+    async def scenario(lab):
+        await lab.transport.create(NAMESPACE, "", {"metadata": {"name": "team"}})
+        await lab.transport.create(POD_GROUP, "team", group())
+        await lab.transport.create(POD, "team", pod())
+        await lab.transport.create(CONFIG_MAP, "team", {"metadata": {"name": "settings"}})
+        await lab.transport.delete(NAMESPACE, "", "team")
+        assert lab.find(NAMESPACE, "", "team")["status"]["phase"] == "Terminating"
+        await lab.until(lambda: lab.find(NAMESPACE, "", "team") is None)
+        for kind, name in ((POD_GROUP, "gang"), (POD, "p"), (CONFIG_MAP, "settings")):
+            assert lab.find(kind, "team", name) is None
+        assert lab.find(NAMESPACE, "", "default")
+
+    in_lab(scenario, run)
+
+
+def test_a_namespace_waits_for_what_takes_its_time(in_lab, monkeypatch):
+    monkeypatch.setattr(controllers, "EMPTYING_SECONDS", 0.02)
+
+    async def scenario(lab):
+        await lab.transport.create(NAMESPACE, "", {"metadata": {"name": "team"}})
+        await lab.transport.create(POD, "team", pod(group="", nodeName="somewhere"))
+        await lab.transport.delete(NAMESPACE, "", "team")
+        await lab.until(lambda: lab.find(POD, "team", "p")["metadata"].get("deletionTimestamp"))
+        await asyncio.sleep(0.05)
+        assert lab.find(NAMESPACE, "", "team")
+        await lab.transport.delete(POD, "team", "p", grace_seconds=0)
+        await lab.until(lambda: lab.find(NAMESPACE, "", "team") is None)
+
+    in_lab(scenario, run)
+
+
+def test_old_events_are_swept(in_lab):
+    async def scenario(lab):
+        for name in ("first", "second"):
+            reference = {"kind": "Pod", "namespace": "default", "name": "p"}
+            event = {"metadata": {"name": name}, "involvedObject": reference, "reason": "Tested"}
+            await lab.transport.create(EVENT, "default", event)
+        an_hour_on = Controllers(lab.transport, lambda: time.time() + 3700)
+        sweeping = asyncio.create_task(an_hour_on.run())
+        await lab.until(lambda: not lab.service.list(EVENT, None).items)
+        sweeping.cancel()
+
+    in_lab(scenario)

@@ -1,0 +1,111 @@
+import asyncio
+
+from posse.kinds.errors import ApiError, expired
+from posse.kinds.registry import NAMESPACE, NODE
+from posse.runtime import following
+from posse.runtime.following import Follower
+from posse.store.change_log import WatchEvent
+from posse.store.objects import Stored
+
+
+def node(name, uid="u1", version=1):
+    return {"metadata": {"name": name, "uid": uid, "resourceVersion": str(version)}}
+
+
+class Log:
+    def __init__(self):
+        self.entries = []
+
+    def seen(self, obj):
+        self.entries.append(("seen", obj["metadata"]["name"], obj["metadata"]["uid"]))
+
+    def gone(self, obj):
+        self.entries.append(("gone", obj["metadata"]["name"], obj["metadata"]["uid"]))
+
+
+class ScriptedTransport:
+    """Lists and watches what it was told to; a watch that is an error breaks with it."""
+
+    def __init__(self, listings, watches):
+        self.listings = list(listings)
+        self.watches = list(watches)
+        self.watched_from = []
+
+    async def list(self, kind, namespace=None):
+        objects = self.listings.pop(0)
+
+        class Listing:
+            items = objects
+            resource_version = "10"
+
+        return Listing
+
+    async def watch(self, kind, resource_version):
+        self.watched_from.append(resource_version)
+        for step in self.watches.pop(0):
+            if isinstance(step, Exception):
+                raise step
+            yield [WatchEvent(type_, Stored(obj, version)) for type_, obj, version in step]
+        await asyncio.Event().wait()
+
+
+def followed(transport, steps_until):
+    log = Log()
+
+    async def main():
+        follower = Follower(transport, NODE, log.seen, log.gone)
+        await follower.sync()
+        task = asyncio.create_task(follower.follow())
+        for _ in range(5000):
+            if steps_until(log):
+                break
+            await asyncio.sleep(0.001)
+        task.cancel()
+
+    asyncio.run(main())
+    return log.entries
+
+
+def test_everything_there_is_comes_first_then_every_change():
+    changes = [("ADDED", node("b"), 11), ("MODIFIED", node("a"), 12), ("DELETED", node("b"), 13)]
+    transport = ScriptedTransport([[node("a")]], [[changes, [("BOOKMARK", node(""), 20)]]])
+    entries = followed(transport, lambda log: len(log.entries) == 4)
+    assert entries == [("seen", "a", "u1"), ("seen", "b", "u1"), ("seen", "a", "u1"), ("gone", "b", "u1")]
+    assert transport.watched_from == ["10"]
+
+
+def test_what_an_expired_watch_missed_shows_in_the_next_list():
+    transport = ScriptedTransport(
+        [[node("a"), node("b")], [node("b"), node("c")]], [[expired("too old")], [[("ADDED", node("d"), 30)]]]
+    )
+    entries = followed(transport, lambda log: ("seen", "d", "u1") in log.entries)
+    assert entries[2:] == [("gone", "a", "u1"), ("seen", "b", "u1"), ("seen", "c", "u1"), ("seen", "d", "u1")]
+
+
+def test_an_object_replaced_by_a_namesake_is_gone_first():
+    transport = ScriptedTransport([[node("a", "old")]], [[[("MODIFIED", node("a", "new"), 11)]]])
+    entries = followed(transport, lambda log: len(log.entries) == 3)
+    assert entries == [("seen", "a", "old"), ("gone", "a", "old"), ("seen", "a", "new")]
+
+
+def test_other_failures_are_tried_again_after_a_pause(monkeypatch):
+    monkeypatch.setattr(following, "RETRY_SECONDS", 0.001)
+    broken = ApiError(500, "InternalError", "no luck")
+    transport = ScriptedTransport([[], [node("a")]], [[broken], []])
+    assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
+
+
+def test_follows_a_real_cluster(in_lab):
+    log = Log()
+
+    async def scenario(lab):
+        await lab.until(lambda: ("seen", "default") in [entry[:2] for entry in log.entries])
+        await lab.transport.create(NAMESPACE, "", {"metadata": {"name": "new"}})
+        await lab.until(lambda: log.entries[-1][1] == "new")
+
+    async def background(lab):
+        follower = Follower(lab.transport, NAMESPACE, log.seen, log.gone)
+        await follower.sync()
+        await follower.follow()
+
+    in_lab(scenario, background)
