@@ -1,0 +1,1 @@
+"""The posse command: one file per verb."""

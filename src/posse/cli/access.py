@@ -1,0 +1,96 @@
+"""Reads from a kubeconfig how to reach its cluster: address, authority, token, namespace.
+
+Other ways to authenticate than by token are kubectl's business.
+"""
+
+import base64
+import binascii
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from posse.cli.problems import Problem
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """`source` is the file it was read from, for messages."""
+
+    source: Path
+    host: str
+    port: int
+    token: str
+    namespace: str
+    tls: ssl.SSLContext | None
+
+    @property
+    def server(self) -> str:
+        return f"{'https' if self.tls else 'http'}://{self.host}:{self.port}"
+
+
+def read_access(path: Path) -> Access:
+    config = _load(path)
+    context = _named(config, "contexts", config.get("current-context"), path).get("context") or {}
+    cluster = _named(config, "clusters", context.get("cluster"), path).get("cluster") or {}
+    user = _named(config, "users", context.get("user"), path).get("user") or {}
+    try:
+        return _access(path, cluster, user, context.get("namespace") or "default")
+    except (OSError, ValueError, binascii.Error) as error:
+        raise Problem(f"{path}: cannot be used: {error}") from error
+
+
+def _access(path: Path, cluster: Json, user: Json, namespace: str) -> Access:
+    address = urlsplit(str(cluster.get("server") or ""))
+    if address.scheme not in {"https", "http"} or not address.hostname:
+        raise ValueError("its cluster has no server address")
+    is_tls = address.scheme == "https"
+    return Access(
+        source=path,
+        host=address.hostname,
+        port=address.port or (443 if is_tls else 80),
+        token=_token(user),
+        namespace=namespace,
+        tls=_tls_context(cluster, path.parent) if is_tls else None,
+    )
+
+
+def _load(path: Path) -> Json:
+    try:
+        config = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise Problem(
+            f"{path}: {(error.strerror or str(error)).lower()}; is there a cluster? `posse up` starts one"
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise Problem(f"{path}: not a kubeconfig: it is not valid YAML") from error
+    if not isinstance(config, dict) or config.get("kind") != "Config":
+        raise Problem(f"{path}: not a kubeconfig: kind is not Config")
+    return config
+
+
+def _named(config: Json, section: str, name: str | None, path: Path) -> Json:
+    for entry in config.get(section) or []:
+        if isinstance(entry, dict) and entry.get("name") == name:
+            return entry
+    raise Problem(f'{path}: not a usable kubeconfig: there is no entry "{name}" in {section}')
+
+
+def _token(user: Json) -> str:
+    if not user.get("token"):
+        raise ValueError("its user has no token; use kubectl for clusters that are entered in other ways")
+    return str(user["token"])
+
+
+def _tls_context(cluster: Json, directory: Path) -> ssl.SSLContext:
+    if cluster.get("certificate-authority-data"):
+        authority = base64.b64decode(cluster["certificate-authority-data"], validate=True)
+        return ssl.create_default_context(cadata=authority.decode())
+    if cluster.get("certificate-authority"):
+        return ssl.create_default_context(cafile=directory / cluster["certificate-authority"])
+    return ssl.create_default_context()

@@ -1,0 +1,107 @@
+"""A small client of the Kubernetes API: one connection, one request at a time, refusals as Problems.
+
+It sends what it is told to; what a verb means is decided by the file of that verb.
+"""
+
+import json
+import ssl
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any
+from urllib.parse import quote
+
+from posse.cli.access import Access
+from posse.cli.problems import Problem
+from posse.kinds.kind import Kind
+
+Json = dict[str, Any]
+
+JSON = "application/json"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+STRATEGIC_MERGE = "application/strategic-merge-patch+json"
+TIMEOUT_SECONDS = 30.0
+NOT_FOUND = 404
+
+
+class Refused(Problem):
+    """The server said no. `code` is the HTTP status; the text is the server's own."""
+
+    def __init__(self, status: Json) -> None:
+        super().__init__(
+            f"the server refused ({status.get('reason') or 'Unknown'}): {status.get('message', '')}"
+        )
+        self.code: int = status.get("code", 0)
+
+
+class ApiClient:
+    def __init__(self, access: Access, on_warning: Callable[[str], None]) -> None:
+        self._access = access
+        self._on_warning = on_warning
+        self._connection: HTTPConnection = _connection(access)
+
+    @property
+    def default_namespace(self) -> str:
+        return self._access.namespace
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def get(self, path: str, accept: str = JSON) -> Json:
+        return self._exchange("GET", path, None, {"Accept": accept})
+
+    def create(self, path: str, obj: Json) -> Json:
+        return self._exchange("POST", path, obj, {"Content-Type": JSON})
+
+    def patch(self, path: str, obj: Json) -> Json:
+        return self._exchange("PATCH", path, obj, {"Content-Type": STRATEGIC_MERGE})
+
+    def delete(self, path: str) -> Json:
+        return self._exchange("DELETE", path, None, {})
+
+    def _exchange(self, method: str, path: str, body: Json | None, headers: dict[str, str]) -> Json:
+        authorization = {"Authorization": f"Bearer {self._access.token}"} if self._access.token else {}
+        text = None if body is None else json.dumps(body)
+        try:
+            self._connection.request(method, path, text, {"Accept": JSON} | headers | authorization)
+            response = self._connection.getresponse()
+            answer = response.read()
+        except ssl.SSLError as error:
+            raise Problem(
+                self._unreachable(f"its certificate is not the one in {self._access.source}")
+            ) from error
+        except (OSError, HTTPException) as error:
+            raise Problem(self._unreachable(str(error) or type(error).__name__)) from error
+        self._pass_on_warnings(response)
+        return _judged(response.status, answer)
+
+    def _unreachable(self, why: str) -> str:
+        return f"cannot talk to {self._access.server} (from {self._access.source}): {why}; is `posse up` running?"
+
+    def _pass_on_warnings(self, response: HTTPResponse) -> None:
+        for header in response.headers.get_all("Warning") or []:
+            # 299 - "text"
+            self._on_warning(header.partition('"')[2].removesuffix('"') or header)
+
+
+def path_of(kind: Kind, version: str, namespace: str | None, name: str = "") -> str:
+    """Return the path of an object, or of the collection without a name; namespace None means all."""
+    root = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
+    scope = f"/namespaces/{quote(namespace, safe='')}" if kind.namespaced and namespace else ""
+    item = f"/{quote(name, safe='')}" if name else ""
+    return f"{root}{scope}/{kind.plural}{item}"
+
+
+def _connection(access: Access) -> HTTPConnection:
+    if access.tls is None:
+        return HTTPConnection(access.host, access.port, timeout=TIMEOUT_SECONDS)
+    return HTTPSConnection(access.host, access.port, timeout=TIMEOUT_SECONDS, context=access.tls)
+
+
+def _judged(code: int, answer: bytes) -> Json:
+    try:
+        body: Json = json.loads(answer)
+    except ValueError as error:
+        raise Problem(f"the server answered with something that is not JSON (HTTP {code})") from error
+    if code >= 400:
+        raise Refused(body | {"code": code})
+    return body

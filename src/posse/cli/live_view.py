@@ -1,0 +1,73 @@
+"""The live view of `posse up`: how full the nodes are, how the groups stand, who waits. Only what fits the screen."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from posse.engine.overview import GroupSummary, Overview
+from posse.runtime.overview import CPU, GPU, MEMORY, ClusterOverview, NodeUsage
+
+# Lines that headers, totals and the prompt around the two tables take up.
+FIXED_LINES = 10
+FEWEST_ROWS = 3
+GIBI = 1024**3
+BAR_WIDTH = 10
+STATE_COLOURS = {"Scheduled": "green", "Waiting": "yellow"}
+
+
+def picture(overview: ClusterOverview, height: int) -> RenderableType:
+    rows = max(FEWEST_ROWS, (height - FIXED_LINES) // 2)
+    return Group(
+        _node_table(overview.nodes, rows),
+        Text(),
+        _group_table(overview.scheduling.groups, rows),
+        _queue(overview.scheduling),
+    )
+
+
+def _node_table(nodes: Sequence[NodeUsage], rows: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("NODE", "PODS", "CPU", "MEMORY GiB", "GPU"):
+        table.add_column(name, justify="left" if name == "NODE" else "right")
+    for node in nodes[:rows]:
+        table.add_row(*_node_row(node.name, [node]))
+    if len(nodes) > rows:
+        table.add_row(*_node_row(f"and {len(nodes) - rows} more", nodes[rows:]), style="dim")
+    table.add_row(*_node_row(f"all {len(nodes)}", nodes), style="bold")
+    return table
+
+
+def _node_row(name: str, nodes: Sequence[NodeUsage]) -> list[str]:
+    pods = sum(node.pods for node in nodes)
+    units = {CPU: 1000, MEMORY: 1000 * GIBI, GPU: 1000}
+    return [name, str(pods), *(_share(nodes, resource, unit) for resource, unit in units.items())]
+
+
+def _share(nodes: Sequence[NodeUsage], resource: str, unit: int) -> str:
+    used = sum(node.used[resource] for node in nodes)
+    total = sum(node.total[resource] for node in nodes)
+    filled = round(BAR_WIDTH * min(used, total) / total) if total else 0
+    return f"{used / unit:g}/{total / unit:g} {'█' * filled}{'░' * (BAR_WIDTH - filled)}"
+
+
+def _group_table(groups: Sequence[GroupSummary], rows: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("POD GROUP", "PODS", "STATE", "WHY"):
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    # Those that wait are what one looks for.
+    shown = sorted(groups, key=lambda group: group.state == "Scheduled")[:rows]
+    for group in shown:
+        state = Text(group.state, style=STATE_COLOURS.get(group.state, "red"))
+        counts = f"{group.attached}/{group.members}, min {group.minimum}"
+        table.add_row(str(group.key), counts, state, group.message)
+    if len(groups) > rows:
+        table.add_row(f"and {len(groups) - rows} more", style="dim")
+    return table
+
+
+def _queue(scheduling: Overview) -> Text:
+    waiting = ", ".join(f"{count} {place.value}" for place, count in scheduling.queue.items() if count)
+    text = f"{scheduling.pods_on_nodes} pods on nodes, {scheduling.pods_waiting} waiting"
+    return Text(f"{text} (queue: {waiting})" if waiting else text)

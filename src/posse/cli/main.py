@@ -1,0 +1,45 @@
+"""The posse command: its verbs, and how problems reach the user."""
+
+import sys
+
+import typer
+
+from posse.cli.apply import apply
+from posse.cli.delete import delete
+from posse.cli.get import get
+from posse.cli.problems import Problem
+from posse.cli.up import up
+from posse.version import VERSION
+
+app = typer.Typer(
+    name="posse",
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Shell completion: posse --install-completion. Start with: posse up --example gang",
+    help="""Posse schedules workloads: pods that belong together start together or not at all.
+
+    [bold]posse up[/bold] starts a whole cluster on this machine, with simulated nodes. Use it with kubectl, or with
+    apply, get and delete below.
+    """,
+)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(f"posse {VERSION}")
+
+
+app.command(rich_help_panel="A cluster on this machine")(up)
+for verb in (apply, get, delete):
+    app.command(rich_help_panel="What is in the cluster")(verb)
+
+
+def main() -> None:
+    try:
+        app()
+    except Problem as problem:
+        typer.echo(f"Error: {problem}", err=True)
+        sys.exit(problem.exit_code)

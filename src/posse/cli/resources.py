@@ -1,0 +1,24 @@
+"""From what a person types (pods, po, PodGroup, podgroups.scheduling.k8s.io) to the kind that is meant."""
+
+from posse.cli.problems import Problem
+from posse.kinds.kind import Kind
+from posse.kinds.registry import KINDS
+
+
+def kind_named(text: str) -> Kind:
+    kind = _KIND_BY_NAME.get(text.lower())
+    if kind is None:
+        raise Problem(f'there is no resource "{text}"; try one of {", ".join(resource_names())}')
+    return kind
+
+
+def resource_names() -> list[str]:
+    return sorted({kind.plural for kind in KINDS})
+
+
+def _names_of(kind: Kind) -> set[str]:
+    return {kind.plural, kind.singular, kind.group_resource, kind.group_kind.lower(), *kind.short_names}
+
+
+# Earlier kinds win: `events` means the core ones, not their second form in events.k8s.io.
+_KIND_BY_NAME = {name: kind for kind in reversed(KINDS) for name in _names_of(kind)}

@@ -1,0 +1,1 @@
+"""The only home of the event loop, wall clock and signals: wires everything into one process."""

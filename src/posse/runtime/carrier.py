@@ -1,0 +1,111 @@
+"""Carries out decisions of the engine through the API: bindings first, then what pods and groups are told.
+
+Reports are advice to people: one that fails is logged and dropped, since the next change says it again. A refused
+binding is returned, because the engine counts on it; the group it belongs to is not reported as scheduled.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
+from posse.apiserver.requests import Patch
+from posse.apiserver.transport import Binding, Transport
+from posse.engine.decisions import Bind, Decision, GroupKey, PodRef, ReportGroup, ReportPod
+from posse.engine.events import BindRefused
+from posse.engine.groups import INITIALLY_SCHEDULED
+from posse.kinds.errors import ApiError
+from posse.kinds.kind import Kind
+from posse.kinds.registry import POD, POD_GROUP
+from posse.model.timestamps import format_timestamp
+from posse.runtime.event_recorder import EventRecorder, Subject
+
+log = logging.getLogger(__name__)
+
+_REPORTS_AT_ONCE = 200
+
+
+class Carrier:
+    def __init__(self, transport: Transport, recorder: EventRecorder, clock: Callable[[], float]) -> None:
+        self._transport = transport
+        self._recorder = recorder
+        self._clock = clock
+
+    async def carry_out(self, decisions: Sequence[Decision]) -> list[BindRefused]:
+        refusals, broken_groups = await self._bind([d for d in decisions if isinstance(d, Bind)])
+        reports = [
+            self._report(decision)
+            for decision in decisions
+            if isinstance(decision, ReportPod)
+            or (isinstance(decision, ReportGroup) and decision.group not in broken_groups)
+        ]
+        for start in range(0, len(reports), _REPORTS_AT_ONCE):
+            await asyncio.gather(*reports[start : start + _REPORTS_AT_ONCE])
+        return refusals
+
+    async def _bind(self, binds: Sequence[Bind]) -> tuple[list[BindRefused], set[GroupKey]]:
+        placements = [(placement, bind.group) for bind in binds for placement in bind.placements]
+        if not placements:
+            return [], set()
+        answers = await self._transport.bind_all(
+            [Binding(p.pod.namespace, p.pod.name, p.pod.uid, p.node) for p, _ in placements]
+        )
+        refusals: list[BindRefused] = []
+        broken_groups: set[GroupKey] = set()
+        for (placement, group), refusal in zip(placements, answers, strict=True):
+            if refusal is None:
+                pod = placement.pod
+                message = f"Successfully assigned {pod.namespace}/{pod.name} to {placement.node}"
+                self._recorder.record(_pod_subject(pod), "Scheduled", message)
+                continue
+            refusals.append(BindRefused(placement.pod.uid, placement.node, str(refusal)))
+            if group is not None:
+                broken_groups.add(group)
+        return refusals, broken_groups
+
+    async def _report(self, report: ReportPod | ReportGroup) -> None:
+        try:
+            if isinstance(report, ReportPod):
+                await self._report_pod(report)
+            else:
+                await self._report_group(report)
+        except ApiError as error:
+            # The object is gone or was replaced; whoever took its place is told on its own account.
+            log.debug("report dropped: %s", error)
+
+    async def _report_pod(self, report: ReportPod) -> None:
+        condition = self._condition("PodScheduled", report.reason, report.message, holds=False)
+        pod = report.pod
+        await self._set_condition(POD, pod.namespace, pod.name, condition, uid=pod.uid)
+        self._recorder.record(_pod_subject(pod), "FailedScheduling", report.message, warning=True)
+
+    async def _report_group(self, report: ReportGroup) -> None:
+        condition = self._condition(
+            INITIALLY_SCHEDULED, report.reason, report.message, holds=report.scheduled
+        )
+        await self._set_condition(POD_GROUP, report.group.namespace, report.group.name, condition)
+
+    def _condition(self, name: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
+        return {
+            "type": name,
+            "status": "True" if holds else "False",
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": format_timestamp(self._clock()),
+        }
+
+    async def _set_condition(
+        self, kind: Kind, namespace: str, name: str, condition: dict[str, Any], uid: str = ""
+    ) -> None:
+        """With a `uid` the patch is refused if the name now belongs to another object."""
+        body: dict[str, Any] = {"status": {"conditions": [condition]}}
+        if uid:
+            body["metadata"] = {"uid": uid}
+        await self._transport.patch(
+            kind, namespace, name, Patch(STRATEGIC_MERGE_PATCH, body), subresource="status"
+        )
+
+
+def _pod_subject(pod: PodRef) -> Subject:
+    return Subject("v1", "Pod", pod.namespace, pod.name, pod.uid)

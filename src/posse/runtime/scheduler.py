@@ -1,0 +1,105 @@
+"""Runs the engine against a cluster: what followers see goes in, what the engine decides is carried out.
+
+Deciding and carrying out overlap: the engine counts on its own decisions, so it goes on while bindings are written.
+What the API refuses comes back as an event. The queue between the two is bounded; a slow API slows the engine down.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+
+from posse.apiserver.transport import Transport
+from posse.engine.decisions import Decision
+from posse.engine.engine import Engine
+from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
+from posse.engine.overview import Overview
+from posse.kinds.kind import Kind
+from posse.kinds.registry import NODE, POD, POD_GROUP
+from posse.model.decoding import ShapeError, decode
+from posse.model.node import Node
+from posse.model.pod import Pod
+from posse.model.workload import PodGroup
+from posse.runtime.carrier import Carrier
+from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.following import Follower, Json
+
+log = logging.getLogger(__name__)
+
+_MOST_BATCHES_AHEAD = 8
+
+
+class SchedulerLoop:
+    def __init__(self, transport: Transport, engine: Engine, clock: Callable[[], float]) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._recorder = EventRecorder(transport, clock, component="posse")
+        self._carrier = Carrier(transport, self._recorder, clock)
+        self._batches: asyncio.Queue[list[Decision]] = asyncio.Queue(_MOST_BATCHES_AHEAD)
+        self._something_happened = asyncio.Event()
+        self._followers = [
+            self._follower(transport, NODE, Node),
+            self._follower(transport, POD_GROUP, PodGroup),
+            self._follower(transport, POD, Pod),
+        ]
+
+    def overview(self) -> Overview:
+        return self._engine.overview()
+
+    async def run(self) -> None:
+        """Schedule until cancelled. Nothing is decided before everything that exists has been seen."""
+        for follower in self._followers:
+            await follower.sync()
+        async with asyncio.TaskGroup() as tasks:
+            for follower in self._followers:
+                tasks.create_task(follower.follow())
+            tasks.create_task(self._recorder.run())
+            tasks.create_task(self._carry_out())
+            tasks.create_task(self._decide())
+
+    async def _decide(self) -> None:
+        while True:
+            self._something_happened.clear()
+            decisions = self._engine.decide(self._clock())
+            if decisions:
+                await self._batches.put(decisions)
+            if self._engine.has_work:
+                await asyncio.sleep(0)
+            else:
+                await self._wait()
+
+    async def _wait(self) -> None:
+        wakeup = self._engine.next_wakeup()
+        timeout = max(0.0, wakeup - self._clock()) if wakeup is not None else None
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._something_happened.wait(), timeout)
+
+    async def _carry_out(self) -> None:
+        while True:
+            decisions = await self._batches.get()
+            for refusal in await self._carrier.carry_out(decisions):
+                log.warning("binding to %s refused: %s", refusal.node, refusal.reason)
+                self._absorb(refusal)
+
+    def _absorb(self, event: ClusterEvent) -> None:
+        self._engine.absorb(event)
+        self._something_happened.set()
+
+    def _follower(self, transport: Transport, kind: Kind, struct: type[ClusterObject]) -> Follower:
+        def on_seen(obj: Json) -> None:
+            self._absorb_object(struct, obj, Observed)
+
+        def on_gone(obj: Json) -> None:
+            self._absorb_object(struct, obj, Vanished)
+
+        return Follower(transport, kind, on_seen, on_gone)
+
+    def _absorb_object(
+        self, struct: type[ClusterObject], obj: Json, event: type[Observed] | type[Vanished]
+    ) -> None:
+        """One object that cannot be read is left out; it never stops the others."""
+        try:
+            self._absorb(event(decode(struct, obj)))
+        except ShapeError as error:
+            name = "/".join((obj["metadata"].get("namespace", ""), obj["metadata"]["name"]))
+            log.warning("ignoring %s %s: %s", struct.__name__, name, error)
