@@ -1,6 +1,6 @@
 """posse apply: create what is not there yet, patch what is."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -8,6 +8,8 @@ from posse.cli.client import NOT_FOUND, ApiClient, Refused, path_of
 from posse.cli.manifests import Manifest, read_manifests
 from posse.cli.problems import Problem
 from posse.cli.session import KubeconfigOption, NamespaceOption, connected
+
+Json = dict[str, Any]
 
 FilesOption = Annotated[
     list[str],
@@ -55,8 +57,13 @@ def _create_or_patch(client: ApiClient, manifest: Manifest, collection: str) -> 
         client.create(collection, manifest.obj)
         return "created"
     after = client.patch(path, manifest.obj)
-    is_same = after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
-    return "unchanged" if is_same else "configured"
+    return "unchanged" if _authored(after) == _authored(before) else "configured"
+
+
+def _authored(obj: Json) -> Json:
+    """Return the object without what others write into it while it is being applied."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
 
 
 def namespace_for(manifest: Manifest, chosen: str | None, default: str) -> str | None:

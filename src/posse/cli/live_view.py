@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from posse.engine.overview import GroupSummary, Overview
-from posse.runtime.overview import CPU, GPU, MEMORY, ClusterOverview, NodeUsage
+from posse.runtime.usage import CPU, GPU, MEMORY, NodeUsage
 
 # Lines that headers, totals and the prompt around the two tables take up.
 FIXED_LINES = 10
@@ -17,14 +17,9 @@ BAR_WIDTH = 10
 STATE_COLOURS = {"Scheduled": "green", "Waiting": "yellow"}
 
 
-def picture(overview: ClusterOverview, height: int) -> RenderableType:
+def picture(nodes: Sequence[NodeUsage], scheduling: Overview, height: int) -> RenderableType:
     rows = max(FEWEST_ROWS, (height - FIXED_LINES) // 2)
-    return Group(
-        _node_table(overview.nodes, rows),
-        Text(),
-        _group_table(overview.scheduling.groups, rows),
-        _queue(overview.scheduling),
-    )
+    return Group(_node_table(nodes, rows), Text(), _group_table(scheduling.groups, rows), _queue(scheduling))
 
 
 def _node_table(nodes: Sequence[NodeUsage], rows: int) -> Table:

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 
-from posse.engine.overview import GroupSummary
-from posse.runtime.overview import ClusterOverview
+from posse.engine.overview import GroupSummary, Overview
 
 
-def group_states(overview: ClusterOverview) -> dict[str, str]:
-    return {str(group.key): described(group) for group in overview.scheduling.groups}
+def group_states(overview: Overview) -> dict[str, str]:
+    return {str(group.key): described(group) for group in overview.groups}
 
 
-def progress_lines(before: Mapping[str, str], overview: ClusterOverview) -> list[str]:
+def progress_lines(before: Mapping[str, str], overview: Overview) -> list[str]:
     now = group_states(overview)
     changed = [f"podgroup {key}: {text}" for key, text in now.items() if before.get(key) != text]
     gone = [f"podgroup {key}: gone" for key in before if key not in now]

@@ -55,7 +55,7 @@ async def _serve_until_cancelled(options: ClusterOptions, examples: list[Manifes
 
 
 async def _watch_until_failure(cluster: EmbeddedCluster) -> None:
-    watching = asyncio.create_task(watch_cluster(cluster.overview))
+    watching = asyncio.create_task(watch_cluster(cluster))
     failing = asyncio.create_task(cluster.wait_failed())
     try:
         await asyncio.wait([watching, failing], return_when=asyncio.FIRST_COMPLETED)

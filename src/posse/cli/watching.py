@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from typing import Protocol
 
 import typer
 from rich.console import Console
@@ -10,37 +10,42 @@ from rich.live import Live
 
 from posse.cli.live_view import picture
 from posse.cli.progress import group_states, progress_lines
-from posse.runtime.overview import ClusterOverview
+from posse.engine.overview import Overview
+from posse.runtime.usage import NodeUsage
 
 INTERVAL_SECONDS = 0.5
 # Looking at a large cluster takes a while; it may not take more than this share of the time.
 MOST_SHARE_OF_TIME = 0.02
 
-Look = Callable[[], ClusterOverview]
+
+class Watchable(Protocol):
+    def scheduling(self) -> Overview: ...
+
+    def node_usage(self) -> list[NodeUsage]: ...
 
 
-async def watch_cluster(look: Look) -> None:
+async def watch_cluster(cluster: Watchable) -> None:
     """Show the cluster until cancelled."""
     console = Console()
     if console.is_terminal:
-        await _show_live(look, console)
+        await _show_live(cluster, console)
     else:
-        await _print_progress(look)
+        await _print_progress(cluster)
 
 
-async def _show_live(look: Look, console: Console) -> None:
+async def _show_live(cluster: Watchable, console: Console) -> None:
     with Live(console=console, auto_refresh=False) as live:
         while True:
             started = time.monotonic()
-            live.update(picture(look(), console.height), refresh=True)
+            live.update(picture(cluster.node_usage(), cluster.scheduling(), console.height), refresh=True)
             await _pause(time.monotonic() - started)
 
 
-async def _print_progress(look: Look) -> None:
+async def _print_progress(cluster: Watchable) -> None:
     states: dict[str, str] = {}
     while True:
         started = time.monotonic()
-        overview = look()
+        overview = cluster.scheduling()
         for line in progress_lines(states, overview):
             typer.echo(line)
         states = group_states(overview)

@@ -19,15 +19,16 @@ from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
 from posse.engine.engine import Engine, EngineOptions
+from posse.engine.overview import Overview
 from posse.kinds.registry import NAMESPACE, NODE, POD
 from posse.runtime.background import Background
 from posse.runtime.bootstrap import bootstrap_objects
 from posse.runtime.controllers import Controllers
 from posse.runtime.furnishing import Item, create_missing, ensure_nodes
 from posse.runtime.options import KUBECONFIG_NAME, ClusterOptions
-from posse.runtime.overview import ClusterOverview, node_usage
 from posse.runtime.scheduler import SchedulerLoop
 from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.runtime.usage import NodeUsage, node_usage
 from posse.store.store import Store
 
 HOST = "127.0.0.1"
@@ -71,9 +72,11 @@ class EmbeddedCluster:
         """Create those that do not exist yet."""
         await create_missing(self._transport, items)
 
-    def overview(self) -> ClusterOverview:
-        nodes, pods = self._service.list(NODE, None).items, self._service.list(POD, None).items
-        return ClusterOverview(self._scheduler.overview(), tuple(node_usage(nodes, pods)))
+    def scheduling(self) -> Overview:
+        return self._scheduler.overview()
+
+    def node_usage(self) -> list[NodeUsage]:
+        return list(node_usage(self._service.list(NODE, None).items, self._service.list(POD, None).items))
 
     def _start_store(self, parts: AsyncExitStack) -> None:
         store = Store.open(self._options.data_dir)

@@ -46,7 +46,7 @@ def fetch(kubeconfig, path):
 
 
 def node_names(cluster):
-    return [usage.name for usage in cluster.overview().nodes]
+    return [usage.name for usage in cluster.node_usage()]
 
 
 def test_the_kubeconfig_it_writes_opens_the_server(tmp_path):
@@ -69,8 +69,8 @@ def test_pods_put_into_it_run(tmp_path):
             if cluster._service.get(POD, "default", "p")["status"]["phase"] == "Running":
                 break
             await asyncio.sleep(0.01)
-        assert sum(usage.pods for usage in cluster.overview().nodes) == 1
-        assert cluster.overview().scheduling.pods_on_nodes == 1
+        assert sum(usage.pods for usage in cluster.node_usage()) == 1
+        assert cluster.scheduling().pods_on_nodes == 1
 
     during(options(tmp_path), scenario)
 

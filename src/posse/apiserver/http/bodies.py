@@ -3,6 +3,7 @@
 What the decoded value means, and whether it is a valid object, is decided elsewhere.
 """
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from posse.apiserver.http.protobuf_messages import read_protobuf
 from posse.kinds.errors import ApiError, bad_request, request_too_large, unsupported_media_type
 
 BODY_LIMIT_BYTES = 3 * 1024 * 1024
+BODY_SECONDS = 60.0
 JSON_TYPES = ("application/json",)
 YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
 
@@ -31,9 +33,13 @@ class _TextLoader(yaml.CSafeLoader):
 
 async def read_body(request: web.Request) -> bytes:
     try:
-        return await request.read()
+        async with asyncio.timeout(BODY_SECONDS):
+            return await request.read()
     except web.HTTPRequestEntityTooLarge as error:
         raise request_too_large(BODY_LIMIT_BYTES) from error
+    except TimeoutError as error:
+        text = f"the body of the request did not arrive within {BODY_SECONDS:g} seconds"
+        raise ApiError(408, "Timeout", text) from error
 
 
 async def read_object(request: web.Request) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """What every request meets first: authentication, self-description, and a Status for every failure."""
 
 import logging
+import socket
 
 import pytest
 import requests
 
-from posse.apiserver.http import app
+from posse.apiserver.http import app, bodies
 
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 KUBECTL_DISCOVERY = (
@@ -99,3 +100,18 @@ def test_a_fault_inside_is_logged_and_answered_and_the_server_goes_on(http, live
 def test_an_untrusting_client_does_not_connect(live_server):
     with pytest.raises(requests.exceptions.SSLError):
         requests.get(f"{live_server.url}/healthz", timeout=10)
+
+
+def test_a_body_that_never_arrives_is_given_up(live_server, monkeypatch):
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.05)
+    head = (
+        "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n"
+        f"Authorization: Bearer {live_server.token}\r\n\r\n"
+    )
+    address = ("127.0.0.1", live_server.listener.port)
+    with (
+        socket.create_connection(address, timeout=10) as plain,
+        live_server.client_context().wrap_socket(plain, server_hostname="127.0.0.1") as connection,
+    ):
+        connection.sendall(head.encode() + b"{")
+        assert b" 408 " in connection.recv(4096)

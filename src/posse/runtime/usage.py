@@ -1,10 +1,9 @@
-"""What a person watching the cluster wants to know: what the engine says, and how full the nodes are."""
+"""How full the nodes are, for a person watching the cluster: a glance, not what decisions are based on."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from posse.engine.overview import Overview
 from posse.model.quantity import QuantityError, milli_value
 
 Json = dict[str, Any]
@@ -26,14 +25,8 @@ class NodeUsage:
     total: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOverview:
-    scheduling: Overview
-    nodes: tuple[NodeUsage, ...]
-
-
 def node_usage(nodes: Iterable[Json], pods: Iterable[Json]) -> Iterator[NodeUsage]:
-    """Yield how full each node is. Init containers and overhead are left out: this is a glance, not a decision."""
+    """Yield how full each node is; init containers and overhead are left out."""
     by_node: dict[str, list[Json]] = {}
     for pod in pods:
         if pod["spec"].get("nodeName") and (pod.get("status") or {}).get("phase") not in ENDED_PHASES:

@@ -1,4 +1,4 @@
-from posse.runtime.overview import CPU, GPU, MEMORY, NodeUsage, node_usage
+from posse.runtime.usage import CPU, GPU, MEMORY, NodeUsage, node_usage
 
 
 def node(name, **allocatable):

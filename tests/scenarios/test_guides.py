@@ -1,0 +1,72 @@
+"""The pages in docs/guides, run as they are written: every line of their `sh` blocks, against a real `posse up`."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 30.0
+
+
+def commands_of(page):
+    blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line.strip()]
+
+
+def posse(line, kubeconfig):
+    words = shlex.split(line)
+    assert words[0] == "posse", f"the guide uses something this test cannot run: {line}"
+    command = [sys.executable, "-m", *words, "--kubeconfig", str(kubeconfig)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The kubeconfig of a running cluster like the one the guides start with."""
+    kubeconfig = tmp_path / "kubeconfig"
+    command = [sys.executable, "-m", "posse", "up", "--port", "0", "--data-dir", tmp_path / "data"]
+    environment = os.environ | {"XDG_DATA_HOME": str(tmp_path)}
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            [*command, "--kubeconfig", kubeconfig], stdout=log, stderr=log, env=environment
+        )
+    wait_until(kubeconfig.exists, f"a cluster, see {tmp_path / 'log'}")
+    yield kubeconfig
+    process.terminate()
+    assert process.wait(PATIENCE_SECONDS) == 0
+
+
+def wait_until(holds, what):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.1)
+
+
+def running(kubeconfig, prefix):
+    pods = yaml.safe_load(posse("posse get pods -o yaml", kubeconfig))["items"]
+    return sum(
+        1
+        for pod in pods
+        if pod["metadata"]["name"].startswith(prefix) and pod["status"]["phase"] == "Running"
+    )
+
+
+def test_the_first_gang_goes_as_its_guide_says(cluster):
+    commands = commands_of(ROOT / "docs" / "guides" / "first-gang.md")
+    for line in commands:
+        posse(line, cluster)
+        if line == "posse apply -f examples/gang.yaml":
+            wait_until(lambda: running(cluster, "trainer") == 4, "the gang of four")
+        elif line == "posse get podgroup colossus -o yaml":
+            assert running(cluster, "colossus") == 0
+    wait_until(lambda: running(cluster, "colossus") == 9, "the gang of nine")

@@ -1,0 +1,92 @@
+import re
+
+import pytest
+import yaml
+
+from posse.apiserver.http.kubeconfig import Access, kubeconfig
+from posse.runtime.options import ClusterOptions
+from posse.version import VERSION
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Collect what `posse up` would serve instead of serving it."""
+    calls = []
+    monkeypatch.setattr(
+        "posse.cli.serving.serve", lambda options, examples: calls.append((options, examples))
+    )
+    return calls
+
+
+def test_the_version_is_that_of_the_package(posse):
+    assert posse("version").out == f"posse {VERSION}\n"
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", VERSION)
+
+
+def test_help_teaches(posse):
+    top = posse("--help").out
+    for verb in ("up", "apply", "get", "delete", "version"):
+        assert re.search(rf"│ {verb} ", top)
+    for verb in ("up", "apply", "get", "delete"):
+        text = posse(verb, "-h").out
+        assert "Examples" in text
+        assert f"posse {verb}" in text
+
+
+def test_completion_can_be_had(posse):
+    assert "--install-completion" in posse("--help").out
+
+
+def test_up_without_options_takes_the_defaults(posse, asked, tmp_path):
+    assert posse("up").code == 0
+    ((options, examples),) = asked
+    assert options == ClusterOptions(data_dir=tmp_path / "share" / "posse" / "default", port=6553)
+    assert examples == []
+
+
+def test_up_with_everything(posse, asked, tmp_path):
+    words = ["--nodes", "0", "--topology", "block=2,rack=4", "--data-dir", tmp_path / "d", "--port", "0"]
+    result = posse(
+        "up", *words, "--kubeconfig", tmp_path / "k", "--example", "gang", "--example", "single-pods"
+    )
+    assert result.code == 0, result.err
+    ((options, examples),) = asked
+    assert (options.node_count, options.port, options.data_dir) == (0, 0, tmp_path / "d")
+    assert [(level.name, level.count) for level in options.topology] == [("block", 2), ("rack", 4)]
+    assert options.kubeconfig == tmp_path / "k"
+    assert len(examples) == 9
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--topology", "block"], 2, '--topology: "block"'),
+        (["--example", "nope"], 2, '--example: there is no example "nope"; there are basic-group'),
+        (["--nodes", "-1"], 2, "--nodes"),
+        (["--nodes", "many"], 2, "--nodes"),
+        (["--port", "70000"], 2, "--port"),
+        (["--unknown"], 2, "--unknown"),
+    ],
+)
+def test_up_refuses_what_makes_no_sense(posse, asked, words, code, says):
+    result = posse("up", *words)
+    assert result.code == code
+    assert says in result.err
+    assert "Traceback" not in result.err
+    assert asked == []
+
+
+def test_a_kubeconfig_that_is_not_from_posse_is_never_overwritten(posse, asked, tmp_path):
+    path = tmp_path / "config"
+    for text in (
+        "precious",
+        "contexts: [{name: production}]",
+        "contexts: [{name: posse}, {name: production}]",
+    ):
+        path.write_text(text)
+        result = posse("up", "--kubeconfig", path)
+        assert result.code == 1
+        assert str(path) in result.err
+        assert path.read_text() == text
+    path.write_text(yaml.safe_dump(kubeconfig(Access("https://x", b"", "t"))))
+    assert posse("up", "--kubeconfig", path).code == 0
