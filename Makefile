@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fmt test-kubectl conformance bench lock clean
+.PHONY: help run test check fmt test-kubectl conformance bench picture lock clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted b
 
 bench: $(READY) ## Measure; prints a table and writes build/bench.json
 	@$(BIN)/python -m bench
+
+picture: $(READY) ## Draw the picture of the README anew
+	@$(BIN)/python tools/picture.py
 
 lock: ## Renew requirements.lock from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv

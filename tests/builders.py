@@ -124,9 +124,7 @@ def required_affinity(*terms):
         for term in terms
     )
     required = NodeSelector(node_selector_terms=made)
-    return Affinity(
-        node_affinity=NodeAffinity(required_during_scheduling_ignored_during_execution=required)
-    )
+    return Affinity(node_affinity=NodeAffinity(required_during_scheduling_ignored_during_execution=required))
 
 
 def changed(obj, **parts):

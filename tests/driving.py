@@ -54,6 +54,4 @@ def pod_reports(decisions):
 
 
 def group_reports(decisions):
-    return [
-        (d.group.name, d.scheduled, d.reason, d.message) for d in decisions if isinstance(d, ReportGroup)
-    ]
+    return [(d.group.name, d.scheduled, d.reason, d.message) for d in decisions if isinstance(d, ReportGroup)]

@@ -4,12 +4,23 @@ import ast
 import re
 import statistics
 
+import pytest
+
 from tests.architecture.source_tree import ROOT, SOURCE, dotted, length, modules, with_parents
 
 PURE = ("model", "engine", "kinds", "controllers")
 ENTRY_POINTS = {"posse.__main__", "posse.cli.main"}
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base", "misc", "core"}
-READS_OF_CLOCK_OR_CHANCE = {"now", "utcnow", "today", "monotonic", "perf_counter", "time_ns", "urandom", "uuid4"}
+READS_OF_CLOCK_OR_CHANCE = {
+    "now",
+    "utcnow",
+    "today",
+    "monotonic",
+    "perf_counter",
+    "time_ns",
+    "urandom",
+    "uuid4",
+}
 OWN_TEXT = ("src", "tests", "bench", "docs", "examples")
 
 
@@ -88,16 +99,39 @@ def test_the_engine_makes_sets_only_to_ask_what_is_in_them():
 
     A set may stand to the right of `in`, or be a frozen constant of the module, which is never walked through.
     """
-    wrong = []
-    for module in modules("engine"):
-        constants = frozen_constants(module.tree)
-        for node, parent in with_parents(module.tree):
-            if is_set(node) and not is_asked(node, parent) and id(node) not in constants.values():
-                wrong.append(f"{module.at(node)} makes a set")
-            for walked in walked_through(node):
-                if isinstance(walked, ast.Name) and walked.id in constants:
-                    wrong.append(f"{module.at(node)} walks through {walked.id}")
+    wrong = [
+        f"{module.at(node)} {what}"
+        for module in modules("engine")
+        for node, what in misused_sets(module.tree)
+    ]
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("source", "misused"),
+    [
+        ("if x in {'a', 'b'}: pass", False),
+        ("KNOWN = frozenset({'a'})\nif x not in KNOWN: pass", False),
+        ("for x in {'a', 'b'}: pass", True),
+        ("chosen = list(set(names))", True),
+        ("def f():\n    seen = set()", True),
+        ("KNOWN = frozenset({'a'})\nfor x in KNOWN: pass", True),
+        ("KNOWN = frozenset({'a'})\nchosen = [*KNOWN]", True),
+        ("chosen = {x for x in names}", True),
+    ],
+)
+def test_misused_sets_are_found(source, misused):
+    assert bool(list(misused_sets(ast.parse(source)))) is misused
+
+
+def misused_sets(tree):
+    constants = frozen_constants(tree)
+    for node, parent in with_parents(tree):
+        if is_set(node) and not is_asked(node, parent) and id(node) not in constants.values():
+            yield node, "makes a set"
+        for walked in walked_through(node):
+            if isinstance(walked, ast.Name) and walked.id in constants:
+                yield walked, f"walks through {walked.id}"
 
 
 def is_set(node):
@@ -126,7 +160,14 @@ def frozen_constants(tree):
 def walked_through(node):
     if isinstance(node, ast.For | ast.comprehension):
         yield node.iter
-    elif isinstance(node, ast.Call) and dotted(node.func) in {"list", "tuple", "iter", "enumerate", "zip", "map"}:
+    elif isinstance(node, ast.Call) and dotted(node.func) in {
+        "list",
+        "tuple",
+        "iter",
+        "enumerate",
+        "zip",
+        "map",
+    }:
         yield from node.args
     elif isinstance(node, ast.Starred):
         yield node.value

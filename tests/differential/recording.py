@@ -97,7 +97,11 @@ class Recorder:
             [
                 {},
                 {"node_selector": {"zone": self.random.choice(ZONES)}},
-                {"affinity": required_affinity([requirement("zone", "NotIn", *self.random.sample(ZONES, 2))])},
+                {
+                    "affinity": required_affinity(
+                        [requirement("zone", "NotIn", *self.random.sample(ZONES, 2))]
+                    )
+                },
                 {"tolerations": (toleration("gpu"),), "requests": {"example.com/gpu": "1"}},
             ]
         )

@@ -14,6 +14,7 @@ FIXED_LINES = 10
 FEWEST_ROWS = 3
 GIBI = 1024**3
 BAR_WIDTH = 10
+SHARE_WIDTH = 8
 STATE_COLOURS = {"Scheduled": "green", "Waiting": "yellow"}
 
 
@@ -44,22 +45,28 @@ def _share(nodes: Sequence[NodeUsage], resource: str, unit: int) -> str:
     used = sum(node.used[resource] for node in nodes)
     total = sum(node.total[resource] for node in nodes)
     filled = round(BAR_WIDTH * min(used, total) / total) if total else 0
-    return f"{used / unit:g}/{total / unit:g} {'█' * filled}{'░' * (BAR_WIDTH - filled)}"
+    share = f"{used / unit:g}/{total / unit:g}"
+    return f"{share:>{SHARE_WIDTH}} {'█' * filled}{'░' * (BAR_WIDTH - filled)}"
 
 
 def _group_table(groups: Sequence[GroupSummary], rows: int) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("POD GROUP", "PODS", "STATE", "WHY"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
     # Those that wait are what one looks for.
     shown = sorted(groups, key=lambda group: group.state == "Scheduled")[:rows]
-    for group in shown:
-        state = Text(group.state, style=STATE_COLOURS.get(group.state, "red"))
-        counts = f"{group.attached}/{group.members}, min {group.minimum}"
-        table.add_row(str(group.key), counts, state, group.message)
+    cells = [(str(group.key), _counts(group), group.state, group.message) for group in shown]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column, name in enumerate(("POD GROUP", "PODS", "STATE")):
+        # Only the reason gives way on a narrow screen.
+        table.add_column(name, no_wrap=True, min_width=max((len(row[column]) for row in cells), default=0))
+    table.add_column("WHY", no_wrap=True, overflow="ellipsis")
+    for name, counts, state, message in cells:
+        table.add_row(name, counts, Text(state, style=STATE_COLOURS.get(state, "red")), message)
     if len(groups) > rows:
         table.add_row(f"and {len(groups) - rows} more", style="dim")
     return table
+
+
+def _counts(group: GroupSummary) -> str:
+    return f"{group.attached}/{group.members}, min {group.minimum}"
 
 
 def _queue(scheduling: Overview) -> Text:

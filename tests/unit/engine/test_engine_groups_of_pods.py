@@ -355,6 +355,8 @@ def test_the_last_member_gone_leaves_nothing_behind():
 
 
 def test_groups_of_the_same_name_in_two_namespaces_are_two_groups():
-    elsewhere = [changed(one, metadata={"namespace": "other", "uid": f"other-{i}"}) for i, one in enumerate(members(2))]
+    elsewhere = [
+        changed(one, metadata={"namespace": "other", "uid": f"other-{i}"}) for i, one in enumerate(members(2))
+    ]
     driver = Driver(node("a"), gang(minimum=2), *members(1), *elsewhere)
     assert driver.bind() == {}

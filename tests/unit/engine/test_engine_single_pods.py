@@ -46,9 +46,7 @@ def test_a_pod_that_fits_nowhere_is_told_why_and_starts_when_a_node_appears():
     driver = Driver(node("a", cpu="1"), pod("p1", cpu="2"))
     decisions = driver.decide()
     assert placements(decisions) == {}
-    assert pod_reports(decisions) == {
-        "p1": ("Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")
-    }
+    assert pod_reports(decisions) == {"p1": ("Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")}
     driver.see(node("b", cpu="2"))
     assert driver.bind(after=0.1) == {"p1": "b"}
 
