@@ -5,6 +5,7 @@ nodes are known beforehand, as they are in a running cluster; what it costs to h
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from bench.inputs import bound, gangs, nodes, pod
 from bench.measuring import Figure, Stopwatch, median_run
@@ -91,18 +92,11 @@ def _curve() -> list[Figure]:
     groups, members = gangs(300, 3)
     figures: list[Figure] = []
     for count in _CURVE:
-        cluster = nodes(count)
-        watch = median_run(lambda cluster=cluster: _schedule(cluster, groups, members))  # type: ignore[misc]
-        figures.append(
-            Figure(
-                f"gangs of 3 on {count:,} nodes", watch.total / len(groups) * 1e3, "ms/gang", _growth(figures)
-            )
-        )
+        watch = median_run(partial(_schedule, nodes(count), groups, members))
+        cost = watch.total / len(groups) * 1e3
+        growth = f"{cost / figures[0].value:.2f} times the cost on {_CURVE[0]:,}" if figures else ""
+        figures.append(Figure(f"gangs of 3 on {count:,} nodes", cost, "ms/gang", growth))
     return figures
-
-
-def _growth(before: list[Figure]) -> str:
-    return f"at {_CURVE[0]:,} nodes: {before[0].value:.3f}" if before else ""
 
 
 def _absorbing(cluster: Sequence[Node]) -> list[Figure]:
@@ -131,7 +125,7 @@ def _schedule(
     engine, watch = Engine(EngineOptions()), Stopwatch()
     for node in cluster:
         engine.absorb(Observed(node))
-    events = [Observed(obj) for obj in (*groups, *pods)]
+    events = [*map(Observed, groups), *map(Observed, pods)]
     with watch.part("absorb"):
         for event in events:
             engine.absorb(event)

@@ -18,20 +18,20 @@ _NOTE = (
 
 
 def table(title: str, figures: Sequence[Figure]) -> Table:
-    made = Table(title=title, title_justify="left", caption=_caption(figures), caption_justify="left")
+    compared = any(figure.kube_scheduler for figure in figures)
+    made = Table(
+        title=title, title_justify="left", caption=_NOTE if compared else None, caption_justify="left"
+    )
     made.add_column("what")
     made.add_column("value", justify="right")
     made.add_column("unit")
     made.add_column("made of")
-    if any(figure.kube_scheduler for figure in figures):
+    if compared:
         made.add_column("kube-scheduler, end to end")
     for figure in figures:
-        made.add_row(figure.name, readable(figure.value), figure.unit, figure.detail, figure.kube_scheduler)
+        landmark = [figure.kube_scheduler] if compared else []
+        made.add_row(figure.name, readable(figure.value), figure.unit, figure.detail, *landmark)
     return made
-
-
-def _caption(figures: Sequence[Figure]) -> str | None:
-    return _NOTE if any(figure.kube_scheduler for figure in figures) else None
 
 
 def readable(value: float) -> str:

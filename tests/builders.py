@@ -128,7 +128,7 @@ def required_affinity(*terms):
 
 
 def changed(obj, **parts):
-    """Return the object with fields replaced, e.g. changed(pod, spec={"node_name": "n1"})."""
+    """Return the object with fields of its parts replaced: spec={"node_name": "n1"} binds a pod."""
     replaced = {
         part: msgspec.structs.replace(getattr(obj, part), **fields) if isinstance(fields, dict) else fields
         for part, fields in parts.items()

@@ -151,7 +151,9 @@ def frozen_constants(tree):
     return {
         target.id: id(statement.value)
         for statement in tree.body
-        if isinstance(statement, ast.Assign) and is_set(statement.value)
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Call)
+        and dotted(statement.value.func) == "frozenset"
         for target in statement.targets
         if isinstance(target, ast.Name)
     }

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.live_server import LiveServer, running_server
 
 SECONDS = 30

@@ -1,6 +1,6 @@
 """Any history of a cluster, told late and answered badly, keeps the laws of the engine."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import basic_group, changed, gang, gated, node, pod, taint
@@ -21,7 +21,7 @@ HAPPENINGS = {
     ),
     "drop_node": st.tuples(st.sampled_from(NODES)),
     "create_pods": st.tuples(
-        st.integers(1, 3),
+        st.integers(1, 4),
         st.sampled_from([None, *GROUPS]),
         st.sampled_from(CPUS),
         st.sampled_from([*[""] * 9, "gated", "other scheduler", "urgent"]),
@@ -149,6 +149,7 @@ class Story:
             self.answer(len(self.shadow.unanswered), "")
 
 
+@settings(max_examples=3 * settings().max_examples)
 @given(st.lists(steps, min_size=20, max_size=100))
 def test_any_history_keeps_the_laws(history):
     story = Story()

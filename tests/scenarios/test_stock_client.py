@@ -5,6 +5,7 @@ import threading
 import pytest
 from kubernetes import client, config, dynamic, watch
 from kubernetes.client.exceptions import ApiException
+
 from tests.live_server import running_server
 
 GANG = {

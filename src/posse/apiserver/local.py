@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from posse.apiserver.committer import Committer
-from posse.apiserver.requests import DeleteOptions, Listing, Patch, Selection
+from posse.apiserver.requests import DeleteOptions, Listing, Patch, Selection, WriteOptions
 from posse.apiserver.service import ApiService
 from posse.apiserver.transport import Binding
 from posse.kinds.errors import ApiError
@@ -52,7 +52,7 @@ class LocalTransport:
         return self._service.get(kind, namespace, name)
 
     async def create(self, kind: Kind, namespace: str, obj: Json) -> Json:
-        created = self._service.create(kind, namespace, _copy(obj))
+        created = self._service.create(kind, namespace, _copy(obj), _unquestioned())
         await self._committer.durable()
         return created
 
@@ -62,14 +62,18 @@ class LocalTransport:
         if subresource == "finalize":
             updated = self._service.finalize_namespace(name, _copy(obj))
         else:
-            updated = self._service.update(kind, namespace, name, _copy(obj), subresource=subresource)
+            updated = self._service.update(
+                kind, namespace, name, _copy(obj), subresource=subresource, options=_unquestioned()
+            )
         await self._committer.durable()
         return updated
 
     async def patch(
         self, kind: Kind, namespace: str, name: str, patch: Patch, *, subresource: str = ""
     ) -> Json:
-        patched = self._service.patch(kind, namespace, name, patch, subresource=subresource)
+        patched = self._service.patch(
+            kind, namespace, name, patch, subresource=subresource, options=_unquestioned()
+        )
         await self._committer.durable()
         return patched
 
@@ -100,6 +104,11 @@ class LocalTransport:
         except ApiError as refusal:
             return refusal
         return None
+
+
+def _unquestioned() -> WriteOptions:
+    """Our own writes are not searched for misspelt fields: nobody would read the warnings."""
+    return WriteOptions(field_validation="Ignore")
 
 
 def _copy(obj: Json) -> Json:

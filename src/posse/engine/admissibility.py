@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from posse.engine.groups import GroupRecord
 from posse.model.pod import Pod
+from posse.model.workload import PodGroup
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
@@ -19,21 +20,19 @@ class Held:
 
 def held(group: GroupRecord) -> Held | None:
     """Why the group is not tried now; None when it may be."""
-    if group.podgroup is None:
+    podgroup = group.podgroup
+    if podgroup is None:
         return Held("WaitingForPodGroup", f"PodGroup {group.key.name} does not exist yet")
     if len(group.members) < group.minimum:
         return Held("WaitingForPods", f"{len(group.members)} of the {group.minimum} pods it needs exist")
     gated = sum(1 for record in group.members.values() if record.pod.spec.scheduling_gates)
     if gated:
         return Held("SchedulingGated", f"{gated} of its pods have scheduling gates")
-    error = _contradiction(group)
+    error = _contradiction(group, podgroup)
     return Held("SchedulerError", error, is_error=True) if error else None
 
 
-def _contradiction(group: GroupRecord) -> str:
-    podgroup = group.podgroup
-    if podgroup is None:
-        return ""
+def _contradiction(group: GroupRecord, podgroup: PodGroup) -> str:
     if podgroup.spec.parent_composite_pod_group_name:
         return "composite pod groups are not supported by this version of Posse"
     if podgroup.spec.scheduling_constraints is not None and podgroup.spec.scheduling_constraints.topology:

@@ -88,6 +88,12 @@ def test_only_releases_and_nodes_count_as_improvements():
     assert state.take_improved_rows().tolist() == []
 
 
+def test_releasing_a_pod_from_an_unknown_node_improves_nothing():
+    state = state_of()
+    state.release(attached(state, pod("a"), "gone"))
+    assert state.take_improved_rows().tolist() == []
+
+
 def test_columns_leave_with_the_last_member_of_the_class():
     state = state_of(node("a"))
     first, second = records_of(state, [pod("a", cpu="1"), pod("b", cpu="1")])

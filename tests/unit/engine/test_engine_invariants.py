@@ -16,7 +16,7 @@ def test_a_broken_law_names_itself_and_its_numbers():
 
 
 def test_a_law_without_numbers_is_named_alone():
-    with pytest.raises(InvariantBroken, match="^never$"):
+    with pytest.raises(InvariantBroken, match=r"^never$"):
         ensure(holds=False, law="never")
 
 

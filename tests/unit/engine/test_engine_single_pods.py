@@ -2,7 +2,7 @@
 
 from posse.engine.backlog import Place
 from posse.model.pod import PodCondition
-from tests.builders import changed, gated, node, nodes, pod, pods, taint
+from tests.builders import changed, gated, interleaved, node, nodes, pod, pods, taint
 from tests.driving import Driver, binds, placements, pod_reports
 
 
@@ -78,7 +78,8 @@ def test_what_the_pod_already_says_is_not_reported_again():
         reason="Unschedulable",
         message="0/1 nodes are available: 1 Insufficient cpu.",
     )
-    driver = Driver(node("a", cpu="1"), pod("p1", cpu="2", conditions=(told,)))
+    ready = PodCondition(type="Ready", status="False")
+    driver = Driver(node("a", cpu="1"), pod("p1", cpu="2", conditions=(ready, told)))
     assert driver.decide() == []
 
 
@@ -287,6 +288,22 @@ def test_a_pod_whose_requests_change_is_judged_anew():
     assert driver.bind() == {}
     driver.see(changed(large, spec={"containers": pod(cpu="1").spec.containers}))
     assert driver.bind() == {"p1": "a"}
+
+
+def test_a_change_that_no_rule_reads_leaves_the_pod_its_place_in_the_queue():
+    waiting = pod("p1", cpu="4")
+    driver = Driver(node("a", cpu="1"), waiting)
+    driver.decide()
+    entry = driver.engine._backlog.get("uid-p1")
+    driver.see(changed(waiting, spec={"active_deadline_seconds": 60}))
+    assert driver.engine._backlog.get("uid-p1") is entry
+    assert entry.place is Place.PARKED
+
+
+def test_pods_of_several_kinds_are_served_strictly_by_age():
+    kinds = interleaved(pods(3, cpu="1"), pods(3, first=4, cpu="500m"))
+    driver = Driver(node("a", cpu="3"), *kinds)
+    assert list(driver.bind()) == ["p1", "p4", "p2", "p5"]
 
 
 def test_a_running_pod_that_shrinks_makes_room():

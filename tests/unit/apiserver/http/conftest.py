@@ -4,6 +4,7 @@ import json
 
 import pytest
 import requests
+
 from tests.live_server import running_server
 
 
