@@ -34,7 +34,9 @@ def _node(ordinal: int) -> Node:
 def pod(ordinal: int, cpu: str = "100m", group: str = "", memory: str = "200Mi") -> Pod:
     name = f"pod-{ordinal:06}"
     container = Container(
-        name="main", resources=ResourceRequirements(requests={"cpu": cpu, "memory": memory})
+        name="main",
+        image="registry.k8s.io/pause:3.10",
+        resources=ResourceRequirements(requests={"cpu": cpu, "memory": memory}),
     )
     return Pod(
         metadata=ObjectMeta(
