@@ -6,6 +6,7 @@ Pods on a node get time to stop, and whoever runs the node removes them. A names
 from posse.apiserver.requests import DeleteOptions
 from posse.kinds.errors import conflict
 from posse.kinds.kind import Json, Kind
+from posse.kinds.pods import GRACE_SECONDS_MAX
 from posse.kinds.registry import NAMESPACE, POD
 from posse.model.timestamps import format_timestamp, parse_timestamp
 
@@ -80,7 +81,7 @@ def _grace_seconds(kind: Kind, obj: Json, options: DeleteOptions) -> int:
     if asked is None:
         asked = int(spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS))
     # As in Kubernetes a negative period means as soon as can be, but not by force.
-    return asked if asked >= 0 else 1
+    return min(asked, GRACE_SECONDS_MAX) if asked >= 0 else 1
 
 
 def _departing_namespace(obj: Json, now: float) -> Json | None:

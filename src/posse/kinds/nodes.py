@@ -1,9 +1,10 @@
-"""Rules for Node: taints and amounts. Unlike other kinds a node brings its status along when it registers."""
+"""Rules for Node: taints, amounts and conditions. Unlike other kinds a node brings its status along when it registers."""
 
 from collections.abc import Sequence
 
 from posse.kinds.amounts import amounts_errors
 from posse.kinds.checks import formatted, required
+from posse.kinds.conditions import core_conditions_errors
 from posse.kinds.errors import FieldError
 from posse.kinds.filling import section
 from posse.kinds.formats import label_key, label_value
@@ -24,7 +25,7 @@ def validate(node: Node) -> list[FieldError]:
     return [
         *metadata_errors(node.metadata, namespaced=False),
         *_taints_errors("spec.taints", node.spec.taints),
-        *_status_errors(node.status),
+        *_status_errors(node.status, NodeStatus()),
     ]
 
 
@@ -33,7 +34,7 @@ def validate_update(new: Node, old: Node) -> list[FieldError]:
     if new.spec.taints != old.spec.taints:
         errors += _taints_errors("spec.taints", new.spec.taints)
     if new.status != old.status:
-        errors += _status_errors(new.status)
+        errors += _status_errors(new.status, old.status)
     return errors
 
 
@@ -57,10 +58,11 @@ def _effect_errors(path: str, effect: str) -> list[FieldError]:
     return [] if effect in TAINT_EFFECTS else [FieldError.not_supported(path, effect, TAINT_EFFECTS)]
 
 
-def _status_errors(status: NodeStatus) -> list[FieldError]:
+def _status_errors(new: NodeStatus, old: NodeStatus) -> list[FieldError]:
     return [
-        *amounts_errors("status.capacity", status.capacity),
-        *amounts_errors("status.allocatable", status.allocatable),
+        *amounts_errors("status.capacity", new.capacity),
+        *amounts_errors("status.allocatable", new.allocatable),
+        *core_conditions_errors("status.conditions", new.conditions, old.conditions),
     ]
 
 

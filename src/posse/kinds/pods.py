@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from posse.kinds.amounts import amounts_errors, requirements_errors
-from posse.kinds.checks import formatted, one_of, optional, required
+from posse.kinds.checks import at_most, formatted, one_of, optional, required
+from posse.kinds.conditions import core_conditions_errors
 from posse.kinds.containers import all_containers_errors
 from posse.kinds.errors import FieldError
 from posse.kinds.formats import dns_label, dns_subdomain, label_key
@@ -16,11 +17,14 @@ from posse.model.pod import Pod, PodSchedulingGate, PodSchedulingGroup, PodSpec,
 from posse.model.volume import Volume
 
 ACTIVE_DEADLINE_SECONDS_MAX = 2**31 - 1
+# Kubernetes sets no bound, and past some centuries its deletion times come out wrong.
+GRACE_SECONDS_MAX = 2**31 - 1
 
 _restart_policy = one_of("Always", "OnFailure", "Never")
 _dns_policy = one_of("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _preemption_policy = one_of("PreemptLowerPriority", "Never")
 _operating_system = one_of("linux", "windows")
+_grace_period = at_most(GRACE_SECONDS_MAX)
 
 
 def validate(pod: Pod) -> list[FieldError]:
@@ -31,6 +35,7 @@ def validate_update(new: Pod, old: Pod) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.spec != old.spec:
         errors += _spec_errors(new.spec) + pod_spec_update_errors(new.spec, old.spec)
+    errors += core_conditions_errors("status.conditions", new.status.conditions, old.status.conditions)
     if new.status.nominated_node_name != old.status.nominated_node_name:
         errors += optional(dns_subdomain)("status.nominatedNodeName", new.status.nominated_node_name)
     return errors
@@ -60,6 +65,7 @@ def _setting_errors(spec: PodSpec) -> list[FieldError]:
         *_dns_policy("spec.dnsPolicy", spec.dns_policy),
         *_preemption_policy("spec.preemptionPolicy", spec.preemption_policy),
         *_operating_system("spec.os.name", spec.os.name if spec.os else None),
+        *_grace_period("spec.terminationGracePeriodSeconds", spec.termination_grace_period_seconds),
     ]
     seconds = spec.active_deadline_seconds
     if seconds is not None and not 1 <= seconds <= ACTIVE_DEADLINE_SECONDS_MAX:

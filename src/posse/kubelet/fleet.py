@@ -20,6 +20,7 @@ from posse.kubelet.writes import (
     RemoveLease,
     RemovePod,
     RenewLease,
+    Stuck,
     WarnAboutPod,
     Write,
 )
@@ -116,7 +117,10 @@ class Fleet:
         """Return what is to be written now, for at most `limit` pods, nodes and leases."""
         writes, self._at_once = self._at_once, []
         for key in self._timers.pop_due(now, limit):
-            writes.extend(self._writes_for(key, now))
+            try:
+                writes.extend(self._writes_for(key, now))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others must not wait for it
+                writes.append(Stuck("/".join(filter(None, key)), error))
         return writes
 
     def try_again(self, write: Write, at: float) -> None:

@@ -68,7 +68,7 @@ def restarts_after(pod: Json, exit_code: int) -> bool:
 
 def backoff_seconds(restart_count: int) -> float:
     """Return the wait before the next start: none the first time, then doubling, as the kubelet does it."""
-    if restart_count == 0:
+    if restart_count <= 0:
         return 0.0
     doublings = min(restart_count - 1, 10)
     return min(FIRST_BACKOFF_SECONDS * (1 << doublings), LONGEST_BACKOFF_SECONDS)

@@ -114,13 +114,13 @@ def is_simulated(node: Json) -> bool:
 
 def is_ready(node: Json) -> bool:
     status = node.get("status") or {}
-    conditions = {item["type"]: item["status"] for item in status.get("conditions") or []}
+    conditions = {item.get("type"): item.get("status") for item in status.get("conditions") or []}
     return conditions.get("Ready") == "True" and bool(status.get("allocatable")) and bool(address_of(node))
 
 
 def address_of(node: Json) -> str:
     addresses = (node.get("status") or {}).get("addresses") or []
-    return next((item["address"] for item in addresses if item["type"] == "InternalIP"), "")
+    return next((item.get("address", "") for item in addresses if item.get("type") == "InternalIP"), "")
 
 
 def ready_status(node: Json, address: str, now: float) -> Json:
@@ -128,7 +128,7 @@ def ready_status(node: Json, address: str, now: float) -> Json:
     status = node.get("status") or {}
     name = node["metadata"]["name"]
     capacity = status.get("capacity") or CAPACITY
-    others = [item for item in status.get("conditions") or [] if item["type"] != "Ready"]
+    others = [item for item in status.get("conditions") or [] if item.get("type") != "Ready"]
     return {
         "capacity": capacity,
         "allocatable": status.get("allocatable") or capacity,

@@ -43,7 +43,7 @@ def status_after(move: Move, pod: Json, place: Place, now: float) -> Json:
 
 def with_conditions(status: Json, changes: dict[str, tuple[str, str]], time: str) -> list[Json]:
     """Return the conditions after setting `type: (status, reason)`, keeping all others and their times."""
-    conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
+    conditions = {condition.get("type", ""): condition for condition in status.get("conditions") or []}
     for kind, (value, reason) in changes.items():
         old = conditions.get(kind, {})
         changed_at = old.get("lastTransitionTime", time) if old.get("status") == value else time
@@ -110,7 +110,7 @@ def _statuses(pod: Json) -> list[Json]:
 
 
 def _statuses_by_name(pod: Json) -> dict[str, Json]:
-    return {status["name"]: status for status in _statuses(pod)}
+    return {status.get("name", ""): status for status in _statuses(pod)}
 
 
 def _init_containers(pod: Json) -> list[Json]:

@@ -51,4 +51,12 @@ class RemoveLease:
     node: str
 
 
-Write = PatchPodStatus | RemovePod | WarnAboutPod | PatchNodeStatus | RenewLease | RemoveLease
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Nothing to write: what is due for `what` could not be worked out, which is a bug to be told of."""
+
+    what: str
+    error: Exception
+
+
+Write = PatchPodStatus | RemovePod | WarnAboutPod | PatchNodeStatus | RenewLease | RemoveLease | Stuck

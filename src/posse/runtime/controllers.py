@@ -14,6 +14,7 @@ from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import EVENT, KINDS, NAMESPACE, POD, POD_GROUP
 from posse.runtime.following import Follower, Json
+from posse.runtime.skipping import skipping
 
 log = logging.getLogger(__name__)
 
@@ -73,11 +74,12 @@ class Controllers:
             await self._protection_changed.wait()
             self._protection_changed.clear()
             releases = self._protection.releases()
-            await asyncio.gather(*(_attempt(self._release(release)) for release in releases))
+            await asyncio.gather(*(self._release(release) for release in releases))
 
     async def _release(self, release: Release) -> None:
-        patch = Patch(MERGE_PATCH, release.patch)
-        await self._transport.patch(POD_GROUP, release.namespace, release.name, patch)
+        place = release.namespace, release.name
+        write = self._transport.patch(POD_GROUP, *place, Patch(MERGE_PATCH, release.patch))
+        await _attempt(write, POD_GROUP, *place)
 
     # Namespace deletion
 
@@ -95,7 +97,7 @@ class Controllers:
             self._namespaces_changed.clear()
             while self._terminating:
                 for name in list(self._terminating):
-                    await self._empty(name)
+                    await _attempt(self._empty(name), NAMESPACE, name)
                 await asyncio.sleep(EMPTYING_SECONDS)
 
     async def _empty(self, name: str) -> None:
@@ -106,14 +108,15 @@ class Controllers:
         namespace = self._terminating.get(name)
         if namespace is not None:
             steps = next_steps(namespace, contents)
-            await asyncio.gather(*(_attempt(self._take(step, name)) for step in steps))
+            await asyncio.gather(*(self._take(step, name) for step in steps))
 
     async def _take(self, step: Step, namespace: str) -> None:
         match step:
             case DeleteObject(kind, name, uid):
-                await self._transport.delete(kind, namespace, name, uid=uid)
+                await _attempt(self._transport.delete(kind, namespace, name, uid=uid), kind, namespace, name)
             case LetGo(body):
-                await self._transport.update(NAMESPACE, "", namespace, body, subresource="finalize")
+                write = self._transport.update(NAMESPACE, "", namespace, body, subresource="finalize")
+                await _attempt(write, NAMESPACE, namespace)
 
     # Event expiry
 
@@ -122,15 +125,16 @@ class Controllers:
             events = (await self._transport.list(EVENT)).items
             for event in expired_events(events, self._clock(), MOST_EVENTS_PER_SWEEP):
                 metadata = event["metadata"]
-                deletion = self._transport.delete(EVENT, metadata["namespace"], metadata["name"])
-                await _attempt(deletion)
+                place = metadata["namespace"], metadata["name"]
+                await _attempt(self._transport.delete(EVENT, *place), EVENT, *place)
             await asyncio.sleep(EVENT_SWEEP_SECONDS)
 
 
-async def _attempt(write: Awaitable[object]) -> None:
-    """Carry out a write; what it was about may have changed or gone, which shows by itself."""
-    try:
-        await write
-    except ApiError as error:
-        if error.code not in {NOT_FOUND, CONFLICT}:
-            log.warning("a controller's write was refused: %s", error)
+async def _attempt(step: Awaitable[object], kind: Kind, *place: str) -> None:
+    """Take a step; the object it is about may have changed or gone, which shows by itself."""
+    with skipping(kind.name, *place):
+        try:
+            await step
+        except ApiError as error:
+            if error.code not in {NOT_FOUND, CONFLICT}:
+                log.warning("a controller's step was refused: %s", error)

@@ -11,6 +11,7 @@ from typing import Any
 from posse.apiserver.transport import Transport
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
+from posse.runtime.skipping import skipping
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ class Follower:
         listing = await self._transport.list(self._kind)
         present = {_place(obj) for obj in listing.items}
         for place in [place for place in self._known if place not in present]:
-            self._on_gone(self._known.pop(place))
+            self._tell(self._on_gone, self._known.pop(place))
         for obj in listing.items:
             self._see(obj)
         self._version = listing.resource_version
@@ -56,7 +57,7 @@ class Follower:
             for event in batch:
                 if event.type == "DELETED":
                     self._known.pop(_place(event.obj), None)
-                    self._on_gone(event.obj)
+                    self._tell(self._on_gone, event.obj)
                 elif event.type != "BOOKMARK":
                     self._see(event.obj)
                 self._version = event.resource_version
@@ -64,9 +65,13 @@ class Follower:
     def _see(self, obj: Json) -> None:
         previous = self._known.get(_place(obj))
         if previous is not None and previous["metadata"].get("uid") != obj["metadata"].get("uid"):
-            self._on_gone(previous)
+            self._tell(self._on_gone, previous)
         self._known[_place(obj)] = obj
-        self._on_seen(obj)
+        self._tell(self._on_seen, obj)
+
+    def _tell(self, listener: Listener, obj: Json) -> None:
+        with skipping(self._kind.name, *_place(obj)):
+            listener(obj)
 
 
 def _place(obj: Json) -> tuple[str, str]:

@@ -21,11 +21,13 @@ from posse.kubelet.writes import (
     RemoveLease,
     RemovePod,
     RenewLease,
+    Stuck,
     WarnAboutPod,
     Write,
 )
 from posse.runtime.event_recorder import EventRecorder, Subject
 from posse.runtime.following import Follower, Json
+from posse.runtime.skipping import skipping
 
 log = logging.getLogger(__name__)
 
@@ -92,13 +94,14 @@ class SimulatedNodes:
             return
 
     async def _carry_out(self, write: Write) -> None:
-        try:
-            await self._send(write)
-        except ApiError as error:
-            if error.code not in {NOT_FOUND, CONFLICT}:
-                log.warning("%s refused, trying again: %s", type(write).__name__, error)
-                self._fleet.try_again(write, self._clock() + RETRY_SECONDS)
-                self._changed.set()
+        with skipping("the write", write):
+            try:
+                await self._send(write)
+            except ApiError as error:
+                if error.code not in {NOT_FOUND, CONFLICT}:
+                    log.warning("%s refused, trying again: %s", type(write).__name__, error)
+                    self._fleet.try_again(write, self._clock() + RETRY_SECONDS)
+                    self._changed.set()
 
     async def _send(self, write: Write) -> None:
         match write:
@@ -117,6 +120,8 @@ class SimulatedNodes:
             case WarnAboutPod(namespace, name, uid, message):
                 subject = Subject("v1", "Pod", namespace, name, uid)
                 self._recorder.record(subject, "InvalidAnnotation", message, warning=True)
+            case Stuck(_, error):
+                raise error
 
     async def _renew(self, node: str, lease: Json) -> None:
         try:

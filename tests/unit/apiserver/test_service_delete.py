@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from posse.apiserver.kind_store import key_of
 from posse.apiserver.requests import DeleteOptions, Patch, Selection
 from posse.kinds.registry import CONFIG_MAP, NAMESPACE, NODE, POD, POD_GROUP, PRIORITY_CLASS
 
@@ -62,6 +63,16 @@ def test_the_grace_period_can_be_chosen_and_then_only_shortened(service, clock, 
     assert hastened["metadata"]["deletionTimestamp"] == "2026-01-01T12:00:50Z"
     service.delete(POD, "default", "p", DeleteOptions(grace_seconds=0))
     assert names(service, POD) == []
+
+
+@pytest.mark.parametrize("options", [DeleteOptions(grace_seconds=2**62), DeleteOptions()])
+def test_a_grace_period_beyond_all_calendars_is_cut(service, pod, options):
+    created = service.create(POD, "default", pod(nodeName="n"))
+    # As it was stored by a version that had no bound.
+    spec = created["spec"] | {"terminationGracePeriodSeconds": 2**62}
+    version = int(created["metadata"]["resourceVersion"])
+    service.store.put(key_of(POD, created), created | {"spec": spec}, version)
+    assert service.delete(POD, "default", "p", options)["metadata"]["deletionGracePeriodSeconds"] == 2**31 - 1
 
 
 def test_a_running_pod_without_grace_is_gone_at_once(service, running_pod):

@@ -70,6 +70,14 @@ NODE_CASES = {
         {"status": {"allocatable": {"example.com/gpu": "1.5"}}},
         'status.allocatable[example.com/gpu]: Invalid value: "1.5": must be an integer',
     ),
+    "condition without a type": (
+        {"status": {"conditions": [{"status": "True"}]}},
+        "status.conditions[0].type: Required value",
+    ),
+    "condition without a status": (
+        {"status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Fine"}]}},
+        'status.conditions[1].status: Unsupported value: "": supported values: "False", "True", "Unknown"',
+    ),
 }
 
 
@@ -77,6 +85,12 @@ NODE_CASES = {
 def test_refused_node(problems, update_problems, patch, problem):
     assert problems(NODE, NODE_OBJECT, patch) == [problem]
     assert update_problems(NODE, NODE_OBJECT, patch) == [problem]
+
+
+def test_conditions_a_node_had_before_there_were_rules_do_not_hold_it_up(update_problems):
+    node = NODE_OBJECT | {"status": {"conditions": [{"type": "Ready"}]}}
+    more = {"status": {"conditions": [{"type": "Fine", "status": "True"}, {"type": "Ready"}]}}
+    assert update_problems(NODE, node, more) == []
 
 
 def test_new_namespace():

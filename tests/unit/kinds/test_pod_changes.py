@@ -170,3 +170,22 @@ def test_status_is_free_but_for_names(update_problems):
     assert found[0].startswith(
         'status.nominatedNodeName: Invalid value: "A_b": a lowercase RFC 1123 subdomain'
     )
+
+
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        ({"status": "True"}, "status.conditions[0].type: Required value"),
+        (
+            {"type": "Ready", "status": "Maybe"},
+            (
+                'status.conditions[0].status: Unsupported value: "Maybe": '
+                'supported values: "False", "True", "Unknown"'
+            ),
+        ),
+    ],
+)
+def test_conditions_say_what_holds_and_whether(update_problems, condition, problem):
+    assert update_problems(POD, POD_OBJECT, {"status": {"conditions": [condition]}}) == [problem]
+    had_it = POD_OBJECT | {"status": {"conditions": [condition]}}
+    assert update_problems(POD, had_it, {"status": {"phase": "Running"}}) == []

@@ -193,6 +193,10 @@ REFUSED = {
         spec(activeDeadlineSeconds=0),
         "spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive",
     ),
+    "grace": (
+        spec(terminationGracePeriodSeconds=2**62),
+        f"spec.terminationGracePeriodSeconds: Invalid value: {2**62}: must be less than or equal to 2147483647",
+    ),
     "hostname": (spec(hostname="a.b"), 'spec.hostname: Invalid value: "a.b": must not contain dots'),
     "node selector": (
         spec(nodeSelector={"/a": ""}),

@@ -10,6 +10,7 @@ from posse.kubelet.writes import (
     RemoveLease,
     RemovePod,
     RenewLease,
+    Stuck,
     WarnAboutPod,
 )
 from posse.model.timestamps import format_timestamp
@@ -274,3 +275,17 @@ def test_the_limit_bounds_one_batch():
         fleet.see_pod(pod(f"p{number}", uid=f"u{number}"), NOW)
     assert len(fleet.due_writes(NOW, 4)) == 4
     assert len(due(fleet)) == 6
+
+
+def test_a_pod_that_cannot_be_handled_is_told_and_the_others_go_on():
+    fleet = fleet_with(node())
+    broken = pod("broken", uid="u2")
+    del broken["spec"]["containers"]
+    for made in (broken, pod("fine")):
+        fleet.see_pod(made, NOW)
+    stuck, started = due(fleet)
+    assert isinstance(stuck, Stuck)
+    assert stuck.what == "pod/default/broken"
+    assert isinstance(stuck.error, KeyError)
+    assert (started.name, started.patch["status"]["phase"]) == ("fine", "Running")
+    assert due(fleet, NOW + 1) == []

@@ -124,3 +124,13 @@ def test_every_node_is_one_the_api_knows():
     node = simulated_node(1, parse_topology("rack=2"), NOW)
     decode(Node, node)
     assert unknown_fields(Node, node) == []
+
+
+@pytest.mark.parametrize("conditions", [[{"type": "Ready"}], [{"status": "True"}], [{}]])
+@pytest.mark.parametrize("addresses", [[{"type": "InternalIP"}], [{"address": "10.0.0.1"}], [{}]])
+def test_a_status_said_by_halves_is_that_of_a_node_not_ready_yet(conditions, addresses):
+    status = {"allocatable": {"cpu": "1"}, "conditions": conditions, "addresses": addresses}
+    node = {"metadata": {"name": "n"}, "status": status}
+    assert address_of(node) == ""
+    assert not is_ready(node)
+    assert is_ready(node | {"status": ready_status(node, "172.16.0.7", NOW)})

@@ -147,3 +147,11 @@ def test_every_status_is_one_the_api_knows(move):
     made = after(move, after(Move.START, pod(initContainers=[{"name": "init"}])), LATER)
     decode(Pod, made)
     assert unknown_fields(Pod, made) == []
+
+
+@pytest.mark.parametrize("move", [Move.START, Move.EXIT, Move.RESTART, Move.STOP])
+def test_a_status_said_by_halves_does_not_stop_a_pod(move):
+    made = pod()
+    made["status"] |= {"phase": "Running", "conditions": [{"status": "True"}, {}], "containerStatuses": [{}]}
+    changed = after(move, made)["status"]["conditions"]
+    assert {"Ready", "ContainersReady"} <= {item.get("type") for item in changed}

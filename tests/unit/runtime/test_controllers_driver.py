@@ -3,6 +3,7 @@ import time
 
 from posse.apiserver.patches import MERGE_PATCH
 from posse.apiserver.requests import Patch
+from posse.kinds.errors import ApiError
 from posse.kinds.registry import CONFIG_MAP, EVENT, NAMESPACE, POD, POD_GROUP
 from posse.runtime import controllers
 from posse.runtime.controllers import Controllers
@@ -92,6 +93,31 @@ def test_a_namespace_waits_for_what_takes_its_time(in_lab, monkeypatch):
         await lab.until(lambda: lab.find(NAMESPACE, "", "team") is None)
 
     in_lab(scenario, run)
+
+
+def test_a_step_that_fails_stops_neither_the_others_nor_the_controllers(in_lab, monkeypatch, caplog):
+    monkeypatch.setattr(controllers, "EMPTYING_SECONDS", 0.02)
+
+    async def background(lab):
+        delete, failures = lab.transport.delete, [OverflowError("too far"), ApiError(500, "Internal", "no")]
+
+        async def fail_first(kind, namespace, name, **options):
+            if kind is POD and failures:
+                raise failures.pop()
+            return await delete(kind, namespace, name, **options)
+
+        monkeypatch.setattr(lab.transport, "delete", fail_first)
+        await run(lab)
+
+    async def scenario(lab):
+        await lab.transport.create(NAMESPACE, "", {"metadata": {"name": "team"}})
+        await lab.transport.create(POD, "team", pod())
+        lab.service.delete(NAMESPACE, "", "team")
+        await lab.until(lambda: lab.find(NAMESPACE, "", "team") is None)
+
+    in_lab(scenario, background)
+    assert "Pod team/p could not be handled and is left out" in caplog.text
+    assert "OverflowError: too far" in caplog.text
 
 
 def test_old_events_are_swept(in_lab):

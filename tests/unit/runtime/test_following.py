@@ -51,9 +51,13 @@ class ScriptedTransport:
 
 def followed(transport, steps_until):
     log = Log()
+    follow(transport, log, steps_until, log.seen)
+    return log.entries
 
+
+def follow(transport, log, steps_until, on_seen):
     async def main():
-        follower = Follower(transport, NODE, log.seen, log.gone)
+        follower = Follower(transport, NODE, on_seen, log.gone)
         await follower.sync()
         task = asyncio.create_task(follower.follow())
         for _ in range(5000):
@@ -63,7 +67,6 @@ def followed(transport, steps_until):
         task.cancel()
 
     asyncio.run(main())
-    return log.entries
 
 
 def test_everything_there_is_comes_first_then_every_change():
@@ -93,6 +96,23 @@ def test_other_failures_are_tried_again_after_a_pause(monkeypatch):
     broken = ApiError(500, "InternalError", "no luck")
     transport = ScriptedTransport([[], [node("a")]], [[broken], []])
     assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
+
+
+def test_an_object_that_cannot_be_handled_is_skipped_with_a_traceback(caplog):
+    def choosy(obj):
+        if obj["metadata"]["name"] == "odd":
+            raise KeyError("type")
+        log.seen(obj)
+
+    log = Log()
+    changes = [("ADDED", node("odd"), 11), ("ADDED", node("b"), 12)]
+    transport = ScriptedTransport([[node("odd"), node("a")]], [[changes]])
+    follow(transport, log, lambda log: len(log.entries) == 2, choosy)
+    assert log.entries == [("seen", "a", "u1"), ("seen", "b", "u1")]
+    assert [record.getMessage() for record in caplog.records] == [
+        "Node odd could not be handled and is left out"
+    ] * 2
+    assert all(record.exc_info for record in caplog.records)
 
 
 def test_follows_a_real_cluster(in_lab):

@@ -1,11 +1,13 @@
 import asyncio
 import time
 
+from posse.apiserver.kind_store import key_of
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NODE, POD
 from posse.kubelet.nodes import simulated_node
 from posse.runtime import simulated_nodes
 from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.store.store import ABSENT
 
 
 def pod(name="p", annotations=None, **spec):
@@ -108,6 +110,44 @@ def test_a_bare_node_with_the_label_is_made_ready(in_lab):
         assert running["status"]["hostIP"] == node["status"]["addresses"][0]["address"]
 
     in_lab(scenario, run)
+
+
+def test_objects_stored_before_they_were_checked_do_not_stop_the_nodes(in_lab):
+    async def scenario(lab):
+        half = {"metadata": {"name": "mine", "uid": "u1", "labels": {"posse.dev/simulated": "true"}}}
+        half |= {"apiVersion": "v1", "kind": "Node", "status": {"conditions": [{"type": "Ready"}, {}]}}
+        lab.store.put(key_of(NODE, half), half, ABSENT)
+        created = await lab.transport.create(POD, "default", pod(nodeName="mine"))
+        told = created | {"status": {"phase": "Pending", "conditions": [{"status": "True"}]}}
+        lab.store.put(key_of(POD, created), told, int(created["metadata"]["resourceVersion"]))
+        driver = asyncio.create_task(run(lab))
+        await phase_of(lab, "Running")
+        driver.cancel()
+
+    in_lab(scenario)
+
+
+def test_a_write_that_fails_stops_neither_the_others_nor_the_nodes(in_lab, caplog):
+    async def background(lab):
+        patch = lab.transport.patch
+
+        async def fail_for_one(kind, namespace, name, *args, **options):
+            if name == "odd":
+                raise TypeError("odd indeed")
+            return await patch(kind, namespace, name, *args, **options)
+
+        lab.transport.patch = fail_for_one
+        await SimulatedNodes(lab.transport, time.time).run()
+
+    async def scenario(lab):
+        await add_node(lab)
+        for name in ("odd", "p"):
+            await lab.transport.create(POD, "default", pod(name))
+        await phase_of(lab, "Running")
+
+    in_lab(scenario, background)
+    assert "name='odd'" in caplog.text
+    assert "TypeError: odd indeed" in caplog.text
 
 
 def test_nodes_of_others_are_left_alone(in_lab):
