@@ -1,5 +1,7 @@
 """Group commit: writes made while one commit runs are made durable together by the next.
 
+Every write starts a commit, so that none depends on its author waiting for it: one that was refused half-way, or whose
+client has left, has written all the same.
 Runs on the event loop; the commits themselves run in one worker thread, so that a slow disk never stops the loop.
 """
 
@@ -23,6 +25,7 @@ class Committer:
         self._failed = asyncio.Event()
         # Who waits for which version; versions only grow, so the first is always the first to be served.
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        store.on_pending(self._start)
 
     async def durable(self) -> None:
         """Wait until all that was written before this call is durable; ApiError (500) when it cannot be."""
@@ -31,8 +34,7 @@ class Committer:
             return
         waiter = asyncio.get_running_loop().create_future()
         self._waiting.append((version, waiter))
-        if self._running is None:
-            self._running = asyncio.create_task(self._commit_while_waited_for())
+        self._start()
         await waiter
 
     async def wait_failed(self) -> CommitFailed:
@@ -48,12 +50,17 @@ class Committer:
             if self.failure is None:
                 await self.durable()
         finally:
+            self._store.on_pending(None)
             self._worker.shutdown()
 
-    async def _commit_while_waited_for(self) -> None:
+    def _start(self) -> None:
+        if self._running is None:
+            self._running = asyncio.create_task(self._commit_all())
+
+    async def _commit_all(self) -> None:
         loop = asyncio.get_running_loop()
         try:
-            while self._waiting:
+            while self._store.durable_version < self._store.version:
                 await loop.run_in_executor(self._worker, self._store.commit_pending)
                 self._store.publish_committed()
                 self._release()

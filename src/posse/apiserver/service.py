@@ -19,7 +19,7 @@ from posse.apiserver.server_metadata import carry_over, generated_name, stamp_cr
 from posse.apiserver.watching import Subscription
 from posse.kinds.admission import admit_create, admit_delete, admit_update
 from posse.kinds.conversion import to_version
-from posse.kinds.errors import FieldError, already_exists, bad_request, conflict, expired, invalid
+from posse.kinds.errors import ApiError, FieldError, already_exists, bad_request, conflict, expired, invalid
 from posse.kinds.kind import Json, Kind
 from posse.kinds.registry import NAMESPACE, POD
 from posse.model.decoding import decode
@@ -145,10 +145,16 @@ class ApiService:
         selection: Selection = EVERYTHING,
         options: DeleteOptions = PLAIN_DELETE,
     ) -> Listing:
-        """Return what was there to be deleted."""
+        """Return what was there to be deleted. One that may not go keeps no other; the first refusal is raised."""
         found = self.list(kind, namespace, selection)
+        refusals = []
         for stored in found.stored:
-            self._delete(kind.stored, stored, options)
+            try:
+                self._delete(kind.stored, stored, options)
+            except ApiError as refusal:
+                refusals.append(refusal)
+        if refusals:
+            raise refusals[0]
         return found
 
     def _delete(self, kind: Kind, old: Stored, options: DeleteOptions) -> Json:

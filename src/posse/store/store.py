@@ -46,6 +46,7 @@ class Store:
         self._pending: list[Change] = []
         self._committed: list[Change] = []
         self._failure: CommitFailed | None = None
+        self._on_pending: Callable[[], None] | None = None
 
     @classmethod
     def open(cls, path: Path) -> "Store":
@@ -129,6 +130,10 @@ class Store:
 
     # Durability
 
+    def on_pending(self, callback: Callable[[], None] | None) -> None:
+        """Have `callback` called after every write that waits to be committed; None ends that."""
+        self._on_pending = callback
+
     @property
     def durable_version(self) -> int:
         """Everything up to here survives the process."""
@@ -173,6 +178,8 @@ class Store:
             return
         with self._handover:
             self._pending.append(change)
+        if self._on_pending is not None:
+            self._on_pending()
 
     def _load(self, journal: Journal) -> int:
         # Millions of small values without cycles come to stay. Looking through them for garbage, again and again while

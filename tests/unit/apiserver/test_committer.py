@@ -141,6 +141,22 @@ def test_a_full_disk_fails_every_waiting_writer_and_says_why(store, durable_serv
     asyncio.run(body(store))
 
 
+def test_what_nobody_waits_for_is_committed_and_published_all_the_same(store, durable_service):
+    @in_loop
+    async def body(committer):
+        await committer.durable()
+        subscription = durable_service.watch(CONFIG_MAP, None, resource_version=store.version)
+        for name in ("a", "b"):
+            told = asyncio.Event()
+            subscription.on_ready(told.set)
+            write(durable_service, name)
+            await asyncio.wait_for(told.wait(), 5)
+            assert store.durable_version == store.version
+            assert [event.obj["metadata"]["name"] for event in subscription.drain()] == [name]
+
+    asyncio.run(body(store))
+
+
 def test_closing_commits_what_nobody_waited_for(store, durable_service):
     @in_loop
     async def body(committer):

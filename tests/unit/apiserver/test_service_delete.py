@@ -168,6 +168,17 @@ def test_a_collection_is_deleted_by_selection(service, pod):
     assert names(service, POD) == ["b", "d"]
 
 
+def test_one_of_a_collection_that_may_not_go_keeps_none_of_the_others(service, refused):
+    for name in ("a", "x"):
+        service.create(NAMESPACE, "", {"metadata": {"name": name}})
+    error = refused(service.delete_collection, NAMESPACE, None)
+    assert error.message == 'namespaces "default" is forbidden: this namespace may not be deleted'
+    phases = {
+        each["metadata"]["name"]: each["status"]["phase"] for each in service.list(NAMESPACE, None).items
+    }
+    assert [name for name, phase in phases.items() if phase == "Terminating"] == ["a", "x"]
+
+
 def test_a_namespace_terminates_first_and_goes_when_it_is_finalized(service, pod, refused):
     service.create(NAMESPACE, "", {"metadata": {"name": "x"}})
     going = service.delete(NAMESPACE, "", "x")

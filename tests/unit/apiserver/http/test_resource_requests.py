@@ -1,5 +1,7 @@
 """Requests on resources over real HTTPS: verbs, answers, errors, tables, versions."""
 
+import json
+
 import pytest
 import requests
 
@@ -402,3 +404,12 @@ def test_metadata_only(http):
 
 def test_errors_stay_a_status_when_a_table_is_asked_for(http):
     refused(http("GET", f"{PODS}/nobody", Accept=TABLE), 404, "NotFound")
+
+
+def test_what_a_half_refused_collection_delete_has_done_is_told_and_kept(http):
+    created(http("POST", "/api/v1/namespaces", {"metadata": {"name": "a"}}))
+    version = http("GET", "/api/v1/namespaces").json()["metadata"]["resourceVersion"]
+    refused(http("DELETE", "/api/v1/namespaces"), 403, "Forbidden")
+    query = f"watch=true&resourceVersion={version}&timeoutSeconds=1"
+    lines = http("GET", f"/api/v1/namespaces?{query}").text.splitlines()
+    assert [json.loads(line)["object"]["status"]["phase"] for line in lines] == ["Terminating"]
