@@ -43,14 +43,19 @@ class Follower:
 
     async def follow(self) -> None:
         """Tell changes for ever, listing anew whenever the watch breaks. `sync` comes first."""
+        is_broken = False
         while True:
             try:
+                if is_broken:
+                    await self.sync()
+                is_broken = False
                 await self._follow_once()
             except ApiError as error:
-                if error.code != EXPIRED:
-                    log.warning("watch of %s failed, trying again: %s", self._kind.plural, error)
+                # An expired watch is to be expected, and a list mends it at once; the rest is given time to pass.
+                if is_broken or error.code != EXPIRED:
+                    log.warning("following %s failed, trying again: %s", self._kind.plural, error)
                     await asyncio.sleep(RETRY_SECONDS)
-                await self.sync()
+                is_broken = True
 
     async def _follow_once(self) -> None:
         async for batch in self._transport.watch(self._kind, self._version):

@@ -24,7 +24,7 @@ class Log:
 
 
 class ScriptedTransport:
-    """Lists and watches what it was told to; a watch that is an error breaks with it."""
+    """Lists and watches what it was told to; where that is an error it is raised."""
 
     def __init__(self, listings, watches):
         self.listings = list(listings)
@@ -33,6 +33,8 @@ class ScriptedTransport:
 
     async def list(self, kind, namespace=None):
         objects = self.listings.pop(0)
+        if isinstance(objects, Exception):
+            raise objects
 
         class Listing:
             items = objects
@@ -96,6 +98,14 @@ def test_other_failures_are_tried_again_after_a_pause(monkeypatch):
     broken = ApiError(500, "InternalError", "no luck")
     transport = ScriptedTransport([[], [node("a")]], [[broken], []])
     assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
+
+
+def test_a_list_that_fails_is_tried_again_too(monkeypatch):
+    monkeypatch.setattr(following, "RETRY_SECONDS", 0.001)
+    refusals = [ApiError(500, "InternalError", "no luck"), expired("too old")]
+    transport = ScriptedTransport([[], *refusals, [node("a")]], [[expired("too old")], []])
+    assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
+    assert transport.listings == []
 
 
 def test_an_object_that_cannot_be_handled_is_skipped_with_a_traceback(caplog):
