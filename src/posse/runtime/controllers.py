@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from posse.apiserver.patches import MERGE_PATCH
 from posse.apiserver.requests import Patch
 from posse.apiserver.transport import Transport
-from posse.controllers.event_expiry import expired_events
+from posse.controllers.event_expiry import EventExpiry
 from posse.controllers.namespace_deletion import DeleteObject, LetGo, Step, is_terminating, next_steps
 from posse.controllers.podgroup_protection import PodGroupProtection, Release
 from posse.kinds.errors import ApiError
@@ -22,7 +22,8 @@ NAMESPACED_KINDS = tuple(kind for kind in KINDS if kind.namespaced and kind.stor
 # How often a namespace on its way out is looked at; what is left in it may take its time to end.
 EMPTYING_SECONDS = 0.3
 EVENT_SWEEP_SECONDS = 60.0
-MOST_EVENTS_PER_SWEEP = 2000
+# Enough for one group commit to be worth its while, little enough to stay responsive in between.
+EVENTS_DELETED_TOGETHER = 300
 NOT_FOUND = 404
 CONFLICT = 409
 
@@ -35,10 +36,12 @@ class Controllers:
         self._protection_changed = asyncio.Event()
         self._terminating: dict[str, Json] = {}
         self._namespaces_changed = asyncio.Event()
+        self._expiry = EventExpiry()
         self._followers = (
             Follower(transport, POD, self._see_pod, self._lose_pod),
             Follower(transport, POD_GROUP, self._see_group, self._lose_group),
             Follower(transport, NAMESPACE, self._see_namespace, self._lose_namespace),
+            Follower(transport, EVENT, self._expiry.see, self._expiry.lose),
         )
 
     async def run(self) -> None:
@@ -122,11 +125,9 @@ class Controllers:
 
     async def _sweep_events(self) -> None:
         while True:
-            events = (await self._transport.list(EVENT)).items
-            for event in expired_events(events, self._clock(), MOST_EVENTS_PER_SWEEP):
-                metadata = event["metadata"]
-                place = metadata["namespace"], metadata["name"]
-                await _attempt(self._transport.delete(EVENT, *place), EVENT, *place)
+            while names := self._expiry.expired(self._clock(), EVENTS_DELETED_TOGETHER):
+                deletions = (_attempt(self._transport.delete(EVENT, *name), EVENT, *name) for name in names)
+                await asyncio.gather(*deletions)
             await asyncio.sleep(EVENT_SWEEP_SECONDS)
 
 

@@ -1,4 +1,4 @@
-from posse.controllers.event_expiry import expired_events, last_observed
+from posse.controllers.event_expiry import EventExpiry, last_observed
 from posse.model.timestamps import format_micro_timestamp, format_timestamp
 
 NOW = 1_800_000_000.0
@@ -11,29 +11,54 @@ def event(name, age, **times):
     }
 
 
-def names(events):
-    return [item["metadata"]["name"] for item in events]
+def expiry_of(*events):
+    expiry = EventExpiry()
+    for each in events:
+        expiry.see(each)
+    return expiry
+
+
+def expired(expiry, now=NOW, limit=10):
+    return [name.name for name in expiry.expired(now, limit)]
 
 
 def test_events_older_than_an_hour_go_oldest_first():
-    events = [event("new", 10), event("old", 3700), event("older", 9000), event("edge", 3600)]
-    assert names(expired_events(events, NOW, 10)) == ["older", "old"]
+    expiry = expiry_of(event("new", 10), event("old", 3700), event("older", 9000), event("edge", 3600))
+    assert expired(expiry) == ["older", "old"]
+    assert expired(expiry) == []
+    assert expired(expiry, NOW + 3591) == ["edge", "new"]
 
 
-def test_an_event_observed_again_stays():
+def test_an_event_that_carries_a_later_time_stays():
     recent = format_timestamp(NOW - 5)
-    events = [
+    expiry = expiry_of(
         event("counted", 9000, lastTimestamp=recent),
         event("micro", 9000, eventTime=format_micro_timestamp(NOW - 5), lastTimestamp=None),
         event("series", 9000, series={"count": 2, "lastObservedTime": recent}),
         event("gone", 9000, series=None, lastTimestamp="garbage"),
-    ]
-    assert names(expired_events(events, NOW, 10)) == ["gone"]
+    )
+    assert expired(expiry) == ["gone"]
 
 
-def test_one_sweep_is_bounded():
-    events = [event(f"e{number}", 4000 + number) for number in range(20)]
-    assert names(expired_events(events, NOW, 3)) == ["e19", "e18", "e17"]
+def test_an_event_observed_again_goes_by_its_new_time():
+    expiry = expiry_of(event("e", 9000), event("e", 9000, lastTimestamp=format_timestamp(NOW - 5)))
+    assert expired(expiry) == []
+    assert expired(expiry, NOW + 3600) == ["e"]
+
+
+def test_what_is_gone_or_going_is_not_deleted_again():
+    gone, going = event("gone", 9000), event("going", 9000)
+    expiry = expiry_of(gone, going)
+    expiry.lose(gone)
+    going["metadata"]["deletionTimestamp"] = format_timestamp(NOW)
+    expiry.see(going)
+    assert expired(expiry) == []
+
+
+def test_one_batch_is_bounded_and_the_next_goes_on():
+    expiry = expiry_of(*(event(f"e{number}", 4000 + number) for number in range(5)))
+    assert expired(expiry, limit=3) == ["e4", "e3", "e2"]
+    assert expired(expiry, limit=3) == ["e1", "e0"]
 
 
 def test_the_latest_time_counts():
