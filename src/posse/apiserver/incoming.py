@@ -3,6 +3,9 @@
 Only the shape is judged here; whether the values are allowed is for the rules of the kind.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 import msgspec
 
 from posse.apiserver.requests import WriteOptions
@@ -11,13 +14,16 @@ from posse.kinds.errors import ApiError, bad_request
 from posse.kinds.kind import Json, Kind
 from posse.model.decoding import ShapeError, decode, drop_nulls, unknown_fields
 
+# Deeper than any object that is meant, far from where walking through one would overflow the stack.
+NESTING_MAX = 100
+
 _encode = msgspec.json.Encoder().encode
 
 
 def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = None) -> Json:
     """Return the object that `body` describes, in storage form; fields unknown but already in `old` are no news."""
     _check_type(kind, body)
-    body = _without_nulls(body)
+    body = _cleaned(body)
     version = body["apiVersion"].rpartition("/")[2]
     try:
         decode(kind.struct, body)
@@ -57,16 +63,38 @@ def _check_type(kind: Kind, body: Json) -> None:
         raise _unfit(kind, api_version.rpartition("/")[2], f"its kind is {name}", str(name))
 
 
-def _without_nulls(body: Json) -> Json:
+def nested_too_deeply() -> ApiError:
+    return bad_request(f"what was sent is nested more than {NESTING_MAX} levels deep")
+
+
+def _cleaned(body: Json) -> Json:
     """To Kubernetes null means absent. Encoding, which is fast, tells whether there is any, and whether it can be."""
     try:
         text = _encode(body)
     except UnicodeEncodeError as error:
         raise bad_request(f"the object contains text that is not Unicode: {error.reason}") from error
+    except RecursionError as error:
+        raise nested_too_deeply() from error
+    # Every level opens a bracket; only an object that has so many of them need be walked through.
+    if text.count(b"{") + text.count(b"[") > NESTING_MAX and _is_too_deep(body):
+        raise nested_too_deeply()
     if b":null" not in text:
         return body
     cleaned: Json = drop_nulls(body)
     return cleaned
+
+
+def _is_too_deep(body: Json) -> bool:
+    level: list[Any] = [body]
+    for _ in range(NESTING_MAX):
+        level = [member for item in level for member in _members(item)]
+    return any(isinstance(item, dict | list) for item in level)
+
+
+def _members(item: Any) -> Iterable[Any]:
+    if isinstance(item, dict):
+        return item.values()
+    return item if isinstance(item, list) else ()
 
 
 def _report_unknown(kind: Kind, body: Json, options: WriteOptions, old: Json | None) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from posse.kinds.errors import already_exists, conflict, internal, not_found
+from posse.kinds.errors import already_exists, conflict, internal, not_found, request_too_large
 from posse.kinds.kind import Json, Kind
-from posse.store.errors import CommitFailed
+from posse.store.errors import CommitFailed, ObjectTooLarge
 from posse.store.objects import Conflict, Key, Stored
 from posse.store.store import ABSENT, Store
 
@@ -53,6 +53,8 @@ class KindStore:
     def _put(self, kind: Kind, obj: Json, expected: int) -> Stored:
         try:
             stored = self._store.put(key_of(kind, obj), obj, expected)
+        except ObjectTooLarge as refusal:
+            raise request_too_large(refusal.limit_bytes) from refusal
         except CommitFailed as failure:
             raise internal(str(failure)) from failure
         if isinstance(stored, Conflict):

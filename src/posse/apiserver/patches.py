@@ -1,5 +1,6 @@
 """Which kind of patch a media type means, and applying it. How each works is for posse.kinds.patching."""
 
+from posse.apiserver.incoming import nested_too_deeply
 from posse.apiserver.requests import Patch
 from posse.kinds.errors import bad_request, unprocessable, unsupported_media_type
 from posse.kinds.kind import Json, Kind
@@ -17,16 +18,22 @@ STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 SUPPORTED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
 
 
+def check_media_type(media_type: str) -> None:
+    if media_type not in SUPPORTED:
+        raise unsupported_media_type(SUPPORTED)
+
+
 def patched(kind: Kind, obj: Json, patch: Patch) -> Json:
     """Return the patched object, which shares nothing with `obj`."""
-    if patch.media_type not in SUPPORTED:
-        raise unsupported_media_type(SUPPORTED)
+    check_media_type(patch.media_type)
     try:
         result = _apply(kind, obj, patch)
     except PatchMismatchError as error:
         raise unprocessable(str(error)) from error
     except PatchError as error:
         raise bad_request(str(error)) from error
+    except RecursionError as error:
+        raise nested_too_deeply() from error
     if not isinstance(result, dict):
         raise unprocessable("the patch turns the object into something that is not an object")
     return result

@@ -3,7 +3,6 @@
 Knows the names of kinds, not their contents: the server judges those.
 """
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from posse.apiserver.http.yaml_values import as_json, load_documents
 from posse.cli.problems import Problem
 from posse.kinds.kind import Kind
 from posse.kinds.registry import KINDS, by_kind
@@ -40,16 +40,6 @@ class Manifest:
         return namespace
 
 
-class _Loader(yaml.CSafeLoader):
-    """Dates stay text, as JSON has no dates."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    letter: [rule for rule in rules if rule[0] != "tag:yaml.org,2002:timestamp"]
-    for letter, rules in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
-
-
 def read_manifests(filename: str) -> list[Manifest]:
     origin = "standard input" if filename == STANDARD_INPUT else filename
     manifests = list(parse_manifests(_text_of(filename), origin))
@@ -60,7 +50,7 @@ def read_manifests(filename: str) -> list[Manifest]:
 
 def parse_manifests(text: str, origin: str) -> Iterator[Manifest]:
     try:
-        documents = list(yaml.load_all(text, _Loader))
+        documents = load_documents(text, aliases=True)
     except yaml.YAMLError as error:
         raise Problem(f"{_position(origin, error)}: not valid YAML: {_what(error)}") from error
     for number, document in enumerate(documents, start=1):
@@ -82,11 +72,10 @@ def _text_of(filename: str) -> str:
 
 
 def _check_plain(document: Any, origin: str) -> None:
-    """YAML can say what JSON cannot: sets, bytes, infinity, objects that contain themselves."""
     try:
-        json.dumps(document, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Problem(f"{origin}: cannot be said in JSON: {error}") from error
+        as_json(document)
+    except ValueError as error:
+        raise Problem(f"{origin}: {error}") from error
 
 
 def _manifests_in(document: Any, origin: str) -> Iterator[Manifest]:

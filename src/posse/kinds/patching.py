@@ -7,12 +7,16 @@ place afterwards. Whether the result is a valid object is for others to judge.
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+import msgspec
+
 from posse.model.meta import Shape
 from posse.model.structure import FieldShape, fields_of
 
 Json = dict[str, Any]
 
 _OPERATIONS_MAX = 10_000
+# What all copies of one patch may add; without a bound each of them could double the object.
+_COPIED_BYTES_MAX = 3 * 1024 * 1024
 
 _DIRECTIVE = "$patch"
 _RETAIN = "$retainKeys"
@@ -63,8 +67,12 @@ def json_patch(obj: Json, operations: Any) -> Any:
             f"a JSON patch may have at most {_OPERATIONS_MAX} operations, this one has {len(operations)}"
         )
     document = copy_json(obj)
+    copied_bytes = 0
     for position, operation in enumerate(operations):
         try:
+            copied_bytes += _copied_bytes(document, operation)
+            if copied_bytes > _COPIED_BYTES_MAX:
+                raise PatchMismatchError(f"the copies add more than {_COPIED_BYTES_MAX} bytes to the object")
             document = _apply(document, operation)
         except PatchError as error:
             raise type(error)(f"operation {position} of the JSON patch: {error}") from error
@@ -79,6 +87,12 @@ def _apply(document: Any, operation: Any) -> Any:
     if apply is None:
         raise PatchError(f"op is {name!r}: expected one of {', '.join(_OPERATIONS)}")
     return apply(document, _pointer(operation, "path"), operation)
+
+
+def _copied_bytes(document: Any, operation: Any) -> int:
+    if not isinstance(operation, dict) or operation.get("op") != "copy":
+        return 0
+    return len(msgspec.json.encode(_find(document, _pointer(operation, "from"))))
 
 
 def _pointer(operation: Json, member: str) -> list[str]:

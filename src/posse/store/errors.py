@@ -7,6 +7,7 @@ StoreError
 │   ├── DataDirCorrupt    its file is damaged or is no database
 │   ├── DataDirForeign    its file was written by something else, or by a newer Posse
 │   └── DataDirUnusable   the operating system refuses: permissions, not a directory, no space
+├── ObjectTooLarge      an object is larger than the store takes
 ├── CommitFailed        writes could not be made durable; the store takes no more
 └── HistoryExpired      a watcher asked for, or fell behind to, changes that are no longer kept
 """
@@ -58,6 +59,12 @@ class DataDirUnusable(DataDirError):
             path, f"data directory {path} cannot be used: {detail}; check it or use another --data-dir"
         )
         self.detail = detail
+
+
+class ObjectTooLarge(StoreError):
+    def __init__(self, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(f"the object takes {size_bytes} bytes, more than {limit_bytes}")
+        self.limit_bytes = limit_bytes
 
 
 class CommitFailed(StoreError):

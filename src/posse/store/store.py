@@ -21,11 +21,12 @@ import msgspec
 
 from posse.store.change_log import ChangeLog, Feed, Interest
 from posse.store.data_directory import DataDirectory
-from posse.store.errors import CommitFailed, DataDirCorrupt, HistoryExpired
+from posse.store.errors import CommitFailed, DataDirCorrupt, HistoryExpired, ObjectTooLarge
 from posse.store.journal import Journal
 from posse.store.objects import Change, Conflict, Json, Key, Stored
 
 HISTORY_LIMIT = 20_000
+OBJECT_BYTES_MAX = 3 * 1024 * 1024
 # After a start versions continue this far above the last durable one. Whoever saw a version that was lost with the
 # process holds a number that will never be given out again, and is told to list anew.
 RESTART_GAP = 1_000_000
@@ -104,8 +105,9 @@ class Store:
         version = self._next_version()
         obj["metadata"]["resourceVersion"] = str(version)
         after = Stored(obj, version)
-        # Encoded here and not when first needed: what cannot be encoded must be refused before anything changes.
-        _ = after.encoded
+        # Encoded here and not when first needed: what cannot be kept must be refused before anything changes.
+        if len(after.encoded) > OBJECT_BYTES_MAX:
+            raise ObjectTooLarge(len(after.encoded), OBJECT_BYTES_MAX)
         self.version = version
         place = (key.namespace, key.name)
         if before is None:

@@ -197,3 +197,29 @@ def test_a_dry_run_answers_as_if_and_keeps_nothing(service, pod, refused):
     assert service.store.version == before
     service.create(POD, "default", pod())
     assert refused(service.create, POD, "default", pod(), WriteOptions(dry_run=True)).code == 409
+
+
+def nested(levels):
+    """Make a value with so many objects one within another."""
+    value = {}
+    for _ in range(levels - 1):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("levels", [99, 400, 5000])
+def test_what_is_nested_too_deeply_is_refused(service, refused, levels):
+    allowed = {"metadata": {"name": "fine"}, "other": nested(99)}
+    assert service.create(CONFIG_MAP, "default", allowed)
+    body = {"metadata": {"name": "c"}, "other": {"a": nested(levels)}}
+    error = refused(service.create, CONFIG_MAP, "default", body)
+    assert (error.code, error.message) == (400, "what was sent is nested more than 100 levels deep")
+
+
+def test_what_is_too_large_is_refused_and_leaves_no_trace(service, refused):
+    body = {"metadata": {"name": "c"}, "data": {"x": "x" * 3 * 1024 * 1024}}
+    before = service.store.version
+    error = refused(service.create, CONFIG_MAP, "default", body)
+    assert (error.code, error.reason) == (413, "RequestEntityTooLarge")
+    assert service.store.version == before
+    assert service.list(CONFIG_MAP, None).items == []

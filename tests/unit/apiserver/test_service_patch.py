@@ -128,3 +128,27 @@ def test_taking_the_last_finalizer_off_an_object_that_is_being_deleted_removes_i
     service.delete(CONFIG_MAP, "default", "c")
     service.patch(CONFIG_MAP, "default", "c", Patch(MERGE, {"metadata": {"finalizers": None}}))
     assert service.list(CONFIG_MAP, None).items == []
+
+
+def test_patches_cannot_make_an_object_larger_than_may_be_stored(service, refused):
+    service.create(CONFIG_MAP, "default", {"metadata": {"name": "c"}, "data": {"x": "x" * 2_000_000}})
+    steps = [{"op": "copy", "from": "/data/x", "path": "/data/y"}]
+    error = refused(service.patch, CONFIG_MAP, "default", "c", Patch(JSON, steps))
+    assert (error.code, error.reason) == (413, "RequestEntityTooLarge")
+    error = refused(service.patch, CONFIG_MAP, "default", "c", Patch(JSON, steps * 2))
+    assert (error.code, error.reason) == (422, "Invalid")
+
+
+@pytest.mark.parametrize("steps", [2, 60])
+def test_patches_cannot_nest_an_object_too_deeply(service, refused, steps):
+    deep = {}
+    for _ in range(40):
+        deep = {"a": deep}
+    service.create(CONFIG_MAP, "default", {"metadata": {"name": "c"}, "x": deep})
+    moves = []
+    for _ in range(steps):
+        into = "/x" + "/a" * 40
+        moves += [{"op": "copy", "from": "/x", "path": "/y"}, {"op": "add", "path": into, "value": {}}]
+        moves += [{"op": "move", "from": "/y", "path": f"{into}/a"}]
+    error = refused(service.patch, CONFIG_MAP, "default", "c", Patch(JSON, moves))
+    assert (error.code, error.message) == (400, "what was sent is nested more than 100 levels deep")

@@ -40,6 +40,11 @@ def test_versions_are_kept_as_written():
     assert manifest.version == "v1alpha3"
 
 
+def test_parts_may_be_repeated_by_aliases():
+    (manifest,) = parse(POD + "spec: {a: &a {x: 1}, b: *a}")
+    assert manifest.obj["spec"]["b"] == {"x": 1}
+
+
 def test_dates_stay_text():
     (manifest,) = parse(POD + "spec: {when: 2026-01-31, then: 2026-01-31T00:00:00Z}")
     assert manifest.obj["spec"] == {"when": "2026-01-31", "then": "2026-01-31T00:00:00Z"}
@@ -68,6 +73,8 @@ def test_dates_stay_text():
         (POD + "spec: {x: !!set {a}}", "cannot be said in JSON"),
         (POD + "spec: {x: .inf}", "cannot be said in JSON"),
         ("&a {kind: List, items: [*a]}", "cannot be said in JSON"),
+        ("a: !!int x", "file.yaml:1:4: not valid YAML: this cannot be read as int"),
+        ("[" * 100_000, "nested more than 100 levels deep"),
         (f"{POD}---\nkind: Pod\n", "file.yaml (document 2): apiVersion is missing"),
     ],
 )

@@ -388,3 +388,13 @@ def wreck(data):
         if isinstance(item, dict | list):
             wreck(item)
     data.clear()
+
+
+def test_copies_cannot_blow_an_object_up():
+    doubling = [{"op": "copy", "from": "", "path": f"/a{number}"} for number in range(40)]
+    with pytest.raises(
+        PatchMismatchError, match=r"operation 1[0-9] of .*: the copies add more than 3145728 bytes"
+    ):
+        json_patch({"a": "x" * 1000}, doubling)
+    small = [{"op": "copy", "from": "/a", "path": f"/b{number}"} for number in range(1000)]
+    assert len(json_patch({"a": "x" * 1000}, small)) == 1001

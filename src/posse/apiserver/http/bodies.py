@@ -12,6 +12,8 @@ from aiohttp import web
 
 from posse.apiserver.http.protobuf import ProtobufError
 from posse.apiserver.http.protobuf_messages import read_protobuf
+from posse.apiserver.http.yaml_values import as_json, load_documents
+from posse.apiserver.incoming import nested_too_deeply
 from posse.kinds.errors import ApiError, bad_request, request_too_large, unsupported_media_type
 
 BODY_LIMIT_BYTES = 3 * 1024 * 1024
@@ -20,15 +22,6 @@ JSON_TYPES = ("application/json",)
 YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
 
 PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
-
-
-class _TextLoader(yaml.CSafeLoader):
-    """Reads YAML into JSON values only: a timestamp stays the text that was written."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 - the base class declares it as an instance table
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-    }
 
 
 async def read_body(request: web.Request) -> bytes:
@@ -79,6 +72,8 @@ def decode_json(body: bytes) -> Any:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _malformed_json(body, str(error)) from error
+    except RecursionError as error:
+        raise nested_too_deeply() from error
 
 
 def _malformed_json(body: bytes, reason: str) -> ApiError:
@@ -95,10 +90,16 @@ def _malformed_json(body: bytes, reason: str) -> ApiError:
 
 def _decode_yaml(body: bytes) -> Any:
     try:
-        return yaml.load(body, Loader=_TextLoader)  # noqa: S506 - derives from the safe loader
+        documents = load_documents(body, aliases=False)
     except yaml.YAMLError as error:
         text = " ".join(str(error).split())
         raise bad_request(f"the request body is not valid YAML: {text}") from error
+    if len(documents) != 1:
+        raise bad_request(f"the request body must be one YAML document, not {len(documents)}")
+    try:
+        return decode_json(as_json(documents[0]))
+    except ValueError as error:
+        raise bad_request(f"the request body {error}") from error
 
 
 def _decode_protobuf(body: bytes) -> Any:

@@ -14,6 +14,10 @@ Query = Mapping[str, str]
 T = TypeVar("T")
 FIELD_VALIDATIONS = ("Ignore", "Warn", "Strict")
 PROPAGATIONS = ("Orphan", "Background", "Foreground")
+# So many digits always fit into 64 bits.
+COUNT_DIGITS_MAX = 18
+COUNT_TEXT = f"a whole number of at least 0 and at most {COUNT_DIGITS_MAX} digits"
+SHOWN_CHARACTERS = 64
 VERSION_MATCHES = ("Exact", "NotOlderThan")
 
 
@@ -31,8 +35,8 @@ def selection(query: Query) -> Selection:
         return Selection()
     version_match = _one_of(query, "resourceVersionMatch", VERSION_MATCHES)
     version = query.get("resourceVersion", "")
-    if version and not version.isdecimal():
-        raise bad_request(f'invalid resourceVersion: "{version}" is not a whole number')
+    if version and not _is_count(version):
+        raise bad_request(f'invalid resourceVersion: "{version[:SHOWN_CHARACTERS]}" is not {COUNT_TEXT}')
     return Selection(
         labels=query.get("labelSelector", ""),
         fields=query.get("fieldSelector", ""),
@@ -115,9 +119,13 @@ def _count(query: Query, name: str) -> int | None:
     text = query.get(name)
     if not text:
         return None
-    if not (text.isascii() and text.isdecimal()):
-        raise bad_request(f'{name} must be a whole number of at least 0, not "{text}"')
+    if not _is_count(text):
+        raise bad_request(f'{name} must be {COUNT_TEXT}, not "{text[:SHOWN_CHARACTERS]}"')
     return int(text)
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= COUNT_DIGITS_MAX
 
 
 def _one_of(query: Query, name: str, allowed: tuple[str, ...]) -> str:

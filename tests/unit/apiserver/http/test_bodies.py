@@ -6,6 +6,7 @@ from posse.apiserver.http.bodies import decode
 from posse.kinds.errors import ApiError
 
 JSON = "application/json"
+YAML = "application/yaml"
 
 
 def refusal(body: bytes, media_type: str) -> ApiError:
@@ -55,3 +56,48 @@ def test_other_content_types_are_refused_with_the_ones_that_are_not():
     error = refusal(b"k8s\x00", "application/vnd.kubernetes.protobuf")
     assert error.code == 415
     assert "application/json" in error.message
+
+
+@pytest.mark.parametrize("depth", [101, 1100, 100_000])
+@pytest.mark.parametrize("around", [("[", "]"), ('{"a": ', "}")])
+def test_yaml_nested_too_deeply_is_a_bad_request_and_no_crash(depth, around):
+    error = refusal((around[0] * depth + "1" + around[1] * depth).encode(), YAML)
+    assert error.code == 400
+    assert "nested more than 100 levels deep" in error.message
+
+
+@pytest.mark.parametrize("depth", [2000, 1_000_000])
+def test_json_nested_too_deeply_is_a_bad_request(depth):
+    error = refusal(b"[" * depth + b"]" * depth, JSON)
+    assert (error.code, error.message) == (400, "what was sent is nested more than 100 levels deep")
+
+
+def test_yaml_aliases_are_refused_by_their_place():
+    doubling = "\n".join(f"a{number + 1}: &a{number + 1} [*a{number}, *a{number}]" for number in range(40))
+    for text in (f"a0: &a0 x\n{doubling}", "a: &a0 [*a0]\n", "a: &a0 {b: 1}\nc: {<<: *a0}"):
+        error = refusal(text.encode(), YAML)
+        assert error.code == 400
+        assert "aliases are not taken" in error.message
+        assert "line" in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: " + "1" * 5000,
+        "a: !!int x",
+        "a: !!bool x",
+        "a: !!timestamp x",
+        "a: .nan",
+        "a: !!set {x}",
+        "a: !!binary eA==",
+        "{}\n---\n{}",
+        "",
+    ],
+)
+def test_yaml_that_is_no_json_value_is_a_bad_request(text):
+    assert refusal(text.encode(), YAML).code == 400
+
+
+def test_keys_of_yaml_objects_become_text():
+    assert decode(b"{2: a, true: b}", YAML) == {"2": "a", "true": "b"}

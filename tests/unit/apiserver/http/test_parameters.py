@@ -106,3 +106,11 @@ def test_delete_options_stand_in_the_query_or_in_the_body():
 )
 def test_delete_options_that_cannot_be_read_name_the_field(query, body, named):
     assert named in refusal(parameters.delete_options, query, body)
+
+
+@pytest.mark.parametrize("name", ["limit", "resourceVersion"])
+def test_numbers_beyond_64_bits_are_refused_without_being_read(name):
+    with pytest.raises(ApiError, match=f"{name}.* 18 digits") as caught:
+        parameters.selection({name: "1" * 5000})
+    assert caught.value.code == 400
+    assert len(caught.value.message) < 200
