@@ -23,6 +23,7 @@ from posse.apiserver.http.paths import ResourcePath
 from posse.apiserver.http.rendering import View
 from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tables import checked_include
+from posse.apiserver.patches import check_media_type
 from posse.apiserver.requests import Patch
 from posse.apiserver.service import ApiService
 from posse.kinds.errors import bad_request, method_not_allowed, not_acceptable
@@ -131,7 +132,9 @@ class Resources:
 
     async def _patch(self, call: Call) -> web.StreamResponse:
         target, options = call.target, parameters.write_options(call.query)
-        patch = Patch(media_type_of(call.request), decode_json(await read_body(call.request)))
+        media_type = media_type_of(call.request)
+        check_media_type(media_type)
+        patch = Patch(media_type, decode_json(await read_body(call.request)))
         patched = self._service.patch(
             target.kind, target.namespace, target.name, patch, subresource=target.subresource, options=options
         )

@@ -177,7 +177,11 @@ def test_patches_of_each_type(http):
 
 def test_patches_that_cannot_be_applied(http):
     created(http("POST", PODS, pod("a")))
-    refused(http("PATCH", f"{PODS}/a", {}, Content_Type="text/plain"), 415, "UnsupportedMediaType")
+    for media_type, body in (("text/plain", {}), ("application/apply-patch+yaml", "metadata:\n  name: a\n")):
+        status = refused(
+            http("PATCH", f"{PODS}/a", body, Content_Type=media_type), 415, "UnsupportedMediaType"
+        )
+        assert "application/strategic-merge-patch+json" in status["message"]
     refused(http("PATCH", f"{PODS}/a", "{", Content_Type=MERGE), 400, "BadRequest")
     refused(http("PATCH", f"{PODS}/a", [], Content_Type=MERGE), 400, "BadRequest")
     steps = [{"op": "remove", "path": "/nowhere"}]
