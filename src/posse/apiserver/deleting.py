@@ -28,6 +28,14 @@ def check_preconditions(kind: Kind, obj: Json, uid: str, resource_version: str) 
             raise conflict(kind, metadata["name"], text)
 
 
+def unheeded(options: DeleteOptions) -> list[str]:
+    """What the caller should be told of its options: dependents are nobody's business here, they stay as they are."""
+    if options.propagation not in {"Orphan", "Foreground"}:
+        return []
+    policy = f"propagationPolicy {options.propagation}"
+    return [f"{policy} has no effect: the embedded cluster has no garbage collector yet"]
+
+
 def departing(kind: Kind, obj: Json, options: DeleteOptions, now: float) -> Json | None:
     """Return the object as it stays for now (itself if nothing changes), or None when it is gone at once."""
     if kind is NAMESPACE:

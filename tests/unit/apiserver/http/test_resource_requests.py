@@ -245,6 +245,21 @@ def test_delete_options_come_from_query_or_body(http):
     assert http("GET", f"{PODS}/b").status_code == 404
 
 
+@pytest.mark.parametrize("path", [f"{PODS}/a", PODS])
+@pytest.mark.parametrize("policy", ["Orphan", "Foreground"])
+def test_a_propagation_policy_nobody_heeds_is_answered_with_a_warning(http, path, policy):
+    created(http("POST", PODS, pod("a")))
+    deleted = http("DELETE", path, {"propagationPolicy": policy})
+    assert deleted.status_code == 200
+    text = f"propagationPolicy {policy} has no effect: the embedded cluster has no garbage collector yet"
+    assert deleted.headers["Warning"] == f'299 - "{text}"'
+
+
+def test_deleting_in_the_background_needs_no_warning(http):
+    created(http("POST", PODS, pod("a")))
+    assert "Warning" not in http("DELETE", f"{PODS}/a", {"propagationPolicy": "Background"}).headers
+
+
 def test_a_precondition_guards_against_deleting_a_namesake(http):
     created(http("POST", PODS, pod("a")))
     options = {"preconditions": {"uid": "another"}}
