@@ -8,7 +8,7 @@ import pytest
 
 from tests.architecture.source_tree import ROOT, SOURCE, dotted, length, modules, with_parents
 
-PURE = ("model", "engine", "kinds", "controllers")
+PURE = ("model", "engine", "kinds", "controllers", "kubelet")
 ENTRY_POINTS = {"posse.__main__", "posse.cli.main"}
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base", "misc", "core"}
 READS_OF_CLOCK_OR_CHANCE = {
@@ -92,6 +92,38 @@ def test_decisions_read_no_clock_and_roll_no_dice():
         )
     ]
     assert reads == []
+
+
+def test_decisions_use_no_dice_of_numpy():
+    """The import contracts see numpy as a whole, which the engine needs."""
+    uses = [module.at(node) for module in modules(*PURE) for node in dice_of_numpy(module.tree)]
+    assert uses == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import numpy as np\nnp.random.default_rng().integers(3)", True),
+        ("import numpy.random", True),
+        ("from numpy import random", True),
+        ("from numpy.random import default_rng", True),
+        ("import numpy as np\nnp.arange(3)", False),
+    ],
+)
+def test_dice_of_numpy_are_found(source, found):
+    assert bool(list(dice_of_numpy(ast.parse(source)))) is found
+
+
+def dice_of_numpy(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            names = [dotted(node).replace("np.", "numpy.", 1)]
+        if any(f"{name}.".startswith("numpy.random.") for name in names):
+            yield node
 
 
 def test_the_engine_makes_sets_only_to_ask_what_is_in_them():
