@@ -6,12 +6,12 @@ Pods on a node get time to stop, and whoever runs the node removes them. A names
 from posse.apiserver.requests import DeleteOptions
 from posse.kinds.errors import conflict
 from posse.kinds.kind import Json, Kind
+from posse.kinds.pod_defaults import GRACE_SECONDS
 from posse.kinds.pods import GRACE_SECONDS_MAX
 from posse.kinds.registry import NAMESPACE, POD
+from posse.model.pod import ENDED_PHASES
 from posse.model.timestamps import format_timestamp, parse_timestamp
 
-DEFAULT_GRACE_SECONDS = 30
-FINISHED_PHASES = frozenset({"Succeeded", "Failed"})
 # Deleting one of these answers with the object, of others with a Status.
 ANSWERED_WITH_OBJECT = frozenset({"Pod", "PersistentVolume", "PersistentVolumeClaim", "ServiceAccount"})
 
@@ -82,12 +82,12 @@ def deletion_answer(kind: Kind, gone: Json) -> Json:
 
 def _grace_seconds(kind: Kind, obj: Json, options: DeleteOptions) -> int:
     spec = obj.get("spec", {})
-    is_running = spec.get("nodeName") and obj.get("status", {}).get("phase") not in FINISHED_PHASES
+    is_running = spec.get("nodeName") and obj.get("status", {}).get("phase") not in ENDED_PHASES
     if kind is not POD or not is_running:
         return 0
     asked = options.grace_seconds
     if asked is None:
-        asked = int(spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS))
+        asked = int(spec.get("terminationGracePeriodSeconds", GRACE_SECONDS))
     # As in Kubernetes a negative period means as soon as can be, but not by force.
     return min(asked, GRACE_SECONDS_MAX) if asked >= 0 else 1
 

@@ -7,7 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from posse.engine.overview import GroupSummary, Overview
-from posse.runtime.usage import CPU, GPU, MEMORY, NodeUsage
+from posse.engine.resources import CPU, MEMORY
+from posse.runtime.usage import GPU, NodeUsage
 
 # Lines that headers, totals and the prompt around the two tables take up.
 FIXED_LINES = 10
@@ -37,7 +38,7 @@ def _node_table(nodes: Sequence[NodeUsage], rows: int) -> Table:
 
 def _node_row(name: str, nodes: Sequence[NodeUsage]) -> list[str]:
     pods = sum(node.pods for node in nodes)
-    units = {CPU: 1000, MEMORY: 1000 * GIBI, GPU: 1000}
+    units = {CPU: 1000, MEMORY: GIBI, GPU: 1}
     return [name, str(pods), *(_share(nodes, resource, unit) for resource, unit in units.items())]
 
 

@@ -6,10 +6,9 @@ The finalizer itself is put on by admission. Pods that are being deleted still c
 from typing import Any, NamedTuple
 
 from posse.kinds.admission import POD_GROUP_FINALIZER
+from posse.model.pod import ENDED_PHASES
 
 Json = dict[str, Any]
-
-ENDED_PHASES = ("Succeeded", "Failed")
 
 
 class Name(NamedTuple):

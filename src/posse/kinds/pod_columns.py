@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from posse.kinds.durations import since
 from posse.kinds.kind import Column, Json
+from posse.model.pod import ENDED_PHASES
 
 NONE = "<none>"
 
@@ -51,7 +52,7 @@ def _with_deletion(shown: str, pod: Json) -> str:
         return shown
     if status.get("reason") == "NodeLost":
         return "Unknown"
-    return shown if status.get("phase") in {"Succeeded", "Failed"} else "Terminating"
+    return shown if status.get("phase") in ENDED_PHASES else "Terminating"
 
 
 def _init_text(spec: Json, statuses: list[Json], sidecars: set[str]) -> str:

@@ -19,8 +19,6 @@ FIRST_BACKOFF_SECONDS = 10.0
 LONGEST_BACKOFF_SECONDS = 300.0
 ALREADY_DUE = 0.0
 
-TERMINAL_PHASES = ("Succeeded", "Failed")
-
 
 class Move(StrEnum):
     START = "start"

@@ -167,6 +167,10 @@ class PodStatus(Shape):
     volume_health: tuple[Any, ...] = ()
 
 
+# The phases after which a pod runs no more and holds nothing.
+ENDED_PHASES = frozenset({"Succeeded", "Failed"})
+
+
 class Pod(ApiObject):
     """One or more containers that run together on one node."""
 

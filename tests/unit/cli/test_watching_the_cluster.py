@@ -9,14 +9,15 @@ from posse.cli.progress import group_states, progress_lines
 from posse.engine.backlog import Place
 from posse.engine.decisions import GroupKey
 from posse.engine.overview import GroupSummary, Overview
-from posse.runtime.usage import CPU, GPU, MEMORY, NodeUsage
+from posse.engine.resources import CPU, MEMORY
+from posse.runtime.usage import GPU, NodeUsage
 
-GIBI = 1000 * 1024**3
+GIBI = 1024**3
 
 
 def node(number, gpus=0):
-    total = {CPU: 32_000, MEMORY: 256 * GIBI, GPU: 8000}
-    return NodeUsage(f"node-{number:04d}", 1 if gpus else 0, {CPU: 1500, MEMORY: 0, GPU: gpus * 1000}, total)
+    total = {CPU: 32_000, MEMORY: 256 * GIBI, GPU: 8}
+    return NodeUsage(f"node-{number:04d}", 1 if gpus else 0, {CPU: 1500, MEMORY: 0, GPU: gpus}, total)
 
 
 def group(name, attached=4, state="Scheduled", message=""):

@@ -1,4 +1,5 @@
-from posse.runtime.usage import CPU, GPU, MEMORY, NodeUsage, node_usage
+from posse.engine.resources import CPU, MEMORY
+from posse.runtime.usage import GPU, NodeUsage, node_usage
 
 
 def node(name, **allocatable):
@@ -23,14 +24,26 @@ def test_requests_add_up_by_node():
         NodeUsage(
             "a",
             2,
-            {CPU: 1250, MEMORY: 0, GPU: 2000},
-            {CPU: 4000, MEMORY: 1024_000, GPU: 8000},
+            {CPU: 1250, MEMORY: 0, GPU: 2},
+            {CPU: 4000, MEMORY: 1024, GPU: 8},
         ),
         NodeUsage("b", 0, {CPU: 0, MEMORY: 0, GPU: 0}, {CPU: 500, MEMORY: 0, GPU: 0}),
     ]
 
 
+def test_a_pod_counts_as_the_scheduler_counts_it():
+    made = pod("a", {"cpu": "1"})
+    made["spec"] |= {
+        "initContainers": [{"name": "i", "resources": {"requests": {"cpu": "3"}}}],
+        "overhead": {"cpu": "250m"},
+    }
+    (usage,) = node_usage([node("a", cpu="4")], [made])
+    assert usage.used[CPU] == 3250
+
+
 def test_odd_objects_do_not_break_the_view():
     nodes = [{"metadata": {"name": "bare"}}, node("odd", cpu="lots")]
-    pods = [{"spec": {"nodeName": "odd", "containers": None}}]
-    assert [(usage.pods, usage.total[CPU]) for usage in node_usage(nodes, pods)] == [(0, 0), (1, 0)]
+    nodes += [{"metadata": {"name": "shapeless"}, "status": {"allocatable": 7}}]
+    pods = [{"spec": {"nodeName": "odd", "containers": None}}, pod("odd", {"cpu": "lots"}), pod("odd", 7)]
+    seen = [(usage.pods, usage.used[CPU], usage.total[CPU]) for usage in node_usage(nodes, pods)]
+    assert seen == [(0, 0, 0), (3, 0, 0), (0, 0, 0)]
