@@ -4,7 +4,7 @@ Whether the node exists is not asked, as in Kubernetes: the scheduler has just s
 """
 
 from posse.apiserver.deleting import check_preconditions
-from posse.kinds.errors import ApiError, FieldError, bad_request, invalid
+from posse.kinds.errors import CONFLICT, ApiError, FieldError, bad_request, invalid
 from posse.kinds.kind import Json
 from posse.kinds.registry import POD
 from posse.model.binding import Binding
@@ -58,7 +58,7 @@ def _refusal(pod: Json) -> str:
 
 def _conflict(name: str, text: str) -> ApiError:
     message = f'Operation cannot be fulfilled on {BINDING_RESOURCE} "{name}": {text}'
-    return ApiError(409, "Conflict", message, {"name": name, "kind": BINDING_RESOURCE})
+    return ApiError(CONFLICT, "Conflict", message, {"name": name, "kind": BINDING_RESOURCE})
 
 
 def _with_extras(metadata: Json, binding: Binding) -> Json:

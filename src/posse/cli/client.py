@@ -20,7 +20,6 @@ JSON = "application/json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 STRATEGIC_MERGE = "application/strategic-merge-patch+json"
 TIMEOUT_SECONDS = 30.0
-NOT_FOUND = 404
 
 
 class Refused(Problem):

@@ -12,6 +12,12 @@ from typing import Any, Protocol
 
 import msgspec
 
+# The codes by which callers tell refusals apart.
+UNAUTHORIZED = 401
+NOT_FOUND = 404
+CONFLICT = 409
+EXPIRED = 410
+
 
 class CauseType(StrEnum):
     REQUIRED = "FieldValueRequired"
@@ -168,11 +174,11 @@ def namespace_terminating(kind: Nameable, name: str, namespace: str) -> ApiError
 
 
 def not_found(kind: Nameable, name: str) -> ApiError:
-    return _about(kind, name, 404, "NotFound", f'{kind.group_resource} "{name}" not found')
+    return _about(kind, name, NOT_FOUND, "NotFound", f'{kind.group_resource} "{name}" not found')
 
 
 def already_exists(kind: Nameable, name: str) -> ApiError:
-    return _about(kind, name, 409, "AlreadyExists", f'{kind.group_resource} "{name}" already exists')
+    return _about(kind, name, CONFLICT, "AlreadyExists", f'{kind.group_resource} "{name}" already exists')
 
 
 OBJECT_MODIFIED = (
@@ -182,7 +188,7 @@ OBJECT_MODIFIED = (
 
 def conflict(kind: Nameable, name: str, text: str = OBJECT_MODIFIED) -> ApiError:
     message = f'Operation cannot be fulfilled on {kind.group_resource} "{name}": {text}'
-    return _about(kind, name, 409, "Conflict", message)
+    return _about(kind, name, CONFLICT, "Conflict", message)
 
 
 def method_not_allowed(kind: Nameable, action: str) -> ApiError:
@@ -195,12 +201,12 @@ def bad_request(message: str) -> ApiError:
 
 
 def unauthorized() -> ApiError:
-    return ApiError(401, "Unauthorized", "Unauthorized")
+    return ApiError(UNAUTHORIZED, "Unauthorized", "Unauthorized")
 
 
 def no_such_resource() -> ApiError:
     """The path itself names nothing that is served."""
-    return ApiError(404, "NotFound", "the server could not find the requested resource", {})
+    return ApiError(NOT_FOUND, "NotFound", "the server could not find the requested resource", {})
 
 
 def not_acceptable(accepted: Iterable[str]) -> ApiError:
@@ -210,7 +216,7 @@ def not_acceptable(accepted: Iterable[str]) -> ApiError:
 
 def expired(message: str) -> ApiError:
     """The asked-for resourceVersion or continue token is too old: the client must list again."""
-    return ApiError(410, "Expired", message)
+    return ApiError(EXPIRED, "Expired", message)
 
 
 def request_too_large(limit_bytes: int) -> ApiError:

@@ -10,7 +10,7 @@ from posse.apiserver.transport import Transport
 from posse.controllers.event_expiry import EventExpiry
 from posse.controllers.namespace_deletion import DeleteObject, LetGo, Step, is_terminating, next_steps
 from posse.controllers.podgroup_protection import PodGroupProtection, Release
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import EVENT, KINDS, NAMESPACE, POD, POD_GROUP
 from posse.runtime.following import Follower, Json
@@ -24,8 +24,6 @@ EMPTYING_SECONDS = 0.3
 EVENT_SWEEP_SECONDS = 60.0
 # Enough for one group commit to be worth its while, little enough to stay responsive in between.
 EVENTS_DELETED_TOGETHER = 300
-NOT_FOUND = 404
-CONFLICT = 409
 
 
 class Controllers:

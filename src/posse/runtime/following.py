@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from posse.apiserver.transport import Transport
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import EXPIRED, ApiError
 from posse.kinds.kind import Kind
 from posse.runtime.skipping import skipping
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1.0
-EXPIRED = 410
 
 Json = dict[str, Any]
 Listener = Callable[[Json], None]

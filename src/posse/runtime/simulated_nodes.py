@@ -11,7 +11,7 @@ from collections.abc import Callable
 from posse.apiserver.patches import MERGE_PATCH
 from posse.apiserver.requests import Patch
 from posse.apiserver.transport import Transport
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.registry import LEASE, NODE, POD
 from posse.kubelet.fleet import Fleet
 from posse.kubelet.heartbeats import LEASE_NAMESPACE
@@ -34,8 +34,6 @@ log = logging.getLogger(__name__)
 # A round holds up the event loop while its writes are made: some tens of milliseconds at this size.
 MOST_PER_ROUND = 100
 RETRY_SECONDS = 5.0
-NOT_FOUND = 404
-CONFLICT = 409
 
 
 class SimulatedNodes:

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from posse.apiserver.http.negotiation import JSON
 from posse.apiserver.http.rendering import encode
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import UNAUTHORIZED, ApiError
 
 # Objects change all the time; no cache between server and client may answer for the server.
 CACHE_CONTROL = "no-cache, private"
@@ -24,7 +24,7 @@ def answer(body: bytes, status: int = 200, warnings: Sequence[str] = ()) -> web.
 
 def failure(error: ApiError) -> web.Response:
     response = answer(encode(error.status), error.code)
-    if error.code == 401:
+    if error.code == UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
 

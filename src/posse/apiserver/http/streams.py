@@ -19,7 +19,7 @@ from posse.apiserver.http.paths import ResourcePath
 from posse.apiserver.http.rendering import View, encode
 from posse.apiserver.service import ApiService
 from posse.apiserver.watching import Subscription
-from posse.kinds.errors import ApiError, internal
+from posse.kinds.errors import EXPIRED, ApiError, internal
 from posse.store.change_log import WatchEvent
 
 BOOKMARK_SECONDS = 60.0
@@ -49,7 +49,7 @@ class WatchStreams:
         try:
             subscription = self._subscribe(request, target, asked)
         except ApiError as error:
-            if error.code != 410:
+            if error.code != EXPIRED:
                 raise
             return await _refuse(request, error)
         waker = asyncio.Event()
