@@ -23,16 +23,33 @@ _encode = msgspec.json.Encoder().encode
 def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = None) -> Json:
     """Return the object that `body` describes, in storage form; fields unknown but already in `old` are no news."""
     _check_type(kind, body)
-    body = _cleaned(body)
     version = body["apiVersion"].rpartition("/")[2]
+    body = _cleaned(body)
+    obj = to_storage(kind, body)
+    # A view has a struct of its own; an object of another version is judged by what it becomes.
+    judged = body if kind.view_of else obj
     try:
-        decode(kind.struct, body)
+        decode(kind.struct, judged)
     except ShapeError as error:
         raise _unfit(kind, version, str(error)) from error
     if options.field_validation != "Ignore":
-        _report_unknown(kind, body, options, old)
-    body.setdefault("metadata", {})
-    return to_storage(kind, body)
+        unknown = _unknown(kind, judged, old)
+        if unknown and options.field_validation == "Strict":
+            raise _unfit(kind, version, f"strict decoding error: {', '.join(unknown)}")
+        options.warnings.extend(unknown)
+    obj.setdefault("metadata", {})
+    return obj
+
+
+def in_version(kind: Kind, body: Json, version: str) -> Json:
+    """Check that a body is in the version the request is about; one that does not say takes it from there."""
+    expected = kind.api_version_of(version)
+    stated = body.get("apiVersion") or expected
+    if stated != expected:
+        raise bad_request(
+            f"the API version in the data ({stated}) does not match the expected API version ({expected})"
+        )
+    return body | {"apiVersion": expected, "kind": body.get("kind") or kind.name}
 
 
 def check_place(kind: Kind, obj: Json, namespace: str, name: str | None = None) -> None:
@@ -97,16 +114,12 @@ def _members(item: Any) -> Iterable[Any]:
     return item if isinstance(item, list) else ()
 
 
-def _report_unknown(kind: Kind, body: Json, options: WriteOptions, old: Json | None) -> None:
-    unknown = unknown_fields(kind.struct, body)
+def _unknown(kind: Kind, judged: Json, old: Json | None) -> list[str]:
+    unknown = unknown_fields(kind.struct, judged)
     if unknown and old is not None:
         known = set(unknown_fields(kind.struct, old))
         unknown = [path for path in unknown if path not in known]
-    texts = [f'unknown field "{path}"' for path in unknown]
-    if texts and options.field_validation == "Strict":
-        version = body["apiVersion"].rpartition("/")[2]
-        raise _unfit(kind, version, f"strict decoding error: {', '.join(texts)}")
-    options.warnings.extend(texts)
+    return [f'unknown field "{path}"' for path in unknown]
 
 
 def _unfit(kind: Kind, version: str, reason: str, given: str = "") -> ApiError:

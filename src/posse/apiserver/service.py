@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from posse.apiserver.binding import bound
 from posse.apiserver.deleting import check_preconditions, deletion_answer, departing, may_vanish
-from posse.apiserver.incoming import accept, check_place
+from posse.apiserver.incoming import accept, check_place, in_version
 from posse.apiserver.kind_store import KindStore, key_of, resource_of
 from posse.apiserver.patches import patched
 from posse.apiserver.requests import DeleteOptions, Listing, Patch, Selection, WriteOptions
@@ -111,8 +111,9 @@ class ApiService:
     ) -> Json:
         options = options or WriteOptions()
         old = self._objects.existing(kind, namespace, name)
-        shown = to_version(kind, old.obj, kind.versions[0])
-        new = accept(kind, patched(kind, shown, patch), options, old.obj)
+        version = patch.version or kind.storage_version
+        changed = patched(kind, to_version(kind, old.obj, version), patch)
+        new = accept(kind, in_version(kind, changed, version), options, old.obj)
         check_place(kind, new, namespace, name)
         return self._replace(kind.stored, old, new, subresource, dry_run=options.dry_run)
 

@@ -152,3 +152,25 @@ def test_patches_cannot_nest_an_object_too_deeply(service, refused, steps):
         moves += [{"op": "move", "from": "/y", "path": f"{into}/a"}]
     error = refused(service.patch, CONFIG_MAP, "default", "c", Patch(JSON, moves))
     assert (error.code, error.message) == (400, "what was sent is nested more than 100 levels deep")
+
+
+def test_a_patch_is_applied_to_the_version_it_is_written_for(service, pod_group, refused):
+    service.create(POD_GROUP, "default", pod_group())
+
+    def apply(stated, version):
+        steps = [{"op": "test", "path": "/apiVersion", "value": f"scheduling.k8s.io/{stated}"}]
+        steps.append({"op": "add", "path": "/metadata/labels", "value": {"in": stated}})
+        return service.patch(POD_GROUP, "default", "g", Patch(JSON, steps, version))
+
+    assert apply("v1alpha3", "v1alpha3")["metadata"]["labels"] == {"in": "v1alpha3"}
+    assert apply("v1beta1", "")["metadata"]["labels"] == {"in": "v1beta1"}
+    assert refused(apply, "v1beta1", "v1alpha3").code == 422
+    assert service.get(POD_GROUP, "default", "g")["apiVersion"] == "scheduling.k8s.io/v1beta1"
+
+
+def test_a_patch_cannot_change_the_version(service, pod_group, refused):
+    service.create(POD_GROUP, "default", pod_group())
+    patch = Patch(MERGE, {"apiVersion": "scheduling.k8s.io/v1alpha3"}, "v1beta1")
+    error = refused(service.patch, POD_GROUP, "default", "g", patch)
+    assert error.code == 400
+    assert "(scheduling.k8s.io/v1beta1)" in error.message

@@ -24,10 +24,11 @@ from posse.apiserver.http.paths import ResourcePath
 from posse.apiserver.http.rendering import View
 from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tables import checked_include
+from posse.apiserver.incoming import in_version
 from posse.apiserver.patches import check_media_type
 from posse.apiserver.requests import Patch
 from posse.apiserver.service import ApiService
-from posse.kinds.errors import bad_request, method_not_allowed, not_acceptable
+from posse.kinds.errors import method_not_allowed, not_acceptable
 from posse.kinds.kind import Json
 
 REPRESENTATIONS = (TABLE, METADATA, METADATA_LIST)
@@ -117,14 +118,14 @@ class Resources:
 
     async def _create(self, call: Call) -> web.StreamResponse:
         options = parameters.write_options(call.query)
-        body = _in_version(await read_object(call.request), call.target)
+        body = in_version(call.target.kind, await read_object(call.request), call.target.version)
         created = self._service.create(call.target.kind, call.target.namespace, body, options)
         await self._committer.durable()
         return _object(call, created, 201, options.warnings)
 
     async def _update(self, call: Call) -> web.StreamResponse:
         target, options = call.target, parameters.write_options(call.query)
-        body = _in_version(await read_object(call.request), target)
+        body = in_version(target.kind, await read_object(call.request), target.version)
         updated = self._service.update(
             target.kind, target.namespace, target.name, body, subresource=target.subresource, options=options
         )
@@ -135,7 +136,7 @@ class Resources:
         target, options = call.target, parameters.write_options(call.query)
         media_type = media_type_of(call.request)
         check_media_type(media_type)
-        patch = Patch(media_type, decode_json(await read_body(call.request)))
+        patch = Patch(media_type, decode_json(await read_body(call.request)), target.version)
         patched = self._service.patch(
             target.kind, target.namespace, target.name, patch, subresource=target.subresource, options=options
         )
@@ -163,7 +164,7 @@ class Resources:
         return _object(call, BOUND, 201)
 
     async def _finalize(self, call: Call) -> web.StreamResponse:
-        body = _in_version(await read_object(call.request), call.target)
+        body = in_version(call.target.kind, await read_object(call.request), call.target.version)
         finalized = self._service.finalize_namespace(call.target.name, body)
         await self._committer.durable()
         return _object(call, finalized)
@@ -176,14 +177,3 @@ def _object(call: Call, obj: Json, status: int = 200, warnings: list[str] | None
 def _answer(call: Call, body: bytes, status: int = 200, warnings: list[str] | None = None) -> web.Response:
     pretty = parameters.wants_pretty(call.query)
     return answer(indented(body) if pretty else body, status, warnings or ())
-
-
-def _in_version(body: Json, target: ResourcePath) -> Json:
-    """Check that a body is in the version of its path; one that does not say takes it from there."""
-    expected = target.kind.api_version_of(target.version)
-    stated = body.get("apiVersion") or expected
-    if stated != expected:
-        raise bad_request(
-            f"the API version in the data ({stated}) does not match the expected API version ({expected})"
-        )
-    return body | {"apiVersion": expected, "kind": body.get("kind") or target.kind.name}

@@ -141,6 +141,14 @@ def test_one_object_in_two_versions(http):
     assert same == body
 
 
+def test_a_patch_sees_the_version_of_its_path(http):
+    created(http("POST", GROUPS, gang("g")))
+    steps = [{"op": "test", "path": "/apiVersion", "value": "scheduling.k8s.io/v1alpha3"}]
+    patched = http("PATCH", f"{ALPHA_GROUPS}/g", steps, Content_Type="application/json-patch+json")
+    assert patched.status_code == 200
+    assert patched.json()["apiVersion"] == "scheduling.k8s.io/v1alpha3"
+
+
 def test_a_body_of_another_version_than_its_path_is_refused(http):
     body = gang("g") | {"apiVersion": "scheduling.k8s.io/v1alpha3", "kind": "PodGroup"}
     status = refused(http("POST", GROUPS, body), 400, "BadRequest")
