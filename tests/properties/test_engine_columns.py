@@ -30,6 +30,7 @@ class History:
         self.lookers = [(one, self.state.columns(self.state.classes.join(one))) for one in lookers]
         self.nodes = {}
         self.attached = []
+        self.arrivals = 0
 
     def apply(self, step):
         kind, *arguments = step
@@ -44,7 +45,8 @@ class History:
         self.nodes.pop(name, None)
 
     def attach(self, pod, name):
-        record = record_of(self.state, pod_named(pod, f"attached-{self.state.nodes.version}-{name}"))
+        self.arrivals += 1
+        record = record_of(self.state, pod_named(pod, f"attached-{self.arrivals}"))
         self.state.attach_by_name(record, name)
         self.attached.append(record)
 
