@@ -1,7 +1,7 @@
 """Who waits, in which order, and what wakes them. Pods and groups wait side by side.
 
 An entry is active (its turn comes by priority, then age), backing off (until a time, or until nothing else is
-left to do), penalised (until a time), or parked (until a node improves for one of its pod classes, it changes
+left to do), penalised (until a time), or parked (until a node improves for one of its subjects, it changes
 itself, or five minutes pass). Age is that of the entry's first pod and survives every attempt, so nobody loses its place by trying.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from posse.engine.decisions import GroupKey
-from posse.engine.pod_class import PodClass
+from posse.engine.scene import Subject
 
 BACKOFF_FIRST_SECONDS = 1.0
 BACKOFF_MOST_SECONDS = 10.0
@@ -45,8 +45,8 @@ class Waiting:
     place: Place = Place.TAKEN
     ticket: int = 0
     """Tells the entry's present heap item from stale ones."""
-    classes: tuple[PodClass, ...] = ()
-    """While parked: the classes that found no place."""
+    subjects: tuple[Subject, ...] = ()
+    """While parked: the subjects that found no place."""
 
     def order(self) -> tuple[int, str, int]:
         return (-self.priority, self.since, self.arrival)
@@ -82,7 +82,7 @@ class Backlog:
         self._penalised = _Heap(Place.PENALISED)
         self._parked: dict[Key, Waiting] = {}
         """Longest parked first."""
-        self._parked_by_class: dict[PodClass, dict[Key, Waiting]] = {}
+        self._parked_by_subject: dict[Subject, dict[Key, Waiting]] = {}
 
     def __contains__(self, key: Key) -> bool:
         return key in self._entries
@@ -113,15 +113,15 @@ class Backlog:
         """The caller tries it now, and then removes or parks it."""
         waiting.place = Place.TAKEN
 
-    def park(self, waiting: Waiting, classes: Iterable[PodClass], now: float) -> None:
-        """Only an improvement for one of `classes` helps, or a change of the entry itself."""
+    def park(self, waiting: Waiting, subjects: Iterable[Subject], now: float) -> None:
+        """Only an improvement for one of `subjects` helps, or a change of the entry itself."""
         self._count_attempt(waiting, now)
         waiting.place = Place.PARKED
         waiting.parked_at = now
-        waiting.classes = tuple(dict.fromkeys(classes))
+        waiting.subjects = tuple(dict.fromkeys(subjects))
         self._parked[waiting.key] = waiting
-        for pod_class in waiting.classes:
-            self._parked_by_class.setdefault(pod_class, {})[waiting.key] = waiting
+        for subject in waiting.subjects:
+            self._parked_by_subject.setdefault(subject, {})[waiting.key] = waiting
 
     def penalise(self, key: Key, now: float) -> None:
         """It failed for a reason outside; it is tried again when its backoff is over, and not before."""
@@ -137,11 +137,11 @@ class Backlog:
             self._take_out(waiting)
             self._active.push(waiting.order(), waiting)
 
-    def parked_classes(self) -> list[PodClass]:
-        return list(self._parked_by_class)
+    def parked_subjects(self) -> list[Subject]:
+        return list(self._parked_by_subject)
 
-    def wake_class(self, pod_class: PodClass, now: float) -> None:
-        for waiting in list(self._parked_by_class.get(pod_class, {}).values()):
+    def wake_subject(self, subject: Subject, now: float) -> None:
+        for waiting in list(self._parked_by_subject.get(subject, {}).values()):
             self._resume(waiting, now)
 
     def promote(self, now: float) -> None:
@@ -173,11 +173,11 @@ class Backlog:
     def _take_out(self, waiting: Waiting) -> None:
         if waiting.place is Place.PARKED:
             del self._parked[waiting.key]
-            for pod_class in waiting.classes:
-                together = self._parked_by_class[pod_class]
+            for subject in waiting.subjects:
+                together = self._parked_by_subject[subject]
                 del together[waiting.key]
                 if not together:
-                    del self._parked_by_class[pod_class]
+                    del self._parked_by_subject[subject]
         waiting.place = Place.TAKEN
 
     @staticmethod

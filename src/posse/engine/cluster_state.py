@@ -1,19 +1,22 @@
-"""The cluster as the engine believes it to be: nodes, pods, who is where, and what every class sees.
+"""The cluster as the engine believes it to be: nodes, pods, who is where, and what every subject sees of it.
 
 Only `attach` and `detach` move pods, and they are exact inverses: a pod that was never there leaves no trace.
 A pod may name a node that is not known (yet, or any more); it then counts nowhere until the node appears.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.class_columns import ClassColumns
-from posse.engine.contract import FilterRule, ScoreRule
+from posse.engine.arrays import IntArray
+from posse.engine.census import Census, Column, LabelClass
 from posse.engine.decisions import GroupKey, PodRef
-from posse.engine.node_table import IntArray, NodeTable
+from posse.engine.node_table import NodeTable
 from posse.engine.pod_class import ClassTable, PodClass
+from posse.engine.profile import Profile
+from posse.engine.scene import Scene, Subject
+from posse.engine.view import View
 from posse.model.node import Node
 from posse.model.pod import Pod
 
@@ -25,6 +28,7 @@ class PodRecord:
     pod: Pod
     ref: PodRef
     pod_class: PodClass
+    labels: LabelClass
     group: GroupKey | None
     created: str
     """RFC 3339 text, which sorts by time."""
@@ -37,51 +41,95 @@ class PodRecord:
 
 
 class ClusterState:
-    def __init__(self, filters: Sequence[FilterRule], scores: Sequence[ScoreRule]) -> None:
+    def __init__(self, profile: Profile) -> None:
         self.nodes = NodeTable()
-        self.classes = ClassTable(self.nodes)
-        self._improved_rows: list[int] = []
-        """Rows where something may fit now that did not before."""
+        self.census = Census(self.nodes.alive.size)
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that equals share the load."""
-        self._filters = filters
-        self._scores = scores
-        self._columns: dict[PodClass, ClassColumns] = {}
+        self._classes = ClassTable(self.nodes)
+        self._profile = profile
+        self._scene = Scene(self.nodes, self.census)
+        self._views: dict[Subject, View] = {}
+        self._views_of: dict[PodClass, list[Subject]] = {}
+        self._brought: dict[PodClass, tuple[Column, ...]] = {}
+        """Columns of the traits that pods of the class bring along."""
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
-
-    def columns(self, pod_class: PodClass) -> ClassColumns:
-        columns = self._columns.get(pod_class)
-        if columns is None:
-            columns = ClassColumns(pod_class, self.nodes, self._filters, self._scores)
-            self._columns[pod_class] = columns
-        return columns
+        self._improved_rows: list[int] = []
+        """Rows where something may fit now that did not before."""
 
     def pods_on(self, node: str) -> Iterable[PodRecord]:
         return self._pods_on.get(node, {}).values()
 
+    # --- classes and views -------------------------------------------------------------------------------
+
+    def enroll(self, pod: Pod) -> tuple[PodClass, LabelClass]:
+        """The classes of a pod that is about to be known. Undone by `dismiss`."""
+        pod_class = self._classes.join(pod)
+        if pod_class.member_count == 1:
+            for query in pod_class.terms.queries:
+                self.census.ask(query, self._attached())
+            traits = (*pod_class.terms.traits, *pod_class.ports)
+            self._brought[pod_class] = tuple(self.census.bring(trait) for trait in traits)
+        return pod_class, self.census.join(pod)
+
+    def dismiss(self, pod_class: PodClass, labels: LabelClass) -> None:
+        self.census.leave(labels)
+        self._classes.leave(pod_class)
+        if pod_class.member_count:
+            return
+        for query in pod_class.terms.queries:
+            self.census.drop(query)
+        for trait in (*pod_class.terms.traits, *pod_class.ports):
+            self.census.take_away(trait)
+        del self._brought[pod_class]
+        for subject in self._views_of.pop(pod_class, ()):
+            del self._views[subject]
+
+    def subject(self, record: PodRecord) -> Subject:
+        own = frozenset(q for q in record.pod_class.terms.queries if self.census.matches(q, record.labels))
+        return Subject(record.pod_class, self.census.concerned_by(record.labels), own)
+
+    def view(self, subject: Subject) -> View:
+        view = self._views.get(subject)
+        if view is None:
+            view = self._views[subject] = View(subject, self._scene, self._profile)
+            self._views_of.setdefault(subject.pod_class, []).append(subject)
+        return view
+
+    # --- nodes and namespaces ----------------------------------------------------------------------------
+
     def put_node(self, node: Node) -> None:
         is_new = node.metadata.name not in self.nodes.row_of
         row = self.nodes.put(node)
+        if self.nodes.alive.size != self.census.size:
+            self.census.grow(self.nodes.alive.size)
         if is_new:
             for record in self.pods_on(node.metadata.name):
-                self._add_usage(record.pod_class, np.array([row]))
+                self._count(record.pod_class, [record], np.array([row]), 1)
         self._improved_rows.append(row)
 
     def drop_node(self, name: str) -> None:
-        if name in self.nodes.row_of:
+        row = self.nodes.row_of.get(name)
+        if row is not None:
             self.nodes.drop(name)
+            self.census.clear_row(row)
+
+    def put_namespace(self, name: str, labels: Mapping[str, str]) -> None:
+        self.census.put_namespace(name, labels, self._attached())
+
+    # --- pods --------------------------------------------------------------------------------------------
 
     def attach(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
-        """Put pods of one class on distinct rows."""
+        """Put pods of one class each on its row; a row may come several times."""
         for record, row in zip(records, rows.tolist(), strict=True):
             self._note(record, self.nodes.names[row])
-        self._add_usage(pod_class, rows)
+        self._count(pod_class, records, rows, 1)
 
     def attach_by_name(self, record: PodRecord, node: str) -> None:
         self._note(record, node)
         row = self.nodes.row_of.get(node)
         if row is not None:
-            self._add_usage(record.pod_class, np.array([row]))
+            self._count(record.pod_class, [record], np.array([row]), 1)
 
     def detach(self, record: PodRecord) -> None:
         node, record.node = record.node, ""
@@ -91,7 +139,7 @@ class ClusterState:
             del self._pods_on[node]
         row = self.nodes.row_of.get(node)
         if row is not None:
-            self.nodes.subtract_usage(np.array([row]), record.pod_class.requests, record.pod_class.scoring)
+            self._count(record.pod_class, [record], np.array([row]), -1)
 
     def release(self, record: PodRecord) -> None:
         """Detach a pod for good: others may use its room."""
@@ -99,10 +147,6 @@ class ClusterState:
         self.detach(record)
         if row is not None:
             self._improved_rows.append(row)
-
-    def leave_class(self, pod_class: PodClass) -> None:
-        if self.classes.leave(pod_class):
-            self._columns.pop(pod_class, None)
 
     def take_improved_rows(self) -> IntArray:
         taken, self._improved_rows = self._improved_rows, []
@@ -112,5 +156,19 @@ class ClusterState:
         record.node = node
         self._pods_on.setdefault(node, {})[record.ref.uid] = record
 
-    def _add_usage(self, pod_class: PodClass, rows: IntArray) -> None:
-        self.nodes.add_usage(rows, pod_class.requests, pod_class.scoring)
+    def _count(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int) -> None:
+        distinct, pods = (rows, np.array([1])) if rows.size == 1 else np.unique(rows, return_counts=True)
+        self.nodes.change_usage(distinct, pod_class.requests, pod_class.scoring, sign * pods)
+        self.nodes.touch_all(distinct)
+        for column in self._brought[pod_class]:
+            column.add(distinct, sign * pods)
+        if self.census.has_queries:
+            for record, row in zip(records, rows.tolist(), strict=True):
+                for column in self.census.matched(record.labels):
+                    column.add_one(row, sign)
+
+    def _attached(self) -> Iterator[tuple[LabelClass, int]]:
+        for node, records in self._pods_on.items():
+            row = self.nodes.row_of.get(node)
+            if row is not None:
+                yield from ((record.labels, row) for record in records.values())

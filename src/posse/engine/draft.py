@@ -7,10 +7,9 @@ that a draft does is visible outside the engine before it is committed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.invariants import ensure, no_row_over_capacity
-from posse.engine.node_table import IntArray
-from posse.engine.pod_class import PodClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,9 @@ class Draft:
         self._state = state
         self._steps: list[_Placed | _Removed] = []
 
-    def place(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
-        """Put each pod on its row; the rows are distinct, and the next turn is the one after the last."""
+    def place(self, records: Sequence[PodRecord], rows: IntArray) -> None:
+        """Put pods of one class each on its row; the next turn is that of the row after the last."""
+        pod_class = records[0].pod_class
         self._steps.append(_Placed(tuple(records), self._state.turn))
         self._state.attach(pod_class, records, rows)
         self._state.turn = int(rows[-1]) + 1

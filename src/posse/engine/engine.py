@@ -10,7 +10,6 @@ import numpy as np
 
 from posse.engine.admissibility import held
 from posse.engine.backlog import Waiting
-from posse.engine.class_columns import REFUSED
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import try_group, try_pods
 from posse.engine.decisions import Decision, GroupKey
@@ -19,6 +18,8 @@ from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
 from posse.engine.reports import tell_group, tell_held, tell_pods, tell_started
+from posse.engine.scene import Subject
+from posse.engine.view import REFUSED
 
 _MOST_ENTRIES = 1000
 """Per call of decide, so that decisions reach the outside while the rest of a long queue is worked on."""
@@ -33,6 +34,8 @@ class Engine:
     def __init__(self, options: EngineOptions) -> None:
         self._known = Intake(options.scheduler_names)
         self._backlog = self._known.backlog
+        self._seen_version = 0
+        """Of the node table, when the parked were last looked at."""
 
     def absorb(self, event: ClusterEvent) -> None:
         self._known.absorb(event)
@@ -99,13 +102,18 @@ class Engine:
                 self._backlog.penalise(key, now)
 
     def _wake_improved(self, now: float) -> None:
-        """Wake who could use a node that has more to offer than before, and nobody else."""
-        rows = self._known.state.take_improved_rows()
-        if not rows.size:
+        """Wake who could use what has changed since the last time, and nobody else."""
+        state = self._known.state
+        rows = state.take_improved_rows()
+        stirred, self._seen_version = self._seen_version != state.nodes.version, state.nodes.version
+        if not stirred:
             return
-        for pod_class in self._backlog.parked_classes():
-            if np.any(self._known.state.columns(pod_class).rank()[rows] != REFUSED):
-                self._backlog.wake_class(pod_class, now)
+        for subject in self._backlog.parked_subjects():
+            view = state.view(subject)
+            # What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node.
+            fits = view.totals()[rows] if view.is_row_local else view.totals()
+            if np.any(fits != REFUSED):
+                self._backlog.wake_subject(subject, now)
 
     def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> None:
         self._backlog.take(entry)
@@ -116,31 +124,35 @@ class Engine:
         attempt = try_group(self._known.state, group)
         decisions.extend(tell_group(group, attempt))
         if attempt.refused:
-            self._backlog.park(entry, [record.pod_class for record, _ in attempt.refused], now)
+            self._backlog.park(
+                entry, [self._known.state.subject(record) for record, _ in attempt.refused], now
+            )
         else:
             self._backlog.remove(key)
 
     def _try_run(self, head: Waiting, most: int, now: float, decisions: list[Decision]) -> int:
         """Try the pod at the head together with those behind it that are its equals."""
-        run = self._take_run(head, most)
+        subject, run = self._take_run(head, most)
         records = [self._known.pods[str(entry.key)] for entry in run]
-        attempt = try_pods(self._known.state, records[0].pod_class, records)
+        attempt = try_pods(self._known.state, subject, records)
         decisions.extend(tell_pods(attempt))
         for entry in run[: len(attempt.placed)]:
             self._backlog.remove(entry.key)
         for entry in run[len(attempt.placed) :]:
-            self._backlog.park(entry, [records[0].pod_class], now)
+            self._backlog.park(entry, [subject], now)
         return len(run)
 
-    def _take_run(self, head: Waiting, most: int) -> list[Waiting]:
-        pods = self._known.pods
-        pod_class = pods[str(head.key)].pod_class
+    def _take_run(self, head: Waiting, most: int) -> tuple[Subject, list[Waiting]]:
+        subject = self._subject(head)
         run: list[Waiting] = []
         following: Waiting | None = head
         while following is not None and len(run) < most and not isinstance(following.key, GroupKey):
-            if pods[following.key].pod_class is not pod_class:
+            if self._subject(following) != subject:
                 break
             self._backlog.take(following)
             run.append(following)
             following = self._backlog.peek()
-        return run
+        return subject, run
+
+    def _subject(self, entry: Waiting) -> Subject:
+        return self._known.state.subject(self._known.pods[str(entry.key)])

@@ -7,10 +7,11 @@ from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import GroupKey, PodRef, ReportPod
 from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, Observed
 from posse.engine.groups import GroupBook, GroupRecord, group_of
-from posse.engine.rules.registry import FILTERS, SCORES
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.quantity import QuantityError
+from posse.model.selectors import SelectorError
 from posse.model.workload import PodGroup
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
@@ -19,7 +20,7 @@ _NEVER_REPORTED = ("", "")
 
 class Intake:
     def __init__(self, scheduler_names: tuple[str, ...]) -> None:
-        self.state = ClusterState(FILTERS, SCORES)
+        self.state = ClusterState(DEFAULT_PROFILE)
         self.groups = GroupBook()
         self.backlog = Backlog()
         self.pods: dict[str, PodRecord] = {}
@@ -29,7 +30,7 @@ class Intake:
         self._refused_bindings: dict[Key, None] = {}
         """Pods and groups of which a binding failed since the last decision."""
         self._unreadable_pods: dict[str, ReportPod | None] = {}
-        """Pods whose requests are not quantities, with what is still to be said of them; by uid."""
+        """Pods whose requests or selectors make no sense, with what is still to be said of them; by uid."""
         self._scheduler_names = scheduler_names
         self._arrivals = 0
 
@@ -90,8 +91,8 @@ class Intake:
         if not (pod.spec.node_name or ours or group):
             return
         try:
-            pod_class = self.state.classes.join(pod)
-        except QuantityError as error:
+            pod_class, labels = self.state.enroll(pod)
+        except (QuantityError, SelectorError) as error:
             self._note_unreadable(pod, error)
             return
         self._unreadable_pods.pop(pod.metadata.uid, None)
@@ -100,6 +101,7 @@ class Intake:
             pod=pod,
             ref=_ref(pod),
             pod_class=pod_class,
+            labels=labels,
             group=group,
             created=pod.metadata.creation_timestamp,
             arrival=self._arrivals,
@@ -121,8 +123,8 @@ class Intake:
         elif _same_but_for_node(before, pod):
             return
         try:
-            self._rejoin_class(record)
-        except QuantityError as error:
+            self._reenroll(record)
+        except (QuantityError, SelectorError) as error:
             # On a node it goes on counting as what it was.
             if not record.node:
                 self._pod_gone(record.ref.uid)
@@ -130,19 +132,21 @@ class Intake:
                 return
         self._requeue(record)
 
-    def _rejoin_class(self, record: PodRecord) -> None:
-        before, pod_class = record.pod_class, self.state.classes.join(record.pod)
-        if pod_class is not before:
+    def _reenroll(self, record: PodRecord) -> None:
+        """What rules read of the pod may have changed: if so it counts anew, and is tried anew if it waits."""
+        before = record.pod_class, record.labels
+        after = self.state.enroll(record.pod)
+        if after != before:
             node = record.node
             if node:
                 self.state.release(record)
             self.backlog.remove(record.ref.uid)
-            record.pod_class = pod_class
+            record.pod_class, record.labels = after
             if node:
                 self.state.attach_by_name(record, node)
-        self.state.leave_class(before)
+        self.state.dismiss(*before)
 
-    def _note_unreadable(self, pod: Pod, error: QuantityError) -> None:
+    def _note_unreadable(self, pod: Pod, error: QuantityError | SelectorError) -> None:
         """Only who waits for us is told, and only once."""
         if not pod.spec.node_name and pod.spec.scheduler_name in self._scheduler_names:
             report = ReportPod(_ref(pod), "SchedulerError", str(error))
@@ -160,7 +164,7 @@ class Intake:
             self.groups.leave(record, record.group)
             self._unsettled_groups[record.group] = None
         self.backlog.remove(uid)
-        self.state.leave_class(record.pod_class)
+        self.state.dismiss(record.pod_class, record.labels)
 
     def _bind_refused(self, event: BindRefused) -> None:
         record = self.pods.get(event.pod_uid)
@@ -217,8 +221,10 @@ def _ref(pod: Pod) -> PodRef:
 
 def _same_but_for_node(known: Pod, pod: Pod) -> bool:
     """A confirmed binding is no news: the pod counts on its node since we decided so."""
-    return known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp and (
-        known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec
+    return (
+        known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp
+        and known.metadata.labels == pod.metadata.labels
+        and (known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec)
     )
 
 
@@ -229,6 +235,7 @@ def _same_to_rules(known: Node, node: Node) -> bool:
         and known.metadata.labels == node.metadata.labels
         and known.status.allocatable == node.status.allocatable
         and known.status.capacity == node.status.capacity
+        and known.status.images == node.status.images
     )
 
 

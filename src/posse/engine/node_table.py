@@ -7,17 +7,13 @@ brought up to date row by row instead of anew. The table knows resources, labels
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from posse.engine.arrays import BoolArray, IntArray
+from posse.engine.image_columns import ImageColumns
 from posse.engine.label_columns import LabelColumns
 from posse.engine.resources import FIXED_RESOURCES, node_allocatable
 from posse.model.node import Node, Taint
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-Rows = slice | IntArray
-
-ALL_ROWS = slice(None)
 _FIRST_CAPACITY = 64
 
 
@@ -40,6 +36,9 @@ class NodeTable:
         self.scoring_requested: IntArray = np.zeros((2, _FIRST_CAPACITY), dtype=np.int64)
         """CPU and memory with defaults for containers that request none; read by scores only."""
         self.labels = LabelColumns(_FIRST_CAPACITY)
+        self.images = ImageColumns(_FIRST_CAPACITY)
+        self.description_version = 0
+        """Grows when a node comes, goes or changes; not when pods do."""
         self._taint_set_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._free_rows: list[int] = []
         self._touched: list[int] = []
@@ -63,6 +62,8 @@ class NodeTable:
         self.unschedulable[row] = node.spec.unschedulable
         self.taint_set[row] = self._intern_taints(node.spec.taints)
         self.labels.put(row, node.metadata.labels)
+        self.images.put(row, node.status.images)
+        self.description_version += 1
         self._put_allocatable(row, node_allocatable(node))
         self.touch(row)
         return row
@@ -76,6 +77,8 @@ class NodeTable:
         self.requested[:, row] = 0
         self.scoring_requested[:, row] = 0
         self.labels.put(row, {})
+        self.images.put(row, ())
+        self.description_version += 1
         self._free_rows.append(row)
         self.touch(row)
 
@@ -89,20 +92,21 @@ class NodeTable:
             self.requested = np.vstack((self.requested, empty))
         return index
 
-    def add_usage(
-        self, rows: IntArray, requests: Sequence[tuple[int, int]], scoring: tuple[int, int]
+    def change_usage(
+        self,
+        rows: IntArray,
+        requests: Sequence[tuple[int, int]],
+        scoring: tuple[int, int],
+        pods: IntArray | int,
     ) -> None:
-        """Add one pod's requests to each of `rows`, which must be distinct."""
+        """Add the requests of that many pods to each of `rows`, which are distinct; the caller touches them."""
         for index, amount in requests:
-            self.requested[index, rows] += amount
-        self.scoring_requested[0, rows] += scoring[0]
-        self.scoring_requested[1, rows] += scoring[1]
-        self._touched.extend(rows.tolist())
+            self.requested[index, rows] += pods * amount
+        self.scoring_requested[0, rows] += pods * scoring[0]
+        self.scoring_requested[1, rows] += pods * scoring[1]
 
-    def subtract_usage(
-        self, rows: IntArray, requests: Sequence[tuple[int, int]], scoring: tuple[int, int]
-    ) -> None:
-        self.add_usage(rows, [(index, -amount) for index, amount in requests], (-scoring[0], -scoring[1]))
+    def touch_all(self, rows: IntArray) -> None:
+        self._touched.extend(rows.tolist())
 
     def touch(self, row: int) -> None:
         self._touched.append(row)
@@ -165,3 +169,5 @@ class NodeTable:
         self.requested = np.pad(self.requested, ((0, 0), (0, more)))
         self.scoring_requested = np.pad(self.scoring_requested, ((0, 0), (0, more)))
         self.labels.grow(size)
+        self.images.grow(size)
+        self.description_version += 1

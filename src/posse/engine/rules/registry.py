@@ -1,11 +1,32 @@
-"""All rules, in the order in which they are asked. The first filter that refuses a node gives the reason."""
+"""All rules, with the weights of the default profile."""
 
-from posse.engine.contract import FilterRule, ScoreRule
+from posse.engine.profile import Profile
+from posse.engine.rules.balanced_allocation import BalancedAllocation
+from posse.engine.rules.image_locality import ImageLocality
+from posse.engine.rules.inter_pod_affinity import InterPodAffinity
+from posse.engine.rules.inter_pod_preference import InterPodPreference
 from posse.engine.rules.least_allocated import LeastAllocated
 from posse.engine.rules.node_affinity import NodeAffinity
+from posse.engine.rules.node_ports import NodePorts
+from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
 from posse.engine.rules.resources_fit import ResourcesFit
+from posse.engine.rules.spread_preference import SpreadPreference
+from posse.engine.rules.taint_preference import TaintPreference
 from posse.engine.rules.taint_toleration import TaintToleration
+from posse.engine.rules.topology_spread import TopologySpread
 
-FILTERS: tuple[FilterRule, ...] = (NodeUnschedulable(), TaintToleration(), NodeAffinity(), ResourcesFit())
-SCORES: tuple[ScoreRule, ...] = (LeastAllocated(),)
+DEFAULT_PROFILE = Profile(
+    filters=(
+        NodeUnschedulable(),
+        TaintToleration(),
+        NodeAffinity(),
+        NodePorts(),
+        ResourcesFit(),
+        TopologySpread(),
+        InterPodAffinity(),
+    ),
+    row_scores=(LeastAllocated(), BalancedAllocation(), ImageLocality()),
+    relative_scores=(TaintPreference(), NodePreference()),
+    cluster_scores=(SpreadPreference(), InterPodPreference()),
+)

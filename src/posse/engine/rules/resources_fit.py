@@ -4,19 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.node_table import BoolArray, NodeTable, Rows
-from posse.engine.pod_class import PodClass
+from posse.engine.arrays import BoolArray, Rows
+from posse.engine.node_table import NodeTable
 from posse.engine.resources import PODS
+from posse.engine.scene import Scene, Subject
 
 
 class ResourcesFit:
     name = "NodeResourcesFit"
 
-    def compile(self, pod_class: PodClass, nodes: NodeTable) -> "ResourcesFitFilter":
-        return ResourcesFitFilter(pod_class.requests, nodes)
+    def compile(self, subject: Subject, scene: Scene) -> "ResourcesFitFilter":
+        return ResourcesFitFilter(subject.pod_class.requests, scene.nodes)
 
 
 class ResourcesFitFilter:
+    is_row_local = True
+
     def __init__(self, requests: Sequence[tuple[int, int]], nodes: NodeTable) -> None:
         self._requests = requests
         self._nodes = nodes

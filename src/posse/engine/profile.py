@@ -1,0 +1,15 @@
+"""The rules that a scheduler name stands for, in the order in which they are asked."""
+
+from dataclasses import dataclass
+
+from posse.engine.contract import ClusterScoreRule, FilterRule, RelativeScoreRule, RowScoreRule
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Row-local filters come before those that look at the cluster; the first that refuses a node gives the reason."""
+
+    filters: tuple[FilterRule, ...]
+    row_scores: tuple[RowScoreRule, ...] = ()
+    relative_scores: tuple[RelativeScoreRule, ...] = ()
+    cluster_scores: tuple[ClusterScoreRule, ...] = ()

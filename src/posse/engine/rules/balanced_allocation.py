@@ -1,0 +1,69 @@
+"""Prefer nodes whose resources become, or stay, evenly used: CPU and memory by what pods really request.
+
+Float arithmetic in the order of kube-scheduler's, so that the integers that come out are the same.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from posse.engine.arrays import BoolArray, FloatArray, IntArray, Rows
+from posse.engine.node_table import NodeTable
+from posse.engine.resources import CPU, MEMORY
+from posse.engine.scene import Scene, Subject
+
+_FULL_MARKS = 100
+
+
+class BalancedAllocation:
+    name = "NodeResourcesBalancedAllocation"
+
+    def __init__(self, weight: int = 1, resources: tuple[str, ...] = (CPU, MEMORY)) -> None:
+        self.weight = weight
+        self._resources = resources
+
+    def compile(self, subject: Subject, scene: Scene) -> "BalanceScore | None":
+        requests = dict(subject.pod_class.requests)
+        wanted = [(index, requests.get(index, 0)) for index in map(scene.nodes.resource, self._resources)]
+        if not any(amount for _, amount in wanted):
+            return None
+        return BalanceScore(scene.nodes, wanted)
+
+
+class BalanceScore:
+    def __init__(self, nodes: NodeTable, wanted: Sequence[tuple[int, int]]) -> None:
+        self._nodes = nodes
+        self._wanted = wanted
+
+    def points(self, rows: Rows) -> IntArray:
+        capacities = [self._nodes.allocatable[index, rows] for index, _ in self._wanted]
+        used = [self._nodes.requested[index, rows] for index, _ in self._wanted]
+        with_pod = [amount + wanted for amount, (_, wanted) in zip(used, self._wanted, strict=True)]
+        change = _balance(with_pod, capacities) - _balance(used, capacities)
+        half = _FULL_MARKS // 2
+        points: IntArray = half + (half + change) // 2
+        return points
+
+
+def _balance(used: Sequence[IntArray], capacities: Sequence[IntArray]) -> IntArray:
+    """From 100 for evenly used resources down to 50."""
+    fractions = [
+        np.minimum(amount / np.maximum(capacity, 1), 1.0)
+        for amount, capacity in zip(used, capacities, strict=True)
+    ]
+    if len(fractions) == 2:
+        # What the standard deviation of two numbers comes to; with only one of them there is nothing to compare.
+        both = np.minimum(capacities[0], capacities[1]) > 0
+        deviation = np.abs((fractions[0] - fractions[1]) / 2) * both
+    else:
+        deviation = _deviation(np.array(fractions), np.array(capacities) > 0)
+    balance: IntArray = ((1 - deviation) * _FULL_MARKS).astype(np.int64)
+    return balance
+
+
+def _deviation(fractions: FloatArray, offered: BoolArray) -> FloatArray:
+    """Over the resources that a node offers; the others are left out there."""
+    number = np.maximum(offered.sum(axis=0), 1)
+    mean = (fractions * offered).sum(axis=0) / number
+    deviation: FloatArray = np.sqrt((((fractions - mean) ** 2) * offered).sum(axis=0) / number)
+    return deviation
