@@ -14,6 +14,7 @@ from posse.engine.census import Census, Column, LabelClass
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.node_table import NodeTable
 from posse.engine.pod_class import ClassTable, PodClass
+from posse.engine.priority_usage import PriorityUsage
 from posse.engine.profile import Profile
 from posse.engine.scene import Scene, Subject
 from posse.engine.view import View
@@ -36,14 +37,23 @@ class PodRecord:
     """Order in which pods were first seen; breaks ties of creation time."""
     node: str = ""
     """Where it is attached: bound there, or promised by a decision that is on its way."""
-    reported: tuple[str, str] = ("", "")
-    """Reason and message last written to PodScheduled=False."""
+    nominated: str = ""
+    """The node where room is being made for it."""
+    evicted_for: str = ""
+    """Whom it makes room for, once its eviction is decided."""
+    reported: tuple[str, str, str] = ("", "", "")
+    """Reason and message last written to PodScheduled=False, and the nominated node beside them."""
+
+    @property
+    def priority(self) -> int:
+        return self.pod.spec.priority or 0
 
 
 class ClusterState:
     def __init__(self, profile: Profile) -> None:
         self.nodes = NodeTable()
         self.census = Census(self.nodes.alive.size)
+        self.usage = PriorityUsage(self.nodes)
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that equals share the load."""
         self._classes = ClassTable(self.nodes)
@@ -113,6 +123,7 @@ class ClusterState:
         if row is not None:
             self.nodes.drop(name)
             self.census.clear_row(row)
+            self.usage.clear_row(row)
 
     def put_namespace(self, name: str, labels: Mapping[str, str]) -> None:
         self.census.put_namespace(name, labels, self._attached())
@@ -127,9 +138,7 @@ class ClusterState:
 
     def attach_by_name(self, record: PodRecord, node: str) -> None:
         self._note(record, node)
-        row = self.nodes.row_of.get(node)
-        if row is not None:
-            self._count(record.pod_class, [record], np.array([row]), 1)
+        self._count_there(record, node, 1)
 
     def detach(self, record: PodRecord) -> None:
         node, record.node = record.node, ""
@@ -137,9 +146,7 @@ class ClusterState:
         del on_node[record.ref.uid]
         if not on_node:
             del self._pods_on[node]
-        row = self.nodes.row_of.get(node)
-        if row is not None:
-            self._count(record.pod_class, [record], np.array([row]), -1)
+        self._count_there(record, node, -1)
 
     def release(self, record: PodRecord) -> None:
         """Detach a pod for good: others may use its room."""
@@ -147,6 +154,13 @@ class ClusterState:
         self.detach(record)
         if row is not None:
             self._improved_rows.append(row)
+
+    def reserve(self, record: PodRecord, node: str) -> None:
+        """Count a waiting pod as if it were on the node. Undone by `unreserve`, before the node can change."""
+        self._count_there(record, node, 1)
+
+    def unreserve(self, record: PodRecord, node: str) -> None:
+        self._count_there(record, node, -1)
 
     def take_improved_rows(self) -> IntArray:
         taken, self._improved_rows = self._improved_rows, []
@@ -156,16 +170,33 @@ class ClusterState:
         record.node = node
         self._pods_on.setdefault(node, {})[record.ref.uid] = record
 
+    def _count_there(self, record: PodRecord, node: str, sign: int) -> None:
+        row = self.nodes.row_of.get(node)
+        if row is not None:
+            self._count(record.pod_class, [record], np.array([row]), sign)
+
     def _count(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int) -> None:
         distinct, pods = (rows, np.array([1])) if rows.size == 1 else np.unique(rows, return_counts=True)
         self.nodes.change_usage(distinct, pod_class.requests, pod_class.scoring, sign * pods)
         self.nodes.touch_all(distinct)
+        self._count_by_priority(pod_class, records, rows, sign)
         for column in self._brought[pod_class]:
             column.add(distinct, sign * pods)
         if self.census.has_queries:
             for record, row in zip(records, rows.tolist(), strict=True):
                 for column in self.census.matched(record.labels):
                     column.add_one(row, sign)
+
+    def _count_by_priority(
+        self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int
+    ) -> None:
+        if len(records) == 1:
+            self.usage.add(records[0].priority, rows, pod_class.requests, np.array([sign]))
+            return
+        priorities = np.array([record.priority for record in records])
+        for priority in np.unique(priorities).tolist():
+            distinct, pods = np.unique(rows[priorities == priority], return_counts=True)
+            self.usage.add(priority, distinct, pod_class.requests, sign * pods)
 
     def _attached(self) -> Iterator[tuple[LabelClass, int]]:
         for node, records in self._pods_on.items():

@@ -34,12 +34,22 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
+class Evict:
+    """Mark the pod as a victim of preemption, then delete it, unless it is on its way out already."""
+
+    pod: PodRef
+    preemptor: PodRef
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReportPod:
-    """Write PodScheduled=False with this reason and message."""
+    """Write PodScheduled=False with this reason and message, and the node where room is being made, if any."""
 
     pod: PodRef
     reason: str
     message: str
+    nominated_node: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +62,4 @@ class ReportGroup:
     message: str
 
 
-Decision = Bind | ReportPod | ReportGroup
+Decision = Bind | Evict | ReportPod | ReportGroup

@@ -11,12 +11,13 @@ import numpy as np
 from posse.engine.admissibility import held
 from posse.engine.backlog import Waiting
 from posse.engine.cluster_state import PodRecord
-from posse.engine.cycle import try_group, try_pods
+from posse.engine.cycle import try_group
 from posse.engine.decisions import Decision, GroupKey
 from posse.engine.events import ClusterEvent
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
+from posse.engine.pod_trial import PodTrials
 from posse.engine.reports import tell_group, tell_held, tell_pods, tell_started
 from posse.engine.scene import Subject
 from posse.engine.view import REFUSED
@@ -34,6 +35,9 @@ class Engine:
     def __init__(self, options: EngineOptions) -> None:
         self._known = Intake(options.scheduler_names)
         self._backlog = self._known.backlog
+        self._trials = PodTrials(
+            self._known.state, self._known.groups, self._known.budgets, self._known.nominations
+        )
         self._seen_version = 0
         """Of the node table, when the parked were last looked at."""
 
@@ -121,7 +125,8 @@ class Engine:
         if group is None or held(group) is not None:
             self._backlog.remove(key)
             return
-        attempt = try_group(self._known.state, group)
+        with self._known.nominations.held(group.priority, group.members):
+            attempt = try_group(self._known.state, group)
         decisions.extend(tell_group(group, attempt))
         if attempt.refused:
             self._backlog.park(
@@ -134,25 +139,38 @@ class Engine:
         """Try the pod at the head together with those behind it that are its equals."""
         subject, run = self._take_run(head, most)
         records = [self._known.pods[str(entry.key)] for entry in run]
-        attempt = try_pods(self._known.state, subject, records)
-        decisions.extend(tell_pods(attempt))
-        for entry in run[: len(attempt.placed)]:
+        trial = self._trials.run(subject, records)
+        decisions.extend(tell_pods(trial))
+        placed = len(trial.attempt.placed)
+        for entry in run[:placed]:
             self._backlog.remove(entry.key)
-        for entry in run[len(attempt.placed) :]:
+        for entry in run[placed:]:
             self._backlog.park(entry, [subject], now)
+        for eviction in trial.evictions:
+            eviction.victim.evicted_for = eviction.preemptor.ref.uid
+        for record in trial.displaced:
+            self._backlog.wake(record.ref.uid)
         return len(run)
 
     def _take_run(self, head: Waiting, most: int) -> tuple[Subject, list[Waiting]]:
         subject = self._subject(head)
         run: list[Waiting] = []
         following: Waiting | None = head
-        while following is not None and len(run) < most and not isinstance(following.key, GroupKey):
-            if self._subject(following) != subject:
-                break
+        while following is not None and len(run) < most and self._goes_along(following, head, subject):
             self._backlog.take(following)
             run.append(following)
             following = self._backlog.peek()
         return subject, run
+
+    def _goes_along(self, entry: Waiting, head: Waiting, subject: Subject) -> bool:
+        """Equal in every respect; who has a node waiting for it goes alone."""
+        if entry is head:
+            return True
+        if isinstance(entry.key, GroupKey) or entry.priority != head.priority:
+            return False
+        pods = self._known.pods
+        nominated = pods[str(head.key)].nominated or pods[entry.key].nominated
+        return not nominated and self._subject(entry) == subject
 
     def _subject(self, entry: Waiting) -> Subject:
         return self._known.state.subject(self._known.pods[str(entry.key)])

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
 
-ClusterObject = Pod | Node | PodGroup
+ClusterObject = Pod | Node | PodGroup | Namespace | PodDisruptionBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +34,12 @@ class BindRefused:
     reason: str
 
 
-ClusterEvent = Observed | Vanished | BindRefused
+@dataclass(frozen=True, slots=True)
+class EvictionFailed:
+    """A victim could not be deleted; whoever waits for its room has to look again."""
+
+    pod_uid: str
+    reason: str
+
+
+ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed

@@ -5,9 +5,13 @@ from msgspec.structs import replace
 from posse.engine.backlog import Backlog, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import GroupKey, PodRef, ReportPod
-from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, Observed
+from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, EvictionFailed, Observed
 from posse.engine.groups import GroupBook, GroupRecord, group_of
+from posse.engine.nominations import Nominations
+from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.rules.registry import DEFAULT_PROFILE
+from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.quantity import QuantityError
@@ -15,13 +19,15 @@ from posse.model.selectors import SelectorError
 from posse.model.workload import PodGroup
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
-_NEVER_REPORTED = ("", "")
+_NEVER_REPORTED = ("", "", "")
 
 
 class Intake:
     def __init__(self, scheduler_names: tuple[str, ...]) -> None:
         self.state = ClusterState(DEFAULT_PROFILE)
         self.groups = GroupBook()
+        self.budgets = BudgetBook()
+        self.nominations = Nominations(self.state)
         self.backlog = Backlog()
         self.pods: dict[str, PodRecord] = {}
         """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
@@ -37,26 +43,38 @@ class Intake:
     def absorb(self, event: ClusterEvent) -> None:
         if isinstance(event, BindRefused):
             self._bind_refused(event)
+        elif isinstance(event, EvictionFailed):
+            self._eviction_failed(event)
         elif isinstance(event, Observed):
             self._observed(event.obj)
         else:
             self._vanished(event.obj)
 
     def _observed(self, obj: ClusterObject) -> None:
-        if isinstance(obj, Pod):
-            self._pod_observed(obj)
-        elif isinstance(obj, Node):
-            self._node_observed(obj)
-        else:
-            self._podgroup_observed(obj)
+        match obj:
+            case Pod():
+                self._pod_observed(obj)
+            case Node():
+                self._node_observed(obj)
+            case PodGroup():
+                self._podgroup_observed(obj)
+            case Namespace():
+                self.state.put_namespace(obj.metadata.name, obj.metadata.labels)
+            case PodDisruptionBudget():
+                self.budgets.put(obj)
 
     def _vanished(self, obj: ClusterObject) -> None:
-        if isinstance(obj, Pod):
-            self._pod_gone(obj.metadata.uid)
-        elif isinstance(obj, Node):
-            self.state.drop_node(obj.metadata.name)
-        else:
-            self._podgroup_gone(GroupKey(obj.metadata.namespace, obj.metadata.name))
+        match obj:
+            case Pod():
+                self._pod_gone(obj.metadata.uid)
+            case Node():
+                self.state.drop_node(obj.metadata.name)
+            case PodGroup():
+                self._podgroup_gone(GroupKey(obj.metadata.namespace, obj.metadata.name))
+            case Namespace():
+                self.state.put_namespace(obj.metadata.name, {})
+            case PodDisruptionBudget():
+                self.budgets.drop(obj.metadata.namespace, obj.metadata.name)
 
     def _node_observed(self, node: Node) -> None:
         row = self.state.nodes.row_of.get(node.metadata.name)
@@ -108,8 +126,11 @@ class Intake:
             reported=_reported(pod),
         )
         self.pods[record.ref.uid] = record
+        record.evicted_for = _evicted_for(pod)
         if pod.spec.node_name:
             self.state.attach_by_name(record, pod.spec.node_name)
+        elif pod.status.nominated_node_name and ours:
+            self.nominations.put(record, pod.status.nominated_node_name)
         if group is not None:
             self.groups.join(record, group)
         self._requeue(record)
@@ -150,7 +171,7 @@ class Intake:
         """Only who waits for us is told, and only once."""
         if not pod.spec.node_name and pod.spec.scheduler_name in self._scheduler_names:
             report = ReportPod(_ref(pod), "SchedulerError", str(error))
-            known = _reported(pod) == (report.reason, report.message)
+            known = _reported(pod)[:2] == (report.reason, report.message)
             self._unreadable_pods.setdefault(pod.metadata.uid, None if known else report)
 
     def _pod_gone(self, uid: str) -> None:
@@ -158,6 +179,7 @@ class Intake:
         record = self.pods.pop(uid, None)
         if record is None:
             return
+        self.nominations.drop(record)
         if record.node:
             self.state.release(record)
         if record.group is not None:
@@ -174,6 +196,13 @@ class Intake:
             self._requeue(record)
             if record.group is not None:
                 self.groups.not_yet_scheduled(record.group)
+
+    def _eviction_failed(self, event: EvictionFailed) -> None:
+        """The victim stays; the one it was to make room for tries anew."""
+        victim = self.pods.get(event.pod_uid)
+        if victim is not None:
+            self.backlog.wake(victim.evicted_for)
+            victim.evicted_for = ""
 
     def _requeue(self, record: PodRecord) -> None:
         if record.group is not None:
@@ -215,6 +244,15 @@ class Intake:
         )
 
 
+def _evicted_for(pod: Pod) -> str:
+    """Who came before us may have evicted it; for whom is not written anywhere."""
+    ending = bool(pod.metadata.deletion_timestamp)
+    marked = any(
+        c.type == "DisruptionTarget" and c.reason == "PreemptionByScheduler" for c in pod.status.conditions
+    )
+    return "unknown" if ending and marked else ""
+
+
 def _ref(pod: Pod) -> PodRef:
     return PodRef(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
 
@@ -239,8 +277,8 @@ def _same_to_rules(known: Node, node: Node) -> bool:
     )
 
 
-def _reported(pod: Pod) -> tuple[str, str]:
+def _reported(pod: Pod) -> tuple[str, str, str]:
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
-            return condition.reason, condition.message
+            return condition.reason, condition.message, pod.status.nominated_node_name
     return _NEVER_REPORTED

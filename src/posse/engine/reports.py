@@ -5,20 +5,25 @@ from collections.abc import Iterator
 from posse.engine.admissibility import Held
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import Attempt
-from posse.engine.decisions import Bind, Decision, Placement, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Decision, Evict, Placement, ReportGroup, ReportPod
 from posse.engine.groups import GroupRecord
+from posse.engine.pod_trial import Trial
 from posse.engine.verdict import Verdict
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULED = "Scheduled"
 
 
-def tell_pods(attempt: Attempt) -> Iterator[Decision]:
+def tell_pods(trial: Trial) -> Iterator[Decision]:
     """The outcome for pods that stand for themselves: each binding is a decision of its own."""
-    for record in attempt.placed:
+    for record in trial.attempt.placed:
         yield Bind((Placement(record.ref, record.node),))
-    for record, verdict in attempt.refused:
+    for eviction in trial.evictions:
+        yield Evict(eviction.victim.ref, eviction.preemptor.ref, eviction.node)
+    for record, verdict in trial.attempt.refused:
         yield from _tell_refused(record, verdict)
+    for record in trial.displaced:
+        yield from _tell_pod(record, *record.reported[:2])
 
 
 def tell_group(group: GroupRecord, attempt: Attempt) -> Iterator[Decision]:
@@ -58,6 +63,6 @@ def _tell_refused(record: PodRecord, verdict: Verdict) -> Iterator[Decision]:
 
 
 def _tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:
-    if record.reported != (reason, message):
-        record.reported = (reason, message)
-        yield ReportPod(record.ref, reason, message)
+    if record.reported != (reason, message, record.nominated):
+        record.reported = (reason, message, record.nominated)
+        yield ReportPod(record.ref, reason, message, record.nominated)

@@ -84,6 +84,13 @@ class View:
             np.minimum(room, free // wanted, out=room)
         return np.where(np.not_equal(self.totals(), REFUSED), room, 0)
 
+    def resolvable(self) -> BoolArray:
+        """Nodes that do not refuse the pod for good: no filter turns it away in a way that eviction cannot mend."""
+        open_rows = self._nodes.alive.copy()
+        for _, made in self._filters:
+            open_rows &= made.passes(ALL_ROWS) | ~made.hopeless(ALL_ROWS)
+        return open_rows
+
     def refuse(self) -> Verdict:
         """Why no node takes the pod, counted by reason; each node speaks through the first rule that refused it."""
         rows = np.flatnonzero(self._nodes.alive)

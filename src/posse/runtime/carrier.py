@@ -6,14 +6,15 @@ binding is returned, because the engine counts on it; the group it belongs to is
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
 from posse.apiserver.requests import Patch
 from posse.apiserver.transport import Binding, Transport
-from posse.engine.decisions import Bind, Decision, GroupKey, PodRef, ReportGroup, ReportPod
-from posse.engine.events import BindRefused
+from posse.engine.decisions import Bind, Decision, Evict, GroupKey, PodRef, ReportGroup, ReportPod
+from posse.engine.events import BindRefused, EvictionFailed
 from posse.engine.groups import INITIALLY_SCHEDULED
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
@@ -24,6 +25,8 @@ from posse.runtime.event_recorder import EventRecorder, Subject
 log = logging.getLogger(__name__)
 
 _REPORTS_AT_ONCE = 200
+_GONE = frozenset({404, 409})
+"""The pod is not there any more, or another one has its name."""
 
 
 class Carrier:
@@ -32,8 +35,9 @@ class Carrier:
         self._recorder = recorder
         self._clock = clock
 
-    async def carry_out(self, decisions: Sequence[Decision]) -> list[BindRefused]:
+    async def carry_out(self, decisions: Sequence[Decision]) -> list[BindRefused | EvictionFailed]:
         refusals, broken_groups = await self._bind([d for d in decisions if isinstance(d, Bind)])
+        failures = await self._evict([d for d in decisions if isinstance(d, Evict)])
         reports = [
             self._report(decision)
             for decision in decisions
@@ -42,7 +46,27 @@ class Carrier:
         ]
         for start in range(0, len(reports), _REPORTS_AT_ONCE):
             await asyncio.gather(*reports[start : start + _REPORTS_AT_ONCE])
-        return refusals
+        return [*refusals, *failures]
+
+    async def _evict(self, evictions: Sequence[Evict]) -> list[EvictionFailed]:
+        """The last victim goes last: when it is gone, so are the others."""
+        failures = list(await asyncio.gather(*(self._evict_pod(eviction) for eviction in evictions[:-1])))
+        failures += [await self._evict_pod(eviction) for eviction in evictions[-1:]]
+        return [failure for failure in failures if failure is not None]
+
+    async def _evict_pod(self, eviction: Evict) -> EvictionFailed | None:
+        victim, preemptor = eviction.pod, eviction.preemptor
+        message = "posse: preempting to accommodate a higher priority pod"
+        condition = self._condition("DisruptionTarget", "PreemptionByScheduler", message, holds=True)
+        try:
+            await self._set_condition(POD, victim.namespace, victim.name, condition, uid=victim.uid)
+            await self._transport.delete(POD, victim.namespace, victim.name, uid=victim.uid)
+        except ApiError as error:
+            # Somebody else was faster; the room is free all the same.
+            return None if error.code in _GONE else EvictionFailed(victim.uid, str(error))
+        text = f"Preempted by pod {preemptor.uid} on node {eviction.node}"
+        self._recorder.record(_pod_subject(victim), "Preempted", text)
+        return None
 
     async def _bind(self, binds: Sequence[Bind]) -> tuple[list[BindRefused], set[GroupKey]]:
         placements = [(placement, bind.group) for bind in binds for placement in bind.placements]
@@ -77,7 +101,8 @@ class Carrier:
     async def _report_pod(self, report: ReportPod) -> None:
         condition = self._condition("PodScheduled", report.reason, report.message, holds=False)
         pod = report.pod
-        await self._set_condition(POD, pod.namespace, pod.name, condition, uid=pod.uid)
+        nominated = {"nominatedNodeName": report.nominated_node or None}
+        await self._set_condition(POD, pod.namespace, pod.name, condition, uid=pod.uid, beside=nominated)
         self._recorder.record(_pod_subject(pod), "FailedScheduling", report.message, warning=True)
 
     async def _report_group(self, report: ReportGroup) -> None:
@@ -96,10 +121,17 @@ class Carrier:
         }
 
     async def _set_condition(
-        self, kind: Kind, namespace: str, name: str, condition: dict[str, Any], uid: str = ""
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        condition: dict[str, Any],
+        *,
+        uid: str = "",
+        beside: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """With a `uid` the patch is refused if the name now belongs to another object."""
-        body: dict[str, Any] = {"status": {"conditions": [condition]}}
+        body: dict[str, Any] = {"status": {"conditions": [condition], **beside}}
         if uid:
             body["metadata"] = {"uid": uid}
         await self._transport.patch(

@@ -15,8 +15,10 @@ from posse.engine.engine import Engine
 from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
-from posse.kinds.registry import NODE, POD, POD_GROUP
+from posse.kinds.registry import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, POD_GROUP
 from posse.model.decoding import ShapeError, decode
+from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
@@ -38,7 +40,9 @@ class SchedulerLoop:
         self._batches: asyncio.Queue[list[Decision]] = asyncio.Queue(_MOST_BATCHES_AHEAD)
         self._something_happened = asyncio.Event()
         self._followers = [
+            self._follower(transport, NAMESPACE, Namespace),
             self._follower(transport, NODE, Node),
+            self._follower(transport, POD_DISRUPTION_BUDGET, PodDisruptionBudget),
             self._follower(transport, POD_GROUP, PodGroup),
             self._follower(transport, POD, Pod),
         ]
@@ -78,7 +82,7 @@ class SchedulerLoop:
         while True:
             decisions = await self._batches.get()
             for refusal in await self._carrier.carry_out(decisions):
-                log.warning("binding to %s refused: %s", refusal.node, refusal.reason)
+                log.warning("refused: %s", refusal)
                 self._absorb(refusal)
 
     def _absorb(self, event: ClusterEvent) -> None:
