@@ -3,6 +3,7 @@
 from posse.engine.decisions import Bind, ReportGroup, ReportPod
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import BindRefused, Observed, Vanished
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from tests.builders import changed
 
 
@@ -10,7 +11,7 @@ class Driver:
     """One engine and a clock that only moves when told to."""
 
     def __init__(self, *objects, scheduler_names=("default-scheduler",)):
-        self.engine = Engine(EngineOptions(scheduler_names))
+        self.engine = Engine(EngineOptions(dict.fromkeys(scheduler_names, DEFAULT_PROFILE)))
         self.now = 1000.0
         self.see(*objects)
 

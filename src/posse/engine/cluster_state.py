@@ -14,9 +14,11 @@ from posse.engine.census import Census, Column, LabelClass
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.node_table import NodeTable
 from posse.engine.pod_class import ClassTable, PodClass
+from posse.engine.pod_reading import PodReader
 from posse.engine.priority_usage import PriorityUsage
 from posse.engine.profile import Profile
 from posse.engine.scene import Scene, Subject
+from posse.engine.services import ServiceBook
 from posse.engine.view import View
 from posse.model.node import Node
 from posse.model.pod import Pod
@@ -50,15 +52,16 @@ class PodRecord:
 
 
 class ClusterState:
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profiles: Mapping[str, Profile]) -> None:
         self.nodes = NodeTable()
         self.census = Census(self.nodes.alive.size)
         self.usage = PriorityUsage(self.nodes)
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that equals share the load."""
-        self._classes = ClassTable(self.nodes)
-        self._profile = profile
-        self._scene = Scene(self.nodes, self.census)
+        self._profiles = profiles
+        self._reader = PodReader({name: profile.policy for name, profile in profiles.items()})
+        self._classes = ClassTable(self.nodes, self._reader)
+        self.scene = Scene(self.nodes, self.census)
         self._views: dict[Subject, View] = {}
         self._views_of: dict[PodClass, list[Subject]] = {}
         self._brought: dict[PodClass, tuple[Column, ...]] = {}
@@ -66,6 +69,10 @@ class ClusterState:
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
         self._improved_rows: list[int] = []
         """Rows where something may fit now that did not before."""
+
+    @property
+    def services(self) -> ServiceBook:
+        return self._reader.services
 
     def pods_on(self, node: str) -> Iterable[PodRecord]:
         return self._pods_on.get(node, {}).values()
@@ -99,10 +106,14 @@ class ClusterState:
         own = frozenset(q for q in record.pod_class.terms.queries if self.census.matches(q, record.labels))
         return Subject(record.pod_class, self.census.concerned_by(record.labels), own)
 
+    def profile(self, pod_class: PodClass) -> Profile:
+        """Of pods that are ours to place."""
+        return self._profiles[pod_class.spec.scheduler_name]
+
     def view(self, subject: Subject) -> View:
         view = self._views.get(subject)
         if view is None:
-            view = self._views[subject] = View(subject, self._scene, self._profile)
+            view = self._views[subject] = View(subject, self.scene, self.profile(subject.pod_class))
             self._views_of.setdefault(subject.pod_class, []).append(subject)
         return view
 

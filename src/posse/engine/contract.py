@@ -5,6 +5,7 @@ a rule that has nothing to say about a subject compiles to None and costs nothin
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from posse.engine.arrays import BoolArray, IntArray, Rows
@@ -77,3 +78,23 @@ class ClusterScoreRule(Protocol):
     weight: int
 
     def compile(self, subject: Subject, scene: Scene) -> ClusterScore | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlacement:
+    """Where the members of a group would be, if it started now."""
+
+    namespace: str
+    name: str
+    rows: IntArray
+    """One entry per member with a node, those that had one before included; a row may come several times."""
+
+
+class GroupRule(Protocol):
+    """May the group start like this? Asked when enough members have found nodes, before any of them is bound."""
+
+    name: str
+
+    def objection(self, placement: GroupPlacement, scene: Scene) -> str:
+        """What is wrong with it; empty if nothing is."""
+        ...

@@ -7,7 +7,10 @@ place the draft is rolled back, so that a gang holds nothing while it waits.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.contract import GroupPlacement
 from posse.engine.draft import Draft
 from posse.engine.groups import GroupRecord
 from posse.engine.invariants import no_gang_below_minimum
@@ -48,8 +51,29 @@ def try_group(state: ClusterState, group: GroupRecord) -> Attempt:
     if attached < group.minimum or len(refused) == len(members):
         draft.roll_back()
         return _group_refused(group, attached, members, refused)
+    if objection := _objection(state, group):
+        draft.roll_back()
+        return _group_objected(members, objection)
     no_gang_below_minimum(group.key, attached, group.minimum)
     return Attempt(SUCCESS, draft.commit(), tuple(refused))
+
+
+def _objection(state: ClusterState, group: GroupRecord) -> str:
+    """What a rule of the group's profile has against where its members are now; empty if nothing."""
+    placed = [record for record in group.members.values() if record.node in state.nodes.row_of]
+    rules = state.profile(placed[0].pod_class).group_rules if placed else ()
+    if not rules:
+        return ""
+    rows = np.array([state.nodes.row_of[record.node] for record in placed])
+    placement = GroupPlacement(group.key.namespace, group.key.name, rows)
+    objections = ((rule.name, rule.objection(placement, state.scene)) for rule in rules)
+    return next((f"{name}: {objection}" for name, objection in objections if objection), "")
+
+
+def _group_objected(members: Sequence[PodRecord], objection: str) -> Attempt:
+    verdict = Verdict(Code.UNSCHEDULABLE, objection)
+    drawn_along = Verdict(verdict.code, f"pod group is unschedulable, {objection}")
+    return Attempt(verdict, refused=tuple((record, drawn_along) for record in members))
 
 
 def _by_subject(state: ClusterState, members: Sequence[PodRecord]) -> dict[Subject, list[PodRecord]]:

@@ -43,7 +43,7 @@ class Draft:
         self._steps.append(_Placed(tuple(records), self._state.turn))
         self._state.attach(pod_class, records, rows)
         self._state.turn = int(rows[-1]) + 1
-        no_row_over_capacity(self._state.nodes, rows, [index for index, _ in pod_class.requests])
+        no_row_over_capacity(self._state.nodes, rows, [index for index, _ in pod_class.limited])
 
     def remove(self, records: Sequence[PodRecord]) -> None:
         self._steps.append(_Removed(tuple(records), tuple(record.node for record in records)))

@@ -4,7 +4,8 @@ Equal events and equal times give equal decisions. The engine takes its own deci
 otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,9 +19,13 @@ from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
 from posse.engine.pod_trial import PodTrials
+from posse.engine.profile import Profile
 from posse.engine.reports import tell_group, tell_held, tell_pods, tell_started
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.view import REFUSED
+
+DEFAULT_SCHEDULER = "default-scheduler"
 
 _MOST_ENTRIES = 1000
 """Per call of decide, so that decisions reach the outside while the rest of a long queue is worked on."""
@@ -28,12 +33,13 @@ _MOST_ENTRIES = 1000
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    scheduler_names: tuple[str, ...] = ("default-scheduler",)
+    profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_SCHEDULER: DEFAULT_PROFILE})
+    """By scheduler name; pods that name another scheduler are not ours."""
 
 
 class Engine:
     def __init__(self, options: EngineOptions) -> None:
-        self._known = Intake(options.scheduler_names)
+        self._known = Intake(options.profiles)
         self._backlog = self._known.backlog
         self._trials = PodTrials(
             self._known.state, self._known.groups, self._known.budgets, self._known.nominations

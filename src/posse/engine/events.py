@@ -6,9 +6,10 @@ from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.service import Service
 from posse.model.workload import PodGroup
 
-ClusterObject = Pod | Node | PodGroup | Namespace | PodDisruptionBudget
+ClusterObject = Pod | Node | PodGroup | Namespace | PodDisruptionBudget | Service
 
 
 @dataclass(frozen=True, slots=True)

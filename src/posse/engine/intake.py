@@ -1,5 +1,7 @@
 """From events of the cluster to what the engine knows: pods, nodes, groups, and who has to be looked at again."""
 
+from collections.abc import Mapping, Sequence
+
 from msgspec.structs import replace
 
 from posse.engine.backlog import Backlog, Key, Waiting
@@ -9,13 +11,15 @@ from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, Evicti
 from posse.engine.groups import GroupBook, GroupRecord, group_of
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
-from posse.engine.rules.registry import DEFAULT_PROFILE
+from posse.engine.profile import Profile
+from posse.engine.services import Selector, selects
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.quantity import QuantityError
 from posse.model.selectors import SelectorError
+from posse.model.service import Service
 from posse.model.workload import PodGroup
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
@@ -23,8 +27,8 @@ _NEVER_REPORTED = ("", "", "")
 
 
 class Intake:
-    def __init__(self, scheduler_names: tuple[str, ...]) -> None:
-        self.state = ClusterState(DEFAULT_PROFILE)
+    def __init__(self, profiles: Mapping[str, Profile]) -> None:
+        self.state = ClusterState(profiles)
         self.groups = GroupBook()
         self.budgets = BudgetBook()
         self.nominations = Nominations(self.state)
@@ -37,7 +41,7 @@ class Intake:
         """Pods and groups of which a binding failed since the last decision."""
         self._unreadable_pods: dict[str, ReportPod | None] = {}
         """Pods whose requests or selectors make no sense, with what is still to be said of them; by uid."""
-        self._scheduler_names = scheduler_names
+        self._scheduler_names = frozenset(profiles)
         self._arrivals = 0
 
     def absorb(self, event: ClusterEvent) -> None:
@@ -62,6 +66,8 @@ class Intake:
                 self.state.put_namespace(obj.metadata.name, obj.metadata.labels)
             case PodDisruptionBudget():
                 self.budgets.put(obj)
+            case Service():
+                self._services_changed(obj.metadata.namespace, self.state.services.put(obj))
 
     def _vanished(self, obj: ClusterObject) -> None:
         match obj:
@@ -75,6 +81,17 @@ class Intake:
                 self.state.put_namespace(obj.metadata.name, {})
             case PodDisruptionBudget():
                 self.budgets.drop(obj.metadata.namespace, obj.metadata.name)
+            case Service():
+                gone = self.state.services.drop(obj.metadata.namespace, obj.metadata.name)
+                self._services_changed(obj.metadata.namespace, gone)
+
+    def _services_changed(self, namespace: str, selectors: Sequence[Selector]) -> None:
+        """Pods that do not say how they are spread are spread with those that their Services select."""
+        for record in list(self.pods.values()) if selectors else ():
+            metadata = record.pod.metadata
+            if metadata.namespace == namespace and any(selects(s, metadata.labels) for s in selectors):
+                self._reenroll(record)
+                self._requeue(record)
 
     def _node_observed(self, node: Node) -> None:
         row = self.state.nodes.row_of.get(node.metadata.name)

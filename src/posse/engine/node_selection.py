@@ -26,7 +26,7 @@ def required_affinity_test(nodes: NodeTable, spec: PodSpec) -> RowTest | None:
     ]
     terms = required_terms(spec)
     if terms is not None:
-        tests.append(_alternatives(nodes, terms))
+        tests.append(selector_test(nodes, terms))
     return partial(_all, tests) if tests else None
 
 
@@ -36,8 +36,8 @@ def required_terms(spec: PodSpec) -> tuple[NodeSelectorTerm, ...] | None:
     return required.node_selector_terms if required is not None else None
 
 
-def _alternatives(nodes: NodeTable, terms: Sequence[NodeSelectorTerm]) -> RowTest:
-    """Without any term, affinity is required and nothing can satisfy it."""
+def selector_test(nodes: NodeTable, terms: Sequence[NodeSelectorTerm]) -> RowTest:
+    """Terms are alternatives. Without any, something is required that nothing can satisfy."""
     tests = [term_test(nodes, term) for term in terms]
     return partial(_any, tests) if tests else partial(_constant, nodes, False)
 

@@ -11,8 +11,9 @@ import msgspec
 from posse.engine.host_ports import HostPort, host_ports
 from posse.engine.image_columns import image_key
 from posse.engine.node_table import NodeTable
-from posse.engine.pod_terms import PodTerms, terms_of
-from posse.engine.resources import effective_requests, scoring_requests
+from posse.engine.pod_reading import PodReader
+from posse.engine.pod_terms import PodTerms
+from posse.engine.resources import Amounts, effective_requests, scoring_requests
 from posse.model.pod import Pod, PodSpec
 
 ClassKey = tuple[bytes, PodTerms]
@@ -26,6 +27,8 @@ class PodClass:
     """The spec of the first member; rules read only what the key covers."""
     requests: tuple[tuple[int, int], ...]
     """(resource index, amount), only what is more than nothing."""
+    limited: tuple[tuple[int, int], ...]
+    """Those of the requests that a node must have room for."""
     scoring: tuple[int, int]
     terms: PodTerms
     ports: tuple[HostPort, ...]
@@ -35,7 +38,7 @@ class PodClass:
     member_count: int = 0
 
 
-def key_of(pod: Pod) -> ClassKey:
+def key_of(pod: Pod, terms: PodTerms) -> ClassKey:
     spec = pod.spec
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     encoded = _encoder.encode(
@@ -47,23 +50,25 @@ def key_of(pod: Pod) -> ClassKey:
             spec.node_selector,
             affinity,
             spec.tolerations,
+            spec.scheduler_name,
         )
     )
-    return encoded, terms_of(pod)
+    return encoded, terms
 
 
 class ClassTable:
     """Classes with at least one member. A class leaves with its last member."""
 
-    def __init__(self, nodes: NodeTable) -> None:
+    def __init__(self, nodes: NodeTable, reader: PodReader) -> None:
         self._nodes = nodes
+        self._reader = reader
         self._classes: dict[ClassKey, PodClass] = {}
 
     def __len__(self) -> int:
         return len(self._classes)
 
     def join(self, pod: Pod) -> PodClass:
-        key = key_of(pod)
+        key = key_of(pod, self._reader.terms(pod))
         pod_class = self._classes.get(key)
         if pod_class is None:
             pod_class = self._classes[key] = self._compile(pod, key)
@@ -77,15 +82,20 @@ class ClassTable:
 
     def _compile(self, pod: Pod, key: ClassKey) -> PodClass:
         needed = effective_requests(pod)
+        limits = self._reader.policy(pod).limits
         return PodClass(
             spec=pod.spec,
-            requests=tuple(sorted((self._nodes.resource(name), wanted) for name, wanted in needed.items())),
+            requests=self._indexed(needed),
+            limited=self._indexed({name: wanted for name, wanted in needed.items() if limits.cover(name)}),
             scoring=scoring_requests(pod),
             terms=key[1],
             ports=host_ports(pod),
             images=_images(pod.spec),
             key=key,
         )
+
+    def _indexed(self, amounts: Amounts) -> tuple[tuple[int, int], ...]:
+        return tuple(sorted((self._nodes.resource(name), wanted) for name, wanted in amounts.items()))
 
 
 def _images(spec: PodSpec) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Affinity terms and spread constraints of a pod, read once for its class: whom they are about and over which domains."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from posse.engine.pod_query import PodQuery, PodSelector, affinity_selector, spread_selector
@@ -49,6 +50,8 @@ class Spread:
     min_domains: int
     honors_affinity: bool
     honors_taints: bool
+    needs_key: bool = True
+    """Whether nodes without the topology key are left out when nodes are compared."""
 
     @property
     def query(self) -> PodQuery:
@@ -90,13 +93,17 @@ class PodTerms:
         return PodQuery(tuple(term.selector for term in self.required))
 
 
-def terms_of(pod: Pod) -> PodTerms:
-    """Selectors that cannot be read raise SelectorError."""
+def terms_of(pod: Pod, default_spreads: Sequence[tuple[str, Spread]] = ()) -> PodTerms:
+    """Selectors that cannot be read raise SelectorError. The defaults are for pods without constraints of their own."""
     affinity = pod.spec.affinity
     near = affinity.pod_affinity if affinity is not None else None
     apart = affinity.pod_anti_affinity if affinity is not None else None
     namespace = pod.metadata.namespace
-    spreads = pod.spec.topology_spread_constraints
+    own_spreads = [
+        (constraint.when_unsatisfiable, spread_of(pod, constraint))
+        for constraint in pod.spec.topology_spread_constraints
+    ]
+    spreads = own_spreads or default_spreads
     return PodTerms(
         required=_terms(near.required_during_scheduling_ignored_during_execution, namespace) if near else (),
         forbidden=_terms(apart.required_during_scheduling_ignored_during_execution, namespace)
@@ -114,8 +121,8 @@ def terms_of(pod: Pod) -> PodTerms:
                 else ()
             ),
         ),
-        hard_spread=tuple(_spread(pod, c) for c in spreads if c.when_unsatisfiable == "DoNotSchedule"),
-        soft_spread=tuple(_spread(pod, c) for c in spreads if c.when_unsatisfiable == "ScheduleAnyway"),
+        hard_spread=tuple(spread for otherwise, spread in spreads if otherwise == "DoNotSchedule"),
+        soft_spread=tuple(spread for otherwise, spread in spreads if otherwise == "ScheduleAnyway"),
     )
 
 
@@ -135,7 +142,7 @@ def _weighted(
     )
 
 
-def _spread(pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
+def spread_of(pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
     return Spread(
         selector=spread_selector(
             constraint.label_selector,

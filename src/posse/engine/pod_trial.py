@@ -65,6 +65,8 @@ class PodTrials:
         return Attempt(SUCCESS, draft.commit())
 
     def _make_room(self, subject: Subject, attempt: Attempt) -> Trial:
+        if not self.state.profile(subject.pod_class).preempts:
+            return Trial(attempt)
         refused: list[tuple[PodRecord, Verdict]] = []
         evictions: list[Eviction] = []
         displaced: list[PodRecord] = []

@@ -19,3 +19,7 @@ class ResourceLimits:
         if not self.are_enforced or not is_extended(resource):
             return self.are_enforced
         return resource not in self.ignored and resource.partition("/")[0] not in self.ignored_groups
+
+
+ALL_LIMITED = ResourceLimits()
+NOTHING_LIMITED = ResourceLimits(are_enforced=False)

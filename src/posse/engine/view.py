@@ -21,6 +21,7 @@ class View:
     def __init__(self, subject: Subject, scene: Scene, profile: Profile) -> None:
         self._nodes = scene.nodes
         self._requests = subject.pod_class.requests
+        self._limited = subject.pod_class.limited
         self._scoring = subject.pod_class.scoring
         self._claims_ports = bool(subject.pod_class.ports)
         filters = [(rule.name, rule.compile(subject, scene)) for rule in profile.filters]
@@ -79,7 +80,7 @@ class View:
     def capacity(self) -> IntArray:
         """How many more pods each node can take, as far as resources and the present answers of filters go."""
         room = np.full(self._nodes.alive.size, np.iinfo(np.int64).max, dtype=np.int64)
-        for index, wanted in self._requests:
+        for index, wanted in self._limited:
             free = self._nodes.allocatable[index] - self._nodes.requested[index]
             np.minimum(room, free // wanted, out=room)
         return np.where(np.not_equal(self.totals(), REFUSED), room, 0)

@@ -15,12 +15,13 @@ from posse.engine.engine import Engine
 from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
-from posse.kinds.registry import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, POD_GROUP
+from posse.kinds.registry import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, POD_GROUP, SERVICE
 from posse.model.decoding import ShapeError, decode
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.service import Service
 from posse.model.workload import PodGroup
 from posse.runtime.carrier import Carrier
 from posse.runtime.event_recorder import EventRecorder
@@ -41,6 +42,7 @@ class SchedulerLoop:
         self._something_happened = asyncio.Event()
         self._followers = [
             self._follower(transport, NAMESPACE, Namespace),
+            self._follower(transport, SERVICE, Service),
             self._follower(transport, NODE, Node),
             self._follower(transport, POD_DISRUPTION_BUDGET, PodDisruptionBudget),
             self._follower(transport, POD_GROUP, PodGroup),

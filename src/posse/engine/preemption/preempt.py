@@ -65,7 +65,7 @@ def _lower_priorities(search: Search) -> list[int]:
 def _has_room(search: Search, freed: IntArray) -> BoolArray:
     nodes = search.state.nodes
     room = nodes.alive.copy()
-    for index, wanted in search.preemptor.subject.pod_class.requests:
+    for index, wanted in search.preemptor.subject.pod_class.limited:
         room &= nodes.allocatable[index] - nodes.requested[index] + freed[index] >= wanted
     return room
 

@@ -20,14 +20,20 @@ _FULL_MARKS = 100
 class InterPodPreference:
     name = "InterPodAffinity"
 
-    def __init__(self, weight: int = 2, hard_affinity_weight: int = 1) -> None:
+    def __init__(
+        self, weight: int = 2, hard_affinity_weight: int = 1, *, heeds_existing_pods: bool = True
+    ) -> None:
         self.weight = weight
         self._hard_affinity_weight = hard_affinity_weight
+        self._heeds_existing_pods = heeds_existing_pods
+        """False: what pods on nodes wish for matters only to pods that have wishes of their own."""
 
     def compile(self, subject: Subject, scene: Scene) -> "PreferenceScore | None":
         ours = [
             (p.term, p.weight, scene.census.column(p.term.query)) for p in subject.pod_class.terms.preferred
         ]
+        if not ours and not self._heeds_existing_pods:
+            return None
         theirs = [
             (trait, self._weight_of(trait))
             for trait in subject.concerned_by

@@ -1,11 +1,14 @@
 """Preferred node affinity: the weights of the preferred terms that a node matches, the best node getting full marks."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from posse.engine.arrays import BoolArray, IntArray, Rows
 from posse.engine.node_selection import RowTest, term_test
 from posse.engine.node_table import NodeTable
 from posse.engine.scene import Scene, Subject
+from posse.model.placement import PreferredSchedulingTerm
 
 _FULL_MARKS = 100
 
@@ -13,15 +16,16 @@ _FULL_MARKS = 100
 class NodePreference:
     name = "NodeAffinity"
 
-    def __init__(self, weight: int = 2) -> None:
+    def __init__(self, weight: int = 2, added: Sequence[PreferredSchedulingTerm] = ()) -> None:
         self.weight = weight
+        self._added = added
+        """Terms that every pod has besides its own."""
 
     def compile(self, subject: Subject, scene: Scene) -> "NodePreferenceScore | None":
         affinity = subject.pod_class.spec.affinity
         node_affinity = affinity.node_affinity if affinity is not None else None
-        if node_affinity is None:
-            return None
-        preferred = node_affinity.preferred_during_scheduling_ignored_during_execution
+        own = node_affinity.preferred_during_scheduling_ignored_during_execution if node_affinity else ()
+        preferred = (*self._added, *own)
         terms = [(term_test(scene.nodes, item.preference), item.weight) for item in preferred if item.weight]
         return NodePreferenceScore(scene.nodes, terms) if terms else None
 

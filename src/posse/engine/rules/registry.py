@@ -1,15 +1,17 @@
 """All rules, with the weights of the default profile."""
 
+from posse.engine.default_spreading import SYSTEM_SPREADING
+from posse.engine.pod_reading import PodPolicy
 from posse.engine.profile import Profile
 from posse.engine.rules.balanced_allocation import BalancedAllocation
 from posse.engine.rules.image_locality import ImageLocality
 from posse.engine.rules.inter_pod_affinity import InterPodAffinity
 from posse.engine.rules.inter_pod_preference import InterPodPreference
-from posse.engine.rules.least_allocated import LeastAllocated
 from posse.engine.rules.node_affinity import NodeAffinity
 from posse.engine.rules.node_ports import NodePorts
 from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
+from posse.engine.rules.resource_scores import ResourceScores
 from posse.engine.rules.resources_fit import ResourcesFit
 from posse.engine.rules.spread_preference import SpreadPreference
 from posse.engine.rules.taint_preference import TaintPreference
@@ -26,7 +28,8 @@ DEFAULT_PROFILE = Profile(
         TopologySpread(),
         InterPodAffinity(),
     ),
-    row_scores=(LeastAllocated(), BalancedAllocation(), ImageLocality()),
+    row_scores=(ResourceScores(), BalancedAllocation(), ImageLocality()),
     relative_scores=(TaintPreference(), NodePreference()),
     cluster_scores=(SpreadPreference(), InterPodPreference()),
+    policy=PodPolicy(spreading=SYSTEM_SPREADING),
 )

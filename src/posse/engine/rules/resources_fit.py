@@ -14,7 +14,7 @@ class ResourcesFit:
     name = "NodeResourcesFit"
 
     def compile(self, subject: Subject, scene: Scene) -> "ResourcesFitFilter":
-        return ResourcesFitFilter(subject.pod_class.requests, scene.nodes)
+        return ResourcesFitFilter(subject.pod_class.limited, scene.nodes)
 
 
 class ResourcesFitFilter:

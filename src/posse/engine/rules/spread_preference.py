@@ -27,7 +27,7 @@ class SpreadPreference:
         constraints = subject.pod_class.terms.soft_spread
         if not constraints:
             return None
-        keys = [scene.nodes.labels.column(spread.topology_key) for spread in constraints]
+        keys = [scene.nodes.labels.column(spread.topology_key) for spread in constraints if spread.needs_key]
         return SpreadScore([SpreadCount(spread, subject, scene, keys) for spread in constraints])
 
 
@@ -37,7 +37,7 @@ class SpreadScore:
 
     def points(self, feasible: BoolArray) -> IntArray:
         scored: BoolArray = np.logical_and.reduce(
-            [feasible, *(has_domain(count.label) for count in self._counts)]
+            [feasible, *(has_domain(count.label) for count in self._counts if count.spread.needs_key)]
         )
         crowd = np.zeros(feasible.size, dtype=np.float64)
         for count in self._counts:
@@ -54,7 +54,8 @@ def _crowd(count: SpreadCount, scored: BoolArray) -> FloatArray:
     else:
         sums = domain_sums(count.label, np.where(count.included(), count.column.counts, 0))
         pods, domains = sums[ids + 1], np.unique(ids[scored]).size
-    return pods.astype(np.float64) * log(domains + 2) + float(count.spread.max_skew - 1)
+    crowd = pods.astype(np.float64) * log(domains + 2) + float(count.spread.max_skew - 1)
+    return np.where(has_domain(count.label), crowd, 0.0)
 
 
 def _normalised(crowd: IntArray, scored: BoolArray) -> IntArray:
