@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.groups import GroupRecord
 from posse.model.pod import Pod
 
@@ -27,7 +28,7 @@ def held(group: GroupRecord) -> Held | None:
     if gated:
         return Held("SchedulingGated", f"{gated} of its pods have scheduling gates")
     error = _contradiction(group)
-    return Held("SchedulerError", error, is_error=True) if error else None
+    return Held(SCHEDULER_ERROR, error, is_error=True) if error else None
 
 
 def _contradiction(group: GroupRecord) -> str:

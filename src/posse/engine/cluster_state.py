@@ -19,6 +19,7 @@ from posse.engine.priority_usage import PriorityUsage
 from posse.engine.profile import Profile
 from posse.engine.scene import Scene, Subject
 from posse.engine.services import ServiceBook
+from posse.engine.verdict import Refusal
 from posse.engine.view import View
 from posse.model.node import Node
 from posse.model.pod import Pod
@@ -45,6 +46,11 @@ class PodRecord:
     """Whom it makes room for, once its eviction is decided."""
     reported: tuple[str, str, str] = ("", "", "")
     """Reason and message last written to PodScheduled=False, and the nominated node beside them."""
+    queued_at: float = 0.0
+    """When it was first free to be tried; 0 until then."""
+    attempts: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    """What stood in its way at the last attempt."""
 
     @property
     def priority(self) -> int:

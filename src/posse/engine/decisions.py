@@ -1,6 +1,6 @@
 """What the engine wants done, in the imperative. Adapters carry it out; a refusal returns as an event."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -8,6 +8,8 @@ class PodRef:
     namespace: str
     name: str
     uid: str
+    scheduler_name: str = field(default="", compare=False)
+    """Under whose name we speak about the pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,10 @@ class GroupKey:
 class Placement:
     pod: PodRef
     node: str
+    attempts: int = field(default=1, compare=False)
+    """How many it took to find the node."""
+    queued_at: float = field(default=0.0, compare=False)
+    """When the pod was first free to be tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,10 @@ class Evict:
     pod: PodRef
     preemptor: PodRef
     node: str
+
+
+SCHEDULER_ERROR = "SchedulerError"
+"""The reason of reports about what can never be tried as it is, or failed outside."""
 
 
 @dataclass(frozen=True, slots=True)

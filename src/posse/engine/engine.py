@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posse.engine.admissibility import held
+from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import try_group
@@ -23,6 +24,7 @@ from posse.engine.profile import Profile
 from posse.engine.reports import tell_group, tell_held, tell_pods, tell_started
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
+from posse.engine.statistics import Statistics, statistics
 from posse.engine.view import REFUSED
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -46,14 +48,18 @@ class Engine:
         )
         self._seen_version = 0
         """Of the node table, when the parked were last looked at."""
+        self._tried: list[Tried] = []
+        """During the last call of decide."""
 
     def absorb(self, event: ClusterEvent) -> None:
         self._known.absorb(event)
 
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
+        self._tried = []
+        self._known.stamp_newly_queued(now)
         decisions: list[Decision] = [*self._known.take_unreadable_pods()]
-        self._settle_groups(decisions)
+        self._settle_groups(now, decisions)
         self._return_refused(now)
         self._wake_improved(now)
         self._backlog.promote(now)
@@ -74,10 +80,17 @@ class Engine:
         """When to call `decide` even if nothing happens."""
         return self._backlog.next_wakeup()
 
+    def tried(self) -> tuple[Tried, ...]:
+        """What the last call of `decide` tried, also where nobody had to be told anything new."""
+        return tuple(self._tried)
+
+    def statistics(self) -> Statistics:
+        return statistics(self._known)
+
     def overview(self) -> Overview:
         return overview(self._known)
 
-    def _settle_groups(self, decisions: list[Decision]) -> None:
+    def _settle_groups(self, now: float, decisions: list[Decision]) -> None:
         """For every group that changed: may it be tried now?"""
         for key in self._known.take_unsettled_groups():
             group = self._known.groups.get(key)
@@ -92,11 +105,13 @@ class Engine:
                 self._backlog.remove(key)
                 decisions.extend(tell_held(group, hold))
             else:
-                self._queue_group(group, waiting)
+                self._queue_group(group, waiting, now)
 
-    def _queue_group(self, group: GroupRecord, waiting: list[PodRecord]) -> Waiting:
+    def _queue_group(self, group: GroupRecord, waiting: list[PodRecord], now: float) -> Waiting:
         entry = self._backlog.get(group.key)
         oldest = waiting[0]
+        for record in waiting:
+            record.queued_at = record.queued_at or now
         if entry is None:
             entry = Waiting(group.key, group.priority, oldest.created, oldest.arrival, len(waiting))
             self._backlog.add(entry)
@@ -133,6 +148,8 @@ class Engine:
             return
         with self._known.nominations.held(group.priority, group.members):
             attempt = try_group(self._known.state, group)
+        count(attempt)
+        self._tried += tried_group(group, attempt)
         decisions.extend(tell_group(group, attempt))
         if attempt.refused:
             self._backlog.park(
@@ -146,6 +163,9 @@ class Engine:
         subject, run = self._take_run(head, most)
         records = [self._known.pods[str(entry.key)] for entry in run]
         trial = self._trials.run(subject, records)
+        count(trial.attempt)
+        seeks_victims = self._known.state.profile(subject.pod_class).preempts
+        self._tried += tried_pods(trial, sought_victims=seeks_victims)
         decisions.extend(tell_pods(trial))
         placed = len(trial.attempt.placed)
         for entry in run[:placed]:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from posse.engine.backlog import Backlog, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.decisions import GroupKey, PodRef, ReportPod
+from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, PodRef, ReportPod
 from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, EvictionFailed, Observed
 from posse.engine.groups import GroupBook, GroupRecord, group_of
 from posse.engine.nominations import Nominations
@@ -39,6 +39,8 @@ class Intake:
         """Groups that changed since somebody last asked whether they may be tried; in order of change."""
         self._refused_bindings: dict[Key, None] = {}
         """Pods and groups of which a binding failed since the last decision."""
+        self._newly_queued: list[PodRecord] = []
+        """Pods that may be tried for the first time and do not know yet since when."""
         self._unreadable_pods: dict[str, ReportPod | None] = {}
         """Pods whose requests or selectors make no sense, with what is still to be said of them; by uid."""
         self._scheduler_names = frozenset(profiles)
@@ -187,7 +189,7 @@ class Intake:
     def _note_unreadable(self, pod: Pod, error: QuantityError | SelectorError) -> None:
         """Only who waits for us is told, and only once."""
         if not pod.spec.node_name and pod.spec.scheduler_name in self._scheduler_names:
-            report = ReportPod(_ref(pod), "SchedulerError", str(error))
+            report = ReportPod(_ref(pod), SCHEDULER_ERROR, str(error))
             known = _reported(pod)[:2] == (report.reason, report.message)
             self._unreadable_pods.setdefault(pod.metadata.uid, None if known else report)
 
@@ -230,6 +232,13 @@ class Intake:
             self.backlog.add(
                 Waiting(record.ref.uid, record.pod.spec.priority or 0, record.created, record.arrival)
             )
+            if not record.queued_at:
+                self._newly_queued.append(record)
+
+    def stamp_newly_queued(self, now: float) -> None:
+        for record in self._newly_queued:
+            record.queued_at = now
+        self._newly_queued = []
 
     def take_unsettled_groups(self) -> list[GroupKey]:
         taken, self._unsettled_groups = list(self._unsettled_groups), {}
@@ -251,12 +260,15 @@ class Intake:
         )
 
     def is_waiting(self, record: PodRecord) -> bool:
-        """Whether it is for us to find a node for the pod."""
+        """Whether it is for us to find a node for the pod, now."""
+        return self.is_pending(record) and not record.pod.spec.scheduling_gates
+
+    def is_pending(self, record: PodRecord) -> bool:
+        """Whether it is for us to find a node for the pod, now or later."""
         pod = record.pod
         return (
             not record.node
             and not pod.metadata.deletion_timestamp
-            and not pod.spec.scheduling_gates
             and pod.spec.scheduler_name in self._scheduler_names
         )
 
@@ -271,7 +283,8 @@ def _evicted_for(pod: Pod) -> str:
 
 
 def _ref(pod: Pod) -> PodRef:
-    return PodRef(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
+    metadata = pod.metadata
+    return PodRef(metadata.namespace, metadata.name, metadata.uid, pod.spec.scheduler_name)
 
 
 def _same_but_for_node(known: Pod, pod: Pod) -> bool:

@@ -17,7 +17,7 @@ SCHEDULED = "Scheduled"
 def tell_pods(trial: Trial) -> Iterator[Decision]:
     """The outcome for pods that stand for themselves: each binding is a decision of its own."""
     for record in trial.attempt.placed:
-        yield Bind((Placement(record.ref, record.node),))
+        yield Bind((_placement(record),))
     for eviction in trial.evictions:
         yield Evict(eviction.victim.ref, eviction.preemptor.ref, eviction.node)
     for record, verdict in trial.attempt.refused:
@@ -28,13 +28,17 @@ def tell_pods(trial: Trial) -> Iterator[Decision]:
 
 def tell_group(group: GroupRecord, attempt: Attempt) -> Iterator[Decision]:
     if attempt.placed:
-        yield Bind(tuple(Placement(record.ref, record.node) for record in attempt.placed), group.key)
+        yield Bind(tuple(_placement(record) for record in attempt.placed), group.key)
     if attempt.verdict.succeeded:
         yield from tell_started(group)
     else:
         yield from _tell_group_waits(group, UNSCHEDULABLE, attempt.verdict.message)
     for record, verdict in attempt.refused:
         yield from _tell_refused(record, verdict)
+
+
+def _placement(record: PodRecord) -> Placement:
+    return Placement(record.ref, record.node, record.attempts, record.queued_at)
 
 
 def tell_started(group: GroupRecord) -> Iterator[Decision]:

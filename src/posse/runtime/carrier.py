@@ -13,30 +13,38 @@ from typing import Any
 from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
 from posse.apiserver.requests import Patch
 from posse.apiserver.transport import Binding, Transport
-from posse.engine.decisions import Bind, Decision, Evict, GroupKey, PodRef, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Evict, GroupKey, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, EvictionFailed
 from posse.engine.groups import INITIALLY_SCHEDULED
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import POD, POD_GROUP
 from posse.model.timestamps import format_timestamp
-from posse.runtime.event_recorder import EventRecorder, Subject
+from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, scheduled
+from posse.runtime.witness import Round, Witness
 
 log = logging.getLogger(__name__)
 
 _REPORTS_AT_ONCE = 200
-_GONE = frozenset({404, 409})
+_NOT_FOUND = 404
+_GONE = frozenset({_NOT_FOUND, 409})
 """The pod is not there any more, or another one has its name."""
 
 
 class Carrier:
-    def __init__(self, transport: Transport, recorder: EventRecorder, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, transport: Transport, recorder: EventRecorder, witness: Witness, clock: Callable[[], float]
+    ) -> None:
         self._transport = transport
         self._recorder = recorder
+        self._witness = witness
         self._clock = clock
 
-    async def carry_out(self, decisions: Sequence[Decision]) -> list[BindRefused | EvictionFailed]:
+    async def carry_out(self, done: Round) -> list[BindRefused | EvictionFailed]:
+        decisions = done.decisions
         refusals, broken_groups = await self._bind([d for d in decisions if isinstance(d, Bind)])
+        self._witness.bound(done, {refusal.pod_uid: refusal.reason for refusal in refusals})
         failures = await self._evict([d for d in decisions if isinstance(d, Evict)])
         reports = [
             self._report(decision)
@@ -55,8 +63,8 @@ class Carrier:
         return [failure for failure in failures if failure is not None]
 
     async def _evict_pod(self, eviction: Evict) -> EvictionFailed | None:
-        victim, preemptor = eviction.pod, eviction.preemptor
-        message = "posse: preempting to accommodate a higher priority pod"
+        victim = eviction.pod
+        message = f"{eviction.preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
         condition = self._condition("DisruptionTarget", "PreemptionByScheduler", message, holds=True)
         try:
             await self._set_condition(POD, victim.namespace, victim.name, condition, uid=victim.uid)
@@ -64,8 +72,7 @@ class Carrier:
         except ApiError as error:
             # Somebody else was faster; the room is free all the same.
             return None if error.code in _GONE else EvictionFailed(victim.uid, str(error))
-        text = f"Preempted by pod {preemptor.uid} on node {eviction.node}"
-        self._recorder.record(_pod_subject(victim), "Preempted", text)
+        self._recorder.record(preempted(eviction))
         return None
 
     async def _bind(self, binds: Sequence[Bind]) -> tuple[list[BindRefused], set[GroupKey]]:
@@ -79,10 +86,10 @@ class Carrier:
         broken_groups: set[GroupKey] = set()
         for (placement, group), refusal in zip(placements, answers, strict=True):
             if refusal is None:
-                pod = placement.pod
-                message = f"Successfully assigned {pod.namespace}/{pod.name} to {placement.node}"
-                self._recorder.record(_pod_subject(pod), "Scheduled", message)
+                self._recorder.record(scheduled(placement))
                 continue
+            if refusal.code != _NOT_FOUND:
+                self._recorder.record(not_bound(placement, str(refusal)))
             refusals.append(BindRefused(placement.pod.uid, placement.node, str(refusal)))
             if group is not None:
                 broken_groups.add(group)
@@ -103,7 +110,7 @@ class Carrier:
         pod = report.pod
         nominated = {"nominatedNodeName": report.nominated_node or None}
         await self._set_condition(POD, pod.namespace, pod.name, condition, uid=pod.uid, beside=nominated)
-        self._recorder.record(_pod_subject(pod), "FailedScheduling", report.message, warning=True)
+        self._recorder.record(not_scheduled(report))
 
     async def _report_group(self, report: ReportGroup) -> None:
         condition = self._condition(
@@ -137,7 +144,3 @@ class Carrier:
         await self._transport.patch(
             kind, namespace, name, Patch(STRATEGIC_MERGE_PATCH, body), subresource="status"
         )
-
-
-def _pod_subject(pod: PodRef) -> Subject:
-    return Subject("v1", "Pod", pod.namespace, pod.name, pod.uid)

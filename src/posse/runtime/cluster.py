@@ -101,7 +101,8 @@ class EmbeddedCluster:
         directory = self._options.data_dir
         certificates = ensure_certificates(directory / "certificates", time.time())
         token = ensure_token(directory / "token")
-        app = build_app(self._service, self._committer, token, time.time)
+        pages = {"/metrics": self._scheduler.metrics.page}
+        app = build_app(self._service, self._committer, token, time.time, pages)
         listener = await serve(app, HOST, self._options.port, certificates.server_context())
         parts.push_async_callback(listener.close)
         self.url = listener.url
