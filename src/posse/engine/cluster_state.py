@@ -11,7 +11,7 @@ import numpy as np
 
 from posse.engine.arrays import IntArray
 from posse.engine.census import Census, Column, LabelClass
-from posse.engine.decisions import GroupKey, PodRef
+from posse.engine.decisions import GroupKey, PodRef, VolumeStep
 from posse.engine.node_table import NodeTable
 from posse.engine.pod_class import ClassTable, PodClass
 from posse.engine.pod_reading import PodReader
@@ -21,6 +21,7 @@ from posse.engine.scene import Scene, Subject
 from posse.engine.services import ServiceBook
 from posse.engine.verdict import Refusal
 from posse.engine.view import View
+from posse.engine.volumes.storage import Storage
 from posse.model.node import Node
 from posse.model.pod import Pod
 
@@ -40,6 +41,8 @@ class PodRecord:
     """Order in which pods were first seen; breaks ties of creation time."""
     node: str = ""
     """Where it is attached: bound there, or promised by a decision that is on its way."""
+    volumes: tuple[VolumeStep, ...] = ()
+    """What has to be done for its claims on that node, as long as it is promised by us."""
     nominated: str = ""
     """The node where room is being made for it."""
     evicted_for: str = ""
@@ -67,7 +70,8 @@ class ClusterState:
         self._profiles = profiles
         self._reader = PodReader({name: profile.policy for name, profile in profiles.items()})
         self._classes = ClassTable(self.nodes, self._reader)
-        self.scene = Scene(self.nodes, self.census)
+        self.storage = Storage(self.nodes)
+        self.scene = Scene(self.nodes, self.census, self.storage)
         self._views: dict[Subject, View] = {}
         self._views_of: dict[PodClass, list[Subject]] = {}
         self._brought: dict[PodClass, tuple[Column, ...]] = {}
@@ -79,6 +83,11 @@ class ClusterState:
     @property
     def services(self) -> ServiceBook:
         return self._reader.services
+
+    @property
+    def version(self) -> int:
+        """Grows with whatever could make a waiting pod fit."""
+        return self.nodes.version + self.storage.book.knowledge_version
 
     def pods_on(self, node: str) -> Iterable[PodRecord]:
         return self._pods_on.get(node, {}).values()
@@ -149,7 +158,10 @@ class ClusterState:
 
     def attach(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
         """Put pods of one class each on its row; a row may come several times."""
+        needs = pod_class.volumes
         for record, row in zip(records, rows.tolist(), strict=True):
+            if needs is not None:
+                record.volumes = self.storage.steps(needs, row)
             self._note(record, self.nodes.names[row])
         self._count(pod_class, records, rows, 1)
 
@@ -163,12 +175,15 @@ class ClusterState:
         del on_node[record.ref.uid]
         if not on_node:
             del self._pods_on[node]
+        if record.pod_class.volumes is not None:
+            self.storage.give_back(record.ref.uid, record.pod_class.volumes, record.volumes, node)
         self._count_there(record, node, -1)
 
     def release(self, record: PodRecord) -> None:
         """Detach a pod for good: others may use its room."""
         row = self.nodes.row_of.get(record.node)
         self.detach(record)
+        record.volumes = ()
         if row is not None:
             self._improved_rows.append(row)
 
@@ -186,6 +201,8 @@ class ClusterState:
     def _note(self, record: PodRecord, node: str) -> None:
         record.node = node
         self._pods_on.setdefault(node, {})[record.ref.uid] = record
+        if record.pod_class.volumes is not None:
+            self.storage.take(record.ref.uid, record.pod_class.volumes, record.volumes, node)
 
     def _count_there(self, record: PodRecord, node: str, sign: int) -> None:
         row = self.nodes.row_of.get(node)

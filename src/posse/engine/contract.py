@@ -53,6 +53,20 @@ class ClusterScore(Protocol):
     def points(self, feasible: BoolArray) -> IntArray: ...
 
 
+class Precondition(Protocol):
+    """Can a pod of the subject go anywhere at all?"""
+
+    def objection(self) -> str:
+        """Why it cannot, whatever the node; empty if nothing stands in its way. No eviction helps."""
+        ...
+
+
+class PreconditionRule(Protocol):
+    name: str
+
+    def compile(self, subject: Subject, scene: Scene) -> Precondition | None: ...
+
+
 class FilterRule(Protocol):
     name: str
 

@@ -22,6 +22,15 @@ class GroupKey:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimKey:
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class Placement:
     pod: PodRef
     node: str
@@ -37,6 +46,39 @@ class Bind:
 
     placements: tuple[Placement, ...]
     group: GroupKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeepVolume:
+    """Write the claim into the volume, if the volume is still as it was at that version."""
+
+    claim: ClaimKey
+    claim_uid: str
+    volume: str
+    version: str
+    by_us: bool
+    """False if the volume named the claim before: whoever wrote that down decides when it ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionVolume:
+    """Write the node on the claim, for which a provisioner then makes a volume. Where none runs, the claim stays unbound."""
+
+    claim: ClaimKey
+    claim_uid: str
+    node: str
+
+
+VolumeStep = KeepVolume | ProvisionVolume
+
+
+@dataclass(frozen=True, slots=True)
+class BindVolumes:
+    """Have the pod's claims bound. Its own binding follows as a decision once they are seen to be; a failure refuses it."""
+
+    pod: PodRef
+    node: str
+    steps: tuple[VolumeStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +114,4 @@ class ReportGroup:
     message: str
 
 
-Decision = Bind | Evict | ReportPod | ReportGroup
+Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup

@@ -74,6 +74,8 @@ class Draft:
             self._state.turn = step.turn
         for record in reversed(step.records):
             self._state.detach(record)
+            if isinstance(step, _Placed):
+                record.volumes = ()
 
     def commit(self) -> tuple[PodRecord, ...]:
         """Keep what was done; returns the pods that were placed, in order."""

@@ -26,6 +26,7 @@ from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.statistics import Statistics, statistics
 from posse.engine.view import REFUSED
+from posse.engine.volume_waits import VolumeWaits
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -46,8 +47,9 @@ class Engine:
         self._trials = PodTrials(
             self._known.state, self._known.groups, self._known.budgets, self._known.nominations
         )
+        self._volume_waits = VolumeWaits(self._known)
         self._seen_version = 0
-        """Of the node table, when the parked were last looked at."""
+        """Of the state, when the parked were last looked at."""
         self._tried: list[Tried] = []
         """During the last call of decide."""
 
@@ -58,6 +60,7 @@ class Engine:
         """Work through the queue, up to a bound; call again while `has_work`."""
         self._tried = []
         self._known.stamp_newly_queued(now)
+        settled = self._volume_waits.settle(now)
         decisions: list[Decision] = [*self._known.take_unreadable_pods()]
         self._settle_groups(now, decisions)
         self._return_refused(now)
@@ -70,7 +73,7 @@ class Engine:
                 tried += 1
             else:
                 tried += self._try_run(head, _MOST_ENTRIES - tried, now, decisions)
-        return decisions
+        return settled + self._volume_waits.hold_back(decisions, now)
 
     @property
     def has_work(self) -> bool:
@@ -78,7 +81,8 @@ class Engine:
 
     def next_wakeup(self) -> float | None:
         """When to call `decide` even if nothing happens."""
-        return self._backlog.next_wakeup()
+        times = (self._backlog.next_wakeup(), self._volume_waits.next_wakeup())
+        return min((time for time in times if time is not None), default=None)
 
     def tried(self) -> tuple[Tried, ...]:
         """What the last call of `decide` tried, also where nobody had to be told anything new."""
@@ -127,17 +131,21 @@ class Engine:
                 self._backlog.penalise(key, now)
 
     def _wake_improved(self, now: float) -> None:
-        """Wake who could use what has changed since the last time, and nobody else."""
+        """Wake who could use what has changed since the last time, and nobody else.
+
+        Whose claim has changed is told how it stands now, even if that does not help.
+        """
         state = self._known.state
         rows = state.take_improved_rows()
-        stirred, self._seen_version = self._seen_version != state.nodes.version, state.nodes.version
+        changed_claims = state.storage.book.take_changed_claims()
+        stirred, self._seen_version = self._seen_version != state.version, state.version
         if not stirred:
             return
         for subject in self._backlog.parked_subjects():
             view = state.view(subject)
             # What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node.
             fits = view.totals()[rows] if view.is_row_local else view.totals()
-            if np.any(fits != REFUSED):
+            if np.any(fits != REFUSED) or subject.pod_class.uses_any(changed_claims):
                 self._backlog.wake_subject(subject, now)
 
     def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from posse.engine.volumes.book import StorageObject
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
 from posse.model.node import Node
@@ -9,7 +10,7 @@ from posse.model.pod import Pod
 from posse.model.service import Service
 from posse.model.workload import PodGroup
 
-ClusterObject = Pod | Node | PodGroup | Namespace | PodDisruptionBudget | Service
+ClusterObject = Pod | Node | PodGroup | Namespace | PodDisruptionBudget | Service | StorageObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,8 @@ class Intake:
                 self.budgets.put(obj)
             case Service():
                 self._services_changed(obj.metadata.namespace, self.state.services.put(obj))
+            case _:
+                self.state.storage.book.put(obj)
 
     def _vanished(self, obj: ClusterObject) -> None:
         match obj:
@@ -86,6 +88,8 @@ class Intake:
             case Service():
                 gone = self.state.services.drop(obj.metadata.namespace, obj.metadata.name)
                 self._services_changed(obj.metadata.namespace, gone)
+            case _:
+                self.state.storage.book.drop(obj)
 
     def _services_changed(self, namespace: str, selectors: Sequence[Selector]) -> None:
         """Pods that do not say how they are spread are spread with those that their Services select."""

@@ -4,19 +4,22 @@ A class is compiled once and asked once for all its pods. Its key is the encoded
 reads, and the terms, whose meaning depends on namespace and labels. A cluster has few classes and many pods.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import msgspec
 
+from posse.engine.decisions import ClaimKey
 from posse.engine.host_ports import HostPort, host_ports
 from posse.engine.image_columns import image_key
 from posse.engine.node_table import NodeTable
 from posse.engine.pod_reading import PodReader
 from posse.engine.pod_terms import PodTerms
 from posse.engine.resources import Amounts, effective_requests, scoring_requests
+from posse.engine.volumes.needs import VolumeNeeds, volume_needs
 from posse.model.pod import Pod, PodSpec
 
-ClassKey = tuple[bytes, PodTerms]
+ClassKey = tuple[bytes, PodTerms, VolumeNeeds | None]
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
@@ -34,8 +37,13 @@ class PodClass:
     ports: tuple[HostPort, ...]
     images: tuple[str, ...]
     """One entry per container and image volume, in any order."""
+    volumes: VolumeNeeds | None
+    """Claims and disks; None for the many pods that have neither."""
     key: ClassKey
     member_count: int = 0
+
+    def uses_any(self, claims: Collection[ClaimKey]) -> bool:
+        return self.volumes is not None and any(use.key in claims for use in self.volumes.claims)
 
 
 def key_of(pod: Pod, terms: PodTerms) -> ClassKey:
@@ -53,7 +61,7 @@ def key_of(pod: Pod, terms: PodTerms) -> ClassKey:
             spec.scheduler_name,
         )
     )
-    return encoded, terms
+    return encoded, terms, volume_needs(pod)
 
 
 class ClassTable:
@@ -91,6 +99,7 @@ class ClassTable:
             terms=key[1],
             ports=host_ports(pod),
             images=_images(pod.spec),
+            volumes=key[2],
             key=key,
         )
 

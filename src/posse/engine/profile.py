@@ -6,6 +6,7 @@ from posse.engine.contract import (
     ClusterScoreRule,
     FilterRule,
     GroupRule,
+    PreconditionRule,
     RelativeScoreRule,
     RowScoreRule,
 )
@@ -16,6 +17,7 @@ from posse.engine.pod_reading import PLAIN_POLICY, PodPolicy
 class Profile:
     """Row-local filters come before those that look at the cluster; the first that refuses a node gives the reason."""
 
+    preconditions: tuple[PreconditionRule, ...] = ()
     filters: tuple[FilterRule, ...] = ()
     row_scores: tuple[RowScoreRule, ...] = ()
     relative_scores: tuple[RelativeScoreRule, ...] = ()

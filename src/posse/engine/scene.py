@@ -6,12 +6,14 @@ from posse.engine.census import Census, Trait
 from posse.engine.node_table import NodeTable
 from posse.engine.pod_class import PodClass
 from posse.engine.pod_query import PodQuery
+from posse.engine.volumes.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     nodes: NodeTable
     census: Census
+    storage: Storage
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from posse.engine.arrays import ALL_ROWS, BoolArray, IntArray, Rows
-from posse.engine.contract import ClusterScore, Filter, RelativeScore, RowScore
+from posse.engine.contract import ClusterScore, Filter, Precondition, RelativeScore, RowScore
 from posse.engine.profile import Profile
 from posse.engine.scene import Scene, Subject
 from posse.engine.verdict import Code, Refusal, Verdict
@@ -23,7 +23,12 @@ class View:
         self._requests = subject.pod_class.requests
         self._limited = subject.pod_class.limited
         self._scoring = subject.pod_class.scoring
-        self._claims_ports = bool(subject.pod_class.ports)
+        self._is_alone = bool(subject.pod_class.ports or subject.pod_class.volumes)
+        """Whether one pod on a node may keep the next one away for another reason than lack of resources."""
+        required = [(rule.name, rule.compile(subject, scene)) for rule in profile.preconditions]
+        self._preconditions: list[tuple[str, Precondition]] = [
+            (name, made) for name, made in required if made is not None
+        ]
         filters = [(rule.name, rule.compile(subject, scene)) for rule in profile.filters]
         self._filters: list[tuple[str, Filter]] = [(name, made) for name, made in filters if made is not None]
         self._row_filters = [made for _, made in self._filters if made.is_row_local]
@@ -48,12 +53,14 @@ class View:
     def is_row_local(self) -> bool:
         """Whether placing a pod changes the totals of its own node only."""
         self._refresh()
-        return not (self._cluster_filters or self._cluster or self._raw)
+        return not (self._preconditions or self._cluster_filters or self._cluster or self._raw)
 
     def totals(self) -> IntArray:
         """Not to be written to."""
         if self.is_row_local:
             return self._rank
+        if self._objection() is not None:
+            return np.full_like(self._rank, REFUSED)
         feasible = np.not_equal(self._rank, REFUSED)
         for made in self._cluster_filters:
             if feasible.any():
@@ -71,7 +78,7 @@ class View:
         lengths = np.ones(rows.size, dtype=np.int64)
         better = np.arange(rows.size)
         pods = 1
-        while pods < most and better.size and not self._claims_ports:
+        while pods < most and better.size and not self._is_alone:
             better = better[self._rank_with(rows[better], pods) > best]
             pods += 1
             lengths[better] = pods
@@ -97,6 +104,10 @@ class View:
         rows = np.flatnonzero(self._nodes.alive)
         if not rows.size:
             return Verdict(Code.UNRESOLVABLE, "no nodes available to schedule pods")
+        objection = self._objection()
+        if objection is not None:
+            message = f"0/{rows.size} nodes are available: {objection.reason}."
+            return Verdict(Code.UNRESOLVABLE, message, (objection,))
         refusals: list[Refusal] = []
         undecided: BoolArray = np.ones(rows.size, dtype=np.bool_)
         resolvable: BoolArray = np.zeros(rows.size, dtype=np.bool_)
@@ -108,6 +119,13 @@ class View:
                 undecided &= ~refused
         code = Code.UNSCHEDULABLE if resolvable.any() else Code.UNRESOLVABLE
         return Verdict(code, _message(rows.size, refusals), tuple(refusals))
+
+    def _objection(self) -> Refusal | None:
+        """What keeps the pod from going anywhere."""
+        for name, made in self._preconditions:
+            if reason := made.objection():
+                return Refusal(name, reason, len(self._nodes))
+        return None
 
     def _extra_points(self, feasible: BoolArray) -> IntArray:
         points = np.zeros_like(self._rank)

@@ -13,7 +13,7 @@ from typing import Any
 from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
 from posse.apiserver.requests import Patch
 from posse.apiserver.transport import Binding, Transport
-from posse.engine.decisions import Bind, Evict, GroupKey, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, BindVolumes, Evict, GroupKey, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, EvictionFailed
 from posse.engine.groups import INITIALLY_SCHEDULED
 from posse.kinds.errors import ApiError
@@ -22,6 +22,7 @@ from posse.kinds.registry import POD, POD_GROUP
 from posse.model.timestamps import format_timestamp
 from posse.runtime.event_recorder import EventRecorder
 from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, scheduled
+from posse.runtime.volume_carrier import bind_volumes
 from posse.runtime.witness import Round, Witness
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class Carrier:
         decisions = done.decisions
         refusals, broken_groups = await self._bind([d for d in decisions if isinstance(d, Bind)])
         self._witness.bound(done, {refusal.pod_uid: refusal.reason for refusal in refusals})
+        refusals += await self._bind_volumes([d for d in decisions if isinstance(d, BindVolumes)])
         failures = await self._evict([d for d in decisions if isinstance(d, Evict)])
         reports = [
             self._report(decision)
@@ -94,6 +96,15 @@ class Carrier:
             if group is not None:
                 broken_groups.add(group)
         return refusals, broken_groups
+
+    async def _bind_volumes(self, decisions: Sequence[BindVolumes]) -> list[BindRefused]:
+        answers = await asyncio.gather(*(bind_volumes(self._transport, decision) for decision in decisions))
+        refused = [
+            (d.pod, refusal) for d, refusal in zip(decisions, answers, strict=True) if refusal is not None
+        ]
+        for pod, refusal in refused:
+            self._witness.volumes_refused(pod, refusal.node, refusal.reason)
+        return [refusal for _, refusal in refused]
 
     async def _report(self, report: ReportPod | ReportGroup) -> None:
         try:

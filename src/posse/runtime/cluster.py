@@ -28,6 +28,7 @@ from posse.runtime.options import KUBECONFIG_NAME, ClusterOptions
 from posse.runtime.overview import ClusterOverview, node_usage
 from posse.runtime.scheduler import SchedulerLoop
 from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.runtime.volume_control import VolumeControl
 from posse.store.store import Store
 
 HOST = "127.0.0.1"
@@ -95,6 +96,7 @@ class EmbeddedCluster:
         self._scheduler = SchedulerLoop(self._transport, Engine(EngineOptions()), time.time)
         self._background.start("the scheduler", self._scheduler.run())
         self._background.start("the controllers", Controllers(self._transport, time.time).run())
+        self._background.start("the volume controller", VolumeControl(self._transport).run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
 
     async def _start_server(self, parts: AsyncExitStack) -> None:

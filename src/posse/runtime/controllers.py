@@ -73,7 +73,7 @@ class Controllers:
             await self._protection_changed.wait()
             self._protection_changed.clear()
             releases = self._protection.releases()
-            await asyncio.gather(*(_attempt(self._release(release)) for release in releases))
+            await asyncio.gather(*(attempt(self._release(release)) for release in releases))
 
     async def _release(self, release: Release) -> None:
         patch = Patch(MERGE_PATCH, release.patch)
@@ -106,7 +106,7 @@ class Controllers:
         namespace = self._terminating.get(name)
         if namespace is not None:
             steps = next_steps(namespace, contents)
-            await asyncio.gather(*(_attempt(self._take(step, name)) for step in steps))
+            await asyncio.gather(*(attempt(self._take(step, name)) for step in steps))
 
     async def _take(self, step: Step, namespace: str) -> None:
         match step:
@@ -123,11 +123,11 @@ class Controllers:
             for event in expired_events(events, self._clock(), MOST_EVENTS_PER_SWEEP):
                 metadata = event["metadata"]
                 deletion = self._transport.delete(EVENT, metadata["namespace"], metadata["name"])
-                await _attempt(deletion)
+                await attempt(deletion)
             await asyncio.sleep(EVENT_SWEEP_SECONDS)
 
 
-async def _attempt(write: Awaitable[object]) -> None:
+async def attempt(write: Awaitable[object]) -> None:
     """Carry out a write; what it was about may have changed or gone, which shows by itself."""
     try:
         await write

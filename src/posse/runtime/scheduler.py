@@ -15,13 +15,26 @@ from posse.engine.engine import Engine
 from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
-from posse.kinds.registry import NAMESPACE, NODE, POD, POD_DISRUPTION_BUDGET, POD_GROUP, SERVICE
+from posse.kinds.registry import (
+    CSI_DRIVER,
+    CSI_NODE,
+    NAMESPACE,
+    NODE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    POD,
+    POD_DISRUPTION_BUDGET,
+    POD_GROUP,
+    SERVICE,
+    STORAGE_CLASS,
+)
 from posse.model.decoding import ShapeError, decode
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.service import Service
+from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.model.workload import PodGroup
 from posse.runtime.carrier import Carrier
 from posse.runtime.decision_log import DecisionLog
@@ -48,6 +61,11 @@ class SchedulerLoop:
         self._followers = [
             self._follower(transport, NAMESPACE, Namespace),
             self._follower(transport, SERVICE, Service),
+            self._follower(transport, STORAGE_CLASS, StorageClass),
+            self._follower(transport, CSI_DRIVER, CSIDriver),
+            self._follower(transport, CSI_NODE, CSINode),
+            self._follower(transport, PERSISTENT_VOLUME, PersistentVolume),
+            self._follower(transport, PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim),
             self._follower(transport, NODE, Node),
             self._follower(transport, POD_DISRUPTION_BUDGET, PodDisruptionBudget),
             self._follower(transport, POD_GROUP, PodGroup),

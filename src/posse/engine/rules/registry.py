@@ -17,19 +17,29 @@ from posse.engine.rules.spread_preference import SpreadPreference
 from posse.engine.rules.taint_preference import TaintPreference
 from posse.engine.rules.taint_toleration import TaintToleration
 from posse.engine.rules.topology_spread import TopologySpread
+from posse.engine.rules.volume_binding import ClaimsUsable, VolumeBinding
+from posse.engine.rules.volume_limits import VolumeLimits
+from posse.engine.rules.volume_preference import VolumePreference
+from posse.engine.rules.volume_restrictions import ClaimsExist, VolumeRestrictions
+from posse.engine.rules.volume_zone import BoundVolumesExist, VolumeZone
 
 DEFAULT_PROFILE = Profile(
+    preconditions=(ClaimsExist(), ClaimsUsable(), BoundVolumesExist()),
     filters=(
         NodeUnschedulable(),
         TaintToleration(),
         NodeAffinity(),
         NodePorts(),
         ResourcesFit(),
+        VolumeRestrictions(),
+        VolumeLimits(),
+        VolumeBinding(),
+        VolumeZone(),
         TopologySpread(),
         InterPodAffinity(),
     ),
     row_scores=(ResourceScores(), BalancedAllocation(), ImageLocality()),
     relative_scores=(TaintPreference(), NodePreference()),
-    cluster_scores=(SpreadPreference(), InterPodPreference()),
+    cluster_scores=(SpreadPreference(), InterPodPreference(), VolumePreference()),
     policy=PodPolicy(spreading=SYSTEM_SPREADING),
 )
