@@ -124,13 +124,11 @@ def required_affinity(*terms):
         for term in terms
     )
     required = NodeSelector(node_selector_terms=made)
-    return Affinity(
-        node_affinity=NodeAffinity(required_during_scheduling_ignored_during_execution=required)
-    )
+    return Affinity(node_affinity=NodeAffinity(required_during_scheduling_ignored_during_execution=required))
 
 
 def changed(obj, **parts):
-    """Return the object with fields replaced, e.g. changed(pod, spec={"node_name": "n1"})."""
+    """Return the object with fields of its parts replaced: spec={"node_name": "n1"} binds a pod."""
     replaced = {
         part: msgspec.structs.replace(getattr(obj, part), **fields) if isinstance(fields, dict) else fields
         for part, fields in parts.items()

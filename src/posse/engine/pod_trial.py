@@ -67,6 +67,10 @@ class PodTrials:
     def _make_room(self, subject: Subject, attempt: Attempt) -> Trial:
         if not self.state.profile(subject.pod_class).preempts:
             return Trial(attempt)
+        if not len(self.state.nodes):
+            for record, _ in attempt.refused:
+                self.nominations.drop(record)
+            return Trial(attempt)
         refused: list[tuple[PodRecord, Verdict]] = []
         evictions: list[Eviction] = []
         displaced: list[PodRecord] = []

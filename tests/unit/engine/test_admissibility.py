@@ -54,8 +54,10 @@ def test_one_gated_member_holds_the_whole_group():
         (
             gang(minimum=1),
             [pod("a"), pod("b", scheduler_name="other")],
-            "all pods in a single pod group should have the same .spec.schedulerName set, "
-            'got: "default-scheduler" and "other"',
+            (
+                "all pods in a single pod group should have the same .spec.schedulerName set, "
+                'got: "default-scheduler" and "other"'
+            ),
         ),
         (
             gang(minimum=1, priority=5),
@@ -65,8 +67,10 @@ def test_one_gated_member_holds_the_whole_group():
         (
             gang(minimum=1),
             [pod("a", preemption_policy="Never")],
-            "all pods in a single pod group should have the same preemption policy as the pod group's "
-            "preemption policy, got Never and PreemptLowerPriority",
+            (
+                "all pods in a single pod group should have the same preemption policy as the pod group's "
+                "preemption policy, got Never and PreemptLowerPriority"
+            ),
         ),
         (
             gang(minimum=1, parent_composite_pod_group_name="parent"),

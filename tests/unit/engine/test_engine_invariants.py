@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from posse.engine.invariants import InvariantBroken, ensure, no_gang_below_minimum, no_row_over_capacity
+from posse.engine.load import load_of
 from tests.builders import node
 from tests.engine_parts import table_of
 
@@ -16,13 +17,13 @@ def test_a_broken_law_names_itself_and_its_numbers():
 
 
 def test_a_law_without_numbers_is_named_alone():
-    with pytest.raises(InvariantBroken, match="^never$"):
+    with pytest.raises(InvariantBroken, match=r"^never$"):
         ensure(holds=False, law="never")
 
 
 def test_only_the_rows_and_resources_asked_about_are_checked():
     table = table_of(node("a", cpu="1"), node("b", cpu="1"))
-    table.add_usage(np.array([1]), [(0, 2000)], (0, 0))
+    table.change_usage(np.array([1]), load_of([(0, 2000)], (0, 0)), 1)
     no_row_over_capacity(table, np.array([0]), [0])
     no_row_over_capacity(table, np.array([1]), [1])
     with pytest.raises(InvariantBroken, match="node='b'"):

@@ -2,8 +2,10 @@
 
 from posse.engine.backlog import Place
 from posse.model.pod import PodCondition
-from tests.builders import changed, gated, node, nodes, pod, pods, taint
+from tests.builders import changed, gated, interleaved, node, nodes, pod, pods, taint
 from tests.driving import Driver, binds, placements, pod_reports
+
+NO_HELP = "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
 
 
 def waits_in(driver, name="p1"):
@@ -47,7 +49,7 @@ def test_a_pod_that_fits_nowhere_is_told_why_and_starts_when_a_node_appears():
     decisions = driver.decide()
     assert placements(decisions) == {}
     assert pod_reports(decisions) == {
-        "p1": ("Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")
+        "p1": ("Unschedulable", f"0/1 nodes are available: 1 Insufficient cpu. {NO_HELP}")
     }
     driver.see(node("b", cpu="2"))
     assert driver.bind(after=0.1) == {"p1": "b"}
@@ -78,9 +80,10 @@ def test_what_the_pod_already_says_is_not_reported_again():
         type="PodScheduled",
         status="False",
         reason="Unschedulable",
-        message="0/1 nodes are available: 1 Insufficient cpu.",
+        message=f"0/1 nodes are available: 1 Insufficient cpu. {NO_HELP}",
     )
-    driver = Driver(node("a", cpu="1"), pod("p1", cpu="2", conditions=(told,)))
+    ready = PodCondition(type="Ready", status="False")
+    driver = Driver(node("a", cpu="1"), pod("p1", cpu="2", conditions=(ready, told)))
     assert driver.decide() == []
 
 
@@ -289,6 +292,22 @@ def test_a_pod_whose_requests_change_is_judged_anew():
     assert driver.bind() == {}
     driver.see(changed(large, spec={"containers": pod(cpu="1").spec.containers}))
     assert driver.bind() == {"p1": "a"}
+
+
+def test_a_change_that_no_rule_reads_leaves_the_pod_its_place_in_the_queue():
+    waiting = pod("p1", cpu="4")
+    driver = Driver(node("a", cpu="1"), waiting)
+    driver.decide()
+    entry = driver.engine._backlog.get("uid-p1")
+    driver.see(changed(waiting, spec={"active_deadline_seconds": 60}))
+    assert driver.engine._backlog.get("uid-p1") is entry
+    assert entry.place is Place.PARKED
+
+
+def test_pods_of_several_kinds_are_served_strictly_by_age():
+    kinds = interleaved(pods(3, cpu="1"), pods(3, first=4, cpu="500m"))
+    driver = Driver(node("a", cpu="3"), *kinds)
+    assert list(driver.bind()) == ["p1", "p4", "p2", "p5"]
 
 
 def test_a_running_pod_that_shrinks_makes_room():

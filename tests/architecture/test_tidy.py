@@ -1,0 +1,180 @@
+"""The habits of the house, checked: sizes, names, no leftovers, no clocks or chance where decisions are made."""
+
+import ast
+import re
+import statistics
+
+import pytest
+
+from tests.architecture.source_tree import ROOT, SOURCE, dotted, length, modules, with_parents
+
+PURE = ("model", "engine", "kinds", "controllers")
+ENTRY_POINTS = {"posse.__main__", "posse.cli.main"}
+VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base", "misc", "core"}
+READS_OF_CLOCK_OR_CHANCE = {
+    "now",
+    "utcnow",
+    "today",
+    "monotonic",
+    "perf_counter",
+    "time_ns",
+    "urandom",
+    "uuid4",
+}
+OWN_TEXT = ("src", "tests", "bench", "docs", "examples")
+
+
+def test_files_stay_short():
+    too_long = {str(m.path.relative_to(ROOT)): len(m.lines) for m in modules() if len(m.lines) > 500}
+    assert too_long == {}
+
+
+def test_functions_stay_short():
+    too_long = [
+        f"{module.at(function)} {function.name}: {length(function)} lines"
+        for module in modules()
+        for function in module.functions()
+        if length(function) > 60
+    ]
+    assert too_long == []
+
+
+def test_most_functions_are_very_short():
+    lengths = sorted(length(function) for module in modules() for function in module.functions())
+    assert statistics.median(lengths) <= 8
+    assert lengths[len(lengths) * 9 // 10] <= 30
+
+
+def test_every_module_says_what_it_is():
+    silent = [module.name for module in modules() if module.lines and not ast.get_docstring(module.tree)]
+    assert silent == []
+
+
+def test_names_say_something():
+    vague = [module.name for module in modules() if module.name.rpartition(".")[2] in VAGUE_NAMES]
+    assert vague == []
+
+
+def test_nothing_is_left_for_later():
+    note = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
+    left = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for folder in OWN_TEXT
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in {".py", ".md", ".yaml", ".toml"}
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if note.search(line)
+    ]
+    assert left == []
+
+
+def test_every_module_is_used():
+    """What nobody imports and nobody starts is dead."""
+    everything = modules()
+    imported = set().union(*(module.imports() for module in everything))
+    dead = [
+        module.name
+        for module in everything
+        if not module.is_package and module.name not in imported | ENTRY_POINTS
+    ]
+    assert dead == []
+
+
+def test_decisions_read_no_clock_and_roll_no_dice():
+    reads = [
+        f"{module.at(node)} {dotted(node.func)}"
+        for module in modules(*PURE)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        and (
+            dotted(node.func).rpartition(".")[2] in READS_OF_CLOCK_OR_CHANCE
+            or dotted(node.func).partition(".")[0] in {"time", "random", "uuid", "secrets", "os"}
+        )
+    ]
+    assert reads == []
+
+
+def test_the_engine_makes_sets_only_to_ask_what_is_in_them():
+    """The order of a set of strings differs from run to run, so no decision may ever walk through one.
+
+    A set may stand to the right of `in`, or be a frozen constant of the module, which is never walked through.
+    """
+    wrong = [
+        f"{module.at(node)} {what}"
+        for module in modules("engine")
+        for node, what in misused_sets(module.tree)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("source", "misused"),
+    [
+        ("if x in {'a', 'b'}: pass", False),
+        ("KNOWN = frozenset({'a'})\nif x not in KNOWN: pass", False),
+        ("for x in {'a', 'b'}: pass", True),
+        ("chosen = list(set(names))", True),
+        ("def f():\n    seen = set()", True),
+        ("KNOWN = frozenset({'a'})\nfor x in KNOWN: pass", True),
+        ("KNOWN = frozenset({'a'})\nchosen = [*KNOWN]", True),
+        ("chosen = {x for x in names}", True),
+    ],
+)
+def test_misused_sets_are_found(source, misused):
+    assert bool(list(misused_sets(ast.parse(source)))) is misused
+
+
+def misused_sets(tree):
+    constants = frozen_constants(tree)
+    for node, parent in with_parents(tree):
+        if is_set(node) and not is_asked(node, parent) and id(node) not in constants.values():
+            yield node, "makes a set"
+        for walked in walked_through(node):
+            if isinstance(walked, ast.Name) and walked.id in constants:
+                yield walked, f"walks through {walked.id}"
+
+
+def is_set(node):
+    return isinstance(node, ast.Set | ast.SetComp) or (
+        isinstance(node, ast.Call) and dotted(node.func) in {"set", "frozenset"}
+    )
+
+
+def is_asked(node, parent):
+    """Tell whether the set is only tested for membership, or is inside a frozenset(...) that is judged itself."""
+    if isinstance(parent, ast.Call):
+        return is_set(parent)
+    return isinstance(parent, ast.Compare) and all(isinstance(op, ast.In | ast.NotIn) for op in parent.ops)
+
+
+def frozen_constants(tree):
+    return {
+        target.id: id(statement.value)
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Call)
+        and dotted(statement.value.func) == "frozenset"
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def walked_through(node):
+    if isinstance(node, ast.For | ast.comprehension):
+        yield node.iter
+    elif isinstance(node, ast.Call) and dotted(node.func) in {
+        "list",
+        "tuple",
+        "iter",
+        "enumerate",
+        "zip",
+        "map",
+    }:
+        yield from node.args
+    elif isinstance(node, ast.Starred):
+        yield node.value
+
+
+def test_the_rules_above_look_at_something():
+    assert len(modules("engine")) > 20
+    assert (SOURCE / "posse" / "engine").is_dir()
