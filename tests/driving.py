@@ -10,8 +10,8 @@ from tests.builders import changed
 class Driver:
     """One engine and a clock that only moves when told to."""
 
-    def __init__(self, *objects, scheduler_names=("default-scheduler",)):
-        self.engine = Engine(EngineOptions(dict.fromkeys(scheduler_names, DEFAULT_PROFILE)))
+    def __init__(self, *objects, scheduler_names=("default-scheduler",), options=None):
+        self.engine = Engine(options or EngineOptions(dict.fromkeys(scheduler_names, DEFAULT_PROFILE)))
         self.now = 1000.0
         self.see(*objects)
 

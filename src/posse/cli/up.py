@@ -72,6 +72,14 @@ KubeconfigOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Also write the kubeconfig to this file.", rich_help_panel=PLACE),
 ]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Schedule as this KubeSchedulerConfiguration says: profiles, plugins and their arguments.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
 
 LogDecisionsOption = Annotated[
     str,
@@ -90,6 +98,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     data_dir: DataDirOption = None,
     port: PortOption = DEFAULT_PORT,
     kubeconfig: KubeconfigOption = None,
+    config: ConfigOption = None,
     log_decisions: LogDecisionsOption = "",
 ) -> None:
     """Start a cluster on this machine: API server, scheduler and simulated nodes in one process.
@@ -111,6 +120,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
         node_count=nodes,
         topology=_levels(topology),
         extra_kubeconfig=_replaceable(kubeconfig.expanduser().absolute()) if kubeconfig else None,
+        config=config.expanduser().absolute() if config else None,
     )
     examples = [manifest for name in example or [] for manifest in read_example(name)]
     if log_decisions:

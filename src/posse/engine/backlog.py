@@ -22,6 +22,17 @@ Key = str | GroupKey
 """A pod's uid, or a group."""
 
 
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long to wait after a failed attempt; twice as long after each, up to a limit."""
+
+    first_seconds: float = BACKOFF_FIRST_SECONDS
+    most_seconds: float = BACKOFF_MOST_SECONDS
+
+
+USUAL_BACKOFF = Backoff()
+
+
 class Place(Enum):
     ACTIVE = "active"
     BACKING_OFF = "backing off"
@@ -75,7 +86,8 @@ class _Heap:
 
 
 class Backlog:
-    def __init__(self) -> None:
+    def __init__(self, backoff: Backoff = USUAL_BACKOFF) -> None:
+        self._backoff = backoff
         self._entries: dict[Key, Waiting] = {}
         self._active = _Heap(Place.ACTIVE)
         self._backing_off = _Heap(Place.BACKING_OFF)
@@ -180,9 +192,8 @@ class Backlog:
                     del self._parked_by_subject[subject]
         waiting.place = Place.TAKEN
 
-    @staticmethod
-    def _count_attempt(waiting: Waiting, now: float) -> None:
+    def _count_attempt(self, waiting: Waiting, now: float) -> None:
         waiting.attempts += 1
-        most = BACKOFF_MOST_SECONDS * math.sqrt(waiting.size)
-        # Beyond 2**10 seconds every cap is reached; the exponent is bounded so that the power stays small.
-        waiting.ready_at = now + min(BACKOFF_FIRST_SECONDS * 2 ** min(waiting.attempts - 1, 10), most)
+        most = self._backoff.most_seconds * math.sqrt(waiting.size)
+        # The exponent is bounded so that the power stays small; long before, any cap is reached.
+        waiting.ready_at = now + min(self._backoff.first_seconds * 2 ** min(waiting.attempts - 1, 40), most)

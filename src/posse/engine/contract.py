@@ -112,3 +112,16 @@ class GroupRule(Protocol):
     def objection(self, placement: GroupPlacement, scene: Scene) -> str:
         """What is wrong with it; empty if nothing is."""
         ...
+
+
+def is_static(made: Filter | RowScore) -> bool:
+    """Whether it declares, by `is_static = True`, to read nothing but the node's own description.
+
+    It is then asked only when nodes change, not when pods come and go.
+    """
+    return bool(getattr(made, "is_static", False))
+
+
+def reads_resources_only(made: Filter | RowScore) -> bool:
+    """Whether it declares, by `reads_resources_only = True`, to follow from the node's capacity and usage alone."""
+    return bool(getattr(made, "reads_resources_only", False))

@@ -11,7 +11,7 @@ import numpy as np
 
 from posse.engine.admissibility import held
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
-from posse.engine.backlog import Waiting
+from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import try_group
 from posse.engine.decisions import Decision, GroupKey
@@ -19,6 +19,7 @@ from posse.engine.events import ClusterEvent
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
+from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_trial import PodTrials
 from posse.engine.profile import Profile
 from posse.engine.reports import tell_group, tell_held, tell_pods, tell_started
@@ -38,11 +39,15 @@ _MOST_ENTRIES = 1000
 class EngineOptions:
     profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_SCHEDULER: DEFAULT_PROFILE})
     """By scheduler name; pods that name another scheduler are not ours."""
+    backoff: Backoff = USUAL_BACKOFF
+    faults: PluginFaults = field(default_factory=PluginFaults)
+    """Where plugins among the rules of the profiles leave what goes wrong with them."""
 
 
 class Engine:
     def __init__(self, options: EngineOptions) -> None:
-        self._known = Intake(options.profiles)
+        self._known = Intake(options.profiles, options.backoff)
+        self._faults = options.faults
         self._backlog = self._known.backlog
         self._trials = PodTrials(
             self._known.state, self._known.groups, self._known.budgets, self._known.nominations
@@ -90,6 +95,10 @@ class Engine:
 
     def statistics(self) -> Statistics:
         return statistics(self._known)
+
+    def take_plugin_faults(self) -> list[str]:
+        """What plugins did wrong since the last time; the same thing is told once."""
+        return self._faults.take()
 
     def overview(self) -> Overview:
         return overview(self._known)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from posse.engine.backlog import Backlog, Key, Waiting
+from posse.engine.backlog import Backlog, Backoff, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, PodRef, ReportPod
 from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, EvictionFailed, Observed
@@ -27,12 +27,12 @@ _NEVER_REPORTED = ("", "", "")
 
 
 class Intake:
-    def __init__(self, profiles: Mapping[str, Profile]) -> None:
+    def __init__(self, profiles: Mapping[str, Profile], backoff: Backoff) -> None:
         self.state = ClusterState(profiles)
         self.groups = GroupBook()
         self.budgets = BudgetBook()
         self.nominations = Nominations(self.state)
-        self.backlog = Backlog()
+        self.backlog = Backlog(backoff)
         self.pods: dict[str, PodRecord] = {}
         """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
         self._unsettled_groups: dict[GroupKey, None] = {}
@@ -43,7 +43,7 @@ class Intake:
         """Pods that may be tried for the first time and do not know yet since when."""
         self._unreadable_pods: dict[str, ReportPod | None] = {}
         """Pods whose requests or selectors make no sense, with what is still to be said of them; by uid."""
-        self._scheduler_names = frozenset(profiles)
+        self._scheduler_names = profiles.keys()
         self._arrivals = 0
 
     def absorb(self, event: ClusterEvent) -> None:

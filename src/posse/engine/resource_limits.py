@@ -9,8 +9,8 @@ from posse.engine.resources import is_extended
 class ResourceLimits:
     """Somebody else watches over what is ignored; only extended resources can be."""
 
-    ignored: frozenset[str] = frozenset()
-    ignored_groups: frozenset[str] = frozenset()
+    ignored: tuple[str, ...] = ()
+    ignored_groups: tuple[str, ...] = ()
     """Domains: example.com stands for example.com/gpu and whatever else begins so."""
     are_enforced: bool = True
     """False: nodes are never full."""

@@ -16,6 +16,7 @@ _LARGEST = 2**52
 """Amounts are capped here, so that sums over thousands of pods and scores times 100 stay within 64 bits."""
 
 _NATIVE_DOMAIN = "kubernetes.io/"
+_ALWAYS_SCORED = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE})
 
 _ASSUMED: Amounts = {CPU: 100, MEMORY: 200 * 1024 * 1024}
 """What scores assume of a container that requests nothing."""
@@ -84,6 +85,11 @@ def is_scalar(resource: str) -> bool:
         or _NATIVE_DOMAIN in resource
         or resource.startswith(("hugepages-", "attachable-volumes-"))
     )
+
+
+def is_scored(resource: str, wanted: int) -> bool:
+    """Whether scores look at a resource of nodes, for a pod that wants so much of it."""
+    return resource in _ALWAYS_SCORED or (wanted > 0 and is_scalar(resource))
 
 
 def _needed(pod: Pod, assumed: Amounts) -> Amounts:

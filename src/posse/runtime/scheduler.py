@@ -90,6 +90,8 @@ class SchedulerLoop:
         while True:
             self._something_happened.clear()
             done = self._decide_once()
+            for fault in self._engine.take_plugin_faults():
+                log.error(fault)
             if done.decisions or done.tried:
                 self._witness.decided(done)
             if done.decisions:

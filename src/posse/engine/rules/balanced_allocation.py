@@ -9,7 +9,7 @@ import numpy as np
 
 from posse.engine.arrays import BoolArray, FloatArray, IntArray, Rows
 from posse.engine.node_table import NodeTable
-from posse.engine.resources import CPU, MEMORY
+from posse.engine.resources import CPU, MEMORY, is_scored
 from posse.engine.scene import Scene, Subject
 
 _FULL_MARKS = 100
@@ -24,7 +24,12 @@ class BalancedAllocation:
 
     def compile(self, subject: Subject, scene: Scene) -> "BalanceScore | None":
         requests = dict(subject.pod_class.requests)
-        wanted = [(index, requests.get(index, 0)) for index in map(scene.nodes.resource, self._resources)]
+        named = [(name, scene.nodes.resource(name)) for name in self._resources]
+        wanted = [
+            (index, requests.get(index, 0))
+            for name, index in named
+            if is_scored(name, requests.get(index, 0))
+        ]
         if not any(amount for _, amount in wanted):
             return None
         return BalanceScore(scene.nodes, wanted)
@@ -66,4 +71,8 @@ def _deviation(fractions: FloatArray, offered: BoolArray) -> FloatArray:
     number = np.maximum(offered.sum(axis=0), 1)
     mean = (fractions * offered).sum(axis=0) / number
     deviation: FloatArray = np.sqrt((((fractions - mean) ** 2) * offered).sum(axis=0) / number)
-    return deviation
+    # Of two numbers it is worked out in another way, and differs in the last bit.
+    span: FloatArray = np.where(offered, fractions, 0.0).max(axis=0) - np.where(offered, fractions, 1.0).min(
+        axis=0
+    )
+    return np.where(np.equal(number, 2), span / 2, deviation)

@@ -12,11 +12,10 @@ import numpy as np
 
 from posse.engine.arrays import BoolArray, IntArray, Rows
 from posse.engine.node_table import NodeTable
-from posse.engine.resources import CPU, EPHEMERAL_STORAGE, MEMORY, Amounts, container_requests, is_scalar
+from posse.engine.resources import CPU, MEMORY, Amounts, container_requests, is_scored
 from posse.engine.scene import Scene, Subject
 
 _FULL_MARKS = 100
-_ALWAYS_COUNTED = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE})
 _SLOTS = {CPU: 0, MEMORY: 1}
 """Lines of the table's `scoring_requested`, in the order of its other lines."""
 
@@ -113,29 +112,32 @@ class ResourceScores:
     def compile(self, subject: Subject, scene: Scene) -> "ResourceScore | None":
         wanted = container_requests(subject.pod_class.spec)
         counted = [
-            resource
-            for resource in self._resources
-            if resource.name in _ALWAYS_COUNTED or (is_scalar(resource.name) and wanted.get(resource.name))
+            resource for resource in self._resources if is_scored(resource.name, wanted.get(resource.name, 0))
         ]
         gauges = [Gauge(scene.nodes, together, wanted) for together in _neighbours(counted)]
         return ResourceScore(gauges, self._strategy) if gauges else None
 
 
 class ResourceScore:
+    reads_resources_only = True
+
     def __init__(self, gauges: Sequence["Gauge"], strategy: Strategy) -> None:
         self._gauges = gauges
         self._strategy = strategy
 
     def points(self, rows: Rows) -> IntArray:
-        total: IntArray = np.zeros((), dtype=np.int64)
-        weight: IntArray = np.zeros((), dtype=np.int64)
-        for gauge in self._gauges:
-            capacity = gauge.capacity(rows)
-            points = self._strategy.points(gauge.used(rows), capacity)
-            counted = gauge.weights * self._strategy.counts(points, capacity)
-            total = total + (counted * points).sum(axis=0)
-            weight = weight + counted.sum(axis=0)
+        total, weight = self._sums(self._gauges[0], rows)
+        for gauge in self._gauges[1:]:
+            more, heavier = self._sums(gauge, rows)
+            total, weight = total + more, weight + heavier
         return self._strategy.average(total, weight)
+
+    def _sums(self, gauge: "Gauge", rows: Rows) -> tuple[IntArray, IntArray]:
+        """Weighted points and weights, over the lines of the gauge."""
+        capacity = gauge.capacity(rows)
+        points = self._strategy.points(gauge.used(rows), capacity)
+        counted = gauge.weights * self._strategy.counts(points, capacity)
+        return np.add.reduce(counted * points), np.add.reduce(counted)
 
 
 class Gauge:
