@@ -22,8 +22,9 @@ def held(group: GroupRecord) -> Held | None:
     """Why the group is not tried now; None when it may be."""
     if group.podgroup is None:
         return Held("WaitingForPodGroup", f"PodGroup {group.key.name} does not exist yet")
-    if len(group.members) < group.minimum:
-        return Held("WaitingForPods", f"{len(group.members)} of the {group.minimum} pods it needs exist")
+    present = group.attached_count + len(group.unattached())
+    if present < group.minimum:
+        return Held("WaitingForPods", f"{present} of the {group.minimum} pods it needs exist")
     gated = sum(1 for record in group.members.values() if record.pod.spec.scheduling_gates)
     if gated:
         return Held("SchedulingGated", f"{gated} of its pods have scheduling gates")

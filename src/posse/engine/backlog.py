@@ -149,6 +149,12 @@ class Backlog:
             self._take_out(waiting)
             self._active.push(waiting.order(), waiting)
 
+    def resume(self, key: Key, now: float) -> None:
+        """The entry grew or shrank: its turn comes when its backoff is over, without waiting for an improvement."""
+        waiting = self._entries.get(key)
+        if waiting is not None and waiting.place is Place.PARKED:
+            self._resume(waiting, now)
+
     def parked_subjects(self) -> list[Subject]:
         return list(self._parked_by_subject)
 
@@ -179,6 +185,9 @@ class Backlog:
         self._take_out(waiting)
         if waiting.ready_at <= now:
             self._active.push(waiting.order(), waiting)
+        elif isinstance(waiting.key, GroupKey):
+            # Trying a group costs as much as all its pods; it waits out its backoff even if nothing else is to do.
+            self._penalised.push((waiting.ready_at, *waiting.order()), waiting)
         else:
             self._backing_off.push((waiting.ready_at, *waiting.order()), waiting)
 

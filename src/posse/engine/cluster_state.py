@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.arrays import IntArray
+from posse.engine.arrays import IntArray, tally
 from posse.engine.census import Census, Column, LabelClass
 from posse.engine.decisions import GroupKey, PodRef, VolumeStep
 from posse.engine.node_table import NodeTable
@@ -118,7 +118,7 @@ class ClusterState:
             del self._views[subject]
 
     def subject(self, record: PodRecord) -> Subject:
-        own = frozenset(q for q in record.pod_class.terms.queries if self.census.matches(q, record.labels))
+        own = tuple(q for q in record.pod_class.terms.queries if self.census.matches(q, record.labels))
         return Subject(record.pod_class, self.census.concerned_by(record.labels), own)
 
     def profile(self, pod_class: PodClass) -> Profile:
@@ -210,8 +210,8 @@ class ClusterState:
             self._count(record.pod_class, [record], np.array([row]), sign)
 
     def _count(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int) -> None:
-        distinct, pods = (rows, np.array([1])) if rows.size == 1 else np.unique(rows, return_counts=True)
-        self.nodes.change_usage(distinct, pod_class.requests, pod_class.scoring, sign * pods)
+        distinct, pods = tally(rows)
+        self.nodes.change_usage(distinct, pod_class.load, sign * pods)
         self.nodes.touch_all(distinct)
         self._count_by_priority(pod_class, records, rows, sign)
         for column in self._brought[pod_class]:
@@ -225,12 +225,14 @@ class ClusterState:
         self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int
     ) -> None:
         if len(records) == 1:
-            self.usage.add(records[0].priority, rows, pod_class.requests, np.array([sign]))
+            self.usage.add(records[0].priority, rows, pod_class.load, np.array([sign]))
             return
-        priorities = np.array([record.priority for record in records])
-        for priority in np.unique(priorities).tolist():
-            distinct, pods = np.unique(rows[priorities == priority], return_counts=True)
-            self.usage.add(priority, distinct, pod_class.requests, sign * pods)
+        by_priority: dict[int, list[int]] = {}
+        for record, row in zip(records, rows.tolist(), strict=True):
+            by_priority.setdefault(record.priority, []).append(row)
+        for priority, there in by_priority.items():
+            distinct, pods = tally(np.array(there))
+            self.usage.add(priority, distinct, pod_class.load, sign * pods)
 
     def _attached(self) -> Iterator[tuple[LabelClass, int]]:
         for node, records in self._pods_on.items():

@@ -102,16 +102,21 @@ class ReportPod:
     reason: str
     message: str
     nominated_node: str = ""
+    is_first: bool = True
+    """Otherwise the condition was False before, and only its text changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportGroup:
-    """Write PodGroupInitiallyScheduled on the PodGroup."""
+    """Write PodGroupInitiallyScheduled on the PodGroup, if it is still the one with this uid."""
 
     group: GroupKey
+    uid: str
     scheduled: bool
     reason: str
     message: str
+    is_first: bool = True
+    """Otherwise the condition had this status before, and only its text changes."""
 
 
 Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup

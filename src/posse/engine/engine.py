@@ -31,8 +31,8 @@ from posse.engine.volume_waits import VolumeWaits
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
-_MOST_ENTRIES = 1000
-"""Per call of decide, so that decisions reach the outside while the rest of a long queue is worked on."""
+_MOST_PODS = 1000
+"""Tried per call of decide, give or take a group, so that decisions reach the outside while the rest of a long queue is worked on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,12 @@ class Engine:
         self._wake_improved(now)
         self._backlog.promote(now)
         tried = 0
-        while tried < _MOST_ENTRIES and (head := self._backlog.peek()) is not None:
+        while tried < _MOST_PODS and (head := self._backlog.peek()) is not None:
             if isinstance(head.key, GroupKey):
                 self._try_group(head, head.key, now, decisions)
-                tried += 1
+                tried += head.size
             else:
-                tried += self._try_run(head, _MOST_ENTRIES - tried, now, decisions)
+                tried += self._try_run(head, _MOST_PODS - tried, now, decisions)
         return settled + self._volume_waits.hold_back(decisions, now)
 
     @property
@@ -105,7 +105,7 @@ class Engine:
 
     def _settle_groups(self, now: float, decisions: list[Decision]) -> None:
         """For every group that changed: may it be tried now?"""
-        for key in self._known.take_unsettled_groups():
+        for key, is_redefined in self._known.take_unsettled_groups().items():
             group = self._known.groups.get(key)
             if group is None or not self._known.is_ours(group):
                 self._backlog.remove(key)
@@ -119,8 +119,10 @@ class Engine:
                 decisions.extend(tell_held(group, hold))
             else:
                 self._queue_group(group, waiting, now)
+                if is_redefined:
+                    self._backlog.wake(key)
 
-    def _queue_group(self, group: GroupRecord, waiting: list[PodRecord], now: float) -> Waiting:
+    def _queue_group(self, group: GroupRecord, waiting: list[PodRecord], now: float) -> None:
         entry = self._backlog.get(group.key)
         oldest = waiting[0]
         for record in waiting:
@@ -130,8 +132,7 @@ class Engine:
             self._backlog.add(entry)
         else:
             entry.priority, entry.size = group.priority, len(waiting)
-            self._backlog.wake(group.key)
-        return entry
+            self._backlog.resume(group.key, now)
 
     def _return_refused(self, now: float) -> None:
         """Who waits again because a binding was refused does so behind a backoff; members together, as one."""

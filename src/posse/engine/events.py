@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from posse.engine.decisions import GroupKey
 from posse.engine.volumes.book import StorageObject
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
@@ -44,4 +45,11 @@ class EvictionFailed:
     reason: str
 
 
-ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed
+@dataclass(frozen=True, slots=True)
+class ReportWithheld:
+    """The group was not reported as scheduled, because a binding of the same decision was refused."""
+
+    group: GroupKey
+
+
+ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed | ReportWithheld

@@ -7,7 +7,14 @@ from msgspec.structs import replace
 from posse.engine.backlog import Backlog, Backoff, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, PodRef, ReportPod
-from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, EvictionFailed, Observed
+from posse.engine.events import (
+    BindRefused,
+    ClusterEvent,
+    ClusterObject,
+    EvictionFailed,
+    Observed,
+    ReportWithheld,
+)
 from posse.engine.groups import GroupBook, GroupRecord, group_of
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
@@ -35,8 +42,9 @@ class Intake:
         self.backlog = Backlog(backoff)
         self.pods: dict[str, PodRecord] = {}
         """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
-        self._unsettled_groups: dict[GroupKey, None] = {}
-        """Groups that changed since somebody last asked whether they may be tried; in order of change."""
+        self._unsettled_groups: dict[GroupKey, bool] = {}
+        """Groups that changed since somebody last asked whether they may be tried, in order of change; and whether
+        the object that defines them did, not only their members."""
         self._refused_bindings: dict[Key, None] = {}
         """Pods and groups of which a binding failed since the last decision."""
         self._newly_queued: list[PodRecord] = []
@@ -51,6 +59,8 @@ class Intake:
             self._bind_refused(event)
         elif isinstance(event, EvictionFailed):
             self._eviction_failed(event)
+        elif isinstance(event, ReportWithheld):
+            self._report_withheld(event.group)
         elif isinstance(event, Observed):
             self._observed(event.obj)
         else:
@@ -110,11 +120,11 @@ class Intake:
         before = known.podgroup if known is not None else None
         group = self.groups.put(podgroup)
         if before is None or before.spec != podgroup.spec or before.metadata.uid != podgroup.metadata.uid:
-            self._unsettled_groups[group.key] = None
+            self._unsettled_groups[group.key] = True
 
     def _podgroup_gone(self, key: GroupKey) -> None:
         self.groups.drop(key)
-        self._unsettled_groups[key] = None
+        self._unsettled_groups[key] = True
 
     def _pod_observed(self, pod: Pod) -> None:
         if pod.status.phase in _FINISHED:
@@ -207,7 +217,7 @@ class Intake:
             self.state.release(record)
         if record.group is not None:
             self.groups.leave(record, record.group)
-            self._unsettled_groups[record.group] = None
+            self._unsettled_groups.setdefault(record.group, False)
         self.backlog.remove(uid)
         self.state.dismiss(record.pod_class, record.labels)
 
@@ -217,8 +227,11 @@ class Intake:
             self.state.release(record)
             self._refused_bindings[record.group or event.pod_uid] = None
             self._requeue(record)
-            if record.group is not None:
-                self.groups.not_yet_scheduled(record.group)
+
+    def _report_withheld(self, key: GroupKey) -> None:
+        """The group is looked at again: with its minimum on nodes all the same, it is reported then."""
+        self.groups.not_yet_scheduled(key)
+        self._unsettled_groups.setdefault(key, False)
 
     def _eviction_failed(self, event: EvictionFailed) -> None:
         """The victim stays; the one it was to make room for tries anew."""
@@ -229,7 +242,7 @@ class Intake:
 
     def _requeue(self, record: PodRecord) -> None:
         if record.group is not None:
-            self._unsettled_groups[record.group] = None
+            self._unsettled_groups.setdefault(record.group, False)
         elif not self.is_waiting(record):
             self.backlog.remove(record.ref.uid)
         elif record.ref.uid not in self.backlog:
@@ -244,8 +257,8 @@ class Intake:
             record.queued_at = now
         self._newly_queued = []
 
-    def take_unsettled_groups(self) -> list[GroupKey]:
-        taken, self._unsettled_groups = list(self._unsettled_groups), {}
+    def take_unsettled_groups(self) -> dict[GroupKey, bool]:
+        taken, self._unsettled_groups = self._unsettled_groups, {}
         return taken
 
     def take_refused_bindings(self) -> list[Key]:

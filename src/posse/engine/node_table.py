@@ -4,17 +4,20 @@ Every change of a row is noted in a log of touched rows, so that whatever is der
 brought up to date row by row instead of anew. The table knows resources, labels and taints, and no pods.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from posse.engine.arrays import BoolArray, IntArray
 from posse.engine.image_columns import ImageColumns
 from posse.engine.label_columns import LabelColumns
+from posse.engine.load import Load
 from posse.engine.resources import FIXED_RESOURCES, node_allocatable
 from posse.model.node import Node, Taint
 
 _FIRST_CAPACITY = 64
+_MOST_TOUCHED_PER_ROW = 4
+"""Beyond so many touches per row the log is cut: whoever is that far behind looks at all rows anyway."""
 
 
 class NodeTable:
@@ -92,24 +95,26 @@ class NodeTable:
             self.requested = np.vstack((self.requested, empty))
         return index
 
-    def change_usage(
-        self,
-        rows: IntArray,
-        requests: Sequence[tuple[int, int]],
-        scoring: tuple[int, int],
-        pods: IntArray | int,
-    ) -> None:
+    def change_usage(self, rows: IntArray, load: Load, pods: IntArray | int) -> None:
         """Add the requests of that many pods to each of `rows`, which are distinct; the caller touches them."""
-        for index, amount in requests:
-            self.requested[index, rows] += pods * amount
-        self.scoring_requested[0, rows] += pods * scoring[0]
-        self.scoring_requested[1, rows] += pods * scoring[1]
+        self.requested[load.lines, rows] += load.amounts * pods
+        self.scoring_requested[:, rows] += load.scoring * pods
+
+    def resource_state(self, row: int) -> bytes:
+        """Equal for rows with equal capacity and usage."""
+        return (
+            self.allocatable[:, row].tobytes()
+            + self.requested[:, row].tobytes()
+            + self.scoring_requested[:, row].tobytes()
+        )
 
     def touch_all(self, rows: IntArray) -> None:
         self._touched.extend(rows.tolist())
+        if len(self._touched) > _MOST_TOUCHED_PER_ROW * max(self.row_count, _FIRST_CAPACITY):
+            self._trim()
 
     def touch(self, row: int) -> None:
-        self._touched.append(row)
+        self.touch_all(np.array([row]))
 
     @property
     def version(self) -> int:
@@ -121,18 +126,16 @@ class NodeTable:
         first = version - self._touched_offset
         count = len(self._touched) - first
         if first < 0 or 2 * count > self.row_count:
-            self._trim()
             return None
         if count == 1:
             return np.array(self._touched[first:], dtype=np.int64)
         return np.unique(np.array(self._touched[first:], dtype=np.int64))
 
     def _trim(self) -> None:
-        """Forget old touches; whoever is that far behind looks at all rows anyway."""
+        """Keep one touch per row; whoever is further behind looks at all rows anyway."""
         excess = len(self._touched) - max(self.row_count, _FIRST_CAPACITY)
-        if excess > self.row_count:
-            del self._touched[:excess]
-            self._touched_offset += excess
+        del self._touched[:excess]
+        self._touched_offset += excess
 
     def _put_allocatable(self, row: int, amounts: Mapping[str, int]) -> None:
         indexes = {self.resource(name): amount for name, amount in amounts.items()}
@@ -141,10 +144,12 @@ class NodeTable:
             self.allocatable[index, row] = amount
 
     def _intern_taints(self, taints: tuple[Taint, ...]) -> int:
-        known = self._taint_set_ids.get(taints)
+        """When a taint was added makes no difference to anybody."""
+        timeless = tuple(Taint(key=t.key, value=t.value, effect=t.effect) for t in taints)
+        known = self._taint_set_ids.get(timeless)
         if known is None:
-            known = self._taint_set_ids[taints] = len(self.taint_sets)
-            self.taint_sets.append(taints)
+            known = self._taint_set_ids[timeless] = len(self.taint_sets)
+            self.taint_sets.append(timeless)
         return known
 
     def _take_row(self, name: str) -> int:

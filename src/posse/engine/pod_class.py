@@ -12,6 +12,7 @@ import msgspec
 from posse.engine.decisions import ClaimKey
 from posse.engine.host_ports import HostPort, host_ports
 from posse.engine.image_columns import image_key
+from posse.engine.load import Load, load_of
 from posse.engine.node_table import NodeTable
 from posse.engine.pod_reading import PodReader
 from posse.engine.pod_terms import PodTerms
@@ -33,6 +34,8 @@ class PodClass:
     limited: tuple[tuple[int, int], ...]
     """Those of the requests that a node must have room for."""
     scoring: tuple[int, int]
+    load: Load
+    """Requests and scoring as they are added to a node's columns."""
     terms: PodTerms
     ports: tuple[HostPort, ...]
     images: tuple[str, ...]
@@ -91,11 +94,13 @@ class ClassTable:
     def _compile(self, pod: Pod, key: ClassKey) -> PodClass:
         needed = effective_requests(pod)
         limits = self._reader.policy(pod).limits
+        requests, scoring = self._indexed(needed), scoring_requests(pod)
         return PodClass(
             spec=pod.spec,
-            requests=self._indexed(needed),
+            requests=requests,
+            load=load_of(requests, scoring),
             limited=self._indexed({name: wanted for name, wanted in needed.items() if limits.cover(name)}),
-            scoring=scoring_requests(pod),
+            scoring=scoring,
             terms=key[1],
             ports=host_ports(pod),
             images=_images(pod.spec),

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from posse.engine.pod_query import PodQuery, PodSelector, affinity_selector, spread_selector
-from posse.model.placement import PodAffinityTerm, TopologySpreadConstraint, WeightedPodAffinityTerm
+from posse.model.placement import (
+    PodAffinity,
+    PodAffinityTerm,
+    PodAntiAffinity,
+    TopologySpreadConstraint,
+    WeightedPodAffinityTerm,
+)
 from posse.model.pod import Pod
 
 
@@ -95,35 +101,30 @@ class PodTerms:
 
 def terms_of(pod: Pod, default_spreads: Sequence[tuple[str, Spread]] = ()) -> PodTerms:
     """Selectors that cannot be read raise SelectorError. The defaults are for pods without constraints of their own."""
-    affinity = pod.spec.affinity
-    near = affinity.pod_affinity if affinity is not None else None
-    apart = affinity.pod_anti_affinity if affinity is not None else None
-    namespace = pod.metadata.namespace
     own_spreads = [
         (constraint.when_unsatisfiable, spread_of(pod, constraint))
         for constraint in pod.spec.topology_spread_constraints
     ]
     spreads = own_spreads or default_spreads
+    if not spreads and pod.spec.affinity is None:
+        return _NO_TERMS
+    near = (pod.spec.affinity and pod.spec.affinity.pod_affinity) or _NOWHERE_NEAR
+    apart = (pod.spec.affinity and pod.spec.affinity.pod_anti_affinity) or _NOWHERE_APART
+    namespace = pod.metadata.namespace
     return PodTerms(
-        required=_terms(near.required_during_scheduling_ignored_during_execution, namespace) if near else (),
-        forbidden=_terms(apart.required_during_scheduling_ignored_during_execution, namespace)
-        if apart
-        else (),
+        required=_terms(near.required_during_scheduling_ignored_during_execution, namespace),
+        forbidden=_terms(apart.required_during_scheduling_ignored_during_execution, namespace),
         preferred=(
-            *(
-                _weighted(near.preferred_during_scheduling_ignored_during_execution, namespace, 1)
-                if near
-                else ()
-            ),
-            *(
-                _weighted(apart.preferred_during_scheduling_ignored_during_execution, namespace, -1)
-                if apart
-                else ()
-            ),
+            *_weighted(near.preferred_during_scheduling_ignored_during_execution, namespace, 1),
+            *_weighted(apart.preferred_during_scheduling_ignored_during_execution, namespace, -1),
         ),
         hard_spread=tuple(spread for otherwise, spread in spreads if otherwise == "DoNotSchedule"),
         soft_spread=tuple(spread for otherwise, spread in spreads if otherwise == "ScheduleAnyway"),
     )
+
+
+_NO_TERMS = PodTerms()
+_NOWHERE_NEAR, _NOWHERE_APART = PodAffinity(), PodAntiAffinity()
 
 
 def _terms(terms: tuple[PodAffinityTerm, ...], namespace: str) -> tuple[Term, ...]:

@@ -50,7 +50,7 @@ class PodTrials:
 
     def run(self, subject: Subject, records: Sequence[PodRecord]) -> Trial:
         """Try pods that are alike and of one priority, in their order."""
-        with self.nominations.held(records[0].priority, {record.ref.uid for record in records}):
+        with self.nominations.held(records[0].priority, [record.ref.uid for record in records]):
             attempt = self._take_nominated(subject, records) or try_pods(self.state, subject, records)
         for record in attempt.placed:
             self.nominations.drop(record)
@@ -106,7 +106,7 @@ class PodTrials:
             useless = f"{count} Preemption is not helpful for scheduling"
             return Outcome(f"preemption: 0/{count} nodes are available: {useless}.")
         search = Search(self.state, self.groups, self.budgets, Preemptor(record, subject, record.priority))
-        with self.nominations.held(record.priority, {record.ref.uid}):
+        with self.nominations.held(record.priority, [record.ref.uid]):
             return preempt(search)
 
     def _is_under_way(self, record: PodRecord) -> bool:

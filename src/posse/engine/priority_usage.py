@@ -1,10 +1,9 @@
 """What pods of each priority request on each node: how much room evicting the less important would make."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from posse.engine.arrays import IntArray
+from posse.engine.load import Load
 from posse.engine.node_table import NodeTable
 
 
@@ -28,11 +27,9 @@ class PriorityUsage:
             known = self._requested[priority] = np.pad(known, more)
         return known
 
-    def add(self, priority: int, rows: IntArray, requests: Sequence[tuple[int, int]], pods: IntArray) -> None:
+    def add(self, priority: int, rows: IntArray, load: Load, pods: IntArray) -> None:
         """Count that many more pods on each of the rows, which are distinct."""
-        requested = self.requested(priority)
-        for index, amount in requests:
-            requested[index, rows] += pods * amount
+        self.requested(priority)[load.lines, rows] += load.amounts * pods
 
     def clear_row(self, row: int) -> None:
         for priority in self._requested:

@@ -45,21 +45,25 @@ def tell_started(group: GroupRecord) -> Iterator[Decision]:
     """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it."""
     if group.podgroup is not None and not group.scheduled and group.attached_count >= group.minimum:
         group.scheduled = True
-        yield ReportGroup(group.key, scheduled=True, reason=SCHEDULED, message="")
+        yield ReportGroup(
+            group.key, group.podgroup.metadata.uid, scheduled=True, reason=SCHEDULED, message=""
+        )
 
 
 def tell_held(group: GroupRecord, hold: Held) -> Iterator[Decision]:
-    if group.podgroup is not None:
-        yield from _tell_group_waits(group, hold.reason, hold.message)
+    """Who merely waits for its members is told nothing, as in Kubernetes: each arrival would be another write."""
     if hold.is_error:
+        yield from _tell_group_waits(group, hold.reason, hold.message)
         for record in group.unattached():
             yield from _tell_pod(record, hold.reason, hold.message)
 
 
 def _tell_group_waits(group: GroupRecord, reason: str, message: str) -> Iterator[Decision]:
-    if not group.scheduled and group.reported != (reason, message):
+    if group.podgroup is not None and not group.scheduled and group.reported != (reason, message):
+        is_first = not group.reported[0]
         group.reported = (reason, message)
-        yield ReportGroup(group.key, scheduled=False, reason=reason, message=message)
+        uid = group.podgroup.metadata.uid
+        yield ReportGroup(group.key, uid, scheduled=False, reason=reason, message=message, is_first=is_first)
 
 
 def _tell_refused(record: PodRecord, verdict: Verdict) -> Iterator[Decision]:
@@ -68,5 +72,6 @@ def _tell_refused(record: PodRecord, verdict: Verdict) -> Iterator[Decision]:
 
 def _tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:
     if record.reported != (reason, message, record.nominated):
+        is_first = not record.reported[0]
         record.reported = (reason, message, record.nominated)
-        yield ReportPod(record.ref, reason, message, record.nominated)
+        yield ReportPod(record.ref, reason, message, record.nominated, is_first=is_first)

@@ -130,7 +130,7 @@ def _requests(container: Container, assumed: Amounts) -> Amounts:
 
 def _add(total: Amounts, more: Amounts) -> None:
     for name, wanted in more.items():
-        total[name] = total.get(name, 0) + wanted
+        total[name] = min(total.get(name, 0) + wanted, _LARGEST)
 
 
 def _raise_to(total: Amounts, floor: Amounts) -> None:

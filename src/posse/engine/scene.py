@@ -23,5 +23,5 @@ class Subject:
     pod_class: PodClass
     concerned_by: tuple[Trait, ...] = ()
     """Traits of other pods whose selectors match these pods."""
-    matches_own: frozenset[PodQuery] = frozenset()
+    matches_own: tuple[PodQuery, ...] = ()
     """Queries of the class's own terms that these pods match themselves."""

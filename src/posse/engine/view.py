@@ -9,8 +9,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from posse.engine.arrays import ALL_ROWS, BoolArray, IntArray, Rows
-from posse.engine.contract import ClusterScore, Filter, Precondition, RelativeScore, RowScore
+from posse.engine.contract import (
+    ClusterScore,
+    Filter,
+    Precondition,
+    RelativeScore,
+    RowScore,
+    is_static,
+    reads_resources_only,
+)
 from posse.engine.profile import Profile
+from posse.engine.rank_memo import FEW, RankMemo
 from posse.engine.scene import Scene, Subject
 from posse.engine.verdict import Code, Refusal, Verdict
 
@@ -20,9 +29,8 @@ REFUSED = -1
 class View:
     def __init__(self, subject: Subject, scene: Scene, profile: Profile) -> None:
         self._nodes = scene.nodes
-        self._requests = subject.pod_class.requests
         self._limited = subject.pod_class.limited
-        self._scoring = subject.pod_class.scoring
+        self._load = subject.pod_class.load
         self._is_alone = bool(subject.pod_class.ports or subject.pod_class.volumes)
         """Whether one pod on a node may keep the next one away for another reason than lack of resources."""
         required = [(rule.name, rule.compile(subject, scene)) for rule in profile.preconditions]
@@ -31,16 +39,30 @@ class View:
         ]
         filters = [(rule.name, rule.compile(subject, scene)) for rule in profile.filters]
         self._filters: list[tuple[str, Filter]] = [(name, made) for name, made in filters if made is not None]
-        self._row_filters = [made for _, made in self._filters if made.is_row_local]
+        self._static_filters = [made for _, made in self._filters if is_static(made)]
+        self._row_filters = [made for _, made in self._filters if made.is_row_local and not is_static(made)]
         self._cluster_filters = [made for _, made in self._filters if not made.is_row_local]
         row = [(rule.weight, rule.compile(subject, scene)) for rule in profile.row_scores]
-        self._row_scores: list[tuple[int, RowScore]] = [(w, made) for w, made in row if made is not None]
+        self._static_scores: list[tuple[int, RowScore]] = [
+            (w, made) for w, made in row if made and is_static(made)
+        ]
+        self._row_scores: list[tuple[int, RowScore]] = [
+            (w, made) for w, made in row if made and not is_static(made)
+        ]
         relative = [(rule.weight, rule.compile(subject, scene)) for rule in profile.relative_scores]
         self._relative: list[tuple[int, RelativeScore]] = [
             (w, made) for w, made in relative if made is not None
         ]
         cluster = [(rule.weight, rule.compile(subject, scene)) for rule in profile.cluster_scores]
         self._cluster: list[tuple[int, ClusterScore]] = [(w, made) for w, made in cluster if made is not None]
+        by_usage: list[Filter | RowScore] = [*self._row_filters, *(made for _, made in self._row_scores)]
+        self._memo: RankMemo | None = None
+        if all(reads_resources_only(made) for made in by_usage):
+            self._memo = RankMemo(self._nodes, self._usage_rank_with)
+        self._passes: BoolArray = np.empty(0, dtype=np.bool_)
+        """Nodes that are there and pass the static filters."""
+        self._points: IntArray = np.empty(0, dtype=np.int64)
+        """Points of the static scores."""
         self._rank: IntArray = np.empty(0, dtype=np.int64)
         """Points of the row scores where the row filters pass, else REFUSED."""
         self._raw: list[tuple[int, RelativeScore, IntArray]] = []
@@ -69,20 +91,28 @@ class View:
             return np.full_like(self._rank, REFUSED)
         return np.where(feasible, self._rank + self._extra_points(feasible), REFUSED)
 
-    def bursts(self, rows: IntArray, best: int, most: int) -> IntArray:
+    def bursts(self, rows: IntArray, best: int, most: int) -> tuple[IntArray, IntArray | None]:
         """How many pods in a row each of `rows` gets once it has its turn, if `best` is the best total around.
 
         A node that becomes better by a pod gets the next one too, until it is no better than the others were. Only for
-        row-local subjects.
+        row-local subjects. The second answer is the rank of each row after that, if it was worked out.
         """
+        if self._is_alone:
+            return np.ones(rows.size, dtype=np.int64), None
         lengths = np.ones(rows.size, dtype=np.int64)
-        better = np.arange(rows.size)
-        pods = 1
-        while pods < most and better.size and not self._is_alone:
-            better = better[self._rank_with(rows[better], pods) > best]
-            pods += 1
-            lengths[better] = pods
-        return lengths
+        after = self._rank_with(rows, 1)
+        better = np.flatnonzero(after > best)
+        while better.size and lengths[better[0]] < most:
+            lengths[better] += 1
+            after[better] = self._rank_with(rows[better], int(lengths[better[0]]))
+            better = better[after[better] > best]
+        return lengths, after
+
+    def adopt(self, rows: IntArray, rank: IntArray, version: int) -> None:
+        """Take ranks that were worked out beforehand, if nothing but these rows was touched since `version`."""
+        if self._version == version and self._nodes.version == version + rows.size:
+            self._rank[rows] = rank
+            self._version = self._nodes.version
 
     def capacity(self) -> IntArray:
         """How many more pods each node can take, as far as resources and the present answers of filters go."""
@@ -139,32 +169,60 @@ class View:
         if self._version == self._nodes.version:
             return
         if self._description_version != self._nodes.description_version:
+            self._look_at_descriptions()
             rows = None
         else:
             rows = self._nodes.touched_since(self._version)
         if rows is None:
             self._rank = self._rank_of(ALL_ROWS)
-            raw = [(weight, relative, relative.raw(ALL_ROWS)) for weight, relative in self._relative]
-            self._raw = [(weight, relative, column) for weight, relative, column in raw if column.any()]
         else:
+            # Nodes that are out of the question stay so, whatever pods do on them.
+            rows = rows[self._passes[rows]]
             self._rank[rows] = self._rank_of(rows)
         self._version = self._nodes.version
+
+    def _look_at_descriptions(self) -> None:
+        """Work out what changes only when nodes do, not when pods come and go."""
+        self._passes = self._nodes.alive.copy()
+        for made in self._static_filters:
+            self._passes &= made.passes(ALL_ROWS)
+        self._points = np.zeros(self._passes.size, dtype=np.int64)
+        for weight, score in self._static_scores:
+            self._points += weight * score.points(ALL_ROWS)
+        raw = [(weight, relative, relative.raw(ALL_ROWS)) for weight, relative in self._relative]
+        self._raw = [(weight, relative, column) for weight, relative, column in raw if column.any()]
         self._description_version = self._nodes.description_version
 
     def _rank_with(self, rows: IntArray, pods: int) -> IntArray:
-        """The rank if each of `rows` had that many more of these pods."""
-        self._nodes.change_usage(rows, self._requests, self._scoring, pods)
-        rank = self._rank_of(rows)
-        self._nodes.change_usage(rows, self._requests, self._scoring, -pods)
+        """The rank if each of `rows`, which pass the static filters, had that many more of these pods."""
+        if self._memo is not None and rows.size <= FEW:
+            rank = self._memo.ranks(rows, pods)
+        else:
+            rank = self._usage_rank_with(rows, pods)
+        return np.where(np.equal(rank, REFUSED), REFUSED, rank + self._points[rows])
+
+    def _usage_rank_with(self, rows: IntArray, pods: int) -> IntArray:
+        self._nodes.change_usage(rows, self._load, pods)
+        rank = self._usage_rank(rows)
+        self._nodes.change_usage(rows, self._load, -pods)
         return rank
 
     def _rank_of(self, rows: Rows) -> IntArray:
+        if self._memo is not None and not isinstance(rows, slice) and rows.size <= FEW:
+            rank = self._memo.ranks(rows, 0)
+        else:
+            rank = self._usage_rank(rows)
+        refused = np.equal(rank, REFUSED) | ~self._passes[rows]
+        return np.where(refused, REFUSED, rank + self._points[rows])
+
+    def _usage_rank(self, rows: Rows) -> IntArray:
+        """What follows from the pods on a node: points where the row filters pass."""
         passes = self._nodes.alive[rows]
         for made in self._row_filters:
             passes = passes & made.passes(rows)
         points = np.zeros(passes.shape, dtype=np.int64)
         for weight, score in self._row_scores:
-            points += weight * score.points(rows)
+            points = points + weight * score.points(rows)
         return np.where(passes, points, REFUSED)
 
 

@@ -1,20 +1,28 @@
 """Carries out decisions of the engine through the API: bindings first, then what pods and groups are told.
 
-Reports are advice to people: one that fails is logged and dropped, since the next change says it again. A refused
-binding is returned, because the engine counts on it; the group it belongs to is not reported as scheduled.
+Reports are advice to people: one that fails is logged and dropped. A refused binding is returned, because the engine
+counts on it; the group it belongs to is not reported as scheduled, and the engine is told that too.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
 from posse.apiserver.requests import Patch
 from posse.apiserver.transport import Binding, Transport
-from posse.engine.decisions import Bind, BindVolumes, Evict, GroupKey, ReportGroup, ReportPod
-from posse.engine.events import BindRefused, EvictionFailed
+from posse.engine.decisions import (
+    Bind,
+    BindVolumes,
+    Evict,
+    GroupKey,
+    ReportGroup,
+    ReportPod,
+)
+from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
 from posse.engine.groups import INITIALLY_SCHEDULED
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
@@ -26,6 +34,8 @@ from posse.runtime.volume_carrier import bind_volumes
 from posse.runtime.witness import Round, Witness
 
 log = logging.getLogger(__name__)
+
+Refusal = BindRefused | EvictionFailed | ReportWithheld
 
 _REPORTS_AT_ONCE = 200
 _NOT_FOUND = 404
@@ -42,21 +52,27 @@ class Carrier:
         self._witness = witness
         self._clock = clock
 
-    async def carry_out(self, done: Round) -> list[BindRefused | EvictionFailed]:
+    async def act(self, done: Round) -> list[Refusal]:
+        """Bind and evict; what was refused is to be absorbed before anything is reported."""
         decisions = done.decisions
         refusals, broken_groups = await self._bind([d for d in decisions if isinstance(d, Bind)])
         self._witness.bound(done, {refusal.pod_uid: refusal.reason for refusal in refusals})
         refusals += await self._bind_volumes([d for d in decisions if isinstance(d, BindVolumes)])
         failures = await self._evict([d for d in decisions if isinstance(d, Evict)])
+        withheld = [ReportWithheld(group) for group in sorted(broken_groups, key=str)]
+        return [*refusals, *failures, *withheld]
+
+    async def report(self, done: Round, refusals: Sequence[Refusal]) -> None:
+        """Tell pods and groups how they stand; a group of which a binding was refused does not stand as decided."""
+        withheld = {refusal.group for refusal in refusals if isinstance(refusal, ReportWithheld)}
         reports = [
             self._report(decision)
-            for decision in decisions
+            for decision in done.decisions
             if isinstance(decision, ReportPod)
-            or (isinstance(decision, ReportGroup) and decision.group not in broken_groups)
+            or (isinstance(decision, ReportGroup) and decision.group not in withheld)
         ]
         for start in range(0, len(reports), _REPORTS_AT_ONCE):
             await asyncio.gather(*reports[start : start + _REPORTS_AT_ONCE])
-        return [*refusals, *failures]
 
     async def _evict(self, evictions: Sequence[Evict]) -> list[EvictionFailed]:
         """The last victim goes last: when it is gone, so are the others."""
@@ -78,15 +94,15 @@ class Carrier:
         return None
 
     async def _bind(self, binds: Sequence[Bind]) -> tuple[list[BindRefused], set[GroupKey]]:
-        placements = [(placement, bind.group) for bind in binds for placement in bind.placements]
-        if not placements:
+        if not binds:
             return [], set()
         answers = await self._transport.bind_all(
-            [Binding(p.pod.namespace, p.pod.name, p.pod.uid, p.node) for p, _ in placements]
+            [[Binding(p.pod.namespace, p.pod.name, p.pod.uid, p.node) for p in b.placements] for b in binds]
         )
+        placements = [(placement, bind.group) for bind in binds for placement in bind.placements]
         refusals: list[BindRefused] = []
         broken_groups: set[GroupKey] = set()
-        for (placement, group), refusal in zip(placements, answers, strict=True):
+        for (placement, group), refusal in zip(placements, chain.from_iterable(answers), strict=True):
             if refusal is None:
                 self._recorder.record(scheduled(placement))
                 continue
@@ -118,6 +134,8 @@ class Carrier:
 
     async def _report_pod(self, report: ReportPod) -> None:
         condition = self._condition("PodScheduled", report.reason, report.message, holds=False)
+        if not report.is_first:
+            del condition["lastTransitionTime"]
         pod = report.pod
         nominated = {"nominatedNodeName": report.nominated_node or None}
         await self._set_condition(POD, pod.namespace, pod.name, condition, uid=pod.uid, beside=nominated)
@@ -127,7 +145,10 @@ class Carrier:
         condition = self._condition(
             INITIALLY_SCHEDULED, report.reason, report.message, holds=report.scheduled
         )
-        await self._set_condition(POD_GROUP, report.group.namespace, report.group.name, condition)
+        if not report.is_first:
+            del condition["lastTransitionTime"]
+        group = report.group
+        await self._set_condition(POD_GROUP, group.namespace, group.name, condition, uid=report.uid)
 
     def _condition(self, name: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
         return {

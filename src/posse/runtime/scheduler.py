@@ -115,9 +115,11 @@ class SchedulerLoop:
     async def _carry_out(self) -> None:
         while True:
             done = await self._rounds.get()
-            for refusal in await self._carrier.carry_out(done):
+            refusals = await self._carrier.act(done)
+            for refusal in refusals:
                 log.warning("refused: %s", refusal)
                 self._absorb(refusal)
+            await self._carrier.report(done, refusals)
 
     def _absorb(self, event: ClusterEvent) -> None:
         self._engine.absorb(event)

@@ -15,7 +15,7 @@ class _Budget:
     namespace: str
     pods: LabelQuery
     allowed: int
-    disrupted: frozenset[str]
+    disrupted: tuple[str, ...]
     """Names of pods whose eviction is counted already."""
 
     def covers(self, pod: Pod) -> bool:
@@ -43,7 +43,7 @@ class BudgetBook:
             budget.metadata.namespace,
             pods,
             budget.status.disruptions_allowed,
-            frozenset(budget.status.disrupted_pods),
+            tuple(budget.status.disrupted_pods),
         )
 
     def drop(self, namespace: str, name: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, FloatArray, IntArray, Rows
+from posse.engine.arrays import BoolArray, FloatArray, IntArray, Rows, pick
 from posse.engine.node_table import NodeTable
 from posse.engine.resources import CPU, MEMORY, is_scored
 from posse.engine.scene import Scene, Subject
@@ -36,34 +36,38 @@ class BalancedAllocation:
 
 
 class BalanceScore:
+    reads_resources_only = True
+
     def __init__(self, nodes: NodeTable, wanted: Sequence[tuple[int, int]]) -> None:
         self._nodes = nodes
-        self._wanted = wanted
+        self._resources = np.array([index for index, _ in wanted])
+        # A column, to be added to every row asked for.
+        self._wanted = np.array([[amount] for _, amount in wanted])
 
     def points(self, rows: Rows) -> IntArray:
-        capacities = [self._nodes.allocatable[index, rows] for index, _ in self._wanted]
-        used = [self._nodes.requested[index, rows] for index, _ in self._wanted]
-        with_pod = [amount + wanted for amount, (_, wanted) in zip(used, self._wanted, strict=True)]
-        change = _balance(with_pod, capacities) - _balance(used, capacities)
+        capacity = pick(self._nodes.allocatable, self._resources, rows)
+        used = pick(self._nodes.requested, self._resources, rows)
+        # With the pod and without it, side by side, so that every step is taken once for both.
+        fractions = np.stack((used + self._wanted, used), axis=1) / np.maximum(capacity, 1)[:, None]
+        balance = _balance(np.minimum(fractions, 1.0), capacity > 0)
         half = _FULL_MARKS // 2
-        points: IntArray = half + (half + change) // 2
+        points: IntArray = half + (half + balance[0] - balance[1]) // 2
         return points
 
 
-def _balance(used: Sequence[IntArray], capacities: Sequence[IntArray]) -> IntArray:
+def _balance(fractions: FloatArray, offered: BoolArray) -> IntArray:
     """From 100 for evenly used resources down to 50."""
-    fractions = [
-        np.minimum(amount / np.maximum(capacity, 1), 1.0)
-        for amount, capacity in zip(used, capacities, strict=True)
-    ]
-    if len(fractions) == 2:
-        # What the standard deviation of two numbers comes to; with only one of them there is nothing to compare.
-        both = np.minimum(capacities[0], capacities[1]) > 0
-        deviation = np.abs((fractions[0] - fractions[1]) / 2) * both
-    else:
-        deviation = _deviation(np.array(fractions), np.array(capacities) > 0)
+    deviation = (
+        _half_difference(fractions, offered) if len(fractions) == 2 else _deviation(fractions, offered)
+    )
     balance: IntArray = ((1 - deviation) * _FULL_MARKS).astype(np.int64)
     return balance
+
+
+def _half_difference(fractions: FloatArray, offered: BoolArray) -> FloatArray:
+    """What the standard deviation of two numbers comes to; with only one of them there is nothing to compare."""
+    difference: FloatArray = np.abs((fractions[0] - fractions[1]) / 2) * (offered[0] & offered[1])
+    return difference
 
 
 def _deviation(fractions: FloatArray, offered: BoolArray) -> FloatArray:

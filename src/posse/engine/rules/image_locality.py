@@ -26,6 +26,8 @@ class ImageLocality:
 
 
 class ImageScore:
+    is_static = True
+
     def __init__(self, images: tuple[str, ...], scene: Scene) -> None:
         self._images = images
         self._nodes = scene.nodes

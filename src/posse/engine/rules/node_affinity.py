@@ -27,6 +27,7 @@ class NodeAffinity:
 
 class EnforcedAffinityFilter:
     is_row_local = True
+    is_static = True
 
     def __init__(self, enforced: RowTest, own: RowTest | None) -> None:
         self._enforced = enforced

@@ -10,6 +10,7 @@ from posse.engine.arrays import BoolArray, Rows
 @dataclass(frozen=True, slots=True)
 class StaticFilter:
     is_row_local: ClassVar[bool] = True
+    is_static: ClassVar[bool] = True
     reason: str
     passes: Callable[[Rows], BoolArray]
 

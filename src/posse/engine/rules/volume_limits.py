@@ -80,5 +80,8 @@ class LimitsFilter:
 
     def _is_full(self, node: str, row: int) -> bool:
         usage = self._storage.usage
-        new = Counter(driver for driver, _ in usage.csi_volumes(self._keys) - usage.attached(node))
+        attached = usage.attached(node)
+        new = Counter(
+            driver for driver, name in usage.csi_volumes(self._keys) if (driver, name) not in attached
+        )
         return any(self._storage.limits.room(driver)[row] < count for driver, count in new.items())

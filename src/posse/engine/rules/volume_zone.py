@@ -96,20 +96,19 @@ class ZoneFilter:
         anywhere: BoolArray = np.logical_or.reduce([has_domain(column) for column in columns])
         return anywhere
 
-    def _is_at(self, key: str, values: frozenset[str]) -> BoolArray:
+    def _is_at(self, key: str, values: Sequence[str]) -> BoolArray:
         old, present = (self._nodes.labels.column(name) for name in (key, _PRESENT_KEY[key]))
         there, there_today = (
-            np.isin(column.ids, [column.id_of(value) for value in sorted(values)])
-            for column in (old, present)
+            np.isin(column.ids, [column.id_of(value) for value in values]) for column in (old, present)
         )
         return np.where(np.equal(old.ids, ABSENT), there_today, there)
 
 
-def _places(volume: VolumeRecord) -> list[tuple[str, frozenset[str]]]:
+def _places(volume: VolumeRecord) -> list[tuple[str, list[str]]]:
     labels = volume.volume.metadata.labels
     listed = [
         (key, [value.strip() for value in labels[key].split(_SEPARATOR)])
         for key in _PRESENT_KEY
         if key in labels
     ]
-    return [(key, frozenset(values)) for key, values in listed if all(values)]
+    return [(key, values) for key, values in listed if all(values)]

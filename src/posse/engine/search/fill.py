@@ -12,7 +12,7 @@ from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
 from posse.engine.scene import Subject
-from posse.engine.view import REFUSED
+from posse.engine.view import REFUSED, View
 
 
 def fill(state: ClusterState, draft: Draft, subject: Subject, records: Sequence[PodRecord]) -> int:
@@ -24,13 +24,34 @@ def fill(state: ClusterState, draft: Draft, subject: Subject, records: Sequence[
         best = int(totals.max())
         if best == REFUSED:
             break
-        most = len(records) - placed if view.is_row_local else 1
-        rows = _in_turn(np.flatnonzero(np.equal(totals, best)), state.turn)[:most]
-        if most > 1:
-            rows = np.repeat(rows, view.bursts(rows, best, most))[:most]
-        draft.place(records[placed : placed + rows.size], rows)
-        placed += rows.size
+        rows = _in_turn(np.flatnonzero(np.equal(totals, best)), state.turn)
+        waiting = records[placed:]
+        placed += (
+            _place_wave(state, draft, view, rows, waiting)
+            if view.is_row_local and len(waiting) > 1
+            else _place_one(draft, rows, waiting)
+        )
     return placed
+
+
+def _place_one(draft: Draft, rows: IntArray, waiting: Sequence[PodRecord]) -> int:
+    draft.place(waiting[:1], rows[:1])
+    return 1
+
+
+def _place_wave(
+    state: ClusterState, draft: Draft, view: View, rows: IntArray, waiting: Sequence[PodRecord]
+) -> int:
+    """Give each of the best rows its burst, as long as pods are left."""
+    rows = rows[: len(waiting)]
+    best = int(view.totals()[rows[0]])
+    version = state.nodes.version
+    lengths, after = view.bursts(rows, best, len(waiting))
+    turns = np.repeat(rows, lengths)
+    draft.place(waiting[: turns.size], turns[: len(waiting)])
+    if after is not None and turns.size <= len(waiting):
+        view.adopt(rows, after, version)
+    return min(turns.size, len(waiting))
 
 
 def _in_turn(rows: IntArray, turn: int) -> IntArray:

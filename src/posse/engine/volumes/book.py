@@ -11,12 +11,8 @@ from posse.engine.volumes.records import (
     SELECTED_NODE,
     ClaimRecord,
     VolumeRecord,
-    can_hold,
-    is_kept_for,
-    is_open_to,
     read_claim,
     read_volume,
-    smallest_first,
 )
 from posse.model.quantity import QuantityError
 from posse.model.selectors import SelectorError
@@ -39,7 +35,7 @@ class VolumeBook:
         """Grows when the cluster shows something new."""
         self.promise_version = 0
         """Grows when a promise is made or withdrawn."""
-        self._changed_claims: set[ClaimKey] = set()
+        self._changed_claims: dict[ClaimKey, None] = {}
         self._of_class: dict[str, dict[str, VolumeRecord]] = {}
         self._keepers: dict[str, dict[str, ClaimKey]] = {}
         """The claim for which a volume is promised to be kept, by pods that were told so."""
@@ -87,7 +83,7 @@ class VolumeBook:
             self.unreadable_claims[key] = str(error)
 
     def _drop_claim(self, key: ClaimKey) -> None:
-        self._changed_claims.add(key)
+        self._changed_claims[key] = None
         self.claims.pop(key, None)
         self.unreadable_claims.pop(key, None)
 
@@ -107,7 +103,7 @@ class VolumeBook:
 
     def take_changed_claims(self) -> Collection[ClaimKey]:
         """Claims that came, changed or went since the last time."""
-        taken, self._changed_claims = self._changed_claims, set()
+        taken, self._changed_claims = self._changed_claims, {}
         return taken
 
     # --- what follows from it ----------------------------------------------------------------------------
@@ -135,25 +131,22 @@ class VolumeBook:
             return next(iter(promised.values()))
         return claim.claim.metadata.annotations.get(SELECTED_NODE, "")
 
-    def offers(self, claim: ClaimRecord) -> list[VolumeRecord]:
-        """Volumes that an unbound claim may take, the best first: the one that is kept for it, else the smallest."""
-        of_class = self._of_class.get(claim.storage_class, {}).values()
-        kept = [volume for volume in of_class if self._is_kept(volume, claim) and can_hold(volume, claim)]
-        if kept:
-            return [min(kept, key=smallest_first)]
-        free = [v for v in of_class if v.name not in self._keepers and is_open_to(v, claim)]
-        return sorted(free, key=smallest_first)
-
-    def _is_kept(self, volume: VolumeRecord, claim: ClaimRecord) -> bool:
-        if volume.volume.spec.claim_ref is not None:
-            return is_kept_for(volume, claim)
-        return claim.key in self._keepers.get(volume.name, {}).values()
+    def volumes_of_class(self, storage_class: str) -> Collection[VolumeRecord]:
+        return self._of_class.get(storage_class, {}).values()
 
     # --- what pods have been promised --------------------------------------------------------------------
 
     @property
     def has_promises(self) -> bool:
         return bool(self._keepers or self._nodes)
+
+    def is_promised(self, volume: str) -> bool:
+        return volume in self._keepers
+
+    def promised_to(self, claim: ClaimKey) -> list[VolumeRecord]:
+        """Volumes that are promised to be kept for the claim, as far as they exist."""
+        names = [name for name, claims in self._keepers.items() if claim in claims.values()]
+        return [self.volumes[name] for name in names if name in self.volumes]
 
     def promise(self, uid: str, steps: tuple[VolumeStep, ...]) -> None:
         for step in steps:

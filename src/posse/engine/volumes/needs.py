@@ -31,7 +31,7 @@ class Disk:
     def clashes(self, other: "Disk") -> bool:
         if (self.kind, self.identity) != (other.kind, other.identity) or (self.read_only and other.read_only):
             return False
-        return self.kind != _RBD or bool(set(self.monitors) & set(other.monitors))
+        return self.kind != _RBD or any(monitor in other.monitors for monitor in self.monitors)
 
 
 @dataclass(frozen=True, slots=True)

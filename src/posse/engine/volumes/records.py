@@ -108,10 +108,6 @@ def is_open_to(volume: VolumeRecord, claim: ClaimRecord) -> bool:
         and volume.volume.status.phase == "Available"
         and volume.storage_class == claim.storage_class
         and (claim.labels is None or claim.labels.matches(volume.volume.metadata.labels))
-        and set(claim.claim.spec.access_modes) <= set(volume.volume.spec.access_modes)
+        and all(mode in volume.volume.spec.access_modes for mode in claim.claim.spec.access_modes)
         and can_hold(volume, claim)
     )
-
-
-def smallest_first(volume: VolumeRecord) -> tuple[int, str]:
-    return volume.capacity, volume.name

@@ -46,13 +46,13 @@ class VolumeUsage:
         """Nodes with pods that use claims."""
         return self._claims_on
 
-    def attached(self, node: str) -> frozenset[CsiVolume]:
+    def attached(self, node: str) -> list[CsiVolume]:
         return self.csi_volumes(self._claims_on.get(node, ()))
 
-    def csi_volumes(self, keys: Iterable[ClaimKey]) -> frozenset[CsiVolume]:
+    def csi_volumes(self, keys: Iterable[ClaimKey]) -> list[CsiVolume]:
         """What a node attaches for these claims; claims that are not known, or need no driver, add nothing."""
         found = (self._csi_volume(key) for key in keys)
-        return frozenset(volume for volume in found if volume is not None)
+        return list(dict.fromkeys(volume for volume in found if volume is not None))
 
     def take_changed_nodes(self) -> Iterable[str]:
         """Nodes whose pods with claims have changed since the last time."""
