@@ -3,14 +3,15 @@
 from posse.engine.decisions import Bind, ReportGroup, ReportPod
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import BindRefused, Observed, Vanished
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from tests.builders import changed
 
 
 class Driver:
     """One engine and a clock that only moves when told to."""
 
-    def __init__(self, *objects, scheduler_names=("default-scheduler",)):
-        self.engine = Engine(EngineOptions(scheduler_names))
+    def __init__(self, *objects, scheduler_names=("default-scheduler",), options=None):
+        self.engine = Engine(options or EngineOptions(dict.fromkeys(scheduler_names, DEFAULT_PROFILE)))
         self.now = 1000.0
         self.see(*objects)
 

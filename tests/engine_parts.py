@@ -1,11 +1,12 @@
-"""Parts of the engine put together for a test: a node table, a cluster state, records of pods."""
+"""Parts of the engine put together for a test: a node table, a cluster state, records of pods, compiled rules."""
 
+from posse.engine.arrays import ALL_ROWS
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import PodRef
 from posse.engine.groups import group_of
-from posse.engine.node_table import ALL_ROWS, NodeTable
-from posse.engine.pod_class import ClassTable
-from posse.engine.rules.registry import FILTERS, SCORES
+from posse.engine.node_table import NodeTable
+from posse.engine.rules.registry import DEFAULT_PROFILE
+from tests.builders import SCHEDULER
 
 
 def table_of(*nodes):
@@ -15,8 +16,8 @@ def table_of(*nodes):
     return table
 
 
-def state_of(*nodes, filters=FILTERS, scores=SCORES):
-    state = ClusterState(filters, scores)
+def state_of(*nodes, profile=DEFAULT_PROFILE):
+    state = ClusterState({SCHEDULER: profile})
     for node in nodes:
         state.put_node(node)
     return state
@@ -25,10 +26,12 @@ def state_of(*nodes, filters=FILTERS, scores=SCORES):
 def record_of(state, pod, arrival=0):
     """Return the record of a pod, not yet attached anywhere."""
     meta = pod.metadata
+    pod_class, labels = state.enroll(pod)
     return PodRecord(
         pod=pod,
         ref=PodRef(meta.namespace, meta.name, meta.uid),
-        pod_class=state.classes.join(pod),
+        pod_class=pod_class,
+        labels=labels,
         group=group_of(pod),
         created=meta.creation_timestamp,
         arrival=arrival,
@@ -45,18 +48,26 @@ def attached(state, pod, node):
     return record
 
 
-def compiled(rule, pod, table):
-    return rule.compile(ClassTable(table).join(pod), table)
+def subject_of(state, pod):
+    return state.subject(record_of(state, pod))
+
+
+def view_of(state, pod):
+    return state.view(subject_of(state, pod))
+
+
+def compiled(rule, pod, state):
+    return rule.compile(subject_of(state, pod), state.scene)
 
 
 def accepted(rule, pod, *nodes):
     """Return the names of the nodes that pass the rule for the pod."""
-    table = table_of(*nodes)
-    row_filter = compiled(rule, pod, table)
+    state = state_of(*nodes)
+    row_filter = compiled(rule, pod, state)
     if row_filter is None:
         return [node.metadata.name for node in nodes]
     passes = row_filter.passes(ALL_ROWS)
-    return [name for row, name in enumerate(table.names) if passes[row]]
+    return [name for row, name in enumerate(state.nodes.names) if passes[row]]
 
 
 def reasons(row_filter, row):

@@ -56,6 +56,11 @@ def _refusal(pod: Json) -> str:
     return ""
 
 
+def drawn_along(name: str) -> ApiError:
+    """What a pod is told that was to be bound together with one that cannot be."""
+    return _conflict(name, f"a pod that pod {name} is bound together with cannot be bound")
+
+
 def _conflict(name: str, text: str) -> ApiError:
     message = f'Operation cannot be fulfilled on {BINDING_RESOURCE} "{name}": {text}'
     return ApiError(CONFLICT, "Conflict", message, {"name": name, "kind": BINDING_RESOURCE})

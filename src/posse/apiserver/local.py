@@ -85,25 +85,24 @@ class LocalTransport:
         return deleted
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:
-        (refusal,) = await self.bind_all((Binding(namespace, name, uid, node),))
+        ((refusal,),) = await self.bind_all([[Binding(namespace, name, uid, node)]])
         if refusal:
             raise refusal
 
-    async def bind_all(self, bindings: Sequence[Binding]) -> Sequence[ApiError | None]:
-        refusals = [self._bind(binding) for binding in bindings]
+    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+        answers = [
+            self._service.bind_together(group[0].namespace, [_body(binding) for binding in group])
+            for group in groups
+        ]
         await self._committer.durable()
-        return refusals
+        return answers
 
-    def _bind(self, binding: Binding) -> ApiError | None:
-        body = {
-            "metadata": {"name": binding.name, "namespace": binding.namespace, "uid": binding.uid},
-            "target": {"kind": "Node", "name": binding.node},
-        }
-        try:
-            self._service.bind(binding.namespace, binding.name, body)
-        except ApiError as refusal:
-            return refusal
-        return None
+
+def _body(binding: Binding) -> Json:
+    return {
+        "metadata": {"name": binding.name, "namespace": binding.namespace, "uid": binding.uid},
+        "target": {"kind": "Node", "name": binding.node},
+    }
 
 
 def _unquestioned() -> WriteOptions:

@@ -6,9 +6,9 @@ acknowledges it waits for `Committer.durable()` first.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from posse.apiserver.binding import bound
+from posse.apiserver.binding import bound, drawn_along
 from posse.apiserver.deleting import check_preconditions, deletion_answer, departing, may_vanish
 from posse.apiserver.incoming import accept, check_place, in_version
 from posse.apiserver.kind_store import KindStore, key_of, resource_of
@@ -121,6 +121,27 @@ class ApiService:
         """Return the bound pod."""
         old = self._objects.existing(POD, namespace, pod_name)
         return self._objects.replace(POD, bound(old.obj, binding, self._clock()), old).obj
+
+    def bind_together(self, namespace: str, bindings: Sequence[Json]) -> Sequence[ApiError | None]:
+        """Bind all of these pods or none; the answers stand in the order of the bindings, None for success."""
+        now = self._clock()
+        answers: list[ApiError | None] = []
+        changes: list[tuple[Json, Stored]] = []
+        for binding in bindings:
+            try:
+                old = self._objects.existing(POD, namespace, binding["metadata"]["name"])
+                changes.append((bound(old.obj, binding, now), old))
+                answers.append(None)
+            except ApiError as refusal:
+                answers.append(refusal)
+        if any(answers):
+            return [
+                refusal or drawn_along(b["metadata"]["name"])
+                for refusal, b in zip(answers, bindings, strict=True)
+            ]
+        for new, old in changes:
+            self._objects.replace(POD, new, old)
+        return answers
 
     def finalize_namespace(self, name: str, body: Json) -> Json:
         """Take over the finalizers in the spec, which only this subresource can change."""

@@ -55,5 +55,9 @@ class Transport(Protocol):
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None: ...
 
-    async def bind_all(self, bindings: Sequence[Binding]) -> Sequence[ApiError | None]:
-        """Bind many at once; the answers stand in the order of the bindings, None for success."""
+    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+        """Bind many at once; the answers stand in the order of the bindings, None for success.
+
+        The bindings of a group are of one namespace. All of them hold or none does, as far as the cluster can
+        promise that.
+        """

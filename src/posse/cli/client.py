@@ -48,6 +48,12 @@ class ApiClient:
     def get(self, path: str, accept: str = JSON) -> Json:
         return self._exchange("GET", path, None, {"Accept": accept})
 
+    def get_text(self, path: str) -> str:
+        code, answer = self._send("GET", path, None, {"Accept": "*/*"})
+        if code >= 400:
+            _judged(code, answer)
+        return answer.decode(errors="replace")
+
     def create(self, path: str, obj: Json) -> Json:
         return self._exchange("POST", path, obj, {"Content-Type": JSON})
 
@@ -58,6 +64,9 @@ class ApiClient:
         return self._exchange("DELETE", path, None, {})
 
     def _exchange(self, method: str, path: str, body: Json | None, headers: dict[str, str]) -> Json:
+        return _judged(*self._send(method, path, body, headers))
+
+    def _send(self, method: str, path: str, body: Json | None, headers: dict[str, str]) -> tuple[int, bytes]:
         authorization = {"Authorization": f"Bearer {self._access.token}"} if self._access.token else {}
         text = None if body is None else json.dumps(body)
         try:
@@ -71,7 +80,7 @@ class ApiClient:
         except (OSError, HTTPException) as error:
             raise Problem(self._unreachable(str(error) or type(error).__name__)) from error
         self._pass_on_warnings(response)
-        return _judged(response.status, answer)
+        return response.status, answer
 
     def _unreachable(self, why: str) -> str:
         return f"cannot talk to {self._access.server} (from {self._access.source}): {why}; is `posse up` running?"

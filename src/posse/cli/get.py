@@ -2,6 +2,7 @@
 
 import json
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -28,7 +29,7 @@ def complete_resource(incomplete: str) -> list[str]:
 
 
 ResourcesArgument = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="RESOURCE",
         help="What to show: pods, po, podgroups, nodes ...; several with commas.",
@@ -44,13 +45,19 @@ OutputOption = Annotated[
     Output | None, typer.Option("--output", "-o", help="More columns, or the whole objects.")
 ]
 
+RawOption = Annotated[
+    str,
+    typer.Option("--raw", metavar="PATH", help="Print what the server answers at this path, as it is."),
+]
 
-def get(
-    resources: ResourcesArgument,
+
+def get(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
+    resources: ResourcesArgument = None,
     name: NameArgument = "",
     namespace: NamespaceOption = None,
     all_namespaces: AllNamespacesOption = False,
     output: OutputOption = None,
+    raw: RawOption = "",
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Show objects.
@@ -62,7 +69,14 @@ def get(
       posse get podgroup trainer -o yaml
 
       posse get pods -A
+
+      posse get --raw /metrics
     """
+    if raw:
+        _print_raw(raw, resources, kubeconfig)
+        return
+    if not resources:
+        raise Misuse("say what to show, for example: posse get pods")
     if name and all_namespaces:
         raise Misuse("a NAME and --all-namespaces do not go together; use -n NS")
     kinds = [kind_named(part) for part in resources.split(",") if part]
@@ -73,6 +87,13 @@ def get(
             typer.echo(_whole_objects([client.get(path) for _, path in paths], output).rstrip())
         else:
             _print_tables(client, paths, wide=output is Output.wide, place=place)
+
+
+def _print_raw(path: str, resources: str | None, kubeconfig: Path | None) -> None:
+    if resources:
+        raise Misuse("--raw PATH stands alone; it says already what to show")
+    with connected(kubeconfig) as client:
+        typer.echo(client.get_text(f"/{path.removeprefix('/')}"), nl=False)
 
 
 def _print_tables(client: ApiClient, paths: list[tuple[Kind, str]], *, wide: bool, place: str | None) -> None:

@@ -11,6 +11,7 @@ from posse.cli.locations import default_data_dir
 from posse.cli.manifests import Manifest
 from posse.cli.problems import Problem
 from posse.cli.watching import watch_cluster
+from posse.configuration.problems import ConfigurationError
 from posse.runtime.cluster import EmbeddedCluster
 from posse.runtime.logs import configure_logging
 from posse.runtime.options import ClusterOptions
@@ -24,10 +25,17 @@ def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
     configure_logging()
     try:
         uvloop.run(_serve(options, examples))
+    except ConfigurationError as error:
+        raise Problem(_refused_configuration(error, options)) from error
     except (DataDirError, PortInUse) as error:
         raise Problem(str(error)) from error
     except OSError as error:
         raise Problem(_refused_by_system(error, options)) from error
+
+
+def _refused_configuration(error: ConfigurationError, options: ClusterOptions) -> str:
+    problems = "".join(f"\n  {problem}" for problem in error.problems)
+    return f"--config: {options.config} cannot be used:{problems}"
 
 
 def _refused_by_system(error: OSError, options: ClusterOptions) -> str:

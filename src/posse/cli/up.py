@@ -11,12 +11,14 @@ from posse.cli.examples import example_names, read_example
 from posse.cli.locations import default_data_dir
 from posse.cli.problems import Misuse, Problem
 from posse.kubelet.nodes import Level, TopologyError, parse_topology
+from posse.runtime.logs import log_decisions_to
 from posse.runtime.options import ClusterOptions
 
 DEFAULT_PORT = 6553
 MOST_NODES = 100_000
 SIMULATION = "Simulated nodes"
 PLACE = "Where it lives"
+SCHEDULING = "Scheduling"
 
 
 def complete_example(incomplete: str) -> list[str]:
@@ -70,15 +72,34 @@ KubeconfigOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Also write the kubeconfig to this file.", rich_help_panel=PLACE),
 ]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Schedule as this KubeSchedulerConfiguration says: profiles, plugins and their arguments.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+
+LogDecisionsOption = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="Append the story of every decision to this file, a line of JSON for each; - prints it.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
 
 
-def up(
+def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
     nodes: NodesOption = None,
     topology: TopologyOption = "",
     example: ExampleOption = None,
     data_dir: DataDirOption = None,
     port: PortOption = DEFAULT_PORT,
     kubeconfig: KubeconfigOption = None,
+    config: ConfigOption = None,
+    log_decisions: LogDecisionsOption = "",
 ) -> None:
     """Start a cluster on this machine: API server, scheduler and simulated nodes in one process.
 
@@ -99,8 +120,11 @@ def up(
         node_count=nodes,
         topology=_levels(topology),
         extra_kubeconfig=_replaceable(kubeconfig.expanduser().absolute()) if kubeconfig else None,
+        config=config.expanduser().absolute() if config else None,
     )
     examples = [manifest for name in example or [] for manifest in read_example(name)]
+    if log_decisions:
+        _log_decisions(log_decisions)
     # The server and the engine take a while to load; completion and the other verbs need neither.
     from posse.cli.serving import serve  # noqa: PLC0415
 
@@ -112,6 +136,13 @@ def _levels(text: str) -> tuple[Level, ...]:
         return parse_topology(text)
     except TopologyError as error:
         raise Misuse(f"--topology: {error}; for example --topology block=2,rack=4") from error
+
+
+def _log_decisions(destination: str) -> None:
+    try:
+        log_decisions_to(destination)
+    except OSError as error:
+        raise Problem(f"--log-decisions: {destination}: {(error.strerror or str(error)).lower()}") from error
 
 
 def _replaceable(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.groups import GroupRecord
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
@@ -23,13 +24,14 @@ def held(group: GroupRecord) -> Held | None:
     podgroup = group.podgroup
     if podgroup is None:
         return Held("WaitingForPodGroup", f"PodGroup {group.key.name} does not exist yet")
-    if len(group.members) < group.minimum:
-        return Held("WaitingForPods", f"{len(group.members)} of the {group.minimum} pods it needs exist")
+    present = group.attached_count + len(group.unattached())
+    if present < group.minimum:
+        return Held("WaitingForPods", f"{present} of the {group.minimum} pods it needs exist")
     gated = sum(1 for record in group.members.values() if record.pod.spec.scheduling_gates)
     if gated:
         return Held("SchedulingGated", f"{gated} of its pods have scheduling gates")
     error = _contradiction(group, podgroup)
-    return Held("SchedulerError", error, is_error=True) if error else None
+    return Held(SCHEDULER_ERROR, error, is_error=True) if error else None
 
 
 def _contradiction(group: GroupRecord, podgroup: PodGroup) -> str:

@@ -1,7 +1,7 @@
 """Who waits, in which order, and what wakes them. Pods and groups wait side by side.
 
 An entry is active (its turn comes by priority, then age), backing off (until a time, or until nothing else is
-left to do), penalised (until a time), or parked (until a node improves for one of its pod classes, it changes
+left to do), penalised (until a time), or parked (until a node improves for one of its subjects, it changes
 itself, or five minutes pass). Age is that of the entry's first pod and survives every attempt, so nobody loses its place by trying.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from posse.engine.decisions import GroupKey
-from posse.engine.pod_class import PodClass
+from posse.engine.scene import Subject
 
 BACKOFF_FIRST_SECONDS = 1.0
 BACKOFF_MOST_SECONDS = 10.0
@@ -20,6 +20,17 @@ PARKED_MOST_SECONDS = 300.0
 
 Key = str | GroupKey
 """A pod's uid, or a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long to wait after a failed attempt; twice as long after each, up to a limit."""
+
+    first_seconds: float = BACKOFF_FIRST_SECONDS
+    most_seconds: float = BACKOFF_MOST_SECONDS
+
+
+USUAL_BACKOFF = Backoff()
 
 
 class Place(Enum):
@@ -45,8 +56,8 @@ class Waiting:
     place: Place = Place.TAKEN
     ticket: int = 0
     """Tells the entry's present heap item from stale ones."""
-    classes: tuple[PodClass, ...] = ()
-    """While parked: the classes that found no place."""
+    subjects: tuple[Subject, ...] = ()
+    """While parked: the subjects that found no place."""
 
     def order(self) -> tuple[int, str, int]:
         return (-self.priority, self.since, self.arrival)
@@ -75,14 +86,15 @@ class _Heap:
 
 
 class Backlog:
-    def __init__(self) -> None:
+    def __init__(self, backoff: Backoff = USUAL_BACKOFF) -> None:
+        self._backoff = backoff
         self._entries: dict[Key, Waiting] = {}
         self._active = _Heap(Place.ACTIVE)
         self._backing_off = _Heap(Place.BACKING_OFF)
         self._penalised = _Heap(Place.PENALISED)
         self._parked: dict[Key, Waiting] = {}
         """Longest parked first."""
-        self._parked_by_class: dict[PodClass, dict[Key, Waiting]] = {}
+        self._parked_by_subject: dict[Subject, dict[Key, Waiting]] = {}
 
     def __contains__(self, key: Key) -> bool:
         return key in self._entries
@@ -113,15 +125,15 @@ class Backlog:
         """The caller tries it now, and then removes or parks it."""
         waiting.place = Place.TAKEN
 
-    def park(self, waiting: Waiting, classes: Iterable[PodClass], now: float) -> None:
-        """Only an improvement for one of `classes` helps, or a change of the entry itself."""
+    def park(self, waiting: Waiting, subjects: Iterable[Subject], now: float) -> None:
+        """Only an improvement for one of `subjects` helps, or a change of the entry itself."""
         self._count_attempt(waiting, now)
         waiting.place = Place.PARKED
         waiting.parked_at = now
-        waiting.classes = tuple(dict.fromkeys(classes))
+        waiting.subjects = tuple(dict.fromkeys(subjects))
         self._parked[waiting.key] = waiting
-        for pod_class in waiting.classes:
-            self._parked_by_class.setdefault(pod_class, {})[waiting.key] = waiting
+        for subject in waiting.subjects:
+            self._parked_by_subject.setdefault(subject, {})[waiting.key] = waiting
 
     def penalise(self, key: Key, now: float) -> None:
         """It failed for a reason outside; it is tried again when its backoff is over, and not before."""
@@ -137,11 +149,17 @@ class Backlog:
             self._take_out(waiting)
             self._active.push(waiting.order(), waiting)
 
-    def parked_classes(self) -> list[PodClass]:
-        return list(self._parked_by_class)
+    def resume(self, key: Key, now: float) -> None:
+        """The entry grew or shrank: its turn comes when its backoff is over, without waiting for an improvement."""
+        waiting = self._entries.get(key)
+        if waiting is not None and waiting.place is Place.PARKED:
+            self._resume(waiting, now)
 
-    def wake_class(self, pod_class: PodClass, now: float) -> None:
-        for waiting in list(self._parked_by_class.get(pod_class, {}).values()):
+    def parked_subjects(self) -> list[Subject]:
+        return list(self._parked_by_subject)
+
+    def wake_subject(self, subject: Subject, now: float) -> None:
+        for waiting in list(self._parked_by_subject.get(subject, {}).values()):
             self._resume(waiting, now)
 
     def promote(self, now: float) -> None:
@@ -167,22 +185,24 @@ class Backlog:
         self._take_out(waiting)
         if waiting.ready_at <= now:
             self._active.push(waiting.order(), waiting)
+        elif isinstance(waiting.key, GroupKey):
+            # Trying a group costs as much as all its pods; it waits out its backoff even if nothing else is to do.
+            self._penalised.push((waiting.ready_at, *waiting.order()), waiting)
         else:
             self._backing_off.push((waiting.ready_at, *waiting.order()), waiting)
 
     def _take_out(self, waiting: Waiting) -> None:
         if waiting.place is Place.PARKED:
             del self._parked[waiting.key]
-            for pod_class in waiting.classes:
-                together = self._parked_by_class[pod_class]
+            for subject in waiting.subjects:
+                together = self._parked_by_subject[subject]
                 del together[waiting.key]
                 if not together:
-                    del self._parked_by_class[pod_class]
+                    del self._parked_by_subject[subject]
         waiting.place = Place.TAKEN
 
-    @staticmethod
-    def _count_attempt(waiting: Waiting, now: float) -> None:
+    def _count_attempt(self, waiting: Waiting, now: float) -> None:
         waiting.attempts += 1
-        most = BACKOFF_MOST_SECONDS * math.sqrt(waiting.size)
-        # Beyond 2**10 seconds every cap is reached; the exponent is bounded so that the power stays small.
-        waiting.ready_at = now + min(BACKOFF_FIRST_SECONDS * 2 ** min(waiting.attempts - 1, 10), most)
+        most = self._backoff.most_seconds * math.sqrt(waiting.size)
+        # The exponent is bounded so that the power stays small; long before, any cap is reached.
+        waiting.ready_at = now + min(self._backoff.first_seconds * 2 ** min(waiting.attempts - 1, 40), most)

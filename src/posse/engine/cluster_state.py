@@ -1,19 +1,27 @@
-"""The cluster as the engine believes it to be: nodes, pods, who is where, and what every class sees.
+"""The cluster as the engine believes it to be: nodes, pods, who is where, and what every subject sees of it.
 
 Only `attach` and `detach` move pods, and they are exact inverses: a pod that was never there leaves no trace.
 A pod may name a node that is not known (yet, or any more); it then counts nowhere until the node appears.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.class_columns import ClassColumns
-from posse.engine.contract import FilterRule, ScoreRule
-from posse.engine.decisions import GroupKey, PodRef
-from posse.engine.node_table import IntArray, NodeTable
+from posse.engine.arrays import IntArray, tally
+from posse.engine.census import Census, Column, LabelClass
+from posse.engine.decisions import GroupKey, PodRef, VolumeStep
+from posse.engine.node_table import NodeTable
 from posse.engine.pod_class import ClassTable, PodClass
+from posse.engine.pod_reading import PodReader
+from posse.engine.priority_usage import PriorityUsage
+from posse.engine.profile import Profile
+from posse.engine.scene import Scene, Subject
+from posse.engine.services import ServiceBook
+from posse.engine.verdict import Refusal
+from posse.engine.view import View
+from posse.engine.volumes.storage import Storage
 from posse.model.node import Node
 from posse.model.pod import Pod
 
@@ -25,6 +33,7 @@ class PodRecord:
     pod: Pod
     ref: PodRef
     pod_class: PodClass
+    labels: LabelClass
     group: GroupKey | None
     created: str
     """RFC 3339 text, which sorts by time."""
@@ -32,56 +41,133 @@ class PodRecord:
     """Order in which pods were first seen; breaks ties of creation time."""
     node: str = ""
     """Where it is attached: bound there, or promised by a decision that is on its way."""
-    reported: tuple[str, str] = ("", "")
-    """Reason and message last written to PodScheduled=False."""
+    volumes: tuple[VolumeStep, ...] = ()
+    """What has to be done for its claims on that node, as long as it is promised by us."""
+    nominated: str = ""
+    """The node where room is being made for it."""
+    evicted_for: str = ""
+    """Whom it makes room for, once its eviction is decided."""
+    reported: tuple[str, str, str] = ("", "", "")
+    """Reason and message last written to PodScheduled=False, and the nominated node beside them."""
+    queued_at: float = 0.0
+    """When it was first free to be tried; 0 until then."""
+    attempts: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    """What stood in its way at the last attempt."""
+
+    @property
+    def priority(self) -> int:
+        return self.pod.spec.priority or 0
 
 
 class ClusterState:
-    def __init__(self, filters: Sequence[FilterRule], scores: Sequence[ScoreRule]) -> None:
+    def __init__(self, profiles: Mapping[str, Profile]) -> None:
         self.nodes = NodeTable()
-        self.classes = ClassTable(self.nodes)
-        self._improved_rows: list[int] = []
-        """Rows where something may fit now that did not before."""
+        self.census = Census(self.nodes.alive.size)
+        self.usage = PriorityUsage(self.nodes)
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that equals share the load."""
-        self._filters = filters
-        self._scores = scores
-        self._columns: dict[PodClass, ClassColumns] = {}
+        self._profiles = profiles
+        self._reader = PodReader({name: profile.policy for name, profile in profiles.items()})
+        self._classes = ClassTable(self.nodes, self._reader)
+        self.storage = Storage(self.nodes)
+        self.scene = Scene(self.nodes, self.census, self.storage)
+        self._views: dict[Subject, View] = {}
+        self._views_of: dict[PodClass, list[Subject]] = {}
+        self._brought: dict[PodClass, tuple[Column, ...]] = {}
+        """Columns of the traits that pods of the class bring along."""
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
+        self._improved_rows: list[int] = []
+        """Rows where something may fit now that did not before."""
 
-    def columns(self, pod_class: PodClass) -> ClassColumns:
-        columns = self._columns.get(pod_class)
-        if columns is None:
-            columns = ClassColumns(pod_class, self.nodes, self._filters, self._scores)
-            self._columns[pod_class] = columns
-        return columns
+    @property
+    def services(self) -> ServiceBook:
+        return self._reader.services
+
+    @property
+    def version(self) -> int:
+        """Grows with whatever could make a waiting pod fit."""
+        return self.nodes.version + self.storage.book.knowledge_version
 
     def pods_on(self, node: str) -> Iterable[PodRecord]:
         return self._pods_on.get(node, {}).values()
 
+    # --- classes and views -------------------------------------------------------------------------------
+
+    def enroll(self, pod: Pod) -> tuple[PodClass, LabelClass]:
+        """The classes of a pod that is about to be known. Undone by `dismiss`."""
+        pod_class = self._classes.join(pod)
+        if pod_class.member_count == 1:
+            for query in pod_class.terms.queries:
+                self.census.ask(query, self._attached())
+            traits = (*pod_class.terms.traits, *pod_class.ports)
+            self._brought[pod_class] = tuple(self.census.bring(trait) for trait in traits)
+        return pod_class, self.census.join(pod)
+
+    def dismiss(self, pod_class: PodClass, labels: LabelClass) -> None:
+        self.census.leave(labels)
+        self._classes.leave(pod_class)
+        if pod_class.member_count:
+            return
+        for query in pod_class.terms.queries:
+            self.census.drop(query)
+        for trait in (*pod_class.terms.traits, *pod_class.ports):
+            self.census.take_away(trait)
+        del self._brought[pod_class]
+        for subject in self._views_of.pop(pod_class, ()):
+            del self._views[subject]
+
+    def subject(self, record: PodRecord) -> Subject:
+        own = tuple(q for q in record.pod_class.terms.queries if self.census.matches(q, record.labels))
+        return Subject(record.pod_class, self.census.concerned_by(record.labels), own)
+
+    def profile(self, pod_class: PodClass) -> Profile:
+        """Of pods that are ours to place."""
+        return self._profiles[pod_class.spec.scheduler_name]
+
+    def view(self, subject: Subject) -> View:
+        view = self._views.get(subject)
+        if view is None:
+            view = self._views[subject] = View(subject, self.scene, self.profile(subject.pod_class))
+            self._views_of.setdefault(subject.pod_class, []).append(subject)
+        return view
+
+    # --- nodes and namespaces ----------------------------------------------------------------------------
+
     def put_node(self, node: Node) -> None:
         is_new = node.metadata.name not in self.nodes.row_of
         row = self.nodes.put(node)
+        if self.nodes.alive.size != self.census.size:
+            self.census.grow(self.nodes.alive.size)
         if is_new:
             for record in self.pods_on(node.metadata.name):
-                self._add_usage(record.pod_class, np.array([row]))
+                self._count(record.pod_class, [record], np.array([row]), 1)
         self._improved_rows.append(row)
 
     def drop_node(self, name: str) -> None:
-        if name in self.nodes.row_of:
+        row = self.nodes.row_of.get(name)
+        if row is not None:
             self.nodes.drop(name)
+            self.census.clear_row(row)
+            self.usage.clear_row(row)
+
+    def put_namespace(self, name: str, labels: Mapping[str, str]) -> None:
+        self.census.put_namespace(name, labels, self._attached())
+
+    # --- pods --------------------------------------------------------------------------------------------
 
     def attach(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
-        """Put pods of one class on distinct rows."""
+        """Put pods of one class each on its row; a row may come several times."""
+        needs = pod_class.volumes
         for record, row in zip(records, rows.tolist(), strict=True):
+            if needs is not None:
+                record.volumes = self.storage.steps(needs, row)
             self._note(record, self.nodes.names[row])
-        self._add_usage(pod_class, rows)
+        self._count(pod_class, records, rows, 1)
 
     def attach_by_name(self, record: PodRecord, node: str) -> None:
         self._note(record, node)
-        row = self.nodes.row_of.get(node)
-        if row is not None:
-            self._add_usage(record.pod_class, np.array([row]))
+        self._count_there(record, node, 1)
 
     def detach(self, record: PodRecord) -> None:
         node, record.node = record.node, ""
@@ -89,20 +175,24 @@ class ClusterState:
         del on_node[record.ref.uid]
         if not on_node:
             del self._pods_on[node]
-        row = self.nodes.row_of.get(node)
-        if row is not None:
-            self.nodes.subtract_usage(np.array([row]), record.pod_class.requests, record.pod_class.scoring)
+        if record.pod_class.volumes is not None:
+            self.storage.give_back(record.ref.uid, record.pod_class.volumes, record.volumes, node)
+        self._count_there(record, node, -1)
 
     def release(self, record: PodRecord) -> None:
         """Detach a pod for good: others may use its room."""
         row = self.nodes.row_of.get(record.node)
         self.detach(record)
+        record.volumes = ()
         if row is not None:
             self._improved_rows.append(row)
 
-    def leave_class(self, pod_class: PodClass) -> None:
-        if self.classes.leave(pod_class):
-            self._columns.pop(pod_class, None)
+    def reserve(self, record: PodRecord, node: str) -> None:
+        """Count a waiting pod as if it were on the node. Undone by `unreserve`, before the node can change."""
+        self._count_there(record, node, 1)
+
+    def unreserve(self, record: PodRecord, node: str) -> None:
+        self._count_there(record, node, -1)
 
     def take_improved_rows(self) -> IntArray:
         taken, self._improved_rows = self._improved_rows, []
@@ -111,6 +201,41 @@ class ClusterState:
     def _note(self, record: PodRecord, node: str) -> None:
         record.node = node
         self._pods_on.setdefault(node, {})[record.ref.uid] = record
+        if record.pod_class.volumes is not None:
+            self.storage.take(record.ref.uid, record.pod_class.volumes, record.volumes, node)
 
-    def _add_usage(self, pod_class: PodClass, rows: IntArray) -> None:
-        self.nodes.add_usage(rows, pod_class.requests, pod_class.scoring)
+    def _count_there(self, record: PodRecord, node: str, sign: int) -> None:
+        row = self.nodes.row_of.get(node)
+        if row is not None:
+            self._count(record.pod_class, [record], np.array([row]), sign)
+
+    def _count(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int) -> None:
+        distinct, pods = tally(rows)
+        self.nodes.change_usage(distinct, pod_class.load, sign * pods)
+        self.nodes.touch_all(distinct)
+        self._count_by_priority(pod_class, records, rows, sign)
+        for column in self._brought[pod_class]:
+            column.add(distinct, sign * pods)
+        if self.census.has_queries:
+            for record, row in zip(records, rows.tolist(), strict=True):
+                for column in self.census.matched(record.labels):
+                    column.add_one(row, sign)
+
+    def _count_by_priority(
+        self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int
+    ) -> None:
+        if len(records) == 1:
+            self.usage.add(records[0].priority, rows, pod_class.load, np.array([sign]))
+            return
+        by_priority: dict[int, list[int]] = {}
+        for record, row in zip(records, rows.tolist(), strict=True):
+            by_priority.setdefault(record.priority, []).append(row)
+        for priority, there in by_priority.items():
+            distinct, pods = tally(np.array(there))
+            self.usage.add(priority, distinct, pod_class.load, sign * pods)
+
+    def _attached(self) -> Iterator[tuple[LabelClass, int]]:
+        for node, records in self._pods_on.items():
+            row = self.nodes.row_of.get(node)
+            if row is not None:
+                yield from ((record.labels, row) for record in records.values())

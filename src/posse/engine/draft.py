@@ -7,10 +7,9 @@ that a draft does is visible outside the engine before it is committed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.invariants import ensure, no_row_over_capacity
-from posse.engine.node_table import IntArray
-from posse.engine.pod_class import PodClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +21,41 @@ class _Placed:
 
 @dataclass(frozen=True, slots=True)
 class _Removed:
-    record: PodRecord
-    node: str
+    records: tuple[PodRecord, ...]
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _PutBack:
+    records: tuple[PodRecord, ...]
 
 
 class Draft:
     def __init__(self, state: ClusterState) -> None:
         self._state = state
-        self._steps: list[_Placed | _Removed] = []
+        self._steps: list[_Placed | _Removed | _PutBack] = []
+        self._removed_from: dict[str, str] = {}
+        """Where pods were that this draft has removed, by uid."""
 
-    def place(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
-        """Put each pod on its row; the rows are distinct, and the next turn is the one after the last."""
+    def place(self, records: Sequence[PodRecord], rows: IntArray) -> None:
+        """Put pods of one class each on its row; the next turn is that of the row after the last."""
+        pod_class = records[0].pod_class
         self._steps.append(_Placed(tuple(records), self._state.turn))
         self._state.attach(pod_class, records, rows)
         self._state.turn = int(rows[-1]) + 1
-        no_row_over_capacity(self._state.nodes, rows, [index for index, _ in pod_class.requests])
+        no_row_over_capacity(self._state.nodes, rows, [index for index, _ in pod_class.limited])
 
-    def remove(self, record: PodRecord) -> None:
-        self._steps.append(_Removed(record, record.node))
-        self._state.detach(record)
+    def remove(self, records: Sequence[PodRecord]) -> None:
+        self._steps.append(_Removed(tuple(records), tuple(record.node for record in records)))
+        for record in records:
+            self._removed_from[record.ref.uid] = record.node
+            self._state.detach(record)
+
+    def put_back(self, records: Sequence[PodRecord]) -> None:
+        """Return pods that this draft removed to where they were."""
+        self._steps.append(_PutBack(tuple(records)))
+        for record in records:
+            self._state.attach_by_name(record, self._removed_from[record.ref.uid])
 
     def checkpoint(self) -> int:
         return len(self._steps)
@@ -48,13 +63,19 @@ class Draft:
     def roll_back(self, checkpoint: int = 0) -> None:
         ensure(checkpoint <= len(self._steps), "a draft rolls back to a checkpoint of its own")
         while len(self._steps) > checkpoint:
-            step = self._steps.pop()
-            if isinstance(step, _Removed):
-                self._state.attach_by_name(step.record, step.node)
-            else:
-                self._state.turn = step.turn
-                for record in step.records:
-                    self._state.detach(record)
+            self._undo(self._steps.pop())
+
+    def _undo(self, step: _Placed | _Removed | _PutBack) -> None:
+        if isinstance(step, _Removed):
+            for record, node in zip(step.records, step.nodes, strict=True):
+                self._state.attach_by_name(record, node)
+            return
+        if isinstance(step, _Placed):
+            self._state.turn = step.turn
+        for record in reversed(step.records):
+            self._state.detach(record)
+            if isinstance(step, _Placed):
+                record.volumes = ()
 
     def commit(self) -> tuple[PodRecord, ...]:
         """Keep what was done; returns the pods that were placed, in order."""

@@ -4,54 +4,81 @@ Equal events and equal times give equal decisions. The engine takes its own deci
 otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from posse.engine.admissibility import held
-from posse.engine.backlog import Waiting
-from posse.engine.class_columns import REFUSED
+from posse.engine.attempts import Tried, count, tried_group, tried_pods
+from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
-from posse.engine.cycle import try_group, try_pods
+from posse.engine.cycle import try_group
 from posse.engine.decisions import Decision, GroupKey
 from posse.engine.events import ClusterEvent
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
+from posse.engine.plugin_guard import PluginFaults
+from posse.engine.pod_trial import PodTrials
+from posse.engine.profile import Profile
 from posse.engine.reports import tell_group, tell_held, tell_pods, tell_started
+from posse.engine.rules.registry import DEFAULT_PROFILE
+from posse.engine.scene import Subject
+from posse.engine.statistics import Statistics, statistics
+from posse.engine.view import REFUSED
+from posse.engine.volume_waits import VolumeWaits
 
-_MOST_ENTRIES = 1000
-"""Per call of decide, so that decisions reach the outside while the rest of a long queue is worked on."""
+DEFAULT_SCHEDULER = "default-scheduler"
+
+_MOST_PODS = 1000
+"""Tried per call of decide, give or take a group, so that decisions reach the outside while the rest of a long queue is worked on."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    scheduler_names: tuple[str, ...] = ("default-scheduler",)
+    profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_SCHEDULER: DEFAULT_PROFILE})
+    """By scheduler name; pods that name another scheduler are not ours."""
+    backoff: Backoff = USUAL_BACKOFF
+    faults: PluginFaults = field(default_factory=PluginFaults)
+    """Where plugins among the rules of the profiles leave what goes wrong with them."""
 
 
 class Engine:
     def __init__(self, options: EngineOptions) -> None:
-        self._known = Intake(options.scheduler_names)
+        self._known = Intake(options.profiles, options.backoff)
+        self._faults = options.faults
         self._backlog = self._known.backlog
+        self._trials = PodTrials(
+            self._known.state, self._known.groups, self._known.budgets, self._known.nominations
+        )
+        self._volume_waits = VolumeWaits(self._known)
+        self._seen_version = 0
+        """Of the state, when the parked were last looked at."""
+        self._tried: list[Tried] = []
+        """During the last call of decide."""
 
     def absorb(self, event: ClusterEvent) -> None:
         self._known.absorb(event)
 
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
+        self._tried = []
+        self._known.stamp_newly_queued(now)
+        settled = self._volume_waits.settle(now)
         decisions: list[Decision] = [*self._known.take_unreadable_pods()]
-        self._settle_groups(decisions)
+        self._settle_groups(now, decisions)
         self._return_refused(now)
         self._wake_improved(now)
         self._backlog.promote(now)
         tried = 0
-        while tried < _MOST_ENTRIES and (head := self._backlog.peek()) is not None:
+        while tried < _MOST_PODS and (head := self._backlog.peek()) is not None:
             if isinstance(head.key, GroupKey):
                 self._try_group(head, head.key, now, decisions)
-                tried += 1
+                tried += head.size
             else:
-                tried += self._try_run(head, _MOST_ENTRIES - tried, now, decisions)
-        return decisions
+                tried += self._try_run(head, _MOST_PODS - tried, now, decisions)
+        return settled + self._volume_waits.hold_back(decisions, now)
 
     @property
     def has_work(self) -> bool:
@@ -59,14 +86,26 @@ class Engine:
 
     def next_wakeup(self) -> float | None:
         """When to call `decide` even if nothing happens."""
-        return self._backlog.next_wakeup()
+        times = (self._backlog.next_wakeup(), self._volume_waits.next_wakeup())
+        return min((time for time in times if time is not None), default=None)
+
+    def tried(self) -> tuple[Tried, ...]:
+        """What the last call of `decide` tried, also where nobody had to be told anything new."""
+        return tuple(self._tried)
+
+    def statistics(self) -> Statistics:
+        return statistics(self._known)
+
+    def take_plugin_faults(self) -> list[str]:
+        """What plugins did wrong since the last time; the same thing is told once."""
+        return self._faults.take()
 
     def overview(self) -> Overview:
         return overview(self._known)
 
-    def _settle_groups(self, decisions: list[Decision]) -> None:
+    def _settle_groups(self, now: float, decisions: list[Decision]) -> None:
         """For every group that changed: may it be tried now?"""
-        for key in self._known.take_unsettled_groups():
+        for key, is_redefined in self._known.take_unsettled_groups().items():
             group = self._known.groups.get(key)
             if group is None or not self._known.is_ours(group):
                 self._backlog.remove(key)
@@ -79,18 +118,21 @@ class Engine:
                 self._backlog.remove(key)
                 decisions.extend(tell_held(group, hold))
             else:
-                self._queue_group(group, waiting)
+                self._queue_group(group, waiting, now)
+                if is_redefined:
+                    self._backlog.wake(key)
 
-    def _queue_group(self, group: GroupRecord, waiting: list[PodRecord]) -> Waiting:
+    def _queue_group(self, group: GroupRecord, waiting: list[PodRecord], now: float) -> None:
         entry = self._backlog.get(group.key)
         oldest = waiting[0]
+        for record in waiting:
+            record.queued_at = record.queued_at or now
         if entry is None:
             entry = Waiting(group.key, group.priority, oldest.created, oldest.arrival, len(waiting))
             self._backlog.add(entry)
         else:
             entry.priority, entry.size = group.priority, len(waiting)
-            self._backlog.wake(group.key)
-        return entry
+            self._backlog.resume(group.key, now)
 
     def _return_refused(self, now: float) -> None:
         """Who waits again because a binding was refused does so behind a backoff; members together, as one."""
@@ -99,13 +141,22 @@ class Engine:
                 self._backlog.penalise(key, now)
 
     def _wake_improved(self, now: float) -> None:
-        """Wake who could use a node that has more to offer than before, and nobody else."""
-        rows = self._known.state.take_improved_rows()
-        if not rows.size:
+        """Wake who could use what has changed since the last time, and nobody else.
+
+        Whose claim has changed is told how it stands now, even if that does not help.
+        """
+        state = self._known.state
+        rows = state.take_improved_rows()
+        changed_claims = state.storage.book.take_changed_claims()
+        stirred, self._seen_version = self._seen_version != state.version, state.version
+        if not stirred:
             return
-        for pod_class in self._backlog.parked_classes():
-            if np.any(self._known.state.columns(pod_class).rank()[rows] != REFUSED):
-                self._backlog.wake_class(pod_class, now)
+        for subject in self._backlog.parked_subjects():
+            view = state.view(subject)
+            # What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node.
+            fits = view.totals()[rows] if view.is_row_local else view.totals()
+            if np.any(fits != REFUSED) or subject.pod_class.uses_any(changed_claims):
+                self._backlog.wake_subject(subject, now)
 
     def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> None:
         self._backlog.take(entry)
@@ -113,34 +164,57 @@ class Engine:
         if group is None or held(group) is not None:
             self._backlog.remove(key)
             return
-        attempt = try_group(self._known.state, group)
+        with self._known.nominations.held(group.priority, group.members):
+            attempt = try_group(self._known.state, group)
+        count(attempt)
+        self._tried += tried_group(group, attempt)
         decisions.extend(tell_group(group, attempt))
         if attempt.refused:
-            self._backlog.park(entry, [record.pod_class for record, _ in attempt.refused], now)
+            self._backlog.park(
+                entry, [self._known.state.subject(record) for record, _ in attempt.refused], now
+            )
         else:
             self._backlog.remove(key)
 
     def _try_run(self, head: Waiting, most: int, now: float, decisions: list[Decision]) -> int:
         """Try the pod at the head together with those behind it that are its equals."""
-        run = self._take_run(head, most)
+        subject, run = self._take_run(head, most)
         records = [self._known.pods[str(entry.key)] for entry in run]
-        attempt = try_pods(self._known.state, records[0].pod_class, records)
-        decisions.extend(tell_pods(attempt))
-        for entry in run[: len(attempt.placed)]:
+        trial = self._trials.run(subject, records)
+        count(trial.attempt)
+        seeks_victims = self._known.state.profile(subject.pod_class).preempts
+        self._tried += tried_pods(trial, sought_victims=seeks_victims)
+        decisions.extend(tell_pods(trial))
+        placed = len(trial.attempt.placed)
+        for entry in run[:placed]:
             self._backlog.remove(entry.key)
-        for entry in run[len(attempt.placed) :]:
-            self._backlog.park(entry, [records[0].pod_class], now)
+        for entry in run[placed:]:
+            self._backlog.park(entry, [subject], now)
+        for eviction in trial.evictions:
+            eviction.victim.evicted_for = eviction.preemptor.ref.uid
+        for record in trial.displaced:
+            self._backlog.wake(record.ref.uid)
         return len(run)
 
-    def _take_run(self, head: Waiting, most: int) -> list[Waiting]:
-        pods = self._known.pods
-        pod_class = pods[str(head.key)].pod_class
+    def _take_run(self, head: Waiting, most: int) -> tuple[Subject, list[Waiting]]:
+        subject = self._subject(head)
         run: list[Waiting] = []
         following: Waiting | None = head
-        while following is not None and len(run) < most and not isinstance(following.key, GroupKey):
-            if pods[following.key].pod_class is not pod_class:
-                break
+        while following is not None and len(run) < most and self._goes_along(following, head, subject):
             self._backlog.take(following)
             run.append(following)
             following = self._backlog.peek()
-        return run
+        return subject, run
+
+    def _goes_along(self, entry: Waiting, head: Waiting, subject: Subject) -> bool:
+        """Equal in every respect; who has a node waiting for it goes alone."""
+        if entry is head:
+            return True
+        if isinstance(entry.key, GroupKey) or entry.priority != head.priority:
+            return False
+        pods = self._known.pods
+        nominated = pods[str(head.key)].nominated or pods[entry.key].nominated
+        return not nominated and self._subject(entry) == subject
+
+    def _subject(self, entry: Waiting) -> Subject:
+        return self._known.state.subject(self._known.pods[str(entry.key)])

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 
+from posse.engine.decisions import GroupKey
+from posse.engine.volumes.book import StorageObject
+from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.service import Service
 from posse.model.workload import PodGroup
 
-ClusterObject = Pod | Node | PodGroup
+ClusterObject = Pod | Node | PodGroup | Namespace | PodDisruptionBudget | Service | StorageObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +37,19 @@ class BindRefused:
     reason: str
 
 
-ClusterEvent = Observed | Vanished | BindRefused
+@dataclass(frozen=True, slots=True)
+class EvictionFailed:
+    """A victim could not be deleted; whoever waits for its room has to look again."""
+
+    pod_uid: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportWithheld:
+    """The group was not reported as scheduled, because a binding of the same decision was refused."""
+
+    group: GroupKey
+
+
+ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed | ReportWithheld

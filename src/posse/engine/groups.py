@@ -70,7 +70,9 @@ class GroupBook:
 
     def not_yet_scheduled(self, key: GroupKey) -> None:
         """A binding of a member was refused: what was about to be reported does not hold, unless it once did."""
-        group = self._groups[key]
+        group = self._groups.get(key)
+        if group is None:
+            return
         condition = _initially_scheduled(group.podgroup) if group.podgroup is not None else None
         group.scheduled = condition is not None and condition.status == "True"
 

@@ -1,61 +1,113 @@
 """From events of the cluster to what the engine knows: pods, nodes, groups, and who has to be looked at again."""
 
+from collections.abc import Mapping, Sequence
+
 from msgspec.structs import replace
 
-from posse.engine.backlog import Backlog, Key, Waiting
+from posse.engine.backlog import Backlog, Backoff, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.decisions import GroupKey, PodRef, ReportPod
-from posse.engine.events import BindRefused, ClusterEvent, ClusterObject, Observed
+from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, PodRef, ReportPod
+from posse.engine.events import (
+    BindRefused,
+    ClusterEvent,
+    ClusterObject,
+    EvictionFailed,
+    Observed,
+    ReportWithheld,
+)
 from posse.engine.groups import GroupBook, GroupRecord, group_of
-from posse.engine.rules.registry import FILTERS, SCORES
+from posse.engine.nominations import Nominations
+from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.profile import Profile
+from posse.engine.services import Selector, selects
+from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.quantity import QuantityError
+from posse.model.selectors import SelectorError
+from posse.model.service import Service
 from posse.model.workload import PodGroup
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
-_NEVER_REPORTED = ("", "")
+_NEVER_REPORTED = ("", "", "")
 
 
 class Intake:
-    def __init__(self, scheduler_names: tuple[str, ...]) -> None:
-        self.state = ClusterState(FILTERS, SCORES)
+    def __init__(self, profiles: Mapping[str, Profile], backoff: Backoff) -> None:
+        self.state = ClusterState(profiles)
         self.groups = GroupBook()
-        self.backlog = Backlog()
+        self.budgets = BudgetBook()
+        self.nominations = Nominations(self.state)
+        self.backlog = Backlog(backoff)
         self.pods: dict[str, PodRecord] = {}
         """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
-        self._unsettled_groups: dict[GroupKey, None] = {}
-        """Groups that changed since somebody last asked whether they may be tried; in order of change."""
+        self._unsettled_groups: dict[GroupKey, bool] = {}
+        """Groups that changed since somebody last asked whether they may be tried, in order of change; and whether
+        the object that defines them did, not only their members."""
         self._refused_bindings: dict[Key, None] = {}
         """Pods and groups of which a binding failed since the last decision."""
+        self._newly_queued: list[PodRecord] = []
+        """Pods that may be tried for the first time and do not know yet since when."""
         self._unreadable_pods: dict[str, ReportPod | None] = {}
-        """Pods whose requests are not quantities, with what is still to be said of them; by uid."""
-        self._scheduler_names = scheduler_names
+        """Pods whose requests or selectors make no sense, with what is still to be said of them; by uid."""
+        self._scheduler_names = profiles.keys()
         self._arrivals = 0
 
     def absorb(self, event: ClusterEvent) -> None:
         if isinstance(event, BindRefused):
             self._bind_refused(event)
+        elif isinstance(event, EvictionFailed):
+            self._eviction_failed(event)
+        elif isinstance(event, ReportWithheld):
+            self._report_withheld(event.group)
         elif isinstance(event, Observed):
             self._observed(event.obj)
         else:
             self._vanished(event.obj)
 
     def _observed(self, obj: ClusterObject) -> None:
-        if isinstance(obj, Pod):
-            self._pod_observed(obj)
-        elif isinstance(obj, Node):
-            self._node_observed(obj)
-        else:
-            self._podgroup_observed(obj)
+        match obj:
+            case Pod():
+                self._pod_observed(obj)
+            case Node():
+                self._node_observed(obj)
+            case PodGroup():
+                self._podgroup_observed(obj)
+            case Namespace():
+                self.state.put_namespace(obj.metadata.name, obj.metadata.labels)
+            case PodDisruptionBudget():
+                self.budgets.put(obj)
+            case Service():
+                self._services_changed(obj.metadata.namespace, self.state.services.put(obj))
+            case _:
+                self.state.storage.book.put(obj)
 
     def _vanished(self, obj: ClusterObject) -> None:
-        if isinstance(obj, Pod):
-            self._pod_gone(obj.metadata.uid)
-        elif isinstance(obj, Node):
-            self.state.drop_node(obj.metadata.name)
-        else:
-            self._podgroup_gone(GroupKey(obj.metadata.namespace, obj.metadata.name))
+        match obj:
+            case Pod():
+                self._pod_gone(obj.metadata.uid)
+            case Node():
+                self.state.drop_node(obj.metadata.name)
+            case PodGroup():
+                self._podgroup_gone(GroupKey(obj.metadata.namespace, obj.metadata.name))
+            case Namespace():
+                self.state.put_namespace(obj.metadata.name, {})
+            case PodDisruptionBudget():
+                self.budgets.drop(obj.metadata.namespace, obj.metadata.name)
+            case Service():
+                gone = self.state.services.drop(obj.metadata.namespace, obj.metadata.name)
+                self._services_changed(obj.metadata.namespace, gone)
+            case _:
+                self.state.storage.book.drop(obj)
+
+    def _services_changed(self, namespace: str, selectors: Sequence[Selector]) -> None:
+        """Pods that do not say how they are spread are spread with those that their Services select."""
+        for record in list(self.pods.values()) if selectors else ():
+            metadata = record.pod.metadata
+            if metadata.namespace == namespace and any(selects(s, metadata.labels) for s in selectors):
+                self._reenroll(record)
+                self._requeue(record)
 
     def _node_observed(self, node: Node) -> None:
         row = self.state.nodes.row_of.get(node.metadata.name)
@@ -68,11 +120,11 @@ class Intake:
         before = known.podgroup if known is not None else None
         group = self.groups.put(podgroup)
         if before is None or before.spec != podgroup.spec or before.metadata.uid != podgroup.metadata.uid:
-            self._unsettled_groups[group.key] = None
+            self._unsettled_groups[group.key] = True
 
     def _podgroup_gone(self, key: GroupKey) -> None:
         self.groups.drop(key)
-        self._unsettled_groups[key] = None
+        self._unsettled_groups[key] = True
 
     def _pod_observed(self, pod: Pod) -> None:
         if pod.status.phase in _FINISHED:
@@ -90,8 +142,8 @@ class Intake:
         if not (pod.spec.node_name or ours or group):
             return
         try:
-            pod_class = self.state.classes.join(pod)
-        except QuantityError as error:
+            pod_class, labels = self.state.enroll(pod)
+        except (QuantityError, SelectorError) as error:
             self._note_unreadable(pod, error)
             return
         self._unreadable_pods.pop(pod.metadata.uid, None)
@@ -100,14 +152,18 @@ class Intake:
             pod=pod,
             ref=_ref(pod),
             pod_class=pod_class,
+            labels=labels,
             group=group,
             created=pod.metadata.creation_timestamp,
             arrival=self._arrivals,
             reported=_reported(pod),
         )
         self.pods[record.ref.uid] = record
+        record.evicted_for = _evicted_for(pod)
         if pod.spec.node_name:
             self.state.attach_by_name(record, pod.spec.node_name)
+        elif pod.status.nominated_node_name and ours:
+            self.nominations.put(record, pod.status.nominated_node_name)
         if group is not None:
             self.groups.join(record, group)
         self._requeue(record)
@@ -121,8 +177,8 @@ class Intake:
         elif _same_but_for_node(before, pod):
             return
         try:
-            self._rejoin_class(record)
-        except QuantityError as error:
+            self._reenroll(record)
+        except (QuantityError, SelectorError) as error:
             # On a node it goes on counting as what it was.
             if not record.node:
                 self._pod_gone(record.ref.uid)
@@ -130,23 +186,25 @@ class Intake:
                 return
         self._requeue(record)
 
-    def _rejoin_class(self, record: PodRecord) -> None:
-        before, pod_class = record.pod_class, self.state.classes.join(record.pod)
-        if pod_class is not before:
+    def _reenroll(self, record: PodRecord) -> None:
+        """What rules read of the pod may have changed: if so it counts anew, and is tried anew if it waits."""
+        before = record.pod_class, record.labels
+        after = self.state.enroll(record.pod)
+        if after != before:
             node = record.node
             if node:
                 self.state.release(record)
             self.backlog.remove(record.ref.uid)
-            record.pod_class = pod_class
+            record.pod_class, record.labels = after
             if node:
                 self.state.attach_by_name(record, node)
-        self.state.leave_class(before)
+        self.state.dismiss(*before)
 
-    def _note_unreadable(self, pod: Pod, error: QuantityError) -> None:
+    def _note_unreadable(self, pod: Pod, error: QuantityError | SelectorError) -> None:
         """Only who waits for us is told, and only once."""
         if not pod.spec.node_name and pod.spec.scheduler_name in self._scheduler_names:
-            report = ReportPod(_ref(pod), "SchedulerError", str(error))
-            known = _reported(pod) == (report.reason, report.message)
+            report = ReportPod(_ref(pod), SCHEDULER_ERROR, str(error))
+            known = _reported(pod)[:2] == (report.reason, report.message)
             self._unreadable_pods.setdefault(pod.metadata.uid, None if known else report)
 
     def _pod_gone(self, uid: str) -> None:
@@ -154,13 +212,14 @@ class Intake:
         record = self.pods.pop(uid, None)
         if record is None:
             return
+        self.nominations.drop(record)
         if record.node:
             self.state.release(record)
         if record.group is not None:
             self.groups.leave(record, record.group)
-            self._unsettled_groups[record.group] = None
+            self._unsettled_groups.setdefault(record.group, False)
         self.backlog.remove(uid)
-        self.state.leave_class(record.pod_class)
+        self.state.dismiss(record.pod_class, record.labels)
 
     def _bind_refused(self, event: BindRefused) -> None:
         record = self.pods.get(event.pod_uid)
@@ -168,21 +227,38 @@ class Intake:
             self.state.release(record)
             self._refused_bindings[record.group or event.pod_uid] = None
             self._requeue(record)
-            if record.group is not None:
-                self.groups.not_yet_scheduled(record.group)
+
+    def _report_withheld(self, key: GroupKey) -> None:
+        """The group is looked at again: with its minimum on nodes all the same, it is reported then."""
+        self.groups.not_yet_scheduled(key)
+        self._unsettled_groups.setdefault(key, False)
+
+    def _eviction_failed(self, event: EvictionFailed) -> None:
+        """The victim stays; the one it was to make room for tries anew."""
+        victim = self.pods.get(event.pod_uid)
+        if victim is not None:
+            self.backlog.wake(victim.evicted_for)
+            victim.evicted_for = ""
 
     def _requeue(self, record: PodRecord) -> None:
         if record.group is not None:
-            self._unsettled_groups[record.group] = None
+            self._unsettled_groups.setdefault(record.group, False)
         elif not self.is_waiting(record):
             self.backlog.remove(record.ref.uid)
         elif record.ref.uid not in self.backlog:
             self.backlog.add(
                 Waiting(record.ref.uid, record.pod.spec.priority or 0, record.created, record.arrival)
             )
+            if not record.queued_at:
+                self._newly_queued.append(record)
 
-    def take_unsettled_groups(self) -> list[GroupKey]:
-        taken, self._unsettled_groups = list(self._unsettled_groups), {}
+    def stamp_newly_queued(self, now: float) -> None:
+        for record in self._newly_queued:
+            record.queued_at = now
+        self._newly_queued = []
+
+    def take_unsettled_groups(self) -> dict[GroupKey, bool]:
+        taken, self._unsettled_groups = self._unsettled_groups, {}
         return taken
 
     def take_refused_bindings(self) -> list[Key]:
@@ -201,24 +277,39 @@ class Intake:
         )
 
     def is_waiting(self, record: PodRecord) -> bool:
-        """Whether it is for us to find a node for the pod."""
+        """Whether it is for us to find a node for the pod, now."""
+        return self.is_pending(record) and not record.pod.spec.scheduling_gates
+
+    def is_pending(self, record: PodRecord) -> bool:
+        """Whether it is for us to find a node for the pod, now or later."""
         pod = record.pod
         return (
             not record.node
             and not pod.metadata.deletion_timestamp
-            and not pod.spec.scheduling_gates
             and pod.spec.scheduler_name in self._scheduler_names
         )
 
 
+def _evicted_for(pod: Pod) -> str:
+    """Who came before us may have evicted it; for whom is not written anywhere."""
+    ending = bool(pod.metadata.deletion_timestamp)
+    marked = any(
+        c.type == "DisruptionTarget" and c.reason == "PreemptionByScheduler" for c in pod.status.conditions
+    )
+    return "unknown" if ending and marked else ""
+
+
 def _ref(pod: Pod) -> PodRef:
-    return PodRef(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
+    metadata = pod.metadata
+    return PodRef(metadata.namespace, metadata.name, metadata.uid, pod.spec.scheduler_name)
 
 
 def _same_but_for_node(known: Pod, pod: Pod) -> bool:
     """A confirmed binding is no news: the pod counts on its node since we decided so."""
-    return known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp and (
-        known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec
+    return (
+        known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp
+        and known.metadata.labels == pod.metadata.labels
+        and (known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec)
     )
 
 
@@ -229,11 +320,12 @@ def _same_to_rules(known: Node, node: Node) -> bool:
         and known.metadata.labels == node.metadata.labels
         and known.status.allocatable == node.status.allocatable
         and known.status.capacity == node.status.capacity
+        and known.status.images == node.status.images
     )
 
 
-def _reported(pod: Pod) -> tuple[str, str]:
+def _reported(pod: Pod) -> tuple[str, str, str]:
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
-            return condition.reason, condition.message
+            return condition.reason, condition.message, pod.status.nominated_node_name
     return _NEVER_REPORTED

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from posse.engine.node_table import IntArray, NodeTable
+from posse.engine.arrays import IntArray
+from posse.engine.node_table import NodeTable
 
 
 class InvariantBroken(Exception):  # noqa: N818 - a bug of ours, not an error of the outside

@@ -7,14 +7,15 @@ key's column is the domain of each node. Keys nobody asks for cost nothing.
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
+
+from posse.engine.arrays import IntArray
 
 ABSENT = -1
 
 
 class LabelColumn:
     def __init__(self, size: int) -> None:
-        self.ids: NDArray[np.int64] = np.full(size, ABSENT, dtype=np.int64)
+        self.ids: IntArray = np.full(size, ABSENT, dtype=np.int64)
         self.values: list[str] = []
         """The value behind each id; ids are never reused."""
         self._id_of: dict[str, int] = {}

@@ -4,21 +4,20 @@ Every change of a row is noted in a log of touched rows, so that whatever is der
 brought up to date row by row instead of anew. The table knows resources, labels and taints, and no pods.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from posse.engine.arrays import BoolArray, IntArray
+from posse.engine.image_columns import ImageColumns
 from posse.engine.label_columns import LabelColumns
+from posse.engine.load import Load
 from posse.engine.resources import FIXED_RESOURCES, node_allocatable
 from posse.model.node import Node, Taint
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-Rows = slice | IntArray
-
-ALL_ROWS = slice(None)
 _FIRST_CAPACITY = 64
+_MOST_TOUCHED_PER_ROW = 4
+"""Beyond so many touches per row the log is cut: whoever is that far behind looks at all rows anyway."""
 
 
 class NodeTable:
@@ -40,6 +39,9 @@ class NodeTable:
         self.scoring_requested: IntArray = np.zeros((2, _FIRST_CAPACITY), dtype=np.int64)
         """CPU and memory with defaults for containers that request none; read by scores only."""
         self.labels = LabelColumns(_FIRST_CAPACITY)
+        self.images = ImageColumns(_FIRST_CAPACITY)
+        self.description_version = 0
+        """Grows when a node comes, goes or changes; not when pods do."""
         self._taint_set_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._free_rows: list[int] = []
         self._touched: list[int] = []
@@ -63,6 +65,8 @@ class NodeTable:
         self.unschedulable[row] = node.spec.unschedulable
         self.taint_set[row] = self._intern_taints(node.spec.taints)
         self.labels.put(row, node.metadata.labels)
+        self.images.put(row, node.status.images)
+        self.description_version += 1
         self._put_allocatable(row, node_allocatable(node))
         self.touch(row)
         return row
@@ -76,6 +80,8 @@ class NodeTable:
         self.requested[:, row] = 0
         self.scoring_requested[:, row] = 0
         self.labels.put(row, {})
+        self.images.put(row, ())
+        self.description_version += 1
         self._free_rows.append(row)
         self.touch(row)
 
@@ -89,23 +95,26 @@ class NodeTable:
             self.requested = np.vstack((self.requested, empty))
         return index
 
-    def add_usage(
-        self, rows: IntArray, requests: Sequence[tuple[int, int]], scoring: tuple[int, int]
-    ) -> None:
-        """Add one pod's requests to each of `rows`, which must be distinct."""
-        for index, amount in requests:
-            self.requested[index, rows] += amount
-        self.scoring_requested[0, rows] += scoring[0]
-        self.scoring_requested[1, rows] += scoring[1]
-        self._touched.extend(rows.tolist())
+    def change_usage(self, rows: IntArray, load: Load, pods: IntArray | int) -> None:
+        """Add the requests of that many pods to each of `rows`, which are distinct; the caller touches them."""
+        self.requested[load.lines, rows] += load.amounts * pods
+        self.scoring_requested[:, rows] += load.scoring * pods
 
-    def subtract_usage(
-        self, rows: IntArray, requests: Sequence[tuple[int, int]], scoring: tuple[int, int]
-    ) -> None:
-        self.add_usage(rows, [(index, -amount) for index, amount in requests], (-scoring[0], -scoring[1]))
+    def resource_state(self, row: int) -> bytes:
+        """Equal for rows with equal capacity and usage."""
+        return (
+            self.allocatable[:, row].tobytes()
+            + self.requested[:, row].tobytes()
+            + self.scoring_requested[:, row].tobytes()
+        )
+
+    def touch_all(self, rows: IntArray) -> None:
+        self._touched.extend(rows.tolist())
+        if len(self._touched) > _MOST_TOUCHED_PER_ROW * max(self.row_count, _FIRST_CAPACITY):
+            self._trim()
 
     def touch(self, row: int) -> None:
-        self._touched.append(row)
+        self.touch_all(np.array([row]))
 
     @property
     def version(self) -> int:
@@ -117,18 +126,16 @@ class NodeTable:
         first = version - self._touched_offset
         count = len(self._touched) - first
         if first < 0 or 2 * count > self.row_count:
-            self._trim()
             return None
         if count == 1:
             return np.array(self._touched[first:], dtype=np.int64)
         return np.unique(np.array(self._touched[first:], dtype=np.int64))
 
     def _trim(self) -> None:
-        """Forget old touches; whoever is that far behind looks at all rows anyway."""
+        """Keep one touch per row; whoever is further behind looks at all rows anyway."""
         excess = len(self._touched) - max(self.row_count, _FIRST_CAPACITY)
-        if excess > self.row_count:
-            del self._touched[:excess]
-            self._touched_offset += excess
+        del self._touched[:excess]
+        self._touched_offset += excess
 
     def _put_allocatable(self, row: int, amounts: Mapping[str, int]) -> None:
         indexes = {self.resource(name): amount for name, amount in amounts.items()}
@@ -137,10 +144,12 @@ class NodeTable:
             self.allocatable[index, row] = amount
 
     def _intern_taints(self, taints: tuple[Taint, ...]) -> int:
-        known = self._taint_set_ids.get(taints)
+        """When a taint was added makes no difference to anybody."""
+        timeless = tuple(Taint(key=t.key, value=t.value, effect=t.effect) for t in taints)
+        known = self._taint_set_ids.get(timeless)
         if known is None:
-            known = self._taint_set_ids[taints] = len(self.taint_sets)
-            self.taint_sets.append(taints)
+            known = self._taint_set_ids[timeless] = len(self.taint_sets)
+            self.taint_sets.append(timeless)
         return known
 
     def _take_row(self, name: str) -> int:
@@ -165,3 +174,5 @@ class NodeTable:
         self.requested = np.pad(self.requested, ((0, 0), (0, more)))
         self.scoring_requested = np.pad(self.scoring_requested, ((0, 0), (0, more)))
         self.labels.grow(size)
+        self.images.grow(size)
+        self.description_version += 1

@@ -5,25 +5,30 @@ from collections.abc import Iterator
 from posse.engine.admissibility import Held
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import Attempt
-from posse.engine.decisions import Bind, Decision, Placement, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Decision, Evict, Placement, ReportGroup, ReportPod
 from posse.engine.groups import GroupRecord
+from posse.engine.pod_trial import Trial
 from posse.engine.verdict import Verdict
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULED = "Scheduled"
 
 
-def tell_pods(attempt: Attempt) -> Iterator[Decision]:
+def tell_pods(trial: Trial) -> Iterator[Decision]:
     """The outcome for pods that stand for themselves: each binding is a decision of its own."""
-    for record in attempt.placed:
-        yield Bind((Placement(record.ref, record.node),))
-    for record, verdict in attempt.refused:
+    for record in trial.attempt.placed:
+        yield Bind((_placement(record),))
+    for eviction in trial.evictions:
+        yield Evict(eviction.victim.ref, eviction.preemptor.ref, eviction.node)
+    for record, verdict in trial.attempt.refused:
         yield from _tell_refused(record, verdict)
+    for record in trial.displaced:
+        yield from _tell_pod(record, *record.reported[:2])
 
 
 def tell_group(group: GroupRecord, attempt: Attempt) -> Iterator[Decision]:
     if attempt.placed:
-        yield Bind(tuple(Placement(record.ref, record.node) for record in attempt.placed), group.key)
+        yield Bind(tuple(_placement(record) for record in attempt.placed), group.key)
     if attempt.verdict.succeeded:
         yield from tell_started(group)
     else:
@@ -32,25 +37,33 @@ def tell_group(group: GroupRecord, attempt: Attempt) -> Iterator[Decision]:
         yield from _tell_refused(record, verdict)
 
 
+def _placement(record: PodRecord) -> Placement:
+    return Placement(record.ref, record.node, record.attempts, record.queued_at)
+
+
 def tell_started(group: GroupRecord) -> Iterator[Decision]:
     """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it."""
     if group.podgroup is not None and not group.scheduled and group.attached_count >= group.minimum:
         group.scheduled = True
-        yield ReportGroup(group.key, scheduled=True, reason=SCHEDULED, message="")
+        yield ReportGroup(
+            group.key, group.podgroup.metadata.uid, scheduled=True, reason=SCHEDULED, message=""
+        )
 
 
 def tell_held(group: GroupRecord, hold: Held) -> Iterator[Decision]:
-    if group.podgroup is not None:
-        yield from _tell_group_waits(group, hold.reason, hold.message)
+    """Who merely waits for its members is told nothing, as in Kubernetes: each arrival would be another write."""
     if hold.is_error:
+        yield from _tell_group_waits(group, hold.reason, hold.message)
         for record in group.unattached():
             yield from _tell_pod(record, hold.reason, hold.message)
 
 
 def _tell_group_waits(group: GroupRecord, reason: str, message: str) -> Iterator[Decision]:
-    if not group.scheduled and group.reported != (reason, message):
+    if group.podgroup is not None and not group.scheduled and group.reported != (reason, message):
+        is_first = not group.reported[0]
         group.reported = (reason, message)
-        yield ReportGroup(group.key, scheduled=False, reason=reason, message=message)
+        uid = group.podgroup.metadata.uid
+        yield ReportGroup(group.key, uid, scheduled=False, reason=reason, message=message, is_first=is_first)
 
 
 def _tell_refused(record: PodRecord, verdict: Verdict) -> Iterator[Decision]:
@@ -58,6 +71,7 @@ def _tell_refused(record: PodRecord, verdict: Verdict) -> Iterator[Decision]:
 
 
 def _tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:
-    if record.reported != (reason, message):
-        record.reported = (reason, message)
-        yield ReportPod(record.ref, reason, message)
+    if record.reported != (reason, message, record.nominated):
+        is_first = not record.reported[0]
+        record.reported = (reason, message, record.nominated)
+        yield ReportPod(record.ref, reason, message, record.nominated, is_first=is_first)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from posse.model.container import Container
 from posse.model.node import Node
-from posse.model.pod import Pod
+from posse.model.pod import Pod, PodSpec
 from posse.model.quantity import QuantityError, milli_value, value
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
@@ -14,6 +14,9 @@ Amounts = dict[str, int]
 
 _LARGEST = 2**52
 """Amounts are capped here, so that sums over thousands of pods and scores times 100 stay within 64 bits."""
+
+_NATIVE_DOMAIN = "kubernetes.io/"
+_ALWAYS_SCORED = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE})
 
 _ASSUMED: Amounts = {CPU: 100, MEMORY: 200 * 1024 * 1024}
 """What scores assume of a container that requests nothing."""
@@ -59,19 +62,49 @@ def scoring_requests(pod: Pod) -> tuple[int, int]:
     return needed.get(CPU, 0), needed.get(MEMORY, 0)
 
 
+def container_requests(spec: PodSpec) -> Amounts:
+    """What a newcomer adds to a node in the eyes of the scores for room: the sum of its containers and its overhead.
+
+    Containers without a request for CPU or memory count with a default. What the pod asks for as a whole is not heard
+    here, as in kube-scheduler, although it counts once the pod is on a node.
+    """
+    needed = _peak(spec, _ASSUMED)
+    _add(needed, amounts(spec.overhead))
+    return needed
+
+
+def is_extended(resource: str) -> bool:
+    """A resource Kubernetes does not know, named by somebody's domain."""
+    return "/" in resource and _NATIVE_DOMAIN not in resource and not resource.startswith("requests.")
+
+
+def is_scalar(resource: str) -> bool:
+    """A resource that only some nodes have and only some pods ask for."""
+    return (
+        is_extended(resource)
+        or _NATIVE_DOMAIN in resource
+        or resource.startswith(("hugepages-", "attachable-volumes-"))
+    )
+
+
+def is_scored(resource: str, wanted: int) -> bool:
+    """Whether scores look at a resource of nodes, for a pod that wants so much of it."""
+    return resource in _ALWAYS_SCORED or (wanted > 0 and is_scalar(resource))
+
+
 def _needed(pod: Pod, assumed: Amounts) -> Amounts:
     """Everything the pod asks for; `assumed` stands in for what a container does not name."""
-    needed = _peak(pod, assumed)
+    needed = _peak(pod.spec, assumed)
     needed.update(_pod_level(pod))
     _add(needed, amounts(pod.spec.overhead))
     return needed
 
 
-def _peak(pod: Pod, assumed: Amounts) -> Amounts:
+def _peak(spec: PodSpec, assumed: Amounts) -> Amounts:
     """The running containers or the peak while initialising, whichever is more, resource by resource."""
     sidecars: Amounts = {}
     peak: Amounts = {}
-    for container in pod.spec.init_containers:
+    for container in spec.init_containers:
         if container.restart_policy == "Always":
             _add(sidecars, _requests(container, assumed))
             _raise_to(peak, sidecars)
@@ -80,7 +113,7 @@ def _peak(pod: Pod, assumed: Amounts) -> Amounts:
             _add(while_it_runs, _requests(container, assumed))
             _raise_to(peak, while_it_runs)
     running = sidecars
-    for container in pod.spec.containers:
+    for container in spec.containers:
         _add(running, _requests(container, assumed))
     _raise_to(running, peak)
     return running
@@ -97,7 +130,7 @@ def _requests(container: Container, assumed: Amounts) -> Amounts:
 
 def _add(total: Amounts, more: Amounts) -> None:
     for name, wanted in more.items():
-        total[name] = total.get(name, 0) + wanted
+        total[name] = min(total.get(name, 0) + wanted, _LARGEST)
 
 
 def _raise_to(total: Amounts, floor: Amounts) -> None:

@@ -1,9 +1,19 @@
-"""Which taints a pod's tolerations cover."""
+"""Which taints a pod's tolerations cover.
+
+Nodes share few distinct sets of taints, so a question is asked once per set and answered by its index.
+"""
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from posse.engine.arrays import BoolArray, Rows
+from posse.engine.node_selection import RowTest
+from posse.engine.node_table import NodeTable
 from posse.model.node import Taint
 from posse.model.placement import Toleration
+
+_REPELLING = frozenset({"NoSchedule", "NoExecute"})
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
@@ -18,3 +28,17 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
     if toleration.operator == "Exists":
         return True
     return toleration.operator in {"", "Equal"} and toleration.value == taint.value
+
+
+def accepted_taints_test(nodes: NodeTable, tolerations: tuple[Toleration, ...]) -> RowTest:
+    """Nodes without any taint that keeps such a pod away."""
+    answers: list[bool] = []
+
+    def accepts(taints: tuple[Taint, ...]) -> bool:
+        return all(t.effect not in _REPELLING or tolerated(t, tolerations) for t in taints)
+
+    def passes(rows: Rows) -> BoolArray:
+        answers.extend(accepts(taints) for taints in nodes.taint_sets[len(answers) :])
+        return np.array(answers, dtype=np.bool_)[nodes.taint_set[rows]]
+
+    return passes

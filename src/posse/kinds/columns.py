@@ -153,6 +153,17 @@ POD_DISRUPTION_BUDGET_COLUMNS = (
     AGE,
 )
 
+
+def _driver_count(csi_node: Json, _now: float) -> int:
+    return len((csi_node.get("spec") or {}).get("drivers") or [])
+
+
+CSI_NODE_COLUMNS = (
+    NAME,
+    Column("Drivers", "integer", "Storage drivers on the node.", 0, _driver_count),
+    AGE,
+)
+
 LEASE_COLUMNS = (
     NAME,
     Column("Holder", "string", "Who holds the lease.", 0, _at("spec", "holderIdentity", absent="")),

@@ -62,13 +62,13 @@ def affinity_errors(field: str, affinity: Affinity | None) -> list[FieldError]:
     if affinity is None:
         return []
     return [
-        *_node_affinity_errors(f"{field}.nodeAffinity", affinity.node_affinity),
+        *node_affinity_errors(f"{field}.nodeAffinity", affinity.node_affinity),
         *_pod_affinity_errors(f"{field}.podAffinity", affinity.pod_affinity),
         *_pod_affinity_errors(f"{field}.podAntiAffinity", affinity.pod_anti_affinity),
     ]
 
 
-def _node_affinity_errors(field: str, affinity: NodeAffinity | None) -> list[FieldError]:
+def node_affinity_errors(field: str, affinity: NodeAffinity | None) -> list[FieldError]:
     if affinity is None:
         return []
     required = affinity.required_during_scheduling_ignored_during_execution

@@ -9,6 +9,7 @@ from posse.kinds.containers import all_containers_errors
 from posse.kinds.errors import FieldError
 from posse.kinds.formats import dns_label, dns_subdomain, label_key
 from posse.kinds.kind import Json, Rules, keep_spec
+from posse.kinds.label_keys import resolve_label_keys
 from posse.kinds.metadata import label_errors, metadata_errors, metadata_update_errors
 from posse.kinds.placements import affinity_errors, spread_errors, tolerations_errors
 from posse.kinds.pod_defaults import default_pod, first_status
@@ -139,6 +140,11 @@ def _workload_reference_errors(field: str, reference: PodWorkloadReference | Non
     ]
 
 
+def _prepare(obj: Json) -> None:
+    resolve_label_keys(obj)
+    first_status(obj)
+
+
 def _keep_spec_and_quality(new: Json, old: Json) -> None:
     """The quality of service follows from the spec, so a status update cannot change it."""
     keep_spec(new, old)
@@ -149,7 +155,7 @@ def _keep_spec_and_quality(new: Json, old: Json) -> None:
 
 RULES = Rules(
     default=default_pod,
-    prepare_create=first_status,
+    prepare_create=_prepare,
     prepare_status_update=_keep_spec_and_quality,
     validate=validate,
     validate_update=validate_update,

@@ -24,7 +24,7 @@ from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.priority_class import PriorityClass
 from posse.model.service import ConfigMap, Secret, Service, ServiceAccount
-from posse.model.volume import PersistentVolume, PersistentVolumeClaim, StorageClass
+from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.model.workload import CompositePodGroup, PodGroup, Workload
 
 POD = Kind(
@@ -209,6 +209,29 @@ STORAGE_CLASS = Kind(
     columns=columns.NAME_AND_AGE,
     short_names=("sc",),
 )
+CSI_NODE = Kind(
+    name="CSINode",
+    plural="csinodes",
+    group="storage.k8s.io",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=False,
+    struct=CSINode,
+    rules=volumes.CSI_NODE_RULES,
+    columns=columns.CSI_NODE_COLUMNS,
+    has_status=True,
+)
+CSI_DRIVER = Kind(
+    name="CSIDriver",
+    plural="csidrivers",
+    group="storage.k8s.io",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=False,
+    struct=CSIDriver,
+    rules=volumes.CSI_DRIVER_RULES,
+    columns=columns.NAME_AND_AGE,
+)
 PRIORITY_CLASS = Kind(
     name="PriorityClass",
     plural="priorityclasses",
@@ -300,6 +323,8 @@ KINDS = (
     LEASE,
     EVENT_VIEW,
     STORAGE_CLASS,
+    CSI_NODE,
+    CSI_DRIVER,
 )
 
 _BY_RESOURCE = {(kind.group, version, kind.plural): kind for kind in KINDS for version in kind.versions}

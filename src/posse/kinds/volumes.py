@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 
 from posse.kinds.amounts import amounts_errors
-from posse.kinds.checks import one_of
+from posse.kinds.checks import duplicate_names, not_negative, one_of, required
 from posse.kinds.errors import FieldError
 from posse.kinds.filling import fill, fill_text, section
+from posse.kinds.formats import dns_subdomain
 from posse.kinds.kind import Json, Rules, keep_spec
 from posse.kinds.label_selectors import label_selector_errors
 from posse.kinds.metadata import metadata_errors, metadata_update_errors, object_update_errors
 from posse.kinds.placements import node_selector_errors
 from posse.model.meta import Quantity
-from posse.model.volume import PersistentVolume, PersistentVolumeClaim, StorageClass
+from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 
 ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 
@@ -87,6 +88,26 @@ def validate_storage_class_update(new: StorageClass, old: StorageClass) -> list[
     return errors
 
 
+def validate_csi_node(node: CSINode) -> list[FieldError]:
+    errors = metadata_errors(node.metadata, namespaced=False)
+    for index, driver in enumerate(node.spec.drivers):
+        field = f"spec.drivers[{index}]"
+        errors += required(f"{field}.name", driver.name, dns_subdomain)
+        if not driver.node_id:
+            errors.append(FieldError.required(f"{field}.nodeID"))
+        if driver.allocatable is not None:
+            errors += not_negative(f"{field}.allocatable.count", driver.allocatable.count)
+    return errors + duplicate_names("spec.drivers", node.spec.drivers)
+
+
+def validate_csi_node_update(new: CSINode, old: CSINode) -> list[FieldError]:
+    return [*metadata_update_errors(new.metadata, old.metadata), *validate_csi_node(new)]
+
+
+def validate_csi_driver(driver: CSIDriver) -> list[FieldError]:
+    return metadata_errors(driver.metadata, namespaced=False)
+
+
 def _access_mode_errors(modes: Sequence[str]) -> list[FieldError]:
     if not modes:
         return [FieldError.required("spec.accessModes", "at least 1 access mode is required")]
@@ -122,3 +143,5 @@ STORAGE_CLASS_RULES = Rules(
     validate=validate_storage_class,
     validate_update=validate_storage_class_update,
 )
+CSI_NODE_RULES = Rules(validate=validate_csi_node, validate_update=validate_csi_node_update)
+CSI_DRIVER_RULES = Rules(validate=validate_csi_driver, validate_update=object_update_errors)

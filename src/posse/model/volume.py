@@ -9,6 +9,8 @@ import msgspec
 
 from posse.model.meta import (
     ApiObject,
+    Int32,
+    Int64,
     LabelSelector,
     ObjectMeta,
     ObjectReference,
@@ -186,3 +188,50 @@ class StorageClass(ApiObject):
     allow_volume_expansion: bool | None = None
     volume_binding_mode: str | None = None
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
+
+
+class VolumeNodeResources(Shape):
+    count: Int32 | None = None
+
+
+class CSINodeDriver(Shape):
+    name: str = ""
+    node_id: str = msgspec.field(default="", name="nodeID")
+    topology_keys: tuple[str, ...] = ()
+    allocatable: VolumeNodeResources | None = None
+
+
+class CSINodeSpec(Shape):
+    drivers: Annotated[tuple[CSINodeDriver, ...], merge_list("name")] = ()
+
+
+class CSINode(ApiObject):
+    """The storage drivers on one node, and how many volumes each can attach there."""
+
+    spec: CSINodeSpec = CSINodeSpec()
+    status: Any = None
+
+
+class TokenRequest(Shape):
+    audience: str = ""
+    expiration_seconds: Int64 | None = None
+
+
+class CSIDriverSpec(Shape):
+    attach_required: bool | None = None
+    pod_info_on_mount: bool | None = None
+    volume_lifecycle_modes: tuple[str, ...] = ()
+    storage_capacity: bool | None = None
+    fs_group_policy: str | None = None
+    token_requests: tuple[TokenRequest, ...] = ()
+    requires_republish: bool | None = None
+    se_linux_mount: bool | None = None
+    node_allocatable_update_period_seconds: Int64 | None = None
+    service_account_token_in_secrets: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
+
+
+class CSIDriver(ApiObject):
+    """A storage driver that the cluster knows of."""
+
+    spec: CSIDriverSpec = CSIDriverSpec()

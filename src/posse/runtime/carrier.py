@@ -1,90 +1,157 @@
 """Carries out decisions of the engine through the API: bindings first, then what pods and groups are told.
 
-Reports are advice to people: one that fails is logged and dropped, since the next change says it again. A refused
-binding is returned, because the engine counts on it; the group it belongs to is not reported as scheduled.
+Reports are advice to people: one that fails is logged and dropped. A refused binding is returned, because the engine
+counts on it; the group it belongs to is not reported as scheduled, and the engine is told that too.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
 from posse.apiserver.requests import Patch
 from posse.apiserver.transport import Binding, Transport
-from posse.engine.decisions import Bind, Decision, GroupKey, PodRef, ReportGroup, ReportPod
-from posse.engine.events import BindRefused
+from posse.engine.decisions import (
+    Bind,
+    BindVolumes,
+    Evict,
+    GroupKey,
+    ReportGroup,
+    ReportPod,
+)
+from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
 from posse.engine.groups import INITIALLY_SCHEDULED
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import POD, POD_GROUP
 from posse.model.timestamps import format_timestamp
-from posse.runtime.event_recorder import EventRecorder, Subject
+from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, scheduled
+from posse.runtime.skipping import skipping
+from posse.runtime.volume_carrier import bind_volumes
+from posse.runtime.witness import Round, Witness
 
 log = logging.getLogger(__name__)
 
+Refusal = BindRefused | EvictionFailed | ReportWithheld
+
 _REPORTS_AT_ONCE = 200
+_NOT_FOUND = 404
+_GONE = frozenset({_NOT_FOUND, 409})
+"""The pod is not there any more, or another one has its name."""
 
 
 class Carrier:
-    def __init__(self, transport: Transport, recorder: EventRecorder, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, transport: Transport, recorder: EventRecorder, witness: Witness, clock: Callable[[], float]
+    ) -> None:
         self._transport = transport
         self._recorder = recorder
+        self._witness = witness
         self._clock = clock
 
-    async def carry_out(self, decisions: Sequence[Decision]) -> list[BindRefused]:
+    async def act(self, done: Round) -> list[Refusal]:
+        """Bind and evict; what was refused is to be absorbed before anything is reported."""
+        decisions = done.decisions
         refusals, broken_groups = await self._bind([d for d in decisions if isinstance(d, Bind)])
+        self._witness.bound(done, {refusal.pod_uid: refusal.reason for refusal in refusals})
+        refusals += await self._bind_volumes([d for d in decisions if isinstance(d, BindVolumes)])
+        failures = await self._evict([d for d in decisions if isinstance(d, Evict)])
+        withheld = [ReportWithheld(group) for group in sorted(broken_groups, key=str)]
+        return [*refusals, *failures, *withheld]
+
+    async def report(self, done: Round, refusals: Sequence[Refusal]) -> None:
+        """Tell pods and groups how they stand; a group of which a binding was refused does not stand as decided."""
+        withheld = {refusal.group for refusal in refusals if isinstance(refusal, ReportWithheld)}
         reports = [
             self._report(decision)
-            for decision in decisions
+            for decision in done.decisions
             if isinstance(decision, ReportPod)
-            or (isinstance(decision, ReportGroup) and decision.group not in broken_groups)
+            or (isinstance(decision, ReportGroup) and decision.group not in withheld)
         ]
         for start in range(0, len(reports), _REPORTS_AT_ONCE):
             await asyncio.gather(*reports[start : start + _REPORTS_AT_ONCE])
-        return refusals
+
+    async def _evict(self, evictions: Sequence[Evict]) -> list[EvictionFailed]:
+        """The last victim goes last: when it is gone, so are the others."""
+        failures = list(await asyncio.gather(*(self._evict_pod(eviction) for eviction in evictions[:-1])))
+        failures += [await self._evict_pod(eviction) for eviction in evictions[-1:]]
+        return [failure for failure in failures if failure is not None]
+
+    async def _evict_pod(self, eviction: Evict) -> EvictionFailed | None:
+        victim = eviction.pod
+        message = f"{eviction.preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
+        condition = self._condition("DisruptionTarget", "PreemptionByScheduler", message, holds=True)
+        try:
+            await self._set_condition(POD, victim.namespace, victim.name, condition, uid=victim.uid)
+            await self._transport.delete(POD, victim.namespace, victim.name, uid=victim.uid)
+        except ApiError as error:
+            # Somebody else was faster; the room is free all the same.
+            return None if error.code in _GONE else EvictionFailed(victim.uid, str(error))
+        self._recorder.record(preempted(eviction))
+        return None
 
     async def _bind(self, binds: Sequence[Bind]) -> tuple[list[BindRefused], set[GroupKey]]:
-        placements = [(placement, bind.group) for bind in binds for placement in bind.placements]
-        if not placements:
+        if not binds:
             return [], set()
         answers = await self._transport.bind_all(
-            [Binding(p.pod.namespace, p.pod.name, p.pod.uid, p.node) for p, _ in placements]
+            [[Binding(p.pod.namespace, p.pod.name, p.pod.uid, p.node) for p in b.placements] for b in binds]
         )
+        placements = [(placement, bind.group) for bind in binds for placement in bind.placements]
         refusals: list[BindRefused] = []
         broken_groups: set[GroupKey] = set()
-        for (placement, group), refusal in zip(placements, answers, strict=True):
+        for (placement, group), refusal in zip(placements, chain.from_iterable(answers), strict=True):
             if refusal is None:
-                pod = placement.pod
-                message = f"Successfully assigned {pod.namespace}/{pod.name} to {placement.node}"
-                self._recorder.record(_pod_subject(pod), "Scheduled", message)
+                self._recorder.record(scheduled(placement))
                 continue
+            if refusal.code != _NOT_FOUND:
+                self._recorder.record(not_bound(placement, str(refusal)))
             refusals.append(BindRefused(placement.pod.uid, placement.node, str(refusal)))
             if group is not None:
                 broken_groups.add(group)
         return refusals, broken_groups
 
+    async def _bind_volumes(self, decisions: Sequence[BindVolumes]) -> list[BindRefused]:
+        answers = await asyncio.gather(*(bind_volumes(self._transport, decision) for decision in decisions))
+        refused = [
+            (d.pod, refusal) for d, refusal in zip(decisions, answers, strict=True) if refusal is not None
+        ]
+        for pod, refusal in refused:
+            self._witness.volumes_refused(pod, refusal.node, refusal.reason)
+        return [refusal for _, refusal in refused]
+
     async def _report(self, report: ReportPod | ReportGroup) -> None:
-        try:
-            if isinstance(report, ReportPod):
-                await self._report_pod(report)
-            else:
-                await self._report_group(report)
-        except ApiError as error:
-            # The object is gone or was replaced; whoever took its place is told on its own account.
-            log.debug("report dropped: %s", error)
+        about = report.pod if isinstance(report, ReportPod) else report.group
+        with skipping(type(report).__name__, about.namespace, about.name):
+            try:
+                if isinstance(report, ReportPod):
+                    await self._report_pod(report)
+                else:
+                    await self._report_group(report)
+            except ApiError as error:
+                # The object is gone or was replaced; whoever took its place is told on its own account.
+                log.debug("report dropped: %s", error)
 
     async def _report_pod(self, report: ReportPod) -> None:
         condition = self._condition("PodScheduled", report.reason, report.message, holds=False)
+        if not report.is_first:
+            del condition["lastTransitionTime"]
         pod = report.pod
-        await self._set_condition(POD, pod.namespace, pod.name, condition, uid=pod.uid)
-        self._recorder.record(_pod_subject(pod), "FailedScheduling", report.message, warning=True)
+        nominated = {"nominatedNodeName": report.nominated_node or None}
+        await self._set_condition(POD, pod.namespace, pod.name, condition, uid=pod.uid, beside=nominated)
+        self._recorder.record(not_scheduled(report))
 
     async def _report_group(self, report: ReportGroup) -> None:
         condition = self._condition(
             INITIALLY_SCHEDULED, report.reason, report.message, holds=report.scheduled
         )
-        await self._set_condition(POD_GROUP, report.group.namespace, report.group.name, condition)
+        if not report.is_first:
+            del condition["lastTransitionTime"]
+        group = report.group
+        await self._set_condition(POD_GROUP, group.namespace, group.name, condition, uid=report.uid)
 
     def _condition(self, name: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
         return {
@@ -96,16 +163,19 @@ class Carrier:
         }
 
     async def _set_condition(
-        self, kind: Kind, namespace: str, name: str, condition: dict[str, Any], uid: str = ""
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        condition: dict[str, Any],
+        *,
+        uid: str = "",
+        beside: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """With a `uid` the patch is refused if the name now belongs to another object."""
-        body: dict[str, Any] = {"status": {"conditions": [condition]}}
+        body: dict[str, Any] = {"status": {"conditions": [condition], **beside}}
         if uid:
             body["metadata"] = {"uid": uid}
         await self._transport.patch(
             kind, namespace, name, Patch(STRATEGIC_MERGE_PATCH, body), subresource="status"
         )
-
-
-def _pod_subject(pod: PodRef) -> Subject:
-    return Subject("v1", "Pod", pod.namespace, pod.name, pod.uid)

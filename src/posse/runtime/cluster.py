@@ -23,12 +23,15 @@ from posse.engine.overview import Overview
 from posse.kinds.registry import NAMESPACE, NODE, POD
 from posse.runtime.background import Background
 from posse.runtime.bootstrap import bootstrap_objects
+from posse.runtime.clock import steady_clock
+from posse.runtime.configuration import load_configuration
 from posse.runtime.controllers import Controllers
 from posse.runtime.furnishing import Item, create_missing, ensure_nodes
 from posse.runtime.options import KUBECONFIG_NAME, ClusterOptions
 from posse.runtime.scheduler import SchedulerLoop
 from posse.runtime.simulated_nodes import SimulatedNodes
 from posse.runtime.usage import NodeUsage, node_usage
+from posse.runtime.volume_control import VolumeControl
 from posse.store.store import Store
 
 HOST = "127.0.0.1"
@@ -36,7 +39,7 @@ DEFAULT_NODE_COUNT = 8
 
 
 class EmbeddedCluster:
-    """`start`, then use it, then `stop`. Errors of start are DataDirError, PortInUse and OSError."""
+    """`start`, then use it, then `stop`. Errors of start: ConfigurationError, DataDirError, PortInUse, OSError."""
 
     def __init__(self, options: ClusterOptions) -> None:
         self._options = options
@@ -44,11 +47,12 @@ class EmbeddedCluster:
         self.url = ""
 
     async def start(self) -> None:
+        configuration = load_configuration(self._options.config)
         async with AsyncExitStack() as parts:
             self._start_store(parts)
             await create_missing(self._transport, bootstrap_objects())
             await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, time.time())
-            self._start_background(parts)
+            self._start_background(parts, configuration.options)
             await self._start_server(parts)
             self._parts = parts.pop_all()
 
@@ -92,19 +96,21 @@ class EmbeddedCluster:
             return self._options.node_count
         return DEFAULT_NODE_COUNT if self._is_new else 0
 
-    def _start_background(self, parts: AsyncExitStack) -> None:
+    def _start_background(self, parts: AsyncExitStack, options: EngineOptions) -> None:
         self._background = Background()
         parts.push_async_callback(self._background.stop)
-        self._scheduler = SchedulerLoop(self._transport, Engine(EngineOptions()), time.time)
+        self._scheduler = SchedulerLoop(self._transport, Engine(options), steady_clock())
         self._background.start("the scheduler", self._scheduler.run())
         self._background.start("the controllers", Controllers(self._transport, time.time).run())
+        self._background.start("the volume controller", VolumeControl(self._transport).run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
 
     async def _start_server(self, parts: AsyncExitStack) -> None:
         directory = self._options.data_dir
         certificates = ensure_certificates(directory / "certificates", time.time())
         token = ensure_token(directory / "token")
-        app = build_app(self._service, self._committer, token, time.time)
+        pages = {"/metrics": self._scheduler.metrics.page}
+        app = build_app(self._service, self._committer, token, time.time, pages)
         listener = await serve(app, HOST, self._options.port, certificates.server_context())
         parts.push_async_callback(listener.close)
         self.url = listener.url

@@ -80,7 +80,7 @@ class Controllers:
     async def _release(self, release: Release) -> None:
         place = release.namespace, release.name
         write = self._transport.patch(POD_GROUP, *place, Patch(MERGE_PATCH, release.patch))
-        await _attempt(write, POD_GROUP, *place)
+        await attempt(write, POD_GROUP, *place)
 
     # Namespace deletion
 
@@ -98,7 +98,7 @@ class Controllers:
             self._namespaces_changed.clear()
             while self._terminating:
                 for name in list(self._terminating):
-                    await _attempt(self._empty(name), NAMESPACE, name)
+                    await attempt(self._empty(name), NAMESPACE, name)
                 await asyncio.sleep(EMPTYING_SECONDS)
 
     async def _empty(self, name: str) -> None:
@@ -114,22 +114,22 @@ class Controllers:
     async def _take(self, step: Step, namespace: str) -> None:
         match step:
             case DeleteObject(kind, name, uid):
-                await _attempt(self._transport.delete(kind, namespace, name, uid=uid), kind, namespace, name)
+                await attempt(self._transport.delete(kind, namespace, name, uid=uid), kind, namespace, name)
             case LetGo(body):
                 write = self._transport.update(NAMESPACE, "", namespace, body, subresource="finalize")
-                await _attempt(write, NAMESPACE, namespace)
+                await attempt(write, NAMESPACE, namespace)
 
     # Event expiry
 
     async def _sweep_events(self) -> None:
         while True:
             while names := self._expiry.expired(self._clock(), EVENTS_DELETED_TOGETHER):
-                deletions = (_attempt(self._transport.delete(EVENT, *name), EVENT, *name) for name in names)
+                deletions = (attempt(self._transport.delete(EVENT, *name), EVENT, *name) for name in names)
                 await asyncio.gather(*deletions)
             await asyncio.sleep(EVENT_SWEEP_SECONDS)
 
 
-async def _attempt(step: Awaitable[object], kind: Kind, *place: str) -> None:
+async def attempt(step: Awaitable[object], kind: Kind, *place: str) -> None:
     """Take a step; the object it is about may have changed or gone, which shows by itself."""
     with skipping(kind.name, *place):
         try:

@@ -6,6 +6,7 @@ Events are for people. They wait behind everything that matters, and when there 
 import asyncio
 import itertools
 import logging
+import platform
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple
 from posse.apiserver.transport import Transport
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import EVENT
-from posse.model.timestamps import format_timestamp
+from posse.model.timestamps import format_micro_timestamp, format_timestamp
+from posse.runtime.skipping import skipping
 
 log = logging.getLogger(__name__)
 
@@ -33,42 +35,39 @@ class Subject(NamedTuple):
     name: str
     uid: str
 
+    def reference(self) -> Json:
+        return {
+            "apiVersion": self.api_version,
+            "kind": self.kind,
+            "namespace": self.namespace,
+            "name": self.name,
+            "uid": self.uid,
+        }
+
+
+class Note(NamedTuple):
+    """An event to be; `reporter` is under whose name it is told, `action` what was done or failed."""
+
+    reporter: str
+    subject: Subject
+    reason: str
+    message: str
+    action: str = ""
+    warning: bool = False
+    related: Subject | None = None
+
 
 class EventRecorder:
-    def __init__(self, transport: Transport, clock: Callable[[], float], component: str) -> None:
+    def __init__(self, transport: Transport, clock: Callable[[], float]) -> None:
         self._transport = transport
         self._clock = clock
-        self._component = component
+        self._host = platform.node()
         self._waiting: deque[Json] = deque(maxlen=_MOST_WAITING)
         self._some_waiting = asyncio.Event()
         self._numbers = itertools.count()
 
-    def record(self, subject: Subject, reason: str, message: str, *, warning: bool = False) -> None:
-        now = self._clock()
-        stamp = format_timestamp(now)
-        self._waiting.append(
-            {
-                "metadata": {
-                    "name": f"{subject.name}.{int(now * 1e6):x}{next(self._numbers) % 0x1000:03x}",
-                    "namespace": subject.namespace,
-                },
-                "involvedObject": {
-                    "apiVersion": subject.api_version,
-                    "kind": subject.kind,
-                    "namespace": subject.namespace,
-                    "name": subject.name,
-                    "uid": subject.uid,
-                },
-                "reason": reason,
-                "message": message[:_MESSAGE_CHARACTERS],
-                "type": "Warning" if warning else "Normal",
-                "source": {"component": self._component},
-                "reportingComponent": self._component,
-                "firstTimestamp": stamp,
-                "lastTimestamp": stamp,
-                "count": 1,
-            }
-        )
+    def record(self, note: Note) -> None:
+        self._waiting.append(self._event(note, self._clock()))
         self._some_waiting.set()
 
     async def run(self) -> None:
@@ -79,11 +78,36 @@ class EventRecorder:
                 batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
                 await asyncio.gather(*(self._write(event) for event in batch))
 
+    def _event(self, note: Note, now: float) -> Json:
+        stamp = format_timestamp(now)
+        event: Json = {
+            "metadata": {
+                "name": f"{note.subject.name}.{int(now * 1e6):x}{next(self._numbers) % 0x1000:03x}",
+                "namespace": note.subject.namespace,
+            },
+            "involvedObject": note.subject.reference(),
+            "reason": note.reason,
+            "message": note.message[:_MESSAGE_CHARACTERS],
+            "type": "Warning" if note.warning else "Normal",
+            "source": {"component": note.reporter},
+            "reportingComponent": note.reporter,
+            "reportingInstance": f"{note.reporter}-{self._host}",
+            "eventTime": format_micro_timestamp(now),
+            "firstTimestamp": stamp,
+            "lastTimestamp": stamp,
+            "count": 1,
+        }
+        if note.action:
+            event["action"] = note.action
+        if note.related is not None:
+            event["related"] = note.related.reference()
+        return event
+
     async def _write(self, event: Json) -> None:
-        try:
-            await self._transport.create(EVENT, event["metadata"]["namespace"], event)
-        except ApiError as error:
-            # Usually the namespace is on its way out; nobody would read the event.
-            log.debug(
-                "event %s about %s dropped: %s", event["reason"], event["involvedObject"]["name"], error
-            )
+        namespace, name = event["metadata"]["namespace"], event["metadata"]["name"]
+        with skipping("Event", namespace, name):
+            try:
+                await self._transport.create(EVENT, namespace, event)
+            except ApiError as error:
+                # Usually the namespace is on its way out; nobody would read the event.
+                log.debug("event %s %s dropped: %s", event["reason"], name, error)

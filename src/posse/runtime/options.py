@@ -18,6 +18,8 @@ class ClusterOptions:
     topology: tuple[Level, ...] = ()
     # Where to write the kubeconfig besides the data directory.
     extra_kubeconfig: Path | None = None
+    # A KubeSchedulerConfiguration.
+    config: Path | None = None
 
     @property
     def kubeconfig(self) -> Path:

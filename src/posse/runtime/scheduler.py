@@ -7,38 +7,67 @@ What the API refuses comes back as an event. The queue between the two is bounde
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable
 
 from posse.apiserver.transport import Transport
-from posse.engine.decisions import Decision
 from posse.engine.engine import Engine
 from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
-from posse.kinds.registry import NODE, POD, POD_GROUP
+from posse.kinds.registry import (
+    CSI_DRIVER,
+    CSI_NODE,
+    NAMESPACE,
+    NODE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    POD,
+    POD_DISRUPTION_BUDGET,
+    POD_GROUP,
+    SERVICE,
+    STORAGE_CLASS,
+)
 from posse.model.decoding import ShapeError, decode
+from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.service import Service
+from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.model.workload import PodGroup
 from posse.runtime.carrier import Carrier
+from posse.runtime.decision_log import DecisionLog
 from posse.runtime.event_recorder import EventRecorder
 from posse.runtime.following import Follower, Json
+from posse.runtime.metrics import Metrics
+from posse.runtime.witness import Round, Witnesses
 
 log = logging.getLogger(__name__)
 
-_MOST_BATCHES_AHEAD = 8
+_MOST_ROUNDS_AHEAD = 8
 
 
 class SchedulerLoop:
     def __init__(self, transport: Transport, engine: Engine, clock: Callable[[], float]) -> None:
         self._engine = engine
         self._clock = clock
-        self._recorder = EventRecorder(transport, clock, component="posse")
-        self._carrier = Carrier(transport, self._recorder, clock)
-        self._batches: asyncio.Queue[list[Decision]] = asyncio.Queue(_MOST_BATCHES_AHEAD)
+        self._recorder = EventRecorder(transport, clock)
+        self.metrics = Metrics(engine.statistics, clock)
+        self._witness = Witnesses(self.metrics, DecisionLog(clock))
+        self._carrier = Carrier(transport, self._recorder, self._witness, clock)
+        self._rounds: asyncio.Queue[Round] = asyncio.Queue(_MOST_ROUNDS_AHEAD)
         self._something_happened = asyncio.Event()
         self._followers = [
+            self._follower(transport, NAMESPACE, Namespace),
+            self._follower(transport, SERVICE, Service),
+            self._follower(transport, STORAGE_CLASS, StorageClass),
+            self._follower(transport, CSI_DRIVER, CSIDriver),
+            self._follower(transport, CSI_NODE, CSINode),
+            self._follower(transport, PERSISTENT_VOLUME, PersistentVolume),
+            self._follower(transport, PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim),
             self._follower(transport, NODE, Node),
+            self._follower(transport, POD_DISRUPTION_BUDGET, PodDisruptionBudget),
             self._follower(transport, POD_GROUP, PodGroup),
             self._follower(transport, POD, Pod),
         ]
@@ -60,13 +89,22 @@ class SchedulerLoop:
     async def _decide(self) -> None:
         while True:
             self._something_happened.clear()
-            decisions = self._engine.decide(self._clock())
-            if decisions:
-                await self._batches.put(decisions)
+            done = self._decide_once()
+            for fault in self._engine.take_plugin_faults():
+                log.error(fault)
+            if done.decisions or done.tried:
+                self._witness.decided(done)
+            if done.decisions:
+                await self._rounds.put(done)
             if self._engine.has_work:
                 await asyncio.sleep(0)
             else:
                 await self._wait()
+
+    def _decide_once(self) -> Round:
+        started = time.perf_counter()
+        decisions = self._engine.decide(self._clock())
+        return Round(started, time.perf_counter() - started, decisions, self._engine.tried())
 
     async def _wait(self) -> None:
         wakeup = self._engine.next_wakeup()
@@ -76,10 +114,12 @@ class SchedulerLoop:
 
     async def _carry_out(self) -> None:
         while True:
-            decisions = await self._batches.get()
-            for refusal in await self._carrier.carry_out(decisions):
-                log.warning("binding to %s refused: %s", refusal.node, refusal.reason)
+            done = await self._rounds.get()
+            refusals = await self._carrier.act(done)
+            for refusal in refusals:
+                log.warning("refused: %s", refusal)
                 self._absorb(refusal)
+            await self._carrier.report(done, refusals)
 
     def _absorb(self, event: ClusterEvent) -> None:
         self._engine.absorb(event)

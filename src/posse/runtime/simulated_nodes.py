@@ -25,7 +25,7 @@ from posse.kubelet.writes import (
     WarnAboutPod,
     Write,
 )
-from posse.runtime.event_recorder import EventRecorder, Subject
+from posse.runtime.event_recorder import EventRecorder, Note, Subject
 from posse.runtime.following import Follower, Json
 from posse.runtime.skipping import skipping
 
@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 # A round holds up the event loop while its writes are made: some tens of milliseconds at this size.
 MOST_PER_ROUND = 100
 RETRY_SECONDS = 5.0
+REPORTER = "posse-simulated-node"
 
 
 class SimulatedNodes:
@@ -42,7 +43,7 @@ class SimulatedNodes:
         self._clock = clock
         self._fleet = Fleet()
         self._changed = asyncio.Event()
-        self._recorder = EventRecorder(transport, clock, component="posse-simulated-node")
+        self._recorder = EventRecorder(transport, clock)
         # Nodes first: a pod whose node is not known yet looks like an orphan.
         self._followers = (
             Follower(transport, NODE, self._see_node, self._lose_node),
@@ -117,7 +118,7 @@ class SimulatedNodes:
                 await self._transport.delete(LEASE, LEASE_NAMESPACE, node)
             case WarnAboutPod(namespace, name, uid, message):
                 subject = Subject("v1", "Pod", namespace, name, uid)
-                self._recorder.record(subject, "InvalidAnnotation", message, warning=True)
+                self._recorder.record(Note(REPORTER, subject, "InvalidAnnotation", message, warning=True))
             case Stuck(_, error):
                 raise error
 

@@ -2,12 +2,11 @@ import pytest
 
 from posse.engine.backlog import PARKED_MOST_SECONDS, Backlog, Place, Waiting
 from posse.engine.decisions import GroupKey
-from posse.engine.node_table import NodeTable
-from posse.engine.pod_class import ClassTable
 from tests.builders import pod
+from tests.engine_parts import state_of, subject_of
 
-CLASSES = ClassTable(NodeTable())
-SMALL, LARGE = CLASSES.join(pod(cpu="1")), CLASSES.join(pod(cpu="2"))
+STATE = state_of()
+SMALL, LARGE = subject_of(STATE, pod(cpu="1")), subject_of(STATE, pod(cpu="2"))
 
 
 def entry(key, priority=0, since="2026-01-01T00:00:00Z", arrival=0, size=1):
@@ -30,11 +29,11 @@ def take_all(backlog):
     return taken
 
 
-def parked(key="a", at=0.0, classes=(SMALL,), **description):
+def parked(key="a", at=0.0, subjects=(SMALL,), **description):
     """Return a backlog whose only entry has just failed for the first time."""
     backlog = backlog_of(entry(key, **description))
     backlog.take(backlog.get(key))
-    backlog.park(backlog.get(key), classes, at)
+    backlog.park(backlog.get(key), subjects, at)
     return backlog
 
 
@@ -100,30 +99,30 @@ def test_a_parked_entry_is_not_tried_however_late_its_backoff_ended():
     assert backlog.peek() is None
 
 
-def test_a_parked_entry_wakes_when_one_of_its_classes_improves():
-    backlog = parked("a", classes=(SMALL, LARGE))
-    assert backlog.parked_classes() == [SMALL, LARGE]
-    backlog.wake_class(LARGE, now=50.0)
+def test_a_parked_entry_wakes_when_one_of_its_subjects_improves():
+    backlog = parked("a", subjects=(SMALL, LARGE))
+    assert backlog.parked_subjects() == [SMALL, LARGE]
+    backlog.wake_subject(LARGE, now=50.0)
     assert backlog.get("a").place is Place.ACTIVE
-    assert backlog.parked_classes() == []
+    assert backlog.parked_subjects() == []
 
 
-def test_another_class_wakes_nobody():
-    backlog = parked("a", classes=(SMALL,))
-    backlog.wake_class(LARGE, now=50.0)
+def test_another_subject_wakes_nobody():
+    backlog = parked("a", subjects=(SMALL,))
+    backlog.wake_subject(LARGE, now=50.0)
     assert backlog.get("a").place is Place.PARKED
 
 
 def test_woken_before_its_backoff_is_over_it_backs_off():
     backlog = parked("a", at=10.0)
-    backlog.wake_class(SMALL, now=10.5)
+    backlog.wake_subject(SMALL, now=10.5)
     assert backlog.get("a").place is Place.BACKING_OFF
     assert backlog.next_wakeup() == 11.0
 
 
 def test_with_nobody_active_those_that_back_off_are_tried_early():
     backlog = parked("a", at=10.0)
-    backlog.wake_class(SMALL, now=10.5)
+    backlog.wake_subject(SMALL, now=10.5)
     backlog.add(entry("b", arrival=1))
     assert take_all(backlog) == ["b", "a"]
 
@@ -133,7 +132,7 @@ def test_those_that_back_off_are_tried_by_end_of_backoff():
     backlog.add(entry("b", priority=9))
     backlog.take(backlog.get("b"))
     backlog.park(backlog.get("b"), [SMALL], 10.25)
-    backlog.wake_class(SMALL, now=10.5)
+    backlog.wake_subject(SMALL, now=10.5)
     assert take_all(backlog) == ["a", "b"]
 
 
@@ -142,7 +141,7 @@ def test_when_backoff_is_over_priority_decides_again():
     backlog.add(entry("b", priority=9))
     backlog.take(backlog.get("b"))
     backlog.park(backlog.get("b"), [SMALL], 10.25)
-    backlog.wake_class(SMALL, now=10.5)
+    backlog.wake_subject(SMALL, now=10.5)
     backlog.promote(11.25)
     assert take_all(backlog) == ["b", "a"]
 
@@ -184,8 +183,8 @@ def test_the_penalised_are_never_tried_early():
 def test_penalising_a_parked_entry_takes_it_out_of_the_parking():
     backlog = parked("a", at=0.0)
     backlog.penalise("a", now=5.0)
-    assert backlog.parked_classes() == []
-    backlog.wake_class(SMALL, now=5.0)
+    assert backlog.parked_subjects() == []
+    backlog.wake_subject(SMALL, now=5.0)
     assert backlog.get("a").place is Place.PENALISED
 
 
@@ -227,10 +226,10 @@ def test_parking_again_starts_the_five_minutes_again():
     assert take_all(backlog) == ["b"]
 
 
-def test_removing_a_parked_entry_forgets_its_classes():
-    backlog = parked("a", classes=(SMALL,))
+def test_removing_a_parked_entry_forgets_its_subjects():
+    backlog = parked("a", subjects=(SMALL,))
     backlog.remove("a")
-    assert backlog.parked_classes() == []
+    assert backlog.parked_subjects() == []
     assert backlog.next_wakeup() is None
 
 
@@ -249,7 +248,7 @@ def test_stale_heap_items_do_not_bring_an_entry_back_twice():
 @pytest.mark.parametrize("again", ["active", "penalised"])
 def test_an_entry_removed_while_backing_off_and_added_again_has_one_life(again):
     backlog = parked("a", at=10.0)
-    backlog.wake_class(SMALL, now=10.5)
+    backlog.wake_subject(SMALL, now=10.5)
     backlog.remove("a")
     backlog.add(entry("a"))
     if again == "penalised":

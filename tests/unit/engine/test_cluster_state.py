@@ -94,11 +94,11 @@ def test_releasing_a_pod_from_an_unknown_node_improves_nothing():
     assert state.take_improved_rows().tolist() == []
 
 
-def test_columns_leave_with_the_last_member_of_the_class():
+def test_views_leave_with_the_last_member_of_the_class():
     state = state_of(node("a"))
     first, second = records_of(state, [pod("a", cpu="1"), pod("b", cpu="1")])
-    columns = state.columns(first.pod_class)
-    state.leave_class(first.pod_class)
-    assert state.columns(second.pod_class) is columns
-    state.leave_class(second.pod_class)
-    assert state.columns(record_of(state, pod("c", cpu="1")).pod_class) is not columns
+    view = state.view(state.subject(first))
+    state.dismiss(first.pod_class, first.labels)
+    assert state.view(state.subject(second)) is view
+    state.dismiss(second.pod_class, second.labels)
+    assert state.view(state.subject(record_of(state, pod("c", cpu="1")))) is not view

@@ -28,7 +28,7 @@ def refusals(attempt):
 def test_pods_that_fit_are_placed_and_the_others_refused():
     state = state_of(*nodes(2, cpu="1"))
     records = records_of(state, pods(3, cpu="1"))
-    attempt = try_pods(state, records[0].pod_class, records)
+    attempt = try_pods(state, state.subject(records[0]), records)
     assert attempt.verdict.succeeded
     assert names(attempt.placed) == ["p1", "p2"]
     assert refusals(attempt) == {"p3": "0/2 nodes are available: 2 Insufficient cpu."}

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from posse.engine.invariants import InvariantBroken, ensure, no_gang_below_minimum, no_row_over_capacity
+from posse.engine.load import load_of
 from tests.builders import node
 from tests.engine_parts import table_of
 
@@ -22,7 +23,7 @@ def test_a_law_without_numbers_is_named_alone():
 
 def test_only_the_rows_and_resources_asked_about_are_checked():
     table = table_of(node("a", cpu="1"), node("b", cpu="1"))
-    table.add_usage(np.array([1]), [(0, 2000)], (0, 0))
+    table.change_usage(np.array([1]), load_of([(0, 2000)], (0, 0)), 1)
     no_row_over_capacity(table, np.array([0]), [0])
     no_row_over_capacity(table, np.array([1]), [1])
     with pytest.raises(InvariantBroken, match="node='b'"):

@@ -5,6 +5,8 @@ from posse.model.pod import PodCondition
 from tests.builders import changed, gated, interleaved, node, nodes, pod, pods, taint
 from tests.driving import Driver, binds, placements, pod_reports
 
+NO_HELP = "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+
 
 def waits_in(driver, name="p1"):
     waiting = driver.engine._backlog.get(f"uid-{name}")
@@ -46,7 +48,9 @@ def test_a_pod_that_fits_nowhere_is_told_why_and_starts_when_a_node_appears():
     driver = Driver(node("a", cpu="1"), pod("p1", cpu="2"))
     decisions = driver.decide()
     assert placements(decisions) == {}
-    assert pod_reports(decisions) == {"p1": ("Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")}
+    assert pod_reports(decisions) == {
+        "p1": ("Unschedulable", f"0/1 nodes are available: 1 Insufficient cpu. {NO_HELP}")
+    }
     driver.see(node("b", cpu="2"))
     assert driver.bind(after=0.1) == {"p1": "b"}
 
@@ -76,7 +80,7 @@ def test_what_the_pod_already_says_is_not_reported_again():
         type="PodScheduled",
         status="False",
         reason="Unschedulable",
-        message="0/1 nodes are available: 1 Insufficient cpu.",
+        message=f"0/1 nodes are available: 1 Insufficient cpu. {NO_HELP}",
     )
     ready = PodCondition(type="Ready", status="False")
     driver = Driver(node("a", cpu="1"), pod("p1", cpu="2", conditions=(ready, told)))

@@ -1,6 +1,8 @@
 import numpy as np
 
 from posse.engine.draft import Draft
+from posse.engine.profile import Profile
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.search.fill import fill
 from tests.builders import node, nodes, pods
 from tests.engine_parts import records_of, state_of
@@ -12,8 +14,8 @@ class MostAllocated:
     name = "MostAllocated"
     weight = 1
 
-    def compile(self, pod_class, table):
-        return MostAllocatedScore(table)
+    def compile(self, subject, scene):
+        return MostAllocatedScore(scene.nodes)
 
 
 class MostAllocatedScore:
@@ -27,7 +29,7 @@ class MostAllocatedScore:
 def filled(state, count, **description):
     """Place pods and return how many each node got, in order of rows."""
     records = records_of(state, pods(count, **description))
-    placed = fill(state, Draft(state), records[0].pod_class, records)
+    placed = fill(state, Draft(state), state.subject(records[0]), records)
     assert all(record.node for record in records[:placed])
     assert not any(record.node for record in records[placed:])
     return [len(list(state.pods_on(name))) for name in state.nodes.names]
@@ -38,10 +40,15 @@ def test_equal_nodes_take_turns():
 
 
 def test_the_turn_goes_on_where_it_ended():
-    state = state_of(*nodes(4))
-    filled(state, 3, cpu="1m", memory="1Ki")
+    state = state_of(*nodes(4, cpu="4", memory="4000Mi"))
+    filled(state, 3, cpu="1m", memory="1Mi")
     assert state.turn == 3
-    assert filled(state, 3, cpu="1m", memory="1Ki") == [2, 2, 1, 1]
+    assert filled(state, 3, cpu="1m", memory="1Mi") == [2, 2, 1, 1]
+
+
+def test_a_node_that_a_pod_leaves_better_balanced_gets_the_next_one_too():
+    """Of very small pods the first one tips the balance down by a point, and the second one does not."""
+    assert filled(state_of(*nodes(4)), 3, cpu="1m", memory="1Ki") == [3, 0, 0, 0]
 
 
 def test_the_better_node_is_filled_until_it_is_not_better_any_more():
@@ -62,7 +69,9 @@ def test_without_nodes_nothing_is_placed():
 
 
 def test_a_node_that_becomes_better_by_receiving_is_filled_first():
-    state = state_of(*nodes(3, cpu="4"), scores=(MostAllocated(),))
+    state = state_of(
+        *nodes(3, cpu="4"), profile=Profile(filters=DEFAULT_PROFILE.filters, row_scores=(MostAllocated(),))
+    )
     assert filled(state, 6, cpu="1") == [4, 2, 0]
 
 

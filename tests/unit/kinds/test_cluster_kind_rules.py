@@ -3,6 +3,8 @@
 import pytest
 
 from posse.kinds.registry import (
+    CSI_DRIVER,
+    CSI_NODE,
     NAMESPACE,
     NODE,
     PERSISTENT_VOLUME,
@@ -243,6 +245,23 @@ STORAGE_CASES = {
         {},
         ["provisioner: Required value"],
     ),
+    "drivers of a node": (
+        CSI_NODE,
+        {"metadata": {"name": "n"}},
+        {"spec": {"drivers": [{"name": "d", "nodeID": "i", "allocatable": {"count": 3}}]}},
+        [],
+    ),
+    "driver without identity": (
+        CSI_NODE,
+        {"metadata": {"name": "n"}},
+        {"spec": {"drivers": [{"name": "", "allocatable": {"count": -1}}]}},
+        [
+            "spec.drivers[0].name: Required value",
+            "spec.drivers[0].nodeID: Required value",
+            "spec.drivers[0].allocatable.count: Invalid value: -1: must be greater than or equal to 0",
+        ],
+    ),
+    "driver": (CSI_DRIVER, {"metadata": {"name": "csi.example.com"}}, {}, []),
     "binding mode": (
         STORAGE_CLASS,
         {"metadata": {"name": "s"}, "provisioner": "x"},

@@ -22,6 +22,10 @@ def answer(body: bytes, status: int = 200, warnings: Sequence[str] = ()) -> web.
     return response
 
 
+def plain_page(body: bytes, content_type: str) -> web.Response:
+    return web.Response(body=body, headers={"Content-Type": content_type, "Cache-Control": CACHE_CONTROL})
+
+
 def failure(error: ApiError) -> web.Response:
     response = answer(encode(error.status), error.code)
     if error.code == UNAUTHORIZED:

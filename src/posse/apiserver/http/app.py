@@ -4,12 +4,13 @@ One handler takes every request, because Kubernetes paths are parsed, not routed
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from aiohttp import web
 
 from posse.apiserver.committer import Committer
-from posse.apiserver.http.answers import failure
+from posse.apiserver.http.answers import failure, plain_page
 from posse.apiserver.http.bodies import BODY_LIMIT_BYTES
 from posse.apiserver.http.documents import Documents
 from posse.apiserver.http.paths import parse_resource_path
@@ -25,13 +26,24 @@ OPEN_PATHS = HEALTH_PATHS | {"/version"}
 
 log = logging.getLogger(__name__)
 
+Page = Callable[[str], tuple[bytes, str]]
+"""Given an Accept header: a text and its content type."""
+NO_PAGES: Mapping[str, Page] = MappingProxyType({})
+
 
 def build_app(
-    service: ApiService, committer: Committer, token: str, clock: Callable[[], float]
+    service: ApiService,
+    committer: Committer,
+    token: str,
+    clock: Callable[[], float],
+    pages: Mapping[str, Page] = NO_PAGES,
 ) -> web.Application:
-    """Make the application; `clock` tells the time for the ages that tables print."""
+    """Make the application; `clock` tells the time for the ages that tables print.
+
+    `pages` are texts that others in the process have to tell, by path.
+    """
     streams = WatchStreams(service)
-    front = Front(token, Documents(KINDS), Resources(service, committer, clock, streams))
+    front = Front(token, Documents(KINDS), Resources(service, committer, clock, streams), pages)
     app = web.Application(client_max_size=BODY_LIMIT_BYTES)
     app.router.add_route("*", "/{path:.*}", front.handle)
 
@@ -45,10 +57,13 @@ def build_app(
 class Front:
     """Answers every request, whatever happens behind it."""
 
-    def __init__(self, token: str, documents: Documents, resources: Resources) -> None:
+    def __init__(
+        self, token: str, documents: Documents, resources: Resources, pages: Mapping[str, Page]
+    ) -> None:
         self._token = TokenCheck(token)
         self._documents = documents
         self._resources = resources
+        self._pages = pages
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         try:
@@ -71,6 +86,8 @@ class Front:
             return await self._resources.answer(request, target)
         if path in HEALTH_PATHS:
             return web.Response(text="ok")
+        if path in self._pages and request.method in {"GET", "HEAD"}:
+            return plain_page(*self._pages[path](request.headers.get("Accept", "")))
         document = self._documents.answer(request, path)
         if document is None:
             raise no_such_resource()

@@ -1,120 +1,44 @@
-"""The pod's nodeSelector and required node affinity, compared on interned label columns.
+"""The pod's nodeSelector and required node affinity, and that which a profile demands of the nodes of all its pods."""
 
-Terms are alternatives; the expressions of a term must all hold; a term without any matches nothing.
-"""
+from collections.abc import Sequence
 
-from collections.abc import Callable, Sequence
-from functools import partial
-
-import numpy as np
-
-from posse.engine.label_columns import ABSENT
-from posse.engine.node_table import BoolArray, NodeTable, Rows
-from posse.engine.pod_class import PodClass
+from posse.engine.arrays import BoolArray, Rows
+from posse.engine.node_selection import RowTest, required_affinity_test, selector_test
 from posse.engine.rules.static_filter import StaticFilter
-from posse.model.placement import NodeSelectorRequirement, NodeSelectorTerm
-from posse.model.pod import PodSpec
-from posse.model.selectors import matches_requirement
+from posse.engine.scene import Scene, Subject
+from posse.model.placement import NodeSelector
 
-RowTest = Callable[[Rows], BoolArray]
+_NO_MATCH = "node(s) didn't match Pod's node affinity/selector"
+_NOT_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 
 
 class NodeAffinity:
     name = "NodeAffinity"
 
-    def compile(self, pod_class: PodClass, nodes: NodeTable) -> StaticFilter | None:
-        tests = [
-            _requirement_test(nodes, NodeSelectorRequirement(key=key, operator="In", values=(value,)))
-            for key, value in sorted(pod_class.spec.node_selector.items())
-        ]
-        terms = required_terms(pod_class.spec)
-        if terms is not None:
-            tests.append(_alternatives(nodes, terms))
-        if not tests:
-            return None
-        return StaticFilter("node(s) didn't match Pod's node affinity/selector", partial(_all, tests))
+    def __init__(self, added: NodeSelector | None = None) -> None:
+        self._added = added
+
+    def compile(self, subject: Subject, scene: Scene) -> "StaticFilter | EnforcedAffinityFilter | None":
+        own = required_affinity_test(scene.nodes, subject.pod_class.spec)
+        if self._added is not None:
+            return EnforcedAffinityFilter(selector_test(scene.nodes, self._added.node_selector_terms), own)
+        return StaticFilter(_NO_MATCH, own) if own is not None else None
 
 
-def required_terms(spec: PodSpec) -> tuple[NodeSelectorTerm, ...] | None:
-    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
-    return required.node_selector_terms if required is not None else None
+class EnforcedAffinityFilter:
+    is_row_local = True
+    is_static = True
 
+    def __init__(self, enforced: RowTest, own: RowTest | None) -> None:
+        self._enforced = enforced
+        self._own = own
 
-def _alternatives(nodes: NodeTable, terms: Sequence[NodeSelectorTerm]) -> RowTest:
-    """Without any term, affinity is required and nothing can satisfy it."""
-    tests = [term_test(nodes, term) for term in terms]
-    return partial(_any, tests) if tests else partial(_constant, nodes, False)
+    def passes(self, rows: Rows) -> BoolArray:
+        return self._enforced(rows) & self._own(rows) if self._own is not None else self._enforced(rows)
 
+    def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
+        enforced = self._enforced(rows)
+        return ((_NOT_ENFORCED, ~enforced), (_NO_MATCH, enforced & ~self.passes(rows)))
 
-def term_test(nodes: NodeTable, term: NodeSelectorTerm) -> RowTest:
-    tests = [_requirement_test(nodes, requirement) for requirement in term.match_expressions]
-    tests += [_field_test(nodes, requirement) for requirement in term.match_fields]
-    return partial(_all, tests) if tests else partial(_constant, nodes, False)
-
-
-def _requirement_test(nodes: NodeTable, requirement: NodeSelectorRequirement) -> RowTest:
-    column = nodes.labels.column(requirement.key)
-    answers: list[bool] = []
-    """Of comparisons: whether each value of the column satisfies it."""
-
-    def among(rows: Rows) -> BoolArray:
-        ids = column.ids[rows]
-        found = np.zeros(ids.shape, dtype=np.bool_)
-        for value in requirement.values:
-            found |= np.equal(ids, column.id_of(value))
-        return found
-
-    def exists(rows: Rows) -> BoolArray:
-        return np.not_equal(column.ids[rows], ABSENT)
-
-    def compares(rows: Rows) -> BoolArray:
-        answers.extend(_label_satisfies(requirement, value) for value in column.values[len(answers) :])
-        return np.array([*answers, False], dtype=np.bool_)[column.ids[rows]]
-
-    tests: dict[str, RowTest] = {
-        "In": among,
-        "NotIn": lambda rows: ~among(rows),
-        "Exists": exists,
-        "DoesNotExist": lambda rows: ~exists(rows),
-        "Gt": compares,
-        "Lt": compares,
-    }
-    return tests.get(requirement.operator, partial(_constant, nodes, False))
-
-
-def _label_satisfies(requirement: NodeSelectorRequirement, label: str) -> bool:
-    key = requirement.key
-    return matches_requirement(requirement.operator, requirement.values, {key: label}, key)
-
-
-def _field_test(nodes: NodeTable, requirement: NodeSelectorRequirement) -> RowTest:
-    """The only field that can be matched is metadata.name."""
-    if requirement.key != "metadata.name" or requirement.operator not in {"In", "NotIn"}:
-        return partial(_constant, nodes, False)
-    wanted = requirement.operator == "In"
-
-    def passes(rows: Rows) -> BoolArray:
-        named = np.zeros(nodes.alive.size, dtype=np.bool_)
-        named[[nodes.row_of[name] for name in requirement.values if name in nodes.row_of]] = True
-        return np.equal(named[rows], wanted)
-
-    return passes
-
-
-def _constant(nodes: NodeTable, answer: bool, rows: Rows) -> BoolArray:
-    return np.full(nodes.alive[rows].shape, answer, dtype=np.bool_)
-
-
-def _all(tests: Sequence[RowTest], rows: Rows) -> BoolArray:
-    passed = tests[0](rows)
-    for test in tests[1:]:
-        passed = passed & test(rows)
-    return passed
-
-
-def _any(tests: Sequence[RowTest], rows: Rows) -> BoolArray:
-    passed = tests[0](rows)
-    for test in tests[1:]:
-        passed = passed | test(rows)
-    return passed
+    def hopeless(self, rows: Rows) -> BoolArray:
+        return ~self.passes(rows)

@@ -1,11 +1,45 @@
-"""All rules, in the order in which they are asked. The first filter that refuses a node gives the reason."""
+"""All rules, with the weights of the default profile."""
 
-from posse.engine.contract import FilterRule, ScoreRule
-from posse.engine.rules.least_allocated import LeastAllocated
+from posse.engine.default_spreading import SYSTEM_SPREADING
+from posse.engine.pod_reading import PodPolicy
+from posse.engine.profile import Profile
+from posse.engine.rules.balanced_allocation import BalancedAllocation
+from posse.engine.rules.image_locality import ImageLocality
+from posse.engine.rules.inter_pod_affinity import InterPodAffinity
+from posse.engine.rules.inter_pod_preference import InterPodPreference
 from posse.engine.rules.node_affinity import NodeAffinity
+from posse.engine.rules.node_ports import NodePorts
+from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
+from posse.engine.rules.resource_scores import ResourceScores
 from posse.engine.rules.resources_fit import ResourcesFit
+from posse.engine.rules.spread_preference import SpreadPreference
+from posse.engine.rules.taint_preference import TaintPreference
 from posse.engine.rules.taint_toleration import TaintToleration
+from posse.engine.rules.topology_spread import TopologySpread
+from posse.engine.rules.volume_binding import ClaimsUsable, VolumeBinding
+from posse.engine.rules.volume_limits import VolumeLimits
+from posse.engine.rules.volume_preference import VolumePreference
+from posse.engine.rules.volume_restrictions import ClaimsExist, VolumeRestrictions
+from posse.engine.rules.volume_zone import BoundVolumesExist, VolumeZone
 
-FILTERS: tuple[FilterRule, ...] = (NodeUnschedulable(), TaintToleration(), NodeAffinity(), ResourcesFit())
-SCORES: tuple[ScoreRule, ...] = (LeastAllocated(),)
+DEFAULT_PROFILE = Profile(
+    preconditions=(ClaimsExist(), ClaimsUsable(), BoundVolumesExist()),
+    filters=(
+        NodeUnschedulable(),
+        TaintToleration(),
+        NodeAffinity(),
+        NodePorts(),
+        ResourcesFit(),
+        VolumeRestrictions(),
+        VolumeLimits(),
+        VolumeBinding(),
+        VolumeZone(),
+        TopologySpread(),
+        InterPodAffinity(),
+    ),
+    row_scores=(ResourceScores(), BalancedAllocation(), ImageLocality()),
+    relative_scores=(TaintPreference(), NodePreference()),
+    cluster_scores=(SpreadPreference(), InterPodPreference(), VolumePreference()),
+    policy=PodPolicy(spreading=SYSTEM_SPREADING),
+)

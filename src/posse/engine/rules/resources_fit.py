@@ -4,42 +4,47 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.node_table import BoolArray, NodeTable, Rows
-from posse.engine.pod_class import PodClass
+from posse.engine.arrays import BoolArray, Rows, pick
+from posse.engine.node_table import NodeTable
 from posse.engine.resources import PODS
+from posse.engine.scene import Scene, Subject
 
 
 class ResourcesFit:
     name = "NodeResourcesFit"
 
-    def compile(self, pod_class: PodClass, nodes: NodeTable) -> "ResourcesFitFilter":
-        return ResourcesFitFilter(pod_class.requests, nodes)
+    def compile(self, subject: Subject, scene: Scene) -> "ResourcesFitFilter":
+        return ResourcesFitFilter(subject.pod_class.limited, scene.nodes)
 
 
 class ResourcesFitFilter:
+    is_row_local = True
+    reads_resources_only = True
+
     def __init__(self, requests: Sequence[tuple[int, int]], nodes: NodeTable) -> None:
-        self._requests = requests
         self._nodes = nodes
+        self._resources = np.array([index for index, _ in requests])
+        # A column, so that one comparison covers all resources and all rows asked for.
+        self._wanted = np.array([[wanted] for _, wanted in requests])
 
     def passes(self, rows: Rows) -> BoolArray:
-        fits = self._nodes.alive[rows]
-        for index, wanted in self._requests:
-            free = self._nodes.allocatable[index, rows] - self._nodes.requested[index, rows]
-            fits = fits & np.greater_equal(free, wanted)
-        return fits
+        lacking: BoolArray = np.any(self._lacking(rows), axis=0)
+        return ~lacking
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         names = {index: name for name, index in self._nodes.resource_index.items()}
         return [
-            (
-                "Too many pods" if names[index] == PODS else f"Insufficient {names[index]}",
-                np.less(self._nodes.allocatable[index, rows] - self._nodes.requested[index, rows], wanted),
-            )
-            for index, wanted in self._requests
+            ("Too many pods" if names[index] == PODS else f"Insufficient {names[index]}", lacking)
+            for index, lacking in zip(self._resources.tolist(), self._lacking(rows), strict=True)
         ]
 
     def hopeless(self, rows: Rows) -> BoolArray:
-        never = np.zeros(self._nodes.alive[rows].shape, dtype=np.bool_)
-        for index, wanted in self._requests:
-            never |= np.less(self._nodes.allocatable[index, rows], wanted)
+        offered = pick(self._nodes.allocatable, self._resources, rows)
+        never: BoolArray = np.any(offered < self._wanted, axis=0)
         return never
+
+    def _lacking(self, rows: Rows) -> BoolArray:
+        """One line per requested resource: the rows that have too little of it."""
+        offered = pick(self._nodes.allocatable, self._resources, rows)
+        lacking: BoolArray = offered - pick(self._nodes.requested, self._resources, rows) < self._wanted
+        return lacking

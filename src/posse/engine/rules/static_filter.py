@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from posse.engine.node_table import BoolArray, Rows
+from posse.engine.arrays import BoolArray, Rows
 
 
 @dataclass(frozen=True, slots=True)
 class StaticFilter:
+    is_row_local: ClassVar[bool] = True
+    is_static: ClassVar[bool] = True
     reason: str
     passes: Callable[[Rows], BoolArray]
 

@@ -1,49 +1,59 @@
-"""Placing n pods of one class: exactly what taking the best node n times gives, a wave at a time.
+"""Placing pods that are alike: exactly what taking the best node for one after the other gives, a wave at a time.
 
-Nodes of equal rank take turns. All nodes that share the best rank get their pod in one step, as long as no node
-becomes better than that rank by receiving one; where that happens the wave ends with that node.
+Nodes of equal rank take turns. Where placing a pod changes the rank of its own node only, all nodes that share the best
+rank get their turn in one step, each with as many pods as it would receive before the next one's turn comes.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.class_columns import REFUSED, ClassColumns
+from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
-from posse.engine.node_table import IntArray
-from posse.engine.pod_class import PodClass
+from posse.engine.scene import Subject
+from posse.engine.view import REFUSED, View
 
 
-def fill(state: ClusterState, draft: Draft, pod_class: PodClass, records: Sequence[PodRecord]) -> int:
+def fill(state: ClusterState, draft: Draft, subject: Subject, records: Sequence[PodRecord]) -> int:
     """Place as many of `records` as fit, in their order; returns how many."""
-    columns = state.columns(pod_class)
+    view = state.view(subject)
     placed = 0
     while placed < len(records):
-        rank = columns.rank()
-        best = int(rank.max())
+        totals = view.totals()
+        best = int(totals.max())
         if best == REFUSED:
             break
-        rows = _in_turn(np.flatnonzero(np.equal(rank, best)), state.turn)[: len(records) - placed]
-        placed += _place_wave(draft, columns, pod_class, records[placed : placed + rows.size], rows)
+        rows = _in_turn(np.flatnonzero(np.equal(totals, best)), state.turn)
+        waiting = records[placed:]
+        placed += (
+            _place_wave(state, draft, view, rows, waiting)
+            if view.is_row_local and len(waiting) > 1
+            else _place_one(draft, rows, waiting)
+        )
     return placed
+
+
+def _place_one(draft: Draft, rows: IntArray, waiting: Sequence[PodRecord]) -> int:
+    draft.place(waiting[:1], rows[:1])
+    return 1
+
+
+def _place_wave(
+    state: ClusterState, draft: Draft, view: View, rows: IntArray, waiting: Sequence[PodRecord]
+) -> int:
+    """Give each of the best rows its burst, as long as pods are left."""
+    rows = rows[: len(waiting)]
+    best = int(view.totals()[rows[0]])
+    version = state.nodes.version
+    lengths, after = view.bursts(rows, best, len(waiting))
+    turns = np.repeat(rows, lengths)
+    draft.place(waiting[: turns.size], turns[: len(waiting)])
+    if after is not None and turns.size <= len(waiting):
+        view.adopt(rows, after, version)
+    return min(turns.size, len(waiting))
 
 
 def _in_turn(rows: IntArray, turn: int) -> IntArray:
     start = int(np.searchsorted(rows, turn))
     return np.concatenate((rows[start:], rows[:start])) if 0 < start < rows.size else rows
-
-
-def _place_wave(
-    draft: Draft, columns: ClassColumns, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray
-) -> int:
-    best = columns.rank()[rows[0]]
-    before = draft.checkpoint()
-    draft.place(pod_class, records, rows)
-    improved = np.flatnonzero(columns.rank()[rows] > best)
-    if not improved.size or improved[0] + 1 == rows.size:
-        return rows.size
-    keep = int(improved[0]) + 1
-    draft.roll_back(before)
-    draft.place(pod_class, records[:keep], rows[:keep])
-    return keep

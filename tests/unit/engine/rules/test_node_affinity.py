@@ -1,10 +1,10 @@
 import pytest
 
-from posse.engine.node_table import ALL_ROWS
+from posse.engine.arrays import ALL_ROWS
 from posse.engine.rules.node_affinity import NodeAffinity
 from posse.model.placement import NodeSelectorTerm
 from tests.builders import node, pod, required_affinity, requirement
-from tests.engine_parts import accepted, compiled, reasons, table_of
+from tests.engine_parts import accepted, compiled, reasons, state_of
 
 RULE = NodeAffinity()
 NODES = (
@@ -26,7 +26,7 @@ def required(*terms):
 
 
 def test_a_pod_without_wishes_compiles_to_nothing():
-    assert compiled(RULE, pod(), table_of(*NODES)) is None
+    assert compiled(RULE, pod(), state_of(*NODES)) is None
 
 
 def test_every_entry_of_the_selector_must_match():
@@ -100,24 +100,24 @@ def test_selector_and_affinity_must_both_hold():
 
 
 def test_nodes_that_come_and_change_later_are_seen():
-    table = table_of(*NODES)
-    row_filter = compiled(RULE, pod(node_selector={"zone": "north"}), table)
+    state = state_of(*NODES)
+    row_filter = compiled(RULE, pod(node_selector={"zone": "north"}), state)
     assert not row_filter.passes(ALL_ROWS).any()
-    row = table.put(node("north", labels={"zone": "north"}))
+    row = state.nodes.put(node("north", labels={"zone": "north"}))
     assert row_filter.passes(ALL_ROWS)[row]
-    table.put(node("north", labels={"zone": "south"}))
+    state.nodes.put(node("north", labels={"zone": "south"}))
     assert not row_filter.passes(ALL_ROWS)[row]
 
 
 def test_a_number_first_seen_later_is_compared():
-    table = table_of(*NODES)
-    row_filter = compiled(RULE, pod(affinity=required_affinity([requirement("size", "Gt", "10")])), table)
+    state = state_of(*NODES)
+    row_filter = compiled(RULE, pod(affinity=required_affinity([requirement("size", "Gt", "10")])), state)
     assert not row_filter.passes(ALL_ROWS).any()
-    row = table.put(node("huge", labels={"size": "64"}))
+    row = state.nodes.put(node("huge", labels={"size": "64"}))
     assert row_filter.passes(ALL_ROWS)[row]
 
 
 def test_a_refusal_says_so_and_no_eviction_helps():
-    row_filter = compiled(RULE, pod(node_selector={"zone": "north"}), table_of(*NODES))
+    row_filter = compiled(RULE, pod(node_selector={"zone": "north"}), state_of(*NODES))
     assert reasons(row_filter, 0) == ["node(s) didn't match Pod's node affinity/selector"]
     assert row_filter.hopeless(ALL_ROWS)[0]

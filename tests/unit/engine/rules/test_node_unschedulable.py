@@ -1,7 +1,7 @@
-from posse.engine.node_table import ALL_ROWS
+from posse.engine.arrays import ALL_ROWS
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
 from tests.builders import node, pod, toleration
-from tests.engine_parts import accepted, compiled, reasons, table_of
+from tests.engine_parts import accepted, compiled, reasons, state_of
 
 RULE = NodeUnschedulable()
 NODES = (node("open"), node("cordoned", unschedulable=True))
@@ -23,6 +23,6 @@ def test_a_toleration_of_another_effect_does_not():
 
 
 def test_a_refusal_says_so_and_no_eviction_helps():
-    row_filter = compiled(RULE, pod(), table_of(*NODES))
+    row_filter = compiled(RULE, pod(), state_of(*NODES))
     assert reasons(row_filter, 1) == ["node(s) were unschedulable"]
     assert row_filter.hopeless(ALL_ROWS)[1]

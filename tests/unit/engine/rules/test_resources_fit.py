@@ -1,7 +1,7 @@
-from posse.engine.node_table import ALL_ROWS
+from posse.engine.arrays import ALL_ROWS
 from posse.engine.rules.resources_fit import ResourcesFit
 from tests.builders import node, pod
-from tests.engine_parts import accepted, attached, compiled, reasons, state_of, table_of
+from tests.engine_parts import accepted, attached, compiled, reasons, state_of
 
 GPU = "example.com/gpu"
 RULE = ResourcesFit()
@@ -19,21 +19,21 @@ def test_an_exact_fit_fits():
 def test_pods_on_the_node_take_room():
     state = state_of(node("a", cpu="1"))
     attached(state, pod("there", cpu="600m"), "a")
-    fit = RULE.compile(state.classes.join(pod(cpu="500m")), state.nodes)
+    fit = compiled(RULE, pod(cpu="500m"), state)
     assert not fit.passes(ALL_ROWS)[0]
     assert reasons(fit, 0) == ["Insufficient cpu"]
 
 
 def test_a_pod_slot_is_needed_even_by_pods_that_ask_for_nothing():
-    table = table_of(node("full", pods="0"))
-    fit = compiled(RULE, pod(), table)
+    state = state_of(node("full", pods="0"))
+    fit = compiled(RULE, pod(), state)
     assert not fit.passes(ALL_ROWS)[0]
     assert reasons(fit, 0) == ["Too many pods"]
 
 
 def test_every_lacking_resource_is_named():
-    table = table_of(node("a", cpu="1", memory="1Mi", pods="0"))
-    fit = compiled(RULE, pod(cpu="2", memory="1Gi", requests={GPU: 1}), table)
+    state = state_of(node("a", cpu="1", memory="1Mi", pods="0"))
+    fit = compiled(RULE, pod(cpu="2", memory="1Gi", requests={GPU: 1}), state)
     assert sorted(reasons(fit, 0)) == [
         "Insufficient cpu",
         f"Insufficient {GPU}",
@@ -45,13 +45,13 @@ def test_every_lacking_resource_is_named():
 def test_a_resource_the_pod_does_not_request_does_not_matter():
     state = state_of(node("a", cpu="1", memory="1Gi"))
     attached(state, pod("greedy", memory="4Gi"), "a")
-    fit = RULE.compile(state.classes.join(pod(cpu="1")), state.nodes)
+    fit = compiled(RULE, pod(cpu="1"), state)
     assert fit.passes(ALL_ROWS)[0]
 
 
 def test_it_is_hopeless_only_where_the_whole_node_would_not_do():
     state = state_of(node("a", cpu="2"), node("b", cpu="1"))
     attached(state, pod("there", cpu="1"), "a")
-    fit = RULE.compile(state.classes.join(pod(cpu="2")), state.nodes)
+    fit = compiled(RULE, pod(cpu="2"), state)
     assert fit.passes(ALL_ROWS)[:2].tolist() == [False, False]
     assert fit.hopeless(ALL_ROWS)[:2].tolist() == [False, True]

@@ -1,7 +1,7 @@
-from posse.engine.node_table import ALL_ROWS
+from posse.engine.arrays import ALL_ROWS
 from posse.engine.rules.taint_toleration import TaintToleration
 from tests.builders import node, pod, taint, toleration
-from tests.engine_parts import accepted, compiled, reasons, table_of
+from tests.engine_parts import accepted, compiled, reasons, state_of
 
 RULE = TaintToleration()
 NODES = (
@@ -31,14 +31,14 @@ def test_every_taint_must_be_tolerated():
 
 
 def test_a_set_of_taints_first_seen_later_is_judged():
-    table = table_of(*NODES)
-    row_filter = compiled(RULE, pod(tolerations=(toleration("gpu"),)), table)
+    state = state_of(*NODES)
+    row_filter = compiled(RULE, pod(tolerations=(toleration("gpu"),)), state)
     assert row_filter.passes(ALL_ROWS)[0]
-    row = table.put(node("clean", taints=[taint("net", "NoExecute")]))
+    row = state.nodes.put(node("clean", taints=[taint("net", "NoExecute")]))
     assert not row_filter.passes(ALL_ROWS)[row]
 
 
 def test_a_refusal_says_so_and_no_eviction_helps():
-    row_filter = compiled(RULE, pod(), table_of(*NODES))
+    row_filter = compiled(RULE, pod(), state_of(*NODES))
     assert reasons(row_filter, 1) == ["node(s) had untolerated taint(s)"]
     assert row_filter.hopeless(ALL_ROWS)[1]

@@ -1,0 +1,105 @@
+"""Electricity as a matter of scheduling: a rack feeds its nodes with so many watts, and pods draw them.
+
+Nodes carry two labels, power.example.com/rack and power.example.com/rack-watts; pods request power.example.com/watts.
+No node offers watts of its own, so the configuration tells NodeResourcesFit to ignore them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from posse.engine.arrays import BoolArray, IntArray, Rows
+from posse.engine.contract import ClusterScoreRule, FilterRule, GroupPlacement, GroupRule
+from posse.engine.domains import domain_sums
+from posse.engine.scene import Scene, Subject
+
+RACK = "power.example.com/rack"
+RACK_WATTS = "power.example.com/rack-watts"
+WATTS = "power.example.com/watts"
+
+
+class RackPower(FilterRule):
+    """A node takes a pod only if its rack has the watts for it."""
+
+    name = "RackPower"
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._reserve = int(arguments.get("reserveWatts", 0))
+
+    def compile(self, subject: Subject, scene: Scene) -> "PowerFilter | None":
+        wanted = _watts_wanted(subject, scene)
+        return PowerFilter(scene, wanted + self._reserve) if wanted else None
+
+
+class PowerFilter:
+    # A pod on any node of the rack changes the answer for all of them.
+    is_row_local = False
+
+    def __init__(self, scene: Scene, wanted: int) -> None:
+        self._scene = scene
+        self._wanted = wanted
+
+    def passes(self, rows: Rows) -> BoolArray:
+        return np.greater_equal(_watts_left(self._scene)[rows], self._wanted)
+
+    def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
+        return (("node(s) had too little power in their rack", ~self.passes(rows)),)
+
+    def hopeless(self, rows: Rows) -> BoolArray:
+        """Evicting pods of the rack gives their watts back, unless the rack never had enough."""
+        return np.less(_rack_watts(self._scene)[rows], self._wanted)
+
+
+class RackHeadroom(ClusterScoreRule):
+    """The more watts a rack has left, the better are its nodes."""
+
+    name = "RackHeadroom"
+    weight = 1
+
+    def __init__(self, _arguments: Mapping[str, Any]) -> None:
+        pass
+
+    def compile(self, subject: Subject, scene: Scene) -> "HeadroomScore | None":
+        return HeadroomScore(scene) if _watts_wanted(subject, scene) else None
+
+
+class HeadroomScore:
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    def points(self, feasible: BoolArray) -> IntArray:
+        left = np.maximum(_watts_left(self._scene), 0)
+        most = max(int(left[feasible].max()), 1)
+        return np.minimum(left, most) * 100 // most
+
+
+class FewRacks(GroupRule):
+    """A group whose members are in too many racks does not start."""
+
+    name = "FewRacks"
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._most = int(arguments.get("racks", 1))
+
+    def objection(self, placement: GroupPlacement, scene: Scene) -> str:
+        racks = np.unique(scene.nodes.labels.column(RACK).ids[placement.rows]).size
+        return f"its pods would be in {racks} racks, at most {self._most} are allowed" * (racks > self._most)
+
+
+def _watts_wanted(subject: Subject, scene: Scene) -> int:
+    return dict(subject.pod_class.requests).get(scene.nodes.resource(WATTS), 0)
+
+
+def _watts_left(scene: Scene) -> IntArray:
+    """For every node: what its rack has left. Nodes without a rack have no power."""
+    rack = scene.nodes.labels.column(RACK)
+    drawn = domain_sums(rack, scene.nodes.requested[scene.nodes.resource(WATTS)])
+    return np.where(rack.ids >= 0, _rack_watts(scene) - drawn[rack.ids + 1], 0)
+
+
+def _rack_watts(scene: Scene) -> IntArray:
+    """A label that is no number raises, which refuses the pod and says why."""
+    watts = scene.nodes.labels.column(RACK_WATTS)
+    # Nodes without the label have the id -1, and with it the 0 at the end.
+    return np.array([*map(int, watts.values), 0])[watts.ids]

@@ -1,0 +1,1 @@
+"""From a KubeSchedulerConfiguration file to profiles of rules. Reads no files and loads no packages itself."""

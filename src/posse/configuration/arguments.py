@@ -1,0 +1,106 @@
+"""The arguments that a profile gives to its plugins: each plugin once, the right kind, nothing unknown."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from posse.configuration.argument_checks import argument_problems
+from posse.configuration.catalogue import BUILT_IN, NOT_DONE
+from posse.configuration.decoding import decoded
+from posse.configuration.plugin_checks import unknown_plugin
+from posse.configuration.problems import Problem
+from posse.configuration.shapes import (
+    API_VERSION,
+    Arguments,
+    DefaultPreemptionArgs,
+    DynamicResourcesArgs,
+    InterPodAffinityArgs,
+    NodeAffinityArgs,
+    NodeResourcesBalancedAllocationArgs,
+    NodeResourcesFitArgs,
+    PluginConfig,
+    PodTopologySpreadArgs,
+    VolumeBindingArgs,
+)
+
+A = TypeVar("A", bound=Arguments)
+
+_SHAPES: dict[str, type[Arguments]] = {
+    "NodeResourcesFit": NodeResourcesFitArgs,
+    "NodeResourcesBalancedAllocation": NodeResourcesBalancedAllocationArgs,
+    "NodeAffinity": NodeAffinityArgs,
+    "PodTopologySpread": PodTopologySpreadArgs,
+    "InterPodAffinity": InterPodAffinityArgs,
+    "DefaultPreemption": DefaultPreemptionArgs,
+    "VolumeBinding": VolumeBindingArgs,
+    "DynamicResources": DynamicResourcesArgs,
+}
+_FIXED = frozenset({"DefaultPreemption", "VolumeBinding"})
+"""Their arguments are understood, but Posse always goes by the values that Kubernetes has by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginArguments:
+    known: Mapping[str, Arguments] = field(default_factory=dict)
+    """Of plugins of kube-scheduler."""
+    outside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of plugins from installed packages, as they stand in the file."""
+
+    def of(self, name: str, struct: type[A]) -> A:
+        args = self.known.get(name)
+        return args if isinstance(args, struct) else struct()
+
+
+class ArgumentReader:
+    """Reads the pluginConfig of one profile."""
+
+    def __init__(self, known: Collection[str], problems: list[Problem], notices: list[str]) -> None:
+        self._known = known
+        self._problems = problems
+        self._notices = notices
+
+    def read(self, configs: tuple[PluginConfig, ...], path: str) -> PluginArguments:
+        known: dict[str, Arguments] = {}
+        raw: dict[str, Mapping[str, Any]] = {}
+        for index, config in enumerate(configs):
+            item = f"{path}[{index}]"
+            if config.name in known or config.name in raw:
+                self._refuse(f"{item}.name", f"{config.name} is configured twice; put its arguments together")
+            elif config.name not in self._known:
+                self._refuse(f"{item}.name", unknown_plugin(config.name, self._known))
+            elif config.name in _SHAPES:
+                known[config.name] = self._checked(config, f"{item}.args")
+            elif config.name in BUILT_IN:
+                self._refuse(f"{item}.name", f"{config.name} takes no arguments; remove the entry")
+            else:
+                raw[config.name] = self._free_form(config.args, f"{item}.args")
+        return PluginArguments(known, raw)
+
+    def _checked(self, config: PluginConfig, path: str) -> Arguments:
+        name, misfits = config.name, len(self._problems)
+        args = decoded(_SHAPES[name], {} if config.args is None else config.args, path, self._problems)
+        if len(self._problems) > misfits:
+            return args
+        for field_name, given, right in (
+            ("apiVersion", args.api_version, API_VERSION),
+            ("kind", args.kind, f"{name}Args"),
+        ):
+            if given not in {"", right}:
+                self._refuse(f"{path}.{field_name}", f"must be {right}, not {given!r}")
+        if wrong := [*argument_problems(args, path)]:
+            self._problems += wrong
+            return _SHAPES[name]()
+        if name in _FIXED and config.args:
+            self._notices.append(f"{path}: without effect; Posse always uses the default values")
+        if name in NOT_DONE:
+            self._notices.append(f"{path}: without effect; Posse has no {name}")
+        return args
+
+    def _free_form(self, args: Any, path: str) -> Mapping[str, Any]:
+        if isinstance(args, dict) or args is None:
+            return args or {}
+        self._refuse(path, "expected an object")
+        return {}
+
+    def _refuse(self, path: str, message: str) -> None:
+        self._problems.append(Problem(path, message))

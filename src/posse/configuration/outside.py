@@ -1,0 +1,101 @@
+"""Plugins from installed packages: a class that says which protocol of the engine it implements by deriving from it.
+
+Whatever is wrong with a plugin when it is loaded or made is told as a problem of the configuration; what goes wrong later
+is the guard's business.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from posse.engine.contract import (
+    ClusterScore,
+    ClusterScoreRule,
+    FilterRule,
+    GroupRule,
+    RelativeScore,
+    RelativeScoreRule,
+    RowScore,
+    RowScoreRule,
+)
+from posse.engine.plugin_guard import (
+    GuardedClusterScore,
+    GuardedFilterRule,
+    GuardedGroupRule,
+    GuardedRelativeScore,
+    GuardedRowScore,
+    GuardedScoreRule,
+    PluginFaults,
+)
+from posse.engine.profile import Profile
+
+PluginLoader = Callable[[], object]
+"""Returns what the package names as its plugin; may raise anything."""
+
+
+class PluginUnusable(Exception):  # noqa: N818 - the message goes on from the plugin's name
+    """Why the plugin cannot take part."""
+
+
+def outside_rules(
+    name: str, load: PluginLoader, arguments: Mapping[str, Any], faults: PluginFaults
+) -> Profile:
+    plugin_class, protocol = _loaded(load)
+    rule = _made(plugin_class, arguments)
+    called = getattr(rule, "name", None)
+    if called != name:
+        raise PluginUnusable(f"calls itself {called!r}; its name attribute must be {name!r}")
+    if protocol in _SCORES and not isinstance(getattr(rule, "weight", None), int):
+        raise PluginUnusable("has no weight; a score has one, for when the file gives none")
+    return _GUARDED[protocol](rule, faults)
+
+
+def _loaded(load: PluginLoader) -> tuple[type, type]:
+    """The class, and the protocol it implements."""
+    try:
+        loaded = load()
+    except Exception as error:
+        raise PluginUnusable(f"cannot be loaded: {type(error).__name__}: {error}") from error
+    if not isinstance(loaded, type):
+        raise PluginUnusable("is not a class; its entry point must name one")
+    implemented = [protocol for protocol in _GUARDED if protocol in loaded.__mro__]
+    if len(implemented) != 1:
+        choices = ", ".join(protocol.__name__ for protocol in _GUARDED)
+        raise PluginUnusable(f"must derive from exactly one of {choices} (posse.engine.contract)")
+    return loaded, implemented[0]
+
+
+def _made(plugin_class: type, arguments: Mapping[str, Any]) -> Any:
+    try:
+        return plugin_class(arguments)
+    except Exception as error:
+        raise PluginUnusable(f"does not accept its arguments: {type(error).__name__}: {error}") from error
+
+
+def _filter(rule: FilterRule, faults: PluginFaults) -> Profile:
+    return Profile(filters=(GuardedFilterRule(rule, faults),))
+
+
+def _row_score(rule: RowScoreRule, faults: PluginFaults) -> Profile:
+    return Profile(row_scores=(GuardedScoreRule[RowScore](rule, faults, GuardedRowScore),))
+
+
+def _relative_score(rule: RelativeScoreRule, faults: PluginFaults) -> Profile:
+    return Profile(relative_scores=(GuardedScoreRule[RelativeScore](rule, faults, GuardedRelativeScore),))
+
+
+def _cluster_score(rule: ClusterScoreRule, faults: PluginFaults) -> Profile:
+    return Profile(cluster_scores=(GuardedScoreRule[ClusterScore](rule, faults, GuardedClusterScore),))
+
+
+def _group_rule(rule: GroupRule, faults: PluginFaults) -> Profile:
+    return Profile(group_rules=(GuardedGroupRule(rule, faults),))
+
+
+_GUARDED: dict[type, Callable[[Any, PluginFaults], Profile]] = {
+    FilterRule: _filter,
+    RowScoreRule: _row_score,
+    RelativeScoreRule: _relative_score,
+    ClusterScoreRule: _cluster_score,
+    GroupRule: _group_rule,
+}
+_SCORES = frozenset({RowScoreRule, RelativeScoreRule, ClusterScoreRule})

@@ -1,0 +1,80 @@
+"""What can be wrong with the plugin sets of a profile before any rule is made: names, weights, and hopes that are in vain."""
+
+from collections.abc import Collection, Iterator
+
+from posse.configuration.catalogue import INDISPENSABLE, NOT_DONE, REMOVED
+from posse.configuration.plugin_sets import ALL
+from posse.configuration.problems import Problem, suggestion
+from posse.configuration.shapes import PluginEntry, Plugins, PluginSet
+from posse.model.structure import fields_of
+
+_WITHOUT_EFFECT = {
+    "preEnqueue": "what keeps pods out of the queue is fixed",
+    "queueSort": "the queue is always ordered by priority, then by age",
+    "preFilter": "a rule prepares its filter itself; enable or disable it under filter",
+    "preScore": "a rule prepares its score itself; enable or disable it under score",
+    "reserve": "a decision reserves what it needs by itself",
+    "preBind": "what comes before a binding is fixed",
+    "bind": "Posse binds pods itself",
+    "postBind": "nothing is asked after a binding",
+    "placementGenerate": "where groups are tried is fixed",
+    "placementScore": "how placements of groups are compared is fixed",
+    "podGroupPostFilter": "only single pods have room made for them",
+}
+
+
+def sets_by_point(plugins: Plugins) -> dict[str, PluginSet]:
+    """By the names that the file uses."""
+    attributes = type(plugins).__struct_fields__
+    return {point: getattr(plugins, name) for point, name in zip(fields_of(Plugins), attributes, strict=True)}
+
+
+def set_problems(plugins: Plugins, known: Collection[str], path: str) -> Iterator[Problem]:
+    for point, entries in sets_by_point(plugins).items():
+        yield from _enabled_problems(entries.enabled, known, f"{path}.{point}.enabled")
+        yield from _disabled_problems(entries.disabled, known, f"{path}.{point}.disabled")
+
+
+def set_notices(plugins: Plugins, path: str) -> Iterator[str]:
+    for point, entries in sets_by_point(plugins).items():
+        if point in _WITHOUT_EFFECT and (entries.enabled or entries.disabled):
+            yield f"{path}.{point}: without effect; {_WITHOUT_EFFECT[point]}"
+        for entry in entries.enabled:
+            if entry.name in NOT_DONE:
+                yield f"{path}.{point}.enabled: Posse has no {entry.name}; pods are scheduled without it"
+
+
+def unknown_plugin(name: str, known: Collection[str]) -> str:
+    if not name:
+        return "is missing"
+    if name in REMOVED:
+        return f"{name} is no longer part of Kubernetes; NodeVolumeLimits does what it did"
+    return f"there is no plugin {name!r}; {suggestion(name, known)}"
+
+
+def _enabled_problems(
+    entries: tuple[PluginEntry, ...], known: Collection[str], path: str
+) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for index, entry in enumerate(entries):
+        item = f"{path}[{index}]"
+        if entry.name not in known:
+            yield Problem(f"{item}.name", unknown_plugin(entry.name, known))
+        elif entry.name in seen:
+            yield Problem(f"{item}.name", f"{entry.name} is enabled twice; keep one")
+        seen.add(entry.name)
+        if entry.weight < 0:
+            yield Problem(f"{item}.weight", f"must not be negative, and is {entry.weight}")
+
+
+def _disabled_problems(
+    entries: tuple[PluginEntry, ...], known: Collection[str], path: str
+) -> Iterator[Problem]:
+    for index, entry in enumerate(entries):
+        item = f"{path}[{index}].name"
+        if entry.name == ALL:
+            continue
+        if entry.name not in known:
+            yield Problem(item, unknown_plugin(entry.name, known))
+        elif entry.name in INDISPENSABLE:
+            yield Problem(item, f"{entry.name} is part of Posse itself and cannot be disabled")

@@ -1,0 +1,145 @@
+"""One profile of the file: which rules take part, in which order and with which weight."""
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from posse.configuration.arguments import ArgumentReader, PluginArguments
+from posse.configuration.catalogue import BUILT_IN, DEFAULT_PLUGINS, PREEMPTION
+from posse.configuration.outside import PluginLoader, PluginUnusable, outside_rules
+from posse.configuration.plugin_checks import set_notices, set_problems
+from posse.configuration.plugin_sets import at_point, merged, weight_of
+from posse.configuration.problems import Problem
+from posse.configuration.rules import limits_of, rules_of, spreading_of
+from posse.configuration.shapes import PluginEntry, Plugins, PluginSet, ProfileShape
+from posse.engine.plugin_guard import PluginFaults
+from posse.engine.pod_reading import PodPolicy
+from posse.engine.profile import Profile
+from posse.engine.resource_limits import NOTHING_LIMITED
+
+_NO_RULES = Profile()
+
+
+class Weighted(Protocol):
+    weight: int
+
+
+W = TypeVar("W", bound=Weighted)
+
+
+class ProfileReader:
+    """Reads profiles one after the other; what is wrong and what has no effect is collected over all of them."""
+
+    def __init__(self, plugins: Mapping[str, PluginLoader]) -> None:
+        self.problems: list[Problem] = []
+        self.notices: list[str] = []
+        self.faults = PluginFaults()
+        self._plugins = plugins
+        self._known = BUILT_IN | plugins.keys()
+        for name in sorted(BUILT_IN & plugins.keys()):
+            self.notices.append(
+                f"plugin {name} of an installed package is ignored; Kubernetes has its own {name}"
+            )
+
+    def read(self, shape: ProfileShape, path: str) -> Profile:
+        plugins, sets = shape.plugins, f"{path}.plugins"
+        self.problems += set_problems(plugins, self._known, sets)
+        self.notices += set_notices(plugins, sets)
+        reader = ArgumentReader(self._known, self.problems, self.notices)
+        arguments = reader.read(shape.plugin_config, f"{path}.pluginConfig")
+        everywhere = merged(DEFAULT_PLUGINS, plugins.multi_point)
+        enabled = [*everywhere, *plugins.filter.enabled, *plugins.score.enabled, *plugins.permit.enabled]
+        rules = self._rules(dict.fromkeys(entry.name for entry in enabled), arguments, sets)
+        self.problems += _misplaced(plugins, rules, sets)
+        return _assembled(_Choice(everywhere, rules), plugins, arguments)
+
+    def _rules(self, names: Iterable[str], arguments: PluginArguments, path: str) -> dict[str, Profile]:
+        rules: dict[str, Profile] = {}
+        for name in names:
+            if name in BUILT_IN:
+                rules[name] = rules_of(name, arguments)
+            elif name in self._plugins:
+                rules[name] = self._outside_rules(name, arguments, path)
+        return rules
+
+    def _outside_rules(self, name: str, arguments: PluginArguments, path: str) -> Profile:
+        try:
+            return outside_rules(name, self._plugins[name], arguments.outside.get(name, {}), self.faults)
+        except PluginUnusable as unusable:
+            self.problems.append(Problem(path, f"plugin {name} {unusable}"))
+            return _NO_RULES
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    everywhere: Sequence[PluginEntry]
+    """What multiPoint and the defaults enable."""
+    rules: Mapping[str, Profile]
+
+    def at(self, point: PluginSet, speaks: Callable[[Profile], bool]) -> list[tuple[int, Profile]]:
+        """Weights and rules of the plugins that are asked at a point."""
+
+        def implements(name: str) -> bool:
+            return speaks(self.rules.get(name, _NO_RULES))
+
+        entries = at_point(self.everywhere, point, implements)
+        return [(weight_of(entry), self.rules.get(entry.name, _NO_RULES)) for entry in entries]
+
+
+def _assembled(choice: _Choice, plugins: Plugins, arguments: PluginArguments) -> Profile:
+    filtering = choice.at(plugins.filter, _filters)
+    filters = [rule for _, rules in filtering for rule in rules.filters]
+    scoring = choice.at(plugins.score, _scores)
+    fits = any(rule.name == "NodeResourcesFit" for rule in filters)
+    return Profile(
+        preconditions=tuple(rule for _, rules in filtering for rule in rules.preconditions),
+        filters=tuple(filters),
+        row_scores=tuple(_weighing(r, weight) for weight, rules in scoring for r in rules.row_scores),
+        relative_scores=tuple(
+            _weighing(r, weight) for weight, rules in scoring for r in rules.relative_scores
+        ),
+        cluster_scores=tuple(_weighing(r, weight) for weight, rules in scoring for r in rules.cluster_scores),
+        group_rules=tuple(
+            r for _, rules in choice.at(plugins.permit, _group_rules) for r in rules.group_rules
+        ),
+        policy=PodPolicy(limits_of(arguments) if fits else NOTHING_LIMITED, spreading_of(arguments)),
+        preempts=_preempts(choice.everywhere, plugins.post_filter),
+    )
+
+
+def _preempts(everywhere: Sequence[PluginEntry], point: PluginSet) -> bool:
+    return any(entry.name == PREEMPTION for entry in at_point(everywhere, point, PREEMPTION.__eq__))
+
+
+def _weighing(rule: W, weight: int) -> W:
+    weighed = copy.copy(rule)
+    weighed.weight = weight
+    return weighed
+
+
+def _filters(rules: Profile) -> bool:
+    return bool(rules.filters)
+
+
+def _scores(rules: Profile) -> bool:
+    return bool(rules.row_scores or rules.relative_scores or rules.cluster_scores)
+
+
+def _group_rules(rules: Profile) -> bool:
+    return bool(rules.group_rules)
+
+
+def _misplaced(plugins: Plugins, rules: Mapping[str, Profile], path: str) -> list[Problem]:
+    """Plugins that are enabled where they have nothing to say, although they do elsewhere."""
+    points = (
+        ("filter", plugins.filter, _filters),
+        ("score", plugins.score, _scores),
+        ("permit", plugins.permit, _group_rules),
+    )
+    return [
+        Problem(f"{path}.{point}.enabled[{index}].name", f"{entry.name} has nothing to say here; remove it")
+        for point, entries, speaks in points
+        for index, entry in enumerate(entries.enabled)
+        if entry.name in rules and rules[entry.name] != _NO_RULES and not speaks(rules[entry.name])
+    ]

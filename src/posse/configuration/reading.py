@@ -1,0 +1,126 @@
+"""Reads a KubeSchedulerConfiguration: the profiles it describes, or everything that is wrong with it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from posse.configuration.decoding import decoded
+from posse.configuration.outside import PluginLoader
+from posse.configuration.problems import ConfigurationError, Problem
+from posse.configuration.profiles import ProfileReader
+from posse.configuration.shapes import API_VERSION, KIND, ConfigurationShape, ProfileShape
+from posse.engine.backlog import Backoff
+from posse.engine.engine import DEFAULT_SCHEDULER, EngineOptions
+from posse.engine.profile import Profile
+
+_ALL_NODES_ARE_SCORED = "Posse always scores all nodes"
+_WITHOUT_EFFECT = {
+    "parallelism": "Posse works on all nodes at once",
+    "leaderElection": "an embedded cluster has one scheduler",
+    "clientConnection": "the scheduler of an embedded cluster needs no connection",
+    "enableProfiling": "Posse serves no profiling data",
+    "enableContentionProfiling": "Posse serves no profiling data",
+    "percentageOfNodesToScore": _ALL_NODES_ARE_SCORED,
+    "delayCacheUntilActive": "an embedded cluster has one scheduler",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What a file says; without one, what Kubernetes does by default."""
+
+    options: EngineOptions = field(default_factory=EngineOptions)
+    notices: tuple[str, ...] = ()
+    """What stands in the file without having an effect, and why."""
+
+
+def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Configuration:
+    """Raises ConfigurationError, with all problems at once."""
+    if problems := _identity_problems(document):
+        raise ConfigurationError(problems)
+    misfits: list[Problem] = []
+    shape = decoded(ConfigurationShape, document, "", misfits)
+    reader = ProfileReader(plugins)
+    profiles = _profiles(shape, reader)
+    problems = [*misfits, *_beside(misfits, [*_file_problems(shape), *reader.problems])]
+    if problems:
+        raise ConfigurationError(problems)
+    notices = (*_notices(shape, document), *reader.notices)
+    return Configuration(EngineOptions(profiles, _backoff(shape), reader.faults), notices)
+
+
+def _profiles(shape: ConfigurationShape, reader: ProfileReader) -> dict[str, Profile]:
+    """Without any profile there is the default one; a profile on its own need not be named."""
+    return {
+        profile.scheduler_name or DEFAULT_SCHEDULER: reader.read(profile, f"profiles[{index}]")
+        for index, profile in enumerate(shape.profiles or (ProfileShape(),))
+    }
+
+
+def _identity_problems(document: Any) -> list[Problem]:
+    """If it is something else altogether, that is all there is to say."""
+    if not isinstance(document, dict):
+        return [Problem("", f"expected a {KIND}: an object with apiVersion and kind")]
+    expected = (("apiVersion", API_VERSION), ("kind", KIND))
+    return [
+        Problem(name, f"must be {right}, not {document.get(name)!r}")
+        for name, right in expected
+        if document.get(name) != right
+    ]
+
+
+def _beside(misfits: list[Problem], others: list[Problem]) -> list[Problem]:
+    """Without what only follows from a value that was left out."""
+    return [other for other in others if not any(other.path.startswith(misfit.path) for misfit in misfits)]
+
+
+def _file_problems(shape: ConfigurationShape) -> Iterator[Problem]:
+    yield from _name_problems(shape.profiles)
+    yield from _backoff_problems(_backoff(shape))
+    if shape.parallelism is not None and shape.parallelism <= 0:
+        yield Problem("parallelism", f"must be greater than 0, not {shape.parallelism}")
+    yield from _percentage_problems(shape.percentage_of_nodes_to_score, "")
+    for index, profile in enumerate(shape.profiles):
+        yield from _percentage_problems(profile.percentage_of_nodes_to_score, f"profiles[{index}].")
+    if shape.extenders:
+        yield Problem("extenders", "Posse calls no extenders; remove them, or write what they do as a plugin")
+
+
+def _name_problems(profiles: tuple[ProfileShape, ...]) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for index, profile in enumerate(profiles):
+        name, path = profile.scheduler_name, f"profiles[{index}].schedulerName"
+        if not name and len(profiles) > 1:
+            yield Problem(path, "is missing; with several profiles each needs a name of its own")
+        elif name in seen:
+            yield Problem(path, f"{name} is the name of profiles[{seen[name]}] already; choose another")
+        seen.setdefault(name, index)
+
+
+def _backoff(shape: ConfigurationShape) -> Backoff:
+    usual = Backoff()
+    first, most = shape.pod_initial_backoff_seconds, shape.pod_max_backoff_seconds
+    return Backoff(
+        usual.first_seconds if first is None else first, usual.most_seconds if most is None else most
+    )
+
+
+def _backoff_problems(backoff: Backoff) -> Iterator[Problem]:
+    if backoff.first_seconds <= 0:
+        yield Problem("podInitialBackoffSeconds", f"must be greater than 0, not {backoff.first_seconds}")
+    if backoff.most_seconds < backoff.first_seconds:
+        yield Problem("podMaxBackoffSeconds", f"must not be less than the initial {backoff.first_seconds}")
+
+
+def _percentage_problems(percentage: int | None, prefix: str) -> Iterator[Problem]:
+    if percentage is not None and not 0 <= percentage <= 100:
+        yield Problem(f"{prefix}percentageOfNodesToScore", f"must be from 0 to 100, not {percentage}")
+
+
+def _notices(shape: ConfigurationShape, document: Mapping[str, Any]) -> Iterator[str]:
+    for name, reason in _WITHOUT_EFFECT.items():
+        if document.get(name) is not None:
+            yield f"{name}: without effect; {reason}"
+    for index, profile in enumerate(shape.profiles):
+        if profile.percentage_of_nodes_to_score is not None:
+            yield f"profiles[{index}].percentageOfNodesToScore: without effect; {_ALL_NODES_ARE_SCORED}"

@@ -1,0 +1,25 @@
+"""The array types of the engine's columns, and how rows are picked from them."""
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+Rows = slice | IntArray
+
+ALL_ROWS = slice(None)
+
+
+def tally(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The distinct rows, and how often each occurs."""
+    counts = Counter(rows.tolist())
+    return np.array(list(counts), dtype=np.int64), np.array(list(counts.values()), dtype=np.int64)
+
+
+def pick(table: IntArray, lines: IntArray, rows: Rows) -> IntArray:
+    """Some lines of a table, at some rows only."""
+    picked: IntArray = table[lines, rows] if isinstance(rows, slice) else table[lines[:, None], rows]
+    return picked

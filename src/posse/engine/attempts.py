@@ -1,0 +1,88 @@
+"""What came of attempts, as values for whoever counts them or tells their story.
+
+What a pod or a group is told itself is in reports.py, and there only what is news.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from posse.engine.cluster_state import PodRecord
+from posse.engine.cycle import Attempt
+from posse.engine.decisions import GroupKey, PodRef
+from posse.engine.groups import GroupRecord
+from posse.engine.pod_trial import Trial
+from posse.engine.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One attempt: for a group, or for a pod that found no place. (A pod that found one has its binding to show.)"""
+
+    who: PodRef | GroupKey
+    scheduler_name: str
+    number: int
+    """Counted from 1. A group counts with the member that was tried most often."""
+    queued_at: float
+    """When it was first free to be tried; of a group, when its first member was."""
+    verdict: Verdict
+    pods: int = 1
+    """For how many pods it decides: for a group, those that start, or all that it tried to start."""
+    sought_victims: bool = False
+    nominated_node: str = ""
+    victims: tuple[PodRef, ...] = ()
+
+
+def count(attempt: Attempt) -> None:
+    """Note on every pod that it was tried, and what stood in its way."""
+    for record in attempt.placed:
+        record.attempts += 1
+        record.refusals = ()
+    for record, verdict in attempt.refused:
+        record.attempts += 1
+        record.refusals = verdict.refusals
+
+
+def tried_pods(trial: Trial, *, sought_victims: bool) -> Iterator[Tried]:
+    victims: dict[str, list[PodRef]] = {}
+    for eviction in trial.evictions:
+        victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim.ref)
+    for record, verdict in trial.attempt.refused:
+        yield Tried(
+            record.ref,
+            record.ref.scheduler_name,
+            record.attempts,
+            record.queued_at,
+            verdict,
+            sought_victims=sought_victims,
+            nominated_node=record.nominated,
+            victims=tuple(victims.get(record.ref.uid, ())),
+        )
+
+
+def tried_group(group: GroupRecord, attempt: Attempt) -> Iterator[Tried]:
+    """The group as a whole and, if it starts, each member that it starts without."""
+    refused = [record for record, _ in attempt.refused]
+    if not attempt.verdict.succeeded:
+        yield _whole(group, refused, _with_all_refusals(attempt))
+        return
+    yield _whole(group, attempt.placed, attempt.verdict)
+    for record, verdict in attempt.refused:
+        yield Tried(record.ref, record.ref.scheduler_name, record.attempts, record.queued_at, verdict)
+
+
+def _whole(group: GroupRecord, members: Sequence[PodRecord], verdict: Verdict) -> Tried:
+    return Tried(
+        group.key,
+        members[0].ref.scheduler_name,
+        max(record.attempts for record in members),
+        min(record.queued_at for record in members),
+        verdict,
+        len(members),
+    )
+
+
+def _with_all_refusals(attempt: Attempt) -> Verdict:
+    # Members of one class share one verdict, so there are far fewer of them than members.
+    verdicts = {id(verdict): verdict for _, verdict in attempt.refused}.values()
+    refusals = dict.fromkeys(refusal for verdict in verdicts for refusal in verdict.refusals)
+    return Verdict(attempt.verdict.code, attempt.verdict.message, tuple(refusals))

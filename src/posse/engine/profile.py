@@ -1,0 +1,28 @@
+"""The rules that a scheduler name stands for, in the order in which they are asked."""
+
+from dataclasses import dataclass
+
+from posse.engine.contract import (
+    ClusterScoreRule,
+    FilterRule,
+    GroupRule,
+    PreconditionRule,
+    RelativeScoreRule,
+    RowScoreRule,
+)
+from posse.engine.pod_reading import PLAIN_POLICY, PodPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Row-local filters come before those that look at the cluster; the first that refuses a node gives the reason."""
+
+    preconditions: tuple[PreconditionRule, ...] = ()
+    filters: tuple[FilterRule, ...] = ()
+    row_scores: tuple[RowScoreRule, ...] = ()
+    relative_scores: tuple[RelativeScoreRule, ...] = ()
+    cluster_scores: tuple[ClusterScoreRule, ...] = ()
+    group_rules: tuple[GroupRule, ...] = ()
+    policy: PodPolicy = PLAIN_POLICY
+    preempts: bool = True
+    """Whether pods that find no room may have it made for them."""

@@ -1,0 +1,45 @@
+"""PreferNoSchedule taints: the fewer a node has that the pod does not tolerate, the better."""
+
+import numpy as np
+
+from posse.engine.arrays import BoolArray, IntArray, Rows
+from posse.engine.node_table import NodeTable
+from posse.engine.scene import Scene, Subject
+from posse.engine.tolerations import tolerated
+from posse.model.node import Taint
+from posse.model.placement import Toleration
+
+_FULL_MARKS = 100
+
+
+class TaintPreference:
+    name = "TaintToleration"
+
+    def __init__(self, weight: int = 3) -> None:
+        self.weight = weight
+
+    def compile(self, subject: Subject, scene: Scene) -> "TaintPreferenceScore":
+        # A toleration of another effect says nothing about PreferNoSchedule.
+        tolerations = [t for t in subject.pod_class.spec.tolerations if t.effect in {"", "PreferNoSchedule"}]
+        return TaintPreferenceScore(scene.nodes, tolerations)
+
+
+class TaintPreferenceScore:
+    def __init__(self, nodes: NodeTable, tolerations: list[Toleration]) -> None:
+        self._nodes = nodes
+        self._tolerations = tolerations
+        self._counts: list[int] = []
+
+    def raw(self, rows: Rows) -> IntArray:
+        self._counts.extend(self._count(taints) for taints in self._nodes.taint_sets[len(self._counts) :])
+        counted: IntArray = np.array(self._counts, dtype=np.int64)[self._nodes.taint_set[rows]]
+        return counted
+
+    def normalised(self, raw: IntArray, feasible: BoolArray) -> IntArray:
+        most = int(raw[feasible].max())
+        return _FULL_MARKS - raw * _FULL_MARKS // most if most > 0 else np.full_like(raw, _FULL_MARKS)
+
+    def _count(self, taints: tuple[Taint, ...]) -> int:
+        return sum(
+            1 for t in taints if t.effect == "PreferNoSchedule" and not tolerated(t, self._tolerations)
+        )

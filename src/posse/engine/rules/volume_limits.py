@@ -1,0 +1,87 @@
+"""A node attaches only so many volumes of a storage driver. A volume counts once, however many pods use it."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from posse.engine.arrays import BoolArray, Rows
+from posse.engine.decisions import ClaimKey
+from posse.engine.scene import Scene, Subject
+
+_FULL = "node(s) exceed max volume count"
+
+
+class VolumeLimits:
+    name = "NodeVolumeLimits"
+
+    def compile(self, subject: Subject, scene: Scene) -> "LimitsFilter | None":
+        needs = subject.pod_class.volumes
+        if needs is None or not needs.claims:
+            return None
+        return LimitsFilter([use.key for use in needs.claims], scene)
+
+
+class LimitsFilter:
+    is_row_local = False
+    """What a claim stands for can change while pods stay where they are."""
+
+    def __init__(self, keys: Sequence[ClaimKey], scene: Scene) -> None:
+        self._keys = keys
+        self._nodes = scene.nodes
+        self._storage = scene.storage
+
+    def passes(self, rows: Rows) -> BoolArray:
+        refused: BoolArray = np.logical_or.reduce([holds for _, holds in self.refusals(rows)])
+        return ~refused
+
+    def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
+        lacking = self._lacking()
+        full = self._full()
+        for _, lacks in lacking:
+            full &= ~lacks
+        return [
+            *((f"{name} CSI driver is not installed on the node", lacks[rows]) for name, lacks in lacking),
+            (_FULL, full[rows]),
+        ]
+
+    def hopeless(self, rows: Rows) -> BoolArray:
+        return np.zeros(self._nodes.alive[rows].shape, dtype=np.bool_)
+
+    def _drivers(self) -> Counter[str]:
+        """How many volumes of each driver the pod brings along."""
+        return Counter(driver for driver, _ in sorted(self._storage.usage.csi_volumes(self._keys)))
+
+    def _lacking(self) -> list[tuple[str, BoolArray]]:
+        """Drivers that insist on being there, each with the rows where it is the first that is not."""
+        found: list[tuple[str, BoolArray]] = []
+        undecided = self._nodes.alive.copy()
+        for driver in self._drivers():
+            known = self._storage.book.csi_drivers.get(driver)
+            if known is not None and known.spec.prevent_pod_scheduling_if_missing:
+                lacks = undecided & ~self._storage.limits.is_installed(driver)
+                undecided &= ~lacks
+                found.append((driver, lacks))
+        return found
+
+    def _full(self) -> BoolArray:
+        full = np.zeros(self._nodes.alive.size, dtype=np.bool_)
+        for driver, count in self._drivers().items():
+            full |= np.less(self._storage.limits.room(driver), count)
+        for node in self._nodes_with_some():
+            row = self._nodes.row_of.get(node)
+            if row is not None and full[row]:
+                full[row] = self._is_full(node, row)
+        return full
+
+    def _nodes_with_some(self) -> list[str]:
+        """Nodes where some of the volumes may be attached already and need no room."""
+        return [node for key in self._keys for node in self._storage.usage.nodes_of(key)]
+
+    def _is_full(self, node: str, row: int) -> bool:
+        usage = self._storage.usage
+        attached = usage.attached(node)
+        new = Counter(
+            driver for driver, name in usage.csi_volumes(self._keys) if (driver, name) not in attached
+        )
+        return any(self._storage.limits.room(driver)[row] < count for driver, count in new.items())

@@ -1,0 +1,59 @@
+"""Counting pods per domain for one spread constraint: which nodes take part, and what their domains hold."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from posse.engine.arrays import ALL_ROWS, BoolArray, IntArray
+from posse.engine.domains import domain_sums, has_domain
+from posse.engine.label_columns import LabelColumn
+from posse.engine.node_selection import RowTest, required_affinity_test
+from posse.engine.pod_terms import Spread
+from posse.engine.scene import Scene, Subject
+from posse.engine.tolerations import accepted_taints_test
+
+
+class SpreadCount:
+    def __init__(
+        self, spread: Spread, subject: Subject, scene: Scene, keyed_by: Sequence[LabelColumn]
+    ) -> None:
+        self.spread = spread
+        self.label = scene.nodes.labels.column(spread.topology_key)
+        self.column = scene.census.column(spread.query)
+        self.self_match = int(spread.query in subject.matches_own)
+        """1 if the pod itself counts where it goes."""
+        self._nodes = scene.nodes
+        self._keyed_by = keyed_by
+        self._policies = _inclusion_tests(spread, subject, scene)
+        self._included: BoolArray = np.empty(0, dtype=np.bool_)
+        self._version = -1
+
+    def included(self) -> BoolArray:
+        """Nodes that make domains and whose pods count; it changes only with the nodes themselves."""
+        if self._version != self._nodes.description_version:
+            included = self._nodes.alive.copy()
+            for label in self._keyed_by:
+                included &= has_domain(label)
+            for test in self._policies:
+                included &= test(ALL_ROWS)
+            self._included, self._version = included, self._nodes.description_version
+        return self._included
+
+    def domain_counts(self) -> tuple[IntArray, BoolArray]:
+        """For each value id of the topology key: matching pods, and whether any included node has that value."""
+        included = self.included()
+        sums = domain_sums(self.label, np.where(included, self.column.counts, 0))[1:]
+        exists = np.zeros(sums.size + 1, dtype=np.bool_)
+        exists[self.label.ids[included] + 1] = True
+        return sums, exists[1:]
+
+
+def _inclusion_tests(spread: Spread, subject: Subject, scene: Scene) -> list[RowTest]:
+    spec = subject.pod_class.spec
+    tests: list[RowTest] = []
+    affinity = required_affinity_test(scene.nodes, spec) if spread.honors_affinity else None
+    if affinity is not None:
+        tests.append(affinity)
+    if spread.honors_taints:
+        tests.append(accepted_taints_test(scene.nodes, spec.tolerations))
+    return tests

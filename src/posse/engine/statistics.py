@@ -1,0 +1,71 @@
+"""How many wait, where and because of whom, in the words of kube-scheduler. Counted when somebody asks."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from posse.engine.backlog import Place
+from posse.engine.cluster_state import PodRecord
+from posse.engine.intake import Intake
+
+
+class Queue(Enum):
+    ACTIVE = "active"
+    BACKOFF = "backoff"
+    UNSCHEDULABLE = "unschedulable"
+    GATED = "gated"
+    """Not to be tried as long as it, or its group, is as it is."""
+    INCOMPLETE = "incomplete"
+    """Its group does not exist yet."""
+
+
+_QUEUE_OF_PLACE = {
+    Place.ACTIVE: Queue.ACTIVE,
+    Place.TAKEN: Queue.ACTIVE,
+    Place.BACKING_OFF: Queue.BACKOFF,
+    Place.PENALISED: Queue.BACKOFF,
+    Place.PARKED: Queue.UNSCHEDULABLE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    nodes: int
+    pods: int
+    """On nodes, those included whose binding is still on its way."""
+    assumed_pods: int
+    """Whose binding is still on its way."""
+    pods_by_queue: Mapping[Queue, int]
+    single_pods_by_queue: Mapping[Queue, int]
+    groups_by_queue: Mapping[Queue, int]
+    refused_pods: Mapping[tuple[str, str], int]
+    """Waiting pods by the rule that refused them some node, and scheduler name. A pod counts for every such rule."""
+
+
+def statistics(known: Intake) -> Statistics:
+    attached = [record for record in known.pods.values() if record.node]
+    waiting = [record for record in known.pods.values() if known.is_pending(record)]
+    queues = [(record, _queue_of(known, record)) for record in waiting]
+    group_queues = {record.group: queue for record, queue in queues if record.group is not None}
+    return Statistics(
+        nodes=len(known.state.nodes),
+        pods=len(attached),
+        assumed_pods=sum(1 for record in attached if not record.pod.spec.node_name),
+        pods_by_queue=Counter(queue for _, queue in queues),
+        single_pods_by_queue=Counter(queue for record, queue in queues if record.group is None),
+        groups_by_queue=Counter(group_queues.values()),
+        refused_pods=Counter(
+            (rule, record.ref.scheduler_name)
+            for record in waiting
+            for rule in dict.fromkeys(refusal.rule for refusal in record.refusals)
+        ),
+    )
+
+
+def _queue_of(known: Intake, record: PodRecord) -> Queue:
+    entry = known.backlog.get(record.group or record.ref.uid)
+    if entry is not None:
+        return _QUEUE_OF_PLACE[entry.place]
+    group = known.groups.get(record.group) if record.group is not None else None
+    return Queue.INCOMPLETE if group is not None and group.podgroup is None else Queue.GATED

@@ -1,0 +1,239 @@
+"""What one subject sees of the nodes: where its pods may go, and how good each place is.
+
+`totals` is the whole answer: the score of a node that passes every filter, and REFUSED anywhere else. What depends on
+a node and its pods alone is kept and brought up to date row by row; the rest is computed when it is asked for.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from posse.engine.arrays import ALL_ROWS, BoolArray, IntArray, Rows
+from posse.engine.contract import (
+    ClusterScore,
+    Filter,
+    Precondition,
+    RelativeScore,
+    RowScore,
+    is_static,
+    reads_resources_only,
+)
+from posse.engine.profile import Profile
+from posse.engine.rank_memo import FEW, RankMemo
+from posse.engine.scene import Scene, Subject
+from posse.engine.verdict import Code, Refusal, Verdict
+
+REFUSED = -1
+
+
+class View:
+    def __init__(self, subject: Subject, scene: Scene, profile: Profile) -> None:
+        self._nodes = scene.nodes
+        self._limited = subject.pod_class.limited
+        self._load = subject.pod_class.load
+        self._is_alone = bool(subject.pod_class.ports or subject.pod_class.volumes)
+        """Whether one pod on a node may keep the next one away for another reason than lack of resources."""
+        required = [(rule.name, rule.compile(subject, scene)) for rule in profile.preconditions]
+        self._preconditions: list[tuple[str, Precondition]] = [
+            (name, made) for name, made in required if made is not None
+        ]
+        filters = [(rule.name, rule.compile(subject, scene)) for rule in profile.filters]
+        self._filters: list[tuple[str, Filter]] = [(name, made) for name, made in filters if made is not None]
+        self._static_filters = [made for _, made in self._filters if is_static(made)]
+        self._row_filters = [made for _, made in self._filters if made.is_row_local and not is_static(made)]
+        self._cluster_filters = [made for _, made in self._filters if not made.is_row_local]
+        row = [(rule.weight, rule.compile(subject, scene)) for rule in profile.row_scores]
+        self._static_scores: list[tuple[int, RowScore]] = [
+            (w, made) for w, made in row if made and is_static(made)
+        ]
+        self._row_scores: list[tuple[int, RowScore]] = [
+            (w, made) for w, made in row if made and not is_static(made)
+        ]
+        relative = [(rule.weight, rule.compile(subject, scene)) for rule in profile.relative_scores]
+        self._relative: list[tuple[int, RelativeScore]] = [
+            (w, made) for w, made in relative if made is not None
+        ]
+        cluster = [(rule.weight, rule.compile(subject, scene)) for rule in profile.cluster_scores]
+        self._cluster: list[tuple[int, ClusterScore]] = [(w, made) for w, made in cluster if made is not None]
+        by_usage: list[Filter | RowScore] = [*self._row_filters, *(made for _, made in self._row_scores)]
+        self._memo: RankMemo | None = None
+        if all(reads_resources_only(made) for made in by_usage):
+            self._memo = RankMemo(self._nodes, self._usage_rank_with)
+        self._passes: BoolArray = np.empty(0, dtype=np.bool_)
+        """Nodes that are there and pass the static filters."""
+        self._points: IntArray = np.empty(0, dtype=np.int64)
+        """Points of the static scores."""
+        self._rank: IntArray = np.empty(0, dtype=np.int64)
+        """Points of the row scores where the row filters pass, else REFUSED."""
+        self._raw: list[tuple[int, RelativeScore, IntArray]] = []
+        """Weight, relative score and its raw column; only those that tell nodes apart at all."""
+        self._version = -1
+        self._description_version = -1
+        """Versions of the node table that the two above agree with."""
+
+    @property
+    def is_row_local(self) -> bool:
+        """Whether placing a pod changes the totals of its own node only."""
+        self._refresh()
+        return not (self._preconditions or self._cluster_filters or self._cluster or self._raw)
+
+    def totals(self) -> IntArray:
+        """Not to be written to."""
+        if self.is_row_local:
+            return self._rank
+        if self._objection() is not None:
+            return np.full_like(self._rank, REFUSED)
+        feasible = np.not_equal(self._rank, REFUSED)
+        for made in self._cluster_filters:
+            if feasible.any():
+                feasible &= made.passes(ALL_ROWS)
+        if not feasible.any():
+            return np.full_like(self._rank, REFUSED)
+        return np.where(feasible, self._rank + self._extra_points(feasible), REFUSED)
+
+    def bursts(self, rows: IntArray, best: int, most: int) -> tuple[IntArray, IntArray | None]:
+        """How many pods in a row each of `rows` gets once it has its turn, if `best` is the best total around.
+
+        A node that becomes better by a pod gets the next one too, until it is no better than the others were. Only for
+        row-local subjects. The second answer is the rank of each row after that, if it was worked out.
+        """
+        if self._is_alone:
+            return np.ones(rows.size, dtype=np.int64), None
+        lengths = np.ones(rows.size, dtype=np.int64)
+        after = self._rank_with(rows, 1)
+        better = np.flatnonzero(after > best)
+        while better.size and lengths[better[0]] < most:
+            lengths[better] += 1
+            after[better] = self._rank_with(rows[better], int(lengths[better[0]]))
+            better = better[after[better] > best]
+        return lengths, after
+
+    def adopt(self, rows: IntArray, rank: IntArray, version: int) -> None:
+        """Take ranks that were worked out beforehand, if nothing but these rows was touched since `version`."""
+        if self._version == version and self._nodes.version == version + rows.size:
+            self._rank[rows] = rank
+            self._version = self._nodes.version
+
+    def capacity(self) -> IntArray:
+        """How many more pods each node can take, as far as resources and the present answers of filters go."""
+        room = np.full(self._nodes.alive.size, np.iinfo(np.int64).max, dtype=np.int64)
+        for index, wanted in self._limited:
+            free = self._nodes.allocatable[index] - self._nodes.requested[index]
+            np.minimum(room, free // wanted, out=room)
+        return np.where(np.not_equal(self.totals(), REFUSED), room, 0)
+
+    def resolvable(self) -> BoolArray:
+        """Nodes that do not refuse the pod for good: no filter turns it away in a way that eviction cannot mend."""
+        open_rows = self._nodes.alive.copy()
+        for _, made in self._filters:
+            open_rows &= made.passes(ALL_ROWS) | ~made.hopeless(ALL_ROWS)
+        return open_rows
+
+    def refuse(self) -> Verdict:
+        """Why no node takes the pod, counted by reason; each node speaks through the first rule that refused it."""
+        rows = np.flatnonzero(self._nodes.alive)
+        if not rows.size:
+            return Verdict(Code.UNRESOLVABLE, "no nodes available to schedule pods")
+        objection = self._objection()
+        if objection is not None:
+            message = f"0/{rows.size} nodes are available: {objection.reason}."
+            return Verdict(Code.UNRESOLVABLE, message, (objection,))
+        refusals: list[Refusal] = []
+        undecided: BoolArray = np.ones(rows.size, dtype=np.bool_)
+        resolvable: BoolArray = np.zeros(rows.size, dtype=np.bool_)
+        for name, made in self._filters:
+            refused = undecided & ~made.passes(rows)
+            if refused.any():
+                refusals += _counted(name, made.refusals(rows), refused)
+                resolvable |= refused & ~made.hopeless(rows)
+                undecided &= ~refused
+        code = Code.UNSCHEDULABLE if resolvable.any() else Code.UNRESOLVABLE
+        return Verdict(code, _message(rows.size, refusals), tuple(refusals))
+
+    def _objection(self) -> Refusal | None:
+        """What keeps the pod from going anywhere."""
+        for name, made in self._preconditions:
+            if reason := made.objection():
+                return Refusal(name, reason, len(self._nodes))
+        return None
+
+    def _extra_points(self, feasible: BoolArray) -> IntArray:
+        points = np.zeros_like(self._rank)
+        for weight, relative, raw in self._raw:
+            points += weight * relative.normalised(raw, feasible)
+        for weight, score in self._cluster:
+            points += weight * score.points(feasible)
+        return points
+
+    def _refresh(self) -> None:
+        if self._version == self._nodes.version:
+            return
+        if self._description_version != self._nodes.description_version:
+            self._look_at_descriptions()
+            rows = None
+        else:
+            rows = self._nodes.touched_since(self._version)
+        if rows is None:
+            self._rank = self._rank_of(ALL_ROWS)
+        else:
+            # Nodes that are out of the question stay so, whatever pods do on them.
+            rows = rows[self._passes[rows]]
+            self._rank[rows] = self._rank_of(rows)
+        self._version = self._nodes.version
+
+    def _look_at_descriptions(self) -> None:
+        """Work out what changes only when nodes do, not when pods come and go."""
+        self._passes = self._nodes.alive.copy()
+        for made in self._static_filters:
+            self._passes &= made.passes(ALL_ROWS)
+        self._points = np.zeros(self._passes.size, dtype=np.int64)
+        for weight, score in self._static_scores:
+            self._points += weight * score.points(ALL_ROWS)
+        raw = [(weight, relative, relative.raw(ALL_ROWS)) for weight, relative in self._relative]
+        self._raw = [(weight, relative, column) for weight, relative, column in raw if column.any()]
+        self._description_version = self._nodes.description_version
+
+    def _rank_with(self, rows: IntArray, pods: int) -> IntArray:
+        """The rank if each of `rows`, which pass the static filters, had that many more of these pods."""
+        if self._memo is not None and rows.size <= FEW:
+            rank = self._memo.ranks(rows, pods)
+        else:
+            rank = self._usage_rank_with(rows, pods)
+        return np.where(np.equal(rank, REFUSED), REFUSED, rank + self._points[rows])
+
+    def _usage_rank_with(self, rows: IntArray, pods: int) -> IntArray:
+        self._nodes.change_usage(rows, self._load, pods)
+        rank = self._usage_rank(rows)
+        self._nodes.change_usage(rows, self._load, -pods)
+        return rank
+
+    def _rank_of(self, rows: Rows) -> IntArray:
+        if self._memo is not None and not isinstance(rows, slice) and rows.size <= FEW:
+            rank = self._memo.ranks(rows, 0)
+        else:
+            rank = self._usage_rank(rows)
+        refused = np.equal(rank, REFUSED) | ~self._passes[rows]
+        return np.where(refused, REFUSED, rank + self._points[rows])
+
+    def _usage_rank(self, rows: Rows) -> IntArray:
+        """What follows from the pods on a node: points where the row filters pass."""
+        passes = self._nodes.alive[rows]
+        for made in self._row_filters:
+            passes = passes & made.passes(rows)
+        points = np.zeros(passes.shape, dtype=np.int64)
+        for weight, score in self._row_scores:
+            points = points + weight * score.points(rows)
+        return np.where(passes, points, REFUSED)
+
+
+def _counted(rule: str, reasons: Sequence[tuple[str, BoolArray]], refused: BoolArray) -> list[Refusal]:
+    counts = [(reason, int(np.count_nonzero(holds & refused))) for reason, holds in reasons]
+    return [Refusal(rule, reason, count) for reason, count in counts if count]
+
+
+def _message(node_count: int, refusals: Sequence[Refusal]) -> str:
+    counts: dict[str, int] = {}
+    for refusal in refusals:
+        counts[refusal.reason] = counts.get(refusal.reason, 0) + refusal.nodes
+    reasons = sorted(f"{count} {reason}" for reason, count in counts.items())
+    return f"0/{node_count} nodes are available: {', '.join(reasons)}."

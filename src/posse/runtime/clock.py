@@ -1,0 +1,9 @@
+"""The time of day, as a clock that is never set back: backoffs and flushes must not sleep through an adjustment."""
+
+import time
+from collections.abc import Callable
+
+
+def steady_clock() -> Callable[[], float]:
+    offset = time.time() - time.monotonic()
+    return lambda: offset + time.monotonic()

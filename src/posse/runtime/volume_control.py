@@ -1,0 +1,72 @@
+"""Runs the volume controller of the embedded cluster: claims and volumes seen go in, bindings are written."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from posse.apiserver.patches import MERGE_PATCH
+from posse.apiserver.requests import Patch
+from posse.apiserver.transport import Transport
+from posse.controllers.volume_binding import VolumeBinder, Write
+from posse.engine.volumes.book import StorageObject
+from posse.kinds.kind import Kind
+from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
+from posse.model.decoding import ShapeError, decode
+from posse.model.volume import PersistentVolume, PersistentVolumeClaim, StorageClass
+from posse.runtime.controllers import attempt
+from posse.runtime.following import Follower, Json
+
+log = logging.getLogger(__name__)
+
+
+class VolumeControl:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._binder = VolumeBinder()
+        self._changed = asyncio.Event()
+        self._followers = (
+            self._follower(STORAGE_CLASS, StorageClass),
+            self._follower(PERSISTENT_VOLUME, PersistentVolume),
+            self._follower(PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim),
+        )
+
+    async def run(self) -> None:
+        """Control until cancelled. Nothing is concluded before everything that exists has been seen."""
+        for follower in self._followers:
+            await follower.sync()
+        async with asyncio.TaskGroup() as tasks:
+            for follower in self._followers:
+                tasks.create_task(follower.follow())
+            tasks.create_task(self._bind())
+
+    async def _bind(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            writes = self._binder.writes()
+            await asyncio.gather(*(attempt(self._write(w), w.kind, w.namespace, w.name) for w in writes))
+
+    async def _write(self, write: Write) -> None:
+        patch = Patch(MERGE_PATCH, write.patch)
+        await self._transport.patch(
+            write.kind, write.namespace, write.name, patch, subresource=write.subresource
+        )
+
+    def _follower(self, kind: Kind, struct: type[StorageObject]) -> Follower:
+        def on_seen(obj: Json) -> None:
+            self._tell(self._binder.see, struct, obj)
+
+        def on_gone(obj: Json) -> None:
+            self._tell(self._binder.lose, struct, obj)
+
+        return Follower(self._transport, kind, on_seen, on_gone)
+
+    def _tell(
+        self, listener: Callable[[StorageObject], None], struct: type[StorageObject], obj: Json
+    ) -> None:
+        """One object that cannot be read is left out; it never stops the others."""
+        try:
+            listener(decode(struct, obj))
+        except ShapeError as error:
+            log.warning("ignoring %s %s: %s", struct.__name__, obj["metadata"]["name"], error)
+        self._changed.set()

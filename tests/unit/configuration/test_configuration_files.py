@@ -1,0 +1,192 @@
+"""What a file may say, and how it is told what it may not."""
+
+import pytest
+
+from posse.configuration.problems import ConfigurationError
+from posse.configuration.reading import read_configuration
+from posse.engine.backlog import Backoff
+from posse.engine.rules.registry import DEFAULT_PROFILE
+from tests.configuring import (
+    configured,
+    disabled,
+    document,
+    enabled,
+    filters,
+    options,
+    problems,
+    read,
+    scores,
+)
+
+
+def names(profile):
+    return (
+        [rule.name for rule in profile.preconditions],
+        filters(profile),
+        scores(profile),
+        profile.policy,
+        profile.preempts,
+    )
+
+
+def test_a_file_without_profiles_is_the_default_profile():
+    profiles = options().profiles
+    assert list(profiles) == ["default-scheduler"]
+    assert names(profiles["default-scheduler"]) == names(DEFAULT_PROFILE)
+
+
+def test_nulls_count_as_absent():
+    assert list(options(profiles=None, parallelism=None).profiles) == ["default-scheduler"]
+
+
+def test_a_profile_on_its_own_need_not_be_named():
+    assert list(options({}).profiles) == ["default-scheduler"]
+    assert list(options({"schedulerName": "mine"}).profiles) == ["mine"]
+
+
+def test_the_names_of_profiles_are_the_schedulers_that_pods_may_name():
+    profiles = options({"schedulerName": "a"}, {"schedulerName": "b"}).profiles
+    assert list(profiles) == ["a", "b"]
+
+
+def test_backoff_is_that_of_the_file():
+    assert options().backoff == Backoff(1, 10)
+    assert options(podInitialBackoffSeconds=2, podMaxBackoffSeconds=60).backoff == Backoff(2, 60)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"parallelism": 16},
+        {"percentageOfNodesToScore": 50},
+        {"leaderElection": {"leaderElect": True, "leaseDuration": "15s"}},
+        {"clientConnection": {"kubeconfig": "/etc/kubernetes/scheduler.conf", "qps": 50}},
+        {"enableProfiling": True},
+        {"enableContentionProfiling": False},
+        {"delayCacheUntilActive": True},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_what_has_no_meaning_here_is_accepted_with_a_notice(fields):
+    (notice,) = read(**fields).notices
+    assert notice.startswith(f"{next(iter(fields))}: without effect; ")
+
+
+@pytest.mark.parametrize(
+    ("profile", "notice"),
+    [
+        ({"percentageOfNodesToScore": 5}, "profiles[0].percentageOfNodesToScore: without effect"),
+        ({"plugins": {"preFilter": disabled("*")}}, "profiles[0].plugins.preFilter: without effect"),
+        (
+            {"plugins": {"queueSort": enabled("PrioritySort")}},
+            "profiles[0].plugins.queueSort: without effect",
+        ),
+        (
+            {"plugins": {"multiPoint": enabled("DynamicResources")}},
+            "profiles[0].plugins.multiPoint.enabled: Posse has no DynamicResources",
+        ),
+        (
+            configured("VolumeBinding", bindTimeoutSeconds=30),
+            "profiles[0].pluginConfig[0].args: without effect",
+        ),
+        (
+            configured("DefaultPreemption", minCandidateNodesPercentage=20),
+            "profiles[0].pluginConfig[0].args: without effect",
+        ),
+        (
+            configured("DynamicResources", filterTimeout="5s"),
+            "profiles[0].pluginConfig[0].args: without effect; Posse has no DynamicResources",
+        ),
+    ],
+)
+def test_profiles_may_have_parts_without_effect_too(profile, notice):
+    (found,) = read(profile).notices
+    assert found.startswith(notice)
+
+
+def test_a_file_that_is_something_else_is_told_just_that():
+    pod = {"apiVersion": "v1", "kind": "Pod", "spec": {}}
+    with pytest.raises(ConfigurationError) as refused:
+        read_configuration(pod, {})
+    assert str(refused.value) == (
+        "apiVersion: must be kubescheduler.config.k8s.io/v1, not 'v1'\n"
+        "kind: must be KubeSchedulerConfiguration, not 'Pod'"
+    )
+    for nonsense in ([], "text", None, 3):
+        with pytest.raises(ConfigurationError, match="expected a KubeSchedulerConfiguration"):
+            read_configuration(nonsense, {})
+
+
+def test_older_versions_are_told_which_one_is_read():
+    old = document() | {"apiVersion": "kubescheduler.config.k8s.io/v1beta3"}
+    with pytest.raises(ConfigurationError, match=r"must be kubescheduler\.config\.k8s\.io/v1, not"):
+        read_configuration(old, {})
+
+
+WRONG_FILES = {
+    "unknown-field": ({"paralelism": 3}, "paralelism", "unknown field; did you mean parallelism?"),
+    "wrong-type": ({"parallelism": "16"}, "parallelism", "expected an integer, got a string"),
+    "nested-type": (
+        {"leaderElection": {"leaderElect": "yes"}},
+        "leaderElection.leaderElect",
+        "expected a boolean, got a string",
+    ),
+    "nested-unknown": (
+        {"clientConnection": {"qsp": 3}},
+        "clientConnection.qsp",
+        "unknown field; did you mean qps?",
+    ),
+    "object-expected": ({"clientConnection": 3}, "clientConnection", "expected an object, got a number"),
+    "list-expected": ({"profiles": {}}, "profiles", "expected a list, got an object"),
+    "item-expected": ({"profiles": ["a"]}, "profiles[0]", "expected an object, got a string"),
+    "no-parallelism": ({"parallelism": 0}, "parallelism", "must be greater than 0, not 0"),
+    "percentage": (
+        {"percentageOfNodesToScore": 101},
+        "percentageOfNodesToScore",
+        "must be from 0 to 100, not 101",
+    ),
+    "no-backoff": (
+        {"podInitialBackoffSeconds": 0},
+        "podInitialBackoffSeconds",
+        "must be greater than 0, not 0",
+    ),
+    "backoff-shrinks": (
+        {"podInitialBackoffSeconds": 20},
+        "podMaxBackoffSeconds",
+        "must not be less than the initial 20",
+    ),
+    "extenders": (
+        {"extenders": [{"urlPrefix": "http://localhost"}]},
+        "extenders",
+        "Posse calls no extenders; remove them, or write what they do as a plugin",
+    ),
+    "unnamed": (
+        {"profiles": [{"schedulerName": "a"}, {}]},
+        "profiles[1].schedulerName",
+        "is missing; with several profiles each needs a name of its own",
+    ),
+    "same-name": (
+        {"profiles": [{"schedulerName": "a"}, {"schedulerName": "b"}, {"schedulerName": "a"}]},
+        "profiles[2].schedulerName",
+        "a is the name of profiles[0] already; choose another",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_FILES)
+def test_what_is_wrong_with_a_file_is_told_with_its_place(case):
+    fields, path, message = WRONG_FILES[case]
+    assert problems(**fields) == {path: message}
+
+
+def test_all_problems_are_told_at_once():
+    first = {"schedulerName": 5, "plugins": {"score": enabled(ImageLocality=-1)}} | configured("NodePorts")
+    second = {"schedulerName": "b"} | configured("InterPodAffinity", hardPodAffinityWeight=101)
+    assert sorted(problems(first, second, parallelism=0, profils=[])) == [
+        "parallelism",
+        "profiles[0].pluginConfig[0].name",
+        "profiles[0].plugins.score.enabled[0].weight",
+        "profiles[0].schedulerName",
+        "profiles[1].pluginConfig[0].args.hardPodAffinityWeight",
+        "profils",
+    ]

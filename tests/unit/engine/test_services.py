@@ -1,0 +1,64 @@
+from posse.engine.services import ServiceBook
+from posse.model.meta import ObjectMeta
+from posse.model.service import Service, ServiceSpec
+
+
+def service(name, namespace="test", **selector):
+    return Service(metadata=ObjectMeta(name=name, namespace=namespace), spec=ServiceSpec(selector=selector))
+
+
+def book_of(*services):
+    book = ServiceBook()
+    for one in services:
+        book.put(one)
+    return book
+
+
+def test_a_pod_shares_the_labels_by_which_services_select_it():
+    book = book_of(service("a", app="web"), service("b", app="web", tier="front"), service("c", app="db"))
+    labels = {"app": "web", "tier": "front", "version": "3"}
+    assert book.shared_labels("test", labels) == {"app": "web", "tier": "front"}
+
+
+def test_all_pairs_of_a_selector_must_match():
+    book = book_of(service("a", app="web", tier="front"))
+    assert book.shared_labels("test", {"app": "web"}) == {}
+
+
+def test_services_of_other_namespaces_select_nothing():
+    assert book_of(service("a", namespace="other", app="web")).shared_labels("test", {"app": "web"}) == {}
+
+
+def test_a_service_without_a_selector_selects_nothing():
+    book = ServiceBook()
+    assert book.put(service("a")) == ()
+    assert book.shared_labels("test", {"app": "web"}) == {}
+
+
+def test_a_new_service_concerns_those_it_selects():
+    assert ServiceBook().put(service("a", app="web")) == ({"app": "web"},)
+
+
+def test_a_changed_selector_concerns_those_before_and_those_after():
+    book = book_of(service("a", app="web"))
+    assert book.put(service("a", app="db")) == ({"app": "web"}, {"app": "db"})
+    assert book.shared_labels("test", {"app": "web"}) == {}
+    assert book.shared_labels("test", {"app": "db"}) == {"app": "db"}
+
+
+def test_a_service_that_changes_otherwise_concerns_nobody():
+    book = book_of(service("a", app="web"))
+    assert book.put(service("a", app="web")) == ()
+
+
+def test_a_selector_may_go():
+    book = book_of(service("a", app="web"))
+    assert book.put(service("a")) == ({"app": "web"},)
+    assert book.shared_labels("test", {"app": "web"}) == {}
+
+
+def test_what_is_dropped_concerns_those_it_selected_once():
+    book = book_of(service("a", app="web"), service("b", app="web"))
+    assert book.drop("test", "a") == ({"app": "web"},)
+    assert book.drop("test", "a") == ()
+    assert book.shared_labels("test", {"app": "web"}) == {"app": "web"}

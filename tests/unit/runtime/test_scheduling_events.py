@@ -1,0 +1,116 @@
+"""Events as the API server keeps them, word for word those of kube-scheduler."""
+
+import asyncio
+
+from posse.engine.decisions import Bind, Evict, Placement, PodRef, ReportPod
+from posse.kinds.registry import EVENT, POD
+from posse.runtime.carrier import Carrier
+from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.witness import Round, Witnesses
+
+CLOCK_SECONDS = 1000.5
+SPEC = {"containers": [{"name": "main", "image": "pause"}]}
+
+
+def events_after(in_lab, decide, *names):
+    """Carry out what `decide` makes of the pods of these names and return the events about it."""
+    kept = []
+
+    async def scenario(lab):
+        recorder = EventRecorder(lab.transport, lambda: CLOCK_SECONDS)
+        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: CLOCK_SECONDS)
+        pods = [await create(lab, name) for name in names]
+        writing = asyncio.create_task(recorder.run())
+        decisions = decide(*pods)
+        await carry_out(carrier, decisions)
+        await lab.until(lambda: lab.service.list(EVENT, "default").items)
+        writing.cancel()
+        kept.extend(lab.service.list(EVENT, "default").items)
+
+    in_lab(scenario)
+    return kept
+
+
+async def carry_out(carrier, decisions):
+    done = Round(0.0, 0.0, decisions, ())
+    refusals = await carrier.act(done)
+    await carrier.report(done, refusals)
+    return refusals
+
+
+async def create(lab, name):
+    made = await lab.transport.create(POD, "default", {"metadata": {"name": name}, "spec": SPEC})
+    return PodRef("default", name, made["metadata"]["uid"], "default-scheduler")
+
+
+def told(event):
+    return tuple(event[field] for field in ("type", "reason", "action", "message", "reportingComponent"))
+
+
+def test_a_binding(in_lab):
+    (event,) = events_after(in_lab, lambda pod: [Bind((Placement(pod, "n1"),))], "p1")
+    text = "Successfully assigned default/p1 to n1"
+    assert told(event) == ("Normal", "Scheduled", "Binding", text, "default-scheduler")
+    assert event["involvedObject"] | {"uid": ""} == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "namespace": "default",
+        "name": "p1",
+        "uid": "",
+    }
+    assert event["reportingInstance"].startswith("default-scheduler-")
+    assert event["eventTime"] == "1970-01-01T00:16:40.500000Z"
+
+
+def test_no_node(in_lab):
+    text = "0/3 nodes are available: 3 Insufficient cpu."
+    (event,) = events_after(in_lab, lambda pod: [ReportPod(pod, "Unschedulable", text)], "p1")
+    assert told(event) == ("Warning", "FailedScheduling", "Scheduling", text, "default-scheduler")
+
+
+def test_a_binding_that_the_api_refuses(in_lab):
+    def twice(pod):
+        return [Bind((Placement(pod, "n1"),)), Bind((Placement(pod, "n2"),))]
+
+    events = events_after(in_lab, twice, "p1")
+    (failure,) = [event for event in events if event["reason"] == "FailedScheduling"]
+    assert failure["type"] == "Warning"
+    assert failure["message"].startswith("binding rejected: ")
+    assert 'already assigned to node "n1"' in failure["message"]
+
+
+def test_preemption_names_the_pod_that_needs_the_room(in_lab):
+    (event,) = events_after(in_lab, lambda victim, urgent: [Evict(victim, urgent, "n1")], "p1", "urgent")
+    uid = event["related"]["uid"]
+    text = f"Preempted by pod {uid} on node n1"
+    assert told(event) == ("Normal", "Preempted", "Preempting", text, "default-scheduler")
+    assert (event["involvedObject"]["name"], event["related"]["name"]) == ("p1", "urgent")
+
+
+def test_a_victim_says_on_whose_behalf_it_has_to_go(in_lab):
+    seen = []
+
+    async def scenario(lab):
+        victim, urgent = await create(lab, "p1"), await create(lab, "urgent")
+        await lab.transport.bind("default", "p1", victim.uid, "n1")
+        recorder = EventRecorder(lab.transport, lambda: CLOCK_SECONDS)
+        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: CLOCK_SECONDS)
+        await carry_out(carrier, [Evict(victim, urgent, "n1")])
+        seen.append(lab.find(POD, "default", "p1"))
+
+    in_lab(scenario)
+    conditions = {condition["type"]: condition for condition in seen[0]["status"]["conditions"]}
+    text = "default-scheduler: preempting to accommodate a higher priority pod"
+    assert conditions["DisruptionTarget"]["message"] == text
+
+
+def test_nothing_is_told_about_a_pod_that_is_gone(in_lab):
+    async def scenario(lab):
+        gone = PodRef("default", "gone", "some-uid", "default-scheduler")
+        recorder = EventRecorder(lab.transport, lambda: CLOCK_SECONDS)
+        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: CLOCK_SECONDS)
+        (refusal,) = await carry_out(carrier, [Bind((Placement(gone, "n1"),))])
+        assert "not found" in refusal.reason
+        assert not recorder._waiting
+
+    in_lab(scenario)
