@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from posse.engine.decisions import ClaimKey
 from posse.engine.volumes.book import StorageObject, VolumeBook
-from posse.engine.volumes.offers import Offers
 from posse.engine.volumes.records import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
@@ -37,7 +36,6 @@ class VolumeBinder:
 
     def __init__(self) -> None:
         self._book = VolumeBook()
-        self._offers = Offers(self._book)
 
     def see(self, obj: StorageObject) -> None:
         self._book.put(obj)
@@ -69,7 +67,7 @@ class VolumeBinder:
             return kept
         if self._book.is_delayed(claim):
             return None
-        return next((volume for volume in self._offers.to(claim) if volume.name not in taken), None)
+        return next((volume for volume in self._book.offers(claim) if volume.name not in taken), None)
 
     def _phase(self, volume: VolumeRecord) -> Iterator[Write]:
         phase = self._phase_of(volume)

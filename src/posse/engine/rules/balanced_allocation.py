@@ -58,7 +58,9 @@ class BalanceScore:
 def _balance(fractions: FloatArray, offered: BoolArray) -> IntArray:
     """From 100 for evenly used resources down to 50."""
     deviation = (
-        _half_difference(fractions, offered) if len(fractions) == 2 else _deviation(fractions, offered)
+        _half_difference(fractions, offered)
+        if len(fractions) == 2
+        else _deviation(fractions, offered[:, None])
     )
     balance: IntArray = ((1 - deviation) * _FULL_MARKS).astype(np.int64)
     return balance

@@ -11,8 +11,12 @@ from posse.engine.volumes.records import (
     SELECTED_NODE,
     ClaimRecord,
     VolumeRecord,
+    can_hold,
+    is_kept_for,
+    is_open_to,
     read_claim,
     read_volume,
+    smallest_first,
 )
 from posse.model.quantity import QuantityError
 from posse.model.selectors import SelectorError
@@ -131,22 +135,25 @@ class VolumeBook:
             return next(iter(promised.values()))
         return claim.claim.metadata.annotations.get(SELECTED_NODE, "")
 
-    def volumes_of_class(self, storage_class: str) -> Collection[VolumeRecord]:
-        return self._of_class.get(storage_class, {}).values()
+    def offers(self, claim: ClaimRecord) -> list[VolumeRecord]:
+        """Volumes that an unbound claim may take, the best first: the one that is kept for it, else the smallest."""
+        of_class = self._of_class.get(claim.storage_class, {}).values()
+        kept = [volume for volume in of_class if self._is_kept(volume, claim) and can_hold(volume, claim)]
+        if kept:
+            return [min(kept, key=smallest_first)]
+        free = [v for v in of_class if v.name not in self._keepers and is_open_to(v, claim)]
+        return sorted(free, key=smallest_first)
+
+    def _is_kept(self, volume: VolumeRecord, claim: ClaimRecord) -> bool:
+        if volume.volume.spec.claim_ref is not None:
+            return is_kept_for(volume, claim)
+        return claim.key in self._keepers.get(volume.name, {}).values()
 
     # --- what pods have been promised --------------------------------------------------------------------
 
     @property
     def has_promises(self) -> bool:
         return bool(self._keepers or self._nodes)
-
-    def is_promised(self, volume: str) -> bool:
-        return volume in self._keepers
-
-    def promised_to(self, claim: ClaimKey) -> list[VolumeRecord]:
-        """Volumes that are promised to be kept for the claim, as far as they exist."""
-        names = [name for name, claims in self._keepers.items() if claim in claims.values()]
-        return [self.volumes[name] for name in names if name in self.volumes]
 
     def promise(self, uid: str, steps: tuple[VolumeStep, ...]) -> None:
         for step in steps:

@@ -4,7 +4,7 @@ Claims choose one after the other, the smallest first, and no volume twice. Wher
 for it, which its storage class may not offer. Capacity that a provisioner has left is not looked at.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from posse.engine.arrays import BoolArray, IntArray
 from posse.engine.node_table import NodeTable
 from posse.engine.volumes.book import VolumeBook
-from posse.engine.volumes.offers import Offers
 from posse.engine.volumes.reach import Reach, allowed_topologies
 from posse.engine.volumes.records import ClaimRecord, VolumeRecord
 
@@ -49,7 +48,6 @@ class Chooser:
     def __init__(self, nodes: NodeTable, book: VolumeBook, reach: Reach) -> None:
         self._nodes = nodes
         self._book = book
-        self._offers = Offers(book)
         self._reach = reach
 
     def choose(self, claims: Sequence[ClaimRecord]) -> Choices:
@@ -75,36 +73,17 @@ class Chooser:
         if self._book.selected_node(claim):
             return chosen
         missing = len(self._nodes)
-        for rows, indexes in self._within_reach(self._offers.to(claim), volumes):
-            free = np.equal(chosen[rows], NOT_CHOSEN)
+        for volume in self._book.offers(claim):
+            index = volumes.setdefault(volume, len(volumes))
+            rows = self._reach.rows(volume.node_selector)
+            rows = rows[np.equal(chosen[rows], NOT_CHOSEN)]
             for choice in before:
-                free &= np.not_equal(choice.chosen[rows], indexes)
-            served, first = np.unique(rows[free], return_index=True)
-            chosen[served] = indexes[free][first]
-            missing -= served.size
+                rows = rows[np.not_equal(choice.chosen[rows], index)]
+            chosen[rows] = index
+            missing -= rows.size
             if not missing:
                 break
         return chosen
-
-    def _within_reach(
-        self, offers: Sequence[VolumeRecord], volumes: dict[VolumeRecord, int]
-    ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Rows, each with the index of a volume within its reach, best volumes first; many volumes at a time.
-
-        There may be one volume per node, or a few that every node reaches; neither is to cost more than it must.
-        """
-        most = 2 * self._nodes.alive.size
-        start = 0
-        while start < len(offers):
-            together: list[IntArray] = []
-            count = 0
-            while start + len(together) < len(offers) and count < most:
-                together.append(self._reach.rows(offers[start + len(together)].node_selector))
-                count += together[-1].size
-            looked_at = offers[start : start + len(together)]
-            indexes = [volumes.setdefault(volume, len(volumes)) for volume in looked_at]
-            yield np.concatenate(together), np.repeat(indexes, [rows.size for rows in together])
-            start += len(together)
 
     def _can_be_made(self, claim: ClaimRecord) -> BoolArray:
         """Rows for which the claim's storage class makes volumes; once a node is selected, its row only."""

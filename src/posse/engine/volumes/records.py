@@ -111,3 +111,7 @@ def is_open_to(volume: VolumeRecord, claim: ClaimRecord) -> bool:
         and all(mode in volume.volume.spec.access_modes for mode in claim.claim.spec.access_modes)
         and can_hold(volume, claim)
     )
+
+
+def smallest_first(volume: VolumeRecord) -> tuple[int, str]:
+    return volume.capacity, volume.name
