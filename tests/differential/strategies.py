@@ -61,9 +61,7 @@ def containers(**fixed):
 
 
 init_containers = st.lists(st.booleans().flatmap(lambda s: containers(sidecar=st.just(s))), max_size=3)
-quantities = st.fixed_dictionaries(
-    {}, optional={"cpu": cpus.filter(bool), "memory": memories.filter(bool)}
-)
+quantities = st.fixed_dictionaries({}, optional={"cpu": cpus.filter(bool), "memory": memories.filter(bool)})
 whole_pod_requests = st.none() | st.builds(ResourceRequirements, requests=quantities)
 
 tolerations = st.one_of(
@@ -130,9 +128,7 @@ def sized_pods(name="p"):
 
 def neighbours():
     """Pods that are on nodes already, as (pod, name of the node); they may overfill it."""
-    return st.lists(
-        st.tuples(st.one_of(sized_pods(), pods()), st.sampled_from(NODE_NAMES)), max_size=6
-    ).map(
+    return st.lists(st.tuples(st.one_of(sized_pods(), pods()), st.sampled_from(NODE_NAMES)), max_size=6).map(
         lambda drawn: [
             (pod_named(one, f"neighbour-{index}"), name) for index, (one, name) in enumerate(drawn)
         ]
