@@ -1,0 +1,32 @@
+"""Measures every section and reports. A section is a function that returns its figures."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from bench import embedded_speed, engine_memory, engine_speed
+from bench.measuring import Figure
+from bench.report import show, write
+
+SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
+    ("The engine alone", engine_speed.measure),
+    ("Memory of the engine", engine_memory.measure),
+    ("The embedded cluster, in process", embedded_speed.measure),
+)
+RESULT = Path(__file__).parents[1] / "build" / "bench.json"
+
+
+def main() -> None:
+    console = Console(width=None if Console().is_terminal else 160)
+    measured: list[tuple[str, list[Figure]]] = []
+    for title, measure in SECTIONS:
+        console.print(f"Measuring: {title} ...")
+        measured.append((title, measure()))
+    show(console, measured)
+    write(RESULT, [figure for _, figures in measured for figure in figures])
+    console.print(f"Written to {RESULT}")
+
+
+if __name__ == "__main__":
+    main()
