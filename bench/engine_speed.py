@@ -7,7 +7,11 @@ nodes are known beforehand, as they are in a running cluster; what it costs to h
 from collections.abc import Sequence
 from functools import partial
 
+<<<<<<< HEAD
 from bench.inputs import bound, gangs, nodes, pod
+=======
+from bench.inputs import alone_on_its_host, bound, gangs, in_zone, nodes, pod, spread_over_zones
+>>>>>>> single-pods
 from bench.measuring import Figure, Stopwatch, median_run
 from posse.engine.decisions import Bind
 from posse.engine.engine import Engine, EngineOptions
@@ -26,6 +30,12 @@ def measure() -> list[Figure]:
     return [
         _single_pods(cluster),
         _many_classes(cluster),
+<<<<<<< HEAD
+=======
+        _zonal_classes(cluster),
+        _spread_over_zones(),
+        _one_per_host(cluster),
+>>>>>>> single-pods
         _small_gangs(cluster),
         _large_gangs(cluster),
         *_no_fit(cluster),
@@ -53,6 +63,37 @@ def _many_classes(cluster: Sequence[Node]) -> Figure:
     )
 
 
+<<<<<<< HEAD
+=======
+def _zonal_classes(cluster: Sequence[Node]) -> Figure:
+    pods = [in_zone(pod(n, cpu=f"{100 + n % 200}m"), f"zone-{n % 200 % 3}") for n in range(10_000)]
+    return _pods_per_second(
+        "10,000 pods of 200 classes with affinity to zones, 5,000 nodes",
+        median_run(lambda: _schedule(cluster, (), pods)),
+        len(pods),
+    )
+
+
+def _spread_over_zones() -> Figure:
+    cluster = nodes(_NODES, zones=50)
+    pods = [spread_over_zones(pod(ordinal)) for ordinal in range(5_000)]
+    return _pods_per_second(
+        "5,000 pods spread over 50 zones by law, 5,000 nodes",
+        median_run(lambda: _schedule(cluster, (), pods)),
+        len(pods),
+    )
+
+
+def _one_per_host(cluster: Sequence[Node]) -> Figure:
+    pods = [alone_on_its_host(pod(ordinal)) for ordinal in range(4_000)]
+    return _pods_per_second(
+        "4,000 pods with required anti-affinity per host, 5,000 nodes",
+        median_run(lambda: _schedule(cluster, (), pods)),
+        len(pods),
+    )
+
+
+>>>>>>> single-pods
 def _small_gangs(cluster: Sequence[Node]) -> Figure:
     groups, members = gangs(1000, 3)
     return _pods_per_second(

@@ -3,12 +3,28 @@
 from msgspec.structs import replace
 
 from posse.model.container import Container, ResourceRequirements
+<<<<<<< HEAD
 from posse.model.meta import ObjectMeta
 from posse.model.node import Node, NodeSpec, NodeStatus
+=======
+from posse.model.meta import LabelSelector, ObjectMeta
+from posse.model.node import Node, NodeSpec, NodeStatus
+from posse.model.placement import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    PodAffinityTerm,
+    PodAntiAffinity,
+    TopologySpreadConstraint,
+)
+>>>>>>> single-pods
 from posse.model.pod import Pod, PodSchedulingGroup, PodSpec, PodStatus
 from posse.model.workload import GangSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy, PodGroupSpec
 
 NAMESPACE = "bench"
+<<<<<<< HEAD
 _RACKS = 50
 
 
@@ -22,6 +38,23 @@ def _node(ordinal: int) -> Node:
     labels = {
         "kubernetes.io/hostname": name,
         "topology.kubernetes.io/zone": f"zone-{ordinal % 3}",
+=======
+ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+_RACKS = 50
+_APP = {"app": "bench"}
+
+
+def nodes(count: int, zones: int = 3) -> list[Node]:
+    """Equal nodes in racks, the worst case for a search: all are as good as each other."""
+    return [_node(ordinal, zones) for ordinal in range(count)]
+
+
+def _node(ordinal: int, zones: int) -> Node:
+    name = f"node-{ordinal:06}"
+    labels = {
+        HOSTNAME: name,
+        ZONE: f"zone-{ordinal % zones}",
+>>>>>>> single-pods
         "rack": f"rack-{ordinal % _RACKS}",
     }
     return Node(
@@ -51,6 +84,39 @@ def pod(ordinal: int, cpu: str = "100m", group: str = "", memory: str = "200Mi")
     )
 
 
+<<<<<<< HEAD
+=======
+def in_zone(one: Pod, zone: str) -> Pod:
+    """The pod, required to run in one zone."""
+    requirement = NodeSelectorRequirement(key=ZONE, operator="In", values=(zone,))
+    selector = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(requirement,)),))
+    affinity = NodeAffinity(required_during_scheduling_ignored_during_execution=selector)
+    return replace(one, spec=replace(one.spec, affinity=Affinity(node_affinity=affinity)))
+
+
+def spread_over_zones(one: Pod) -> Pod:
+    """The pod, to be spread evenly over zones together with all others like it, as a law."""
+    constraint = TopologySpreadConstraint(
+        max_skew=1,
+        topology_key=ZONE,
+        when_unsatisfiable="DoNotSchedule",
+        label_selector=LabelSelector(match_labels=_APP),
+    )
+    return replace(_labelled(one), spec=replace(one.spec, topology_spread_constraints=(constraint,)))
+
+
+def alone_on_its_host(one: Pod) -> Pod:
+    """The pod, sharing its node with no other like it."""
+    term = PodAffinityTerm(label_selector=LabelSelector(match_labels=_APP), topology_key=HOSTNAME)
+    apart = PodAntiAffinity(required_during_scheduling_ignored_during_execution=(term,))
+    return replace(_labelled(one), spec=replace(one.spec, affinity=Affinity(pod_anti_affinity=apart)))
+
+
+def _labelled(one: Pod) -> Pod:
+    return replace(one, metadata=replace(one.metadata, labels=_APP))
+
+
+>>>>>>> single-pods
 def bound(pod: Pod, node: str) -> Pod:
     """The pod as the API shows it once it is bound."""
     return replace(pod, spec=replace(pod.spec, node_name=node))

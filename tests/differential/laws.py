@@ -114,4 +114,4 @@ def group_cannot_start(shadow, key):
 def room_for(shadow, pod):
     """Return how many pods like this one the cluster could take."""
     assert pod.spec.scheduler_name == OURS
-    return sum(greedy.capacity(*place, pod, oracle.rank) for place in shadow.world())
+    return sum(greedy.capacity(*place, pod, oracle.refusals) for place in shadow.world())

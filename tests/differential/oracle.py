@@ -159,35 +159,27 @@ def used(neighbours, resource):
     return sum(effective_requests(pod).get(resource, 0) for pod in neighbours)
 
 
-def refusals(pod, node, neighbours):
-    """Return the reasons of the first rule that refuses the node; none if the pod may go there."""
+def refusals_by_description(pod, node):
+    """Return the reason of the first rule that refuses the node for what it is, whoever is there."""
     if is_cordoned_for(pod, node):
         return [UNSCHEDULABLE]
     if is_repelled(pod, node):
         return [TAINTED]
-    if not is_matched(pod, node):
-        return [NO_MATCH]
-    return lacking_resources(pod, node, neighbours)
+    return [] if is_matched(pod, node) else [NO_MATCH]
+
+
+def refusals(pod, node, neighbours):
+    """Return the reasons of the first rule that refuses the node; none if the pod may go there.
+
+    Of rules that look at the node and its resources alone, which is all that matters to pods without wishes
+    about other pods.
+    """
+    return refusals_by_description(pod, node) or lacking_resources(pod, node, neighbours)
 
 
 def is_hopeless(pod, node):
     """Tell whether the pod could not be on the node even if nobody else were."""
     return bool(refusals(pod, node, []))
-
-
-def least_allocated(pod, node, neighbours):
-    points = []
-    for resource in ("cpu", "memory"):
-        offered = allocatable(node, resource)
-        wanted = sum(scoring_request(one, resource) for one in (*neighbours, pod))
-        if offered > 0:
-            points.append((offered - wanted) * 100 // offered if wanted <= offered else 0)
-    return sum(points) // len(points) if points else 0
-
-
-def rank(pod, node, neighbours):
-    """Return the node's points, None where the pod may not go."""
-    return None if refusals(pod, node, neighbours) else least_allocated(pod, node, neighbours)
 
 
 def verdict_message(pod, world):

@@ -12,6 +12,7 @@ trials = st.lists(
     st.one_of(
         st.tuples(st.just("fill"), st.integers(0, 2), st.integers(1, 5)),
         st.tuples(st.just("remove"), st.integers(0, 20)),
+        st.tuples(st.just("put back"), st.integers(0, 20)),
         st.just(("checkpoint",)),
         st.tuples(st.just("roll back"), st.integers(0, 20)),
     ),
@@ -27,6 +28,7 @@ class Trial:
         self.batches = batches
         self.records = [*there, *(record for batch in batches for record in batch)]
         self.draft = Draft(state)
+        self.removed = []
         self.checkpoints = [(0, self.picture())]
 
     def picture(self):
@@ -34,6 +36,11 @@ class Trial:
         table = self.state.nodes
         return {
             "requested": table.requested.tolist(),
+            "by priority": {
+                priority: self.state.usage.requested(priority).tolist()
+                for priority in self.state.usage.priorities()
+                if self.state.usage.requested(priority).any()
+            },
             "scoring": table.scoring_requested.tolist(),
             "allocatable": table.allocatable.tolist(),
             "alive": table.alive.tolist(),
@@ -41,7 +48,9 @@ class Trial:
             "turn": self.state.turn,
             "pods on": {name: set(pods) for name, pods in self.state._pods_on.items()},
             "nodes": [record.node for record in self.records],
-            "ranks": [self.state.columns(batch[0].pod_class).rank().tolist() for batch in self.batches],
+            "ranks": [
+                self.state.view(self.state.subject(batch[0])).totals().tolist() for batch in self.batches
+            ],
         }
 
     def run(self, step):
@@ -49,15 +58,23 @@ class Trial:
             case "fill", which, count:
                 batch = self.batches[which % len(self.batches)]
                 waiting = [record for record in batch if not record.node][:count]
-                fill(self.state, self.draft, batch[0].pod_class, waiting)
+                fill(self.state, self.draft, self.state.subject(batch[0]), waiting)
             case "remove", which:
                 there = [record for record in self.records if record.node]
                 if there:
-                    self.draft.remove(there[which % len(there)])
+                    self.remove(there[which % len(there)])
+            case "put back", which:
+                removed = [record for record in self.removed if not record.node]
+                if removed:
+                    self.draft.put_back([removed[which % len(removed)]])
             case ("checkpoint",):
                 self.checkpoints.append((self.draft.checkpoint(), self.picture()))
             case "roll back", which:
                 self.roll_back(which % len(self.checkpoints))
+
+    def remove(self, record):
+        self.draft.remove([record])
+        self.removed = [*(other for other in self.removed if other is not record), record]
 
     def roll_back(self, which):
         checkpoint, before = self.checkpoints[which]

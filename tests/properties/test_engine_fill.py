@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.engine.draft import Draft
-from posse.engine.rules.least_allocated import LeastAllocated
+from posse.engine.profile import Profile
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.search.fill import fill
-from tests.differential import greedy, oracle
+from tests.differential import greedy, oracle, oracle_reference
 from tests.differential.strategies import clusters, neighbours, pod_named, pods, sized_pods
 from tests.engine_parts import attached, records_of, state_of
 
@@ -21,8 +22,8 @@ class Whim:
     def __init__(self, points):
         self.table = points
 
-    def compile(self, pod_class, nodes):
-        return WhimScore(self.table, nodes)
+    def compile(self, subject, scene):
+        return WhimScore(self.table, scene.nodes)
 
     def twin(self, neighbours):
         return self.table[len(neighbours) % len(self.table)]
@@ -39,24 +40,24 @@ class WhimScore:
 
 
 def names_of_placed(state, records):
-    placed = fill(state, Draft(state), records[0].pod_class, records)
+    placed = fill(state, Draft(state), state.subject(records[0]), records)
     assert all(record.node for record in records[:placed])
     assert not any(record.node for record in records[placed:])
     return [record.node for record in records[:placed]]
 
 
-def names_of_greedy(world, pods, rank):
+def names_of_greedy(world, pods, judge):
     names = []
     for one in pods:
-        row = greedy.place_one(world, one, rank)
+        row = greedy.place_one(world, one, judge)
         if row is None:
             break
         names.append(world.nodes[row].metadata.name)
     return names
 
 
-def check(nodes, there, turn, pods_to_place, scores, rank):
-    state = state_of(*nodes, scores=scores)
+def check(nodes, there, turn, pods_to_place, judge, profile=DEFAULT_PROFILE):
+    state = state_of(*nodes, profile=profile)
     world = greedy.World(nodes, [[] for _ in nodes], turn)
     rows = {one.metadata.name: row for row, one in enumerate(nodes)}
     for neighbour, name in there:
@@ -65,7 +66,7 @@ def check(nodes, there, turn, pods_to_place, scores, rank):
             world.pods_on[rows[name]].append(neighbour)
     state.turn = turn
     placed = names_of_placed(state, records_of(state, pods_to_place))
-    assert placed == names_of_greedy(world, pods_to_place, rank)
+    assert placed == names_of_greedy(world, pods_to_place, judge)
     assert state.turn == world.turn
 
 
@@ -80,8 +81,8 @@ def copies(pod, count):
     st.one_of(sized_pods(), pods()),
     st.integers(1, 12),
 )
-def test_filling_by_least_allocated_is_greedy(nodes, there, turn, pod, count):
-    check(nodes, there, turn, copies(pod, count), (LeastAllocated(),), oracle.rank)
+def test_filling_is_greedy(nodes, there, turn, pod, count):
+    check(nodes, there, turn, copies(pod, count), oracle_reference.totals)
 
 
 @given(
@@ -95,7 +96,8 @@ def test_filling_is_greedy_whatever_the_score_does(nodes, turn, pod, count, whim
     def rank(one, node, pods_there):
         return None if oracle.refusals(one, node, pods_there) else whim.twin(pods_there)
 
-    check(nodes, [], turn, copies(pod, count), (whim,), rank)
+    profile = Profile(filters=DEFAULT_PROFILE.filters, row_scores=(whim,))
+    check(nodes, [], turn, copies(pod, count), greedy.by_row(rank), profile)
 
 
 @given(
@@ -109,4 +111,4 @@ def test_filling_class_after_class_is_greedy(nodes, kinds, turns):
     for index, which in enumerate(turns):
         batch = [pod_named(kinds[which % len(kinds)], f"p{index}-{i}") for i in range(2)]
         records = records_of(state, batch)
-        assert names_of_placed(state, records) == names_of_greedy(world, batch, oracle.rank)
+        assert names_of_placed(state, records) == names_of_greedy(world, batch, oracle_reference.totals)

@@ -1,20 +1,24 @@
-"""Every rule, vectorised over nodes, against its slow twin that looks at one node and one pod at a time."""
+"""Every rule about nodes, vectorised, against its slow twin that looks at one node and one pod at a time."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 
-from posse.engine.class_columns import REFUSED
-from posse.engine.node_table import ALL_ROWS
+from posse.engine.arrays import ALL_ROWS
 from posse.engine.resources import effective_requests, scoring_requests
-from posse.engine.rules.least_allocated import LeastAllocated
+from posse.engine.rules.image_locality import ImageLocality
 from posse.engine.rules.node_affinity import NodeAffinity
+from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
 from posse.engine.rules.resources_fit import ResourcesFit
+from posse.engine.rules.taint_preference import TaintPreference
 from posse.engine.rules.taint_toleration import TaintToleration
 from posse.engine.verdict import Code
-from tests.differential import greedy, oracle
+from posse.engine.view import REFUSED
+from tests.differential import greedy, oracle, oracle_reference
 from tests.differential.strategies import clusters, neighbours, pods
-from tests.engine_parts import attached, reasons, state_of
+from tests.differential.strategies_pods import sociable_pods, worlds
+from tests.engine_parts import attached, compiled, reasons, state_of, view_of
 
 TWINS = {
     NodeUnschedulable: lambda pod, node, _: [oracle.UNSCHEDULABLE] * oracle.is_cordoned_for(pod, node),
@@ -22,6 +26,11 @@ TWINS = {
     NodeAffinity: lambda pod, node, _: [oracle.NO_MATCH] * (not oracle.is_matched(pod, node)),
     ResourcesFit: oracle.lacking_resources,
 }
+RELATIVE_TWINS = {
+    TaintPreference: (oracle_reference.taint_points, 100),
+    NodePreference: (oracle_reference.preference_points, 0),
+}
+"""And what everybody gets where the rule has nothing to say."""
 
 
 def populated(nodes, there):
@@ -50,7 +59,7 @@ def test_what_scores_take_a_pod_for(pod):
 @given(pod=pods(), nodes=clusters(), there=neighbours())
 def test_a_filter_refuses_what_its_twin_refuses_and_for_the_same_reasons(rule, pod, nodes, there):
     state, world = populated(nodes, there)
-    row_filter = rule().compile(state.classes.join(pod), state.nodes)
+    row_filter = compiled(rule(), pod, state)
     for row, (node, pods_there) in enumerate(world):
         expected = sorted(TWINS[rule](pod, node, pods_there))
         if row_filter is None:
@@ -62,30 +71,51 @@ def test_a_filter_refuses_what_its_twin_refuses_and_for_the_same_reasons(rule, p
             assert bool(row_filter.hopeless(ALL_ROWS)[row]) == bool(TWINS[rule](pod, node, []))
 
 
-@given(pod=pods(), nodes=clusters(), there=neighbours())
-def test_least_allocated_gives_the_points_of_its_twin(pod, nodes, there):
-    state, world = populated(nodes, there)
-    points = LeastAllocated().compile(state.classes.join(pod), state.nodes).points(ALL_ROWS)
-    assert points[: len(world)].tolist() == [oracle.least_allocated(pod, *place) for place in world]
+@pytest.mark.parametrize("rule", RELATIVE_TWINS)
+@given(pod=sociable_pods(), world=worlds())
+def test_a_relative_score_gives_the_points_of_its_twin(rule, pod, world):
+    """Compared among all nodes, and among all but the first."""
+    nodes = [node for node, _ in world]
+    state = state_of(*nodes)
+    made = compiled(rule(), pod, state)
+    twin, otherwise = RELATIVE_TWINS[rule]
+    for first in range(min(2, len(nodes))):
+        feasible = state.nodes.alive & (np.arange(state.nodes.alive.size) >= first)
+        points = [otherwise] * len(nodes)
+        if made is not None:
+            points = made.normalised(made.raw(ALL_ROWS), feasible).tolist()
+        assert points[first : len(nodes)] == twin(pod, nodes[first:])
+
+
+@given(pod=sociable_pods(), world=worlds())
+def test_image_locality_gives_the_points_of_its_twin(pod, world):
+    nodes = [node for node, _ in world]
+    held = [oracle_reference.images_on(node) for node in nodes]
+    holders = {name: sum(name in images for images in held) for images in held for name in images}
+    points = compiled(ImageLocality(), pod, state_of(*nodes)).points(ALL_ROWS)
+    expected = [oracle_reference.image_points(pod, node, len(nodes), holders) for node in nodes]
+    assert points[: len(nodes)].tolist() == expected
 
 
 @given(pod=pods(), nodes=clusters(), there=neighbours())
-def test_rank_and_capacity_are_what_looking_node_by_node_gives(pod, nodes, there):
+def test_totals_and_capacity_are_what_looking_node_by_node_gives(pod, nodes, there):
+    """Up to what every node gets alike."""
     state, world = populated(nodes, there)
-    columns = state.columns(state.classes.join(pod))
-    ranks = [oracle.rank(pod, *place) for place in world]
-    assert columns.rank()[: len(world)].tolist() == [REFUSED if r is None else r for r in ranks]
-    rooms = [greedy.capacity(*place, pod, oracle.rank) for place in world]
-    assert columns.capacity()[: len(world)].tolist() == rooms
+    view = view_of(state, pod)
+    expected = oracle_reference.totals(pod, world)
+    found = dict(zip(state.nodes.names, view.totals().tolist(), strict=False))
+    assert [name for name, total in found.items() if total != REFUSED] == list(expected)
+    assert len({found[name] - total for name, total in expected.items()}) <= 1
+    rooms = [greedy.capacity(*place, pod, oracle.refusals) for place in world]
+    assert view.capacity()[: len(world)].tolist() == rooms
 
 
 @given(pod=pods(), nodes=clusters(), there=neighbours())
 def test_a_refusal_has_the_words_and_the_hope_of_its_twin(pod, nodes, there):
     state, world = populated(nodes, there)
-    columns = state.columns(state.classes.join(pod))
     if any(not oracle.refusals(pod, *place) for place in world):
         return
-    verdict = columns.refuse()
+    verdict = view_of(state, pod).refuse()
     assert verdict.message == oracle.verdict_message(pod, world)
     hopeless = all(oracle.is_hopeless(pod, node) for node, _ in world)
     assert verdict.code is (Code.UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE)

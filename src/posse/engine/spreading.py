@@ -19,7 +19,7 @@ class SpreadCount:
     ) -> None:
         self.spread = spread
         self.label = scene.nodes.labels.column(spread.topology_key)
-        self.column = scene.census.column(spread.query)
+        self._column = scene.census.column(spread.query)
         self.self_match = int(spread.query in subject.matches_own)
         """1 if the pod itself counts where it goes."""
         self._nodes = scene.nodes
@@ -27,6 +27,13 @@ class SpreadCount:
         self._policies = _inclusion_tests(spread, subject, scene)
         self._included: BoolArray = np.empty(0, dtype=np.bool_)
         self._version = -1
+
+    @property
+    def counts(self) -> IntArray:
+        """Matching pods on each node. A selector that says nothing at all counts nobody, as in kube-scheduler."""
+        labels = self.spread.selector.labels
+        says_nothing = not labels.nothing and not labels.requirements
+        return np.zeros_like(self._column.counts) if says_nothing else self._column.counts
 
     def included(self) -> BoolArray:
         """Nodes that make domains and whose pods count; it changes only with the nodes themselves."""
@@ -42,7 +49,7 @@ class SpreadCount:
     def domain_counts(self) -> tuple[IntArray, BoolArray]:
         """For each value id of the topology key: matching pods, and whether any included node has that value."""
         included = self.included()
-        sums = domain_sums(self.label, np.where(included, self.column.counts, 0))[1:]
+        sums = domain_sums(self.label, np.where(included, self.counts, 0))[1:]
         exists = np.zeros(sums.size + 1, dtype=np.bool_)
         exists[self.label.ids[included] + 1] = True
         return sums, exists[1:]

@@ -50,9 +50,9 @@ class SpreadScore:
 def _crowd(count: SpreadCount, scored: BoolArray) -> FloatArray:
     ids = count.label.ids
     if count.spread.topology_key == HOSTNAME:
-        pods, domains = count.column.counts, int(np.count_nonzero(scored))
+        pods, domains = count.counts, int(np.count_nonzero(scored))
     else:
-        sums = domain_sums(count.label, np.where(count.included(), count.column.counts, 0))
+        sums = domain_sums(count.label, np.where(count.included(), count.counts, 0))
         pods, domains = sums[ids + 1], np.unique(ids[scored]).size
     crowd = pods.astype(np.float64) * log(domains + 2) + float(count.spread.max_skew - 1)
     return np.where(has_domain(count.label), crowd, 0.0)

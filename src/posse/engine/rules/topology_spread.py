@@ -35,22 +35,25 @@ class SpreadFilter:
         self._counts = counts
 
     def passes(self, rows: Rows) -> BoolArray:
-        return (self._labelled() & self._balanced())[rows]
+        unlabelled, skewed = self._refused()
+        return ~(unlabelled | skewed)[rows]
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
-        labelled = self._labelled()
-        return ((_NO_LABEL, ~labelled[rows]), (_SKEWED, (labelled & ~self._balanced())[rows]))
+        unlabelled, skewed = self._refused()
+        return ((_NO_LABEL, unlabelled[rows]), (_SKEWED, skewed[rows]))
 
     def hopeless(self, rows: Rows) -> BoolArray:
-        return ~self._labelled()[rows]
+        return self._refused()[0][rows]
 
-    def _labelled(self) -> BoolArray:
-        labelled: BoolArray = np.logical_and.reduce([has_domain(count.label) for count in self._counts])
-        return labelled
-
-    def _balanced(self) -> BoolArray:
-        balanced: BoolArray = np.logical_and.reduce([_keeps_balance(count) for count in self._counts])
-        return balanced
+    def _refused(self) -> tuple[BoolArray, BoolArray]:
+        """Where a label is missing and where a domain is ahead, whichever of the constraints in their order says it first."""
+        unlabelled = np.zeros(self._counts[0].label.ids.size, dtype=np.bool_)
+        skewed = np.zeros_like(unlabelled)
+        for count in self._counts:
+            has_label = has_domain(count.label)
+            unlabelled |= ~has_label & ~skewed
+            skewed |= has_label & ~unlabelled & ~_keeps_balance(count)
+        return unlabelled, skewed
 
 
 def _keeps_balance(count: SpreadCount) -> BoolArray:

@@ -66,22 +66,15 @@ class LimitsFilter:
 
     def _full(self) -> BoolArray:
         full = np.zeros(self._nodes.alive.size, dtype=np.bool_)
+        rooms = {driver: self._storage.limits.room(driver) for driver in self._drivers()}
         for driver, count in self._drivers().items():
-            full |= np.less(self._storage.limits.room(driver), count)
-        for node in self._nodes_with_some():
-            row = self._nodes.row_of.get(node)
-            if row is not None and full[row]:
-                full[row] = self._is_full(node, row)
+            full |= np.less(rooms[driver], count)
+        for row in np.flatnonzero(full).tolist():
+            full[row] = any(rooms[driver][row] < count for driver, count in self._new_on(row).items())
         return full
 
-    def _nodes_with_some(self) -> list[str]:
-        """Nodes where some of the volumes may be attached already and need no room."""
-        return [node for key in self._keys for node in self._storage.usage.nodes_of(key)]
-
-    def _is_full(self, node: str, row: int) -> bool:
-        usage = self._storage.usage
-        attached = usage.attached(node)
-        new = Counter(
-            driver for driver, name in usage.csi_volumes(self._keys) if (driver, name) not in attached
-        )
-        return any(self._storage.limits.room(driver)[row] < count for driver, count in new.items())
+    def _new_on(self, row: int) -> Counter[str]:
+        """Of each driver, how many of the pod's volumes are not attached there already."""
+        attached = self._storage.usage.attached(self._nodes.names[row])
+        volumes = self._storage.usage.csi_volumes(self._keys)
+        return Counter(volume[0] for volume in volumes if volume not in attached)

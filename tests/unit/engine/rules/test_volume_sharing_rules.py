@@ -132,6 +132,13 @@ def test_a_volume_counts_once_on_a_node():
     assert allowed(VolumeLimits(), state, pod("fourth", volumes=using("a"))) == ["n1"]
 
 
+def test_a_volume_counts_once_whichever_claim_names_it():
+    same = [claim("a", volume="v"), claim("b", volume="v"), volume("v", handle="h", kept_for="a")]
+    state = state_with(*nodes(1), *same, csi_node("n1", 1))
+    put_on(state, pod("first", volumes=using("a")), "n1")
+    assert allowed(VolumeLimits(), state, pod("second", volumes=using("b"))) == ["n1"]
+
+
 def test_a_claim_without_volume_counts_for_the_driver_that_will_make_it():
     state = state_with(*nodes(1), *CLASSES, claim("a", of=MADE), csi_node("n1", 0))
     assert said(VolumeLimits(), state, pod(volumes=using("a"))) == {"n1": [FULL]}
