@@ -14,11 +14,11 @@ help: ## List the targets
 $(READY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Posse needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..."; exit 1; }
-	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || \
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || \
 		{ echo "$(PYTHON) cannot make virtual environments: install the venv module of your Python (Debian: python3-venv)."; exit 1; }
 	@echo "Setting up $(VENV) (once; about a minute) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@rm -f $(VENV)/.ready-*; touch $@
 
 run: $(READY) ## Start the embedded cluster with an example gang (Ctrl-C stops it)

@@ -4,6 +4,7 @@ It sends what it is told to; what a verb means is decided by the file of that ve
 """
 
 import json
+import re
 import ssl
 from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -87,8 +88,9 @@ class ApiClient:
 
     def _pass_on_warnings(self, response: HTTPResponse) -> None:
         for header in response.headers.get_all("Warning") or []:
-            # 299 - "text"
-            self._on_warning(header.partition('"')[2].removesuffix('"') or header)
+            # 299 - "text", with quotes and backslashes of the text escaped
+            text = re.sub(r"\\(.)", r"\1", header.partition('"')[2].removesuffix('"'))
+            self._on_warning(text or header)
 
 
 def path_of(kind: Kind, version: str, namespace: str | None, name: str = "") -> str:

@@ -58,7 +58,7 @@ def _group_table(groups: Sequence[GroupSummary], rows: int) -> Table:
     for column, name in enumerate(("POD GROUP", "PODS", "STATE")):
         # Only the reason gives way on a narrow screen.
         table.add_column(name, no_wrap=True, min_width=max((len(row[column]) for row in cells), default=0))
-    table.add_column("WHY", no_wrap=True, overflow="ellipsis")
+    table.add_column("WHY", overflow="fold")
     for name, counts, state, message in cells:
         table.add_row(name, counts, Text(state, style=STATE_COLOURS.get(state, "red")), message)
     if len(groups) > rows:

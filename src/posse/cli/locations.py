@@ -15,18 +15,15 @@ def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def kubeconfig_in_force(chosen: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the chosen kubeconfig, else that of the default data directory, else $KUBECONFIG.
-
-    The embedded cluster goes before $KUBECONFIG, which on many machines names a cluster that matters.
-    """
+    """Return the chosen kubeconfig, else what $KUBECONFIG names, as kubectl does, else that of the default data directory."""
     if chosen is not None:
         return chosen
     own = default_data_dir(environment) / KUBECONFIG_NAME
     others = [Path(part).expanduser() for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
-    for candidate in (own, *others):
+    for candidate in (*others, own):
         if candidate.exists():
             return candidate
     raise Problem(
-        f"no kubeconfig: {own} does not exist and $KUBECONFIG names none; "
+        f"no kubeconfig: $KUBECONFIG names none and {own} does not exist; "
         "start a cluster with `posse up`, or pass --kubeconfig FILE"
     )

@@ -78,7 +78,7 @@ async def _watch_until_failure(cluster: EmbeddedCluster) -> None:
 
 def welcome(url: str, options: ClusterOptions) -> str:
     """Say where everything is and what to try next."""
-    gang = examples_dir() / "gang.yaml"
+    gang = examples_dir() / "gang-too-big.yaml"
     reach = "" if options.data_dir == default_data_dir() else f" --kubeconfig {options.kubeconfig}"
     return f"""\
 Posse {VERSION} is ready at {url}

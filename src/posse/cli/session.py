@@ -18,7 +18,7 @@ KubeconfigOption = Annotated[
     typer.Option(
         "--kubeconfig",
         metavar="FILE",
-        help="How to reach the cluster. Default: that of the last plain `posse up`, else $KUBECONFIG.",
+        help="How to reach the cluster. Default: $KUBECONFIG, else that of the last plain `posse up`.",
         rich_help_panel=WHERE,
     ),
 ]

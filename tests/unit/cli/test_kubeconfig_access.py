@@ -92,10 +92,10 @@ def test_which_kubeconfig_is_in_force(tmp_path):
     }
     with pytest.raises(Problem, match="posse up"):
         kubeconfig_in_force(None, environment)
-    (tmp_path / "a").touch()
-    assert kubeconfig_in_force(None, environment) == tmp_path / "a"
     own = tmp_path / "posse" / "default" / "kubeconfig"
     own.parent.mkdir(parents=True)
     own.touch()
     assert kubeconfig_in_force(None, environment) == own
+    (tmp_path / "a").touch()
+    assert kubeconfig_in_force(None, environment) == tmp_path / "a"
     assert kubeconfig_in_force(Path("chosen"), environment) == Path("chosen")
