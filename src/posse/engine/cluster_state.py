@@ -194,6 +194,13 @@ class ClusterState:
     def unreserve(self, record: PodRecord, node: str) -> None:
         self._count_there(record, node, -1)
 
+    def note_improved(self, node: str) -> None:
+        """Something may fit on the node now that did not before, though nobody left it."""
+        row = self.nodes.row_of.get(node)
+        if row is not None:
+            self.nodes.touch(row)
+            self._improved_rows.append(row)
+
     def take_improved_rows(self) -> IntArray:
         taken, self._improved_rows = self._improved_rows, []
         return np.unique(np.array(taken, dtype=np.int64))

@@ -20,8 +20,10 @@ class Nominations:
         self._records[record.ref.uid] = record
 
     def drop(self, record: PodRecord) -> None:
+        """Let others have the room that was held, if any was."""
+        if self._records.pop(record.ref.uid, None) is not None:
+            self._state.note_improved(record.nominated)
         record.nominated = ""
-        self._records.pop(record.ref.uid, None)
 
     def below(self, node: str, priority: int) -> list[PodRecord]:
         """Nominated to the node, and less important."""

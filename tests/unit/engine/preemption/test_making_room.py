@@ -1,0 +1,188 @@
+"""Room made for important pods, through the engine as the outside uses it: who goes, who waits, who may take it."""
+
+from posse.engine.decisions import Evict, ReportPod
+from posse.engine.events import EvictionFailed
+from posse.model.disruption_budget import (
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
+from posse.model.meta import LabelSelector, ObjectMeta
+from posse.model.workload import AllDisruptionMode, DisruptionMode
+from tests.builders import NAMESPACE, changed, gang, node, nodes, pod, pods
+from tests.driving import Driver, placements, pod_reports
+
+
+def evicted(decisions):
+    return [(d.pod.name, d.preemptor.name, d.node) for d in decisions if isinstance(d, Evict)]
+
+
+def nominated(decisions):
+    return {d.pod.name: d.nominated_node for d in decisions if isinstance(d, ReportPod)}
+
+
+def labelled(one, **labels):
+    return changed(one, metadata={"labels": labels})
+
+
+def budget(allowed, **labels):
+    return PodDisruptionBudget(
+        metadata=ObjectMeta(name="b", namespace=NAMESPACE),
+        spec=PodDisruptionBudgetSpec(selector=LabelSelector(match_labels=labels)),
+        status=PodDisruptionBudgetStatus(disruptions_allowed=allowed),
+    )
+
+
+def crowded(count=2, **description):
+    """Return a driver with a full node and the unimportant pods on it."""
+    there = [pod(f"low{i}", cpu="1", on="n1", **description) for i in range(1, count + 1)]
+    return Driver(node("n1", cpu=str(count)), *there), there
+
+
+def test_an_important_pod_has_room_made_and_takes_it_when_it_is_free():
+    driver, (low,) = crowded(1)
+    driver.see(pod("high", cpu="1", priority=10))
+    decisions = driver.decide()
+    assert evicted(decisions) == [("low1", "high", "n1")]
+    assert nominated(decisions) == {"high": "n1"}
+    assert placements(decisions) == {}
+    driver.lose(low)
+    assert driver.bind(after=1.0) == {"high": "n1"}
+
+
+def test_while_its_victims_end_a_pod_takes_no_others():
+    driver, _ = crowded(1)
+    driver.see(node("n2", cpu="1"), pod("other", cpu="1", on="n2"), pod("high", cpu="1", priority=10))
+    assert len(evicted(driver.decide())) == 1
+    again = driver.decide(after=400.0)
+    assert evicted(again) == []
+    assert pod_reports(again)["high"][1].endswith(
+        "preemption: not eligible due to a terminating pod on the nominated node."
+    )
+
+
+def test_equals_and_those_above_are_never_evicted():
+    driver = Driver(node("n1", cpu="2"), pod("same", cpu="1", on="n1", priority=10))
+    driver.see(pod("above", cpu="1", on="n1", priority=20), pod("high", cpu="1", priority=10))
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert pod_reports(decisions)["high"][1].endswith(
+        "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
+    )
+
+
+def test_who_may_not_preempt_says_so():
+    driver, _ = crowded(1)
+    driver.see(pod("high", cpu="1", priority=10, preemption_policy="Never"))
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert pod_reports(decisions)["high"][1].endswith(
+        "preemption: not eligible due to preemptionPolicy=Never."
+    )
+
+
+def test_room_that_is_made_is_held_against_equals():
+    driver, (first, _) = crowded(2)
+    driver.see(pod("high", cpu="2", priority=10))
+    assert len(evicted(driver.decide())) == 2
+    driver.lose(first)
+    driver.see(pod("equal", cpu="1", priority=10))
+    decisions = driver.decide(after=1.0)
+    assert placements(decisions) == {}
+    assert evicted(decisions) == []
+
+
+def test_room_that_is_made_is_not_held_against_those_above():
+    driver, (first, _) = crowded(2)
+    driver.see(pod("high", cpu="2", priority=10))
+    driver.decide()
+    driver.lose(first)
+    driver.see(pod("above", cpu="1", priority=20))
+    assert driver.bind(after=1.0) == {"above": "n1"}
+
+
+def test_a_more_important_pod_displaces_a_nominee():
+    driver, _ = crowded(2)
+    driver.see(pod("high", cpu="2", priority=10))
+    assert nominated(driver.decide()) == {"high": "n1"}
+    driver.see(pod("above", cpu="2", priority=20))
+    decisions = driver.decide(after=1.0)
+    assert nominated(decisions)["above"] == "n1"
+    assert nominated(decisions)["high"] == ""
+
+
+def test_a_victim_that_cannot_be_evicted_lets_its_preemptor_try_again():
+    driver, (low,) = crowded(1)
+    driver.see(pod("high", cpu="1", priority=10))
+    driver.decide()
+    assert evicted(driver.decide(after=1.0)) == []
+    driver.engine.absorb(EvictionFailed(low.metadata.uid, "the API server said no"))
+    assert evicted(driver.decide(after=1.0)) == [("low1", "high", "n1")]
+
+
+def test_a_budget_decides_between_nodes():
+    protected = labelled(pod("protected", cpu="1", on="n1"), app="db")
+    driver = Driver(*nodes(2, cpu="1"), budget(0, app="db"), protected, pod("free", cpu="1", on="n2"))
+    driver.see(pod("high", cpu="1", priority=10))
+    assert evicted(driver.decide()) == [("free", "high", "n2")]
+
+
+def test_a_budget_with_disruptions_left_protects_nobody():
+    there = [labelled(pod(f"db{i}", cpu="1", on=f"n{i}"), app="db") for i in (1, 2)]
+    older = changed(there[0], status={"start_time": "2026-01-01T00:00:00Z"})
+    younger = changed(there[1], status={"start_time": "2026-01-02T00:00:00Z"})
+    driver = Driver(*nodes(2, cpu="1"), budget(1, app="db"), older, younger)
+    driver.see(pod("high", cpu="1", priority=10))
+    assert evicted(driver.decide()) == [("db2", "high", "n2")]
+
+
+def test_on_a_node_the_protected_stay_as_long_as_others_can_go():
+    driver = Driver(node("n1", cpu="2"), budget(0, app="db"))
+    driver.see(labelled(pod("protected", cpu="1", on="n1"), app="db"), pod("free", cpu="1", on="n1"))
+    driver.see(pod("high", cpu="1", priority=10))
+    assert evicted(driver.decide()) == [("free", "high", "n1")]
+
+
+def test_a_budget_is_only_a_wish():
+    driver = Driver(node("n1", cpu="1"), budget(0, app="db"))
+    driver.see(labelled(pod("protected", cpu="1", on="n1"), app="db"), pod("high", cpu="1", priority=10))
+    assert evicted(driver.decide()) == [("protected", "high", "n1")]
+
+
+def test_the_least_important_go_first():
+    driver = Driver(node("n1", cpu="2"), pod("lower", cpu="1", on="n1", priority=1))
+    driver.see(pod("low", cpu="1", on="n1", priority=2), pod("high", cpu="1", priority=10))
+    assert evicted(driver.decide()) == [("lower", "high", "n1")]
+
+
+def test_a_group_that_goes_as_one_goes_from_all_its_nodes():
+    mode = DisruptionMode(all=AllDisruptionMode())
+    driver = Driver(*nodes(2, cpu="1"), gang("g1", minimum=2, disruption_mode=mode))
+    driver.see(
+        *(changed(one, spec={"node_name": f"n{i}"}) for i, one in enumerate(pods(2, cpu="1", group="g1"), 1))
+    )
+    driver.see(pod("high", cpu="1", priority=10))
+    assert sorted(victim for victim, _, _ in evicted(driver.decide())) == ["p1", "p2"]
+
+
+def test_a_nominee_that_is_gone_leaves_its_room_to_others():
+    driver, (first, second) = crowded(2)
+    high = pod("high", cpu="2", priority=10)
+    driver.see(high)
+    driver.decide()
+    driver.lose(first, second)
+    driver.lose(high)
+    driver.see(pod("small", cpu="1"))
+    assert driver.bind(after=1.0) == {"small": "n1"}
+
+
+def test_who_waited_for_held_room_is_looked_at_when_the_nominee_is_gone():
+    driver, (first, _) = crowded(2)
+    high = pod("high", cpu="2", priority=10)
+    driver.see(high)
+    driver.decide()
+    driver.lose(first)
+    driver.see(pod("equal", cpu="1", priority=10))
+    assert driver.bind(after=1.0) == {}
+    driver.lose(high)
+    assert driver.bind(after=1.0) == {"equal": "n1"}
