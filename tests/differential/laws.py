@@ -2,7 +2,7 @@
 
 from posse.engine.admissibility import held
 from posse.engine.backlog import Place
-from posse.engine.decisions import Bind
+from posse.engine.decisions import Bind, Evict
 from posse.engine.groups import group_of
 from tests.differential import greedy, oracle
 from tests.differential.shadow import OURS
@@ -11,6 +11,10 @@ from tests.differential.shadow import OURS
 def check_decisions(shadow, decisions):
     """Check each decision in turn against what the engine knew, and note what it promises."""
     binds = [decision for decision in decisions if isinstance(decision, Bind)]
+    for decision in decisions:
+        if isinstance(decision, Evict):
+            victims_matter_less(shadow, decision)
+        shadow.note(decision)
     for bind in binds:
         for placement in bind.placements:
             only_waiting_pods_are_bound(shadow, placement)
@@ -27,6 +31,11 @@ def check_state(shadow):
     usage_is_what_the_pods_request(shadow)
     nothing_is_lost(shadow)
     nobody_waits_who_could_start(shadow)
+
+
+def victims_matter_less(shadow, eviction):
+    victim, preemptor = shadow.seen.pods[eviction.pod.uid], shadow.seen.pods[eviction.preemptor.uid]
+    assert (victim.spec.priority or 0) < (preemptor.spec.priority or 0)
 
 
 def only_waiting_pods_are_bound(shadow, placement):
@@ -114,4 +123,4 @@ def group_cannot_start(shadow, key):
 def room_for(shadow, pod):
     """Return how many pods like this one the cluster could take."""
     assert pod.spec.scheduler_name == OURS
-    return sum(greedy.capacity(*place, pod, oracle.refusals) for place in shadow.world())
+    return sum(greedy.capacity(*place, pod, oracle.refusals) for place in shadow.world_for(pod.metadata.uid))

@@ -5,9 +5,9 @@ Watch events reach the engine late but in order; answers to bindings may overtak
 
 from dataclasses import dataclass, field
 
-from posse.engine.decisions import Bind, GroupKey
+from posse.engine.decisions import Bind, Evict, GroupKey, ReportPod
 from posse.engine.engine import Engine, EngineOptions
-from posse.engine.events import BindRefused, Observed, Vanished
+from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
 from posse.engine.groups import group_of
 from posse.model.node import Node
 from posse.model.pod import Pod
@@ -52,8 +52,11 @@ class Shadow:
         self.seen = Objects()
         self.promised = {}
         """Node by uid of pods whose binding was decided and has not been refused."""
+        self.nominated = {}
+        """Node by uid of waiting pods for which room is being made, as they were last told."""
         self.undelivered = []
         self.unanswered = []
+        """Placements and evictions that nobody has carried out yet."""
         self.log = []
         """Everything the engine was told or asked, for replays."""
 
@@ -79,31 +82,48 @@ class Shadow:
             self.seen.put(event.obj)
         elif isinstance(event, Vanished):
             self.seen.drop(event.obj)
-        else:
+        elif isinstance(event, BindRefused):
             if self.promised.get(event.pod_uid) == event.node:
                 del self.promised[event.pod_uid]
             return
+        else:
+            return
         if isinstance(event.obj, Pod) and event.obj.metadata.uid not in self.seen.pods:
             self.promised.pop(event.obj.metadata.uid, None)
+            self.nominated.pop(event.obj.metadata.uid, None)
 
     # What is done about the engine's decisions.
 
     def answer(self, count, *, outage=False, lost=False):
-        """Carry out bindings. In an outage none succeeds; lost answers report failure though the pod was bound."""
-        for placement in self.unanswered[:count]:
-            pod = self.api.pods.get(placement.pod.uid)
-            accepted = (
-                not outage
-                and pod is not None
-                and not pod.spec.node_name
-                and not pod.metadata.deletion_timestamp
-                and not pod.spec.scheduling_gates
-            )
-            if accepted:
-                self.write(changed(pod, spec={"node_name": placement.node}))
-            if not accepted or lost:
-                self._tell(BindRefused(placement.pod.uid, placement.node, "refused"))
+        """Carry out bindings and evictions. In an outage none succeeds; lost answers report failure all the same."""
+        answered = self.unanswered[:count]
         del self.unanswered[:count]
+        for asked in answered:
+            if isinstance(asked, Evict):
+                self._answer_eviction(asked, outage=outage, lost=lost)
+            else:
+                self._answer_binding(asked, outage=outage, lost=lost)
+
+    def _answer_eviction(self, eviction, *, outage, lost):
+        pod = self.api.pods.get(eviction.pod.uid)
+        if pod is not None and not outage:
+            self.erase(pod)
+        if outage or lost:
+            self._tell(EvictionFailed(eviction.pod.uid, "failed"))
+
+    def _answer_binding(self, placement, *, outage, lost):
+        pod = self.api.pods.get(placement.pod.uid)
+        accepted = (
+            not outage
+            and pod is not None
+            and not pod.spec.node_name
+            and not pod.metadata.deletion_timestamp
+            and not pod.spec.scheduling_gates
+        )
+        if accepted:
+            self.write(changed(pod, spec={"node_name": placement.node}))
+        if not accepted or lost:
+            self._tell(BindRefused(placement.pod.uid, placement.node, "refused"))
 
     def decide(self, after):
         """Let the engine decide until it has nothing left to do; returns its decisions."""
@@ -118,7 +138,17 @@ class Shadow:
     def promise(self, bind: Bind):
         for placement in bind.placements:
             self.promised[placement.pod.uid] = placement.node
+            self.nominated.pop(placement.pod.uid, None)
             self.unanswered.append(placement)
+
+    def note(self, decision):
+        """Remember what pods are told and who is to be evicted."""
+        if isinstance(decision, Evict):
+            self.unanswered.append(decision)
+        elif isinstance(decision, ReportPod) and decision.nominated_node:
+            self.nominated[decision.pod.uid] = decision.nominated_node
+        elif isinstance(decision, ReportPod):
+            self.nominated.pop(decision.pod.uid, None)
 
     # What the engine has to believe, given what it was told.
 
@@ -127,6 +157,14 @@ class Shadow:
 
     def pods_on(self, node):
         return [pod for uid, pod in self.seen.pods.items() if self.node_of(uid) == node]
+
+    def holding_against(self, uid, node):
+        """Return the pods for which room on the node is held against this one."""
+        priority = self.seen.pods[uid].spec.priority or 0
+        nominees = [
+            self.seen.pods[one] for one, name in self.nominated.items() if name == node and one != uid
+        ]
+        return [one for one in nominees if (one.spec.priority or 0) >= priority]
 
     def members(self, key):
         return {uid: pod for uid, pod in self.seen.pods.items() if group_of(pod) == key}
@@ -140,5 +178,9 @@ class Shadow:
             and pod.spec.scheduler_name == OURS
         )
 
-    def world(self):
-        return [(node, self.pods_on(name)) for name, node in self.seen.nodes.items()]
+    def world_for(self, uid):
+        """Return nodes with the pods on them, and with those for which room is held against this pod."""
+        return [
+            (node, self.pods_on(name) + self.holding_against(uid, name))
+            for name, node in self.seen.nodes.items()
+        ]
