@@ -7,11 +7,7 @@ nodes are known beforehand, as they are in a running cluster; what it costs to h
 from collections.abc import Sequence
 from functools import partial
 
-<<<<<<< HEAD
-from bench.inputs import bound, gangs, nodes, pod
-=======
 from bench.inputs import alone_on_its_host, bound, gangs, in_zone, nodes, pod, spread_over_zones
->>>>>>> single-pods
 from bench.measuring import Figure, Stopwatch, median_run
 from posse.engine.decisions import Bind
 from posse.engine.engine import Engine, EngineOptions
@@ -30,12 +26,9 @@ def measure() -> list[Figure]:
     return [
         _single_pods(cluster),
         _many_classes(cluster),
-<<<<<<< HEAD
-=======
         _zonal_classes(cluster),
         _spread_over_zones(),
         _one_per_host(cluster),
->>>>>>> single-pods
         _small_gangs(cluster),
         _large_gangs(cluster),
         *_no_fit(cluster),
@@ -63,8 +56,6 @@ def _many_classes(cluster: Sequence[Node]) -> Figure:
     )
 
 
-<<<<<<< HEAD
-=======
 def _zonal_classes(cluster: Sequence[Node]) -> Figure:
     pods = [in_zone(pod(n, cpu=f"{100 + n % 200}m"), f"zone-{n % 200 % 3}") for n in range(10_000)]
     return _pods_per_second(
@@ -93,7 +84,6 @@ def _one_per_host(cluster: Sequence[Node]) -> Figure:
     )
 
 
->>>>>>> single-pods
 def _small_gangs(cluster: Sequence[Node]) -> Figure:
     groups, members = gangs(1000, 3)
     return _pods_per_second(

@@ -3,10 +3,6 @@
 from msgspec.structs import replace
 
 from posse.model.container import Container, ResourceRequirements
-<<<<<<< HEAD
-from posse.model.meta import ObjectMeta
-from posse.model.node import Node, NodeSpec, NodeStatus
-=======
 from posse.model.meta import LabelSelector, ObjectMeta
 from posse.model.node import Node, NodeSpec, NodeStatus
 from posse.model.placement import (
@@ -19,26 +15,10 @@ from posse.model.placement import (
     PodAntiAffinity,
     TopologySpreadConstraint,
 )
->>>>>>> single-pods
 from posse.model.pod import Pod, PodSchedulingGroup, PodSpec, PodStatus
 from posse.model.workload import GangSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy, PodGroupSpec
 
 NAMESPACE = "bench"
-<<<<<<< HEAD
-_RACKS = 50
-
-
-def nodes(count: int) -> list[Node]:
-    """Equal nodes in racks, the worst case for a search: all are as good as each other."""
-    return [_node(ordinal) for ordinal in range(count)]
-
-
-def _node(ordinal: int) -> Node:
-    name = f"node-{ordinal:06}"
-    labels = {
-        "kubernetes.io/hostname": name,
-        "topology.kubernetes.io/zone": f"zone-{ordinal % 3}",
-=======
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 _RACKS = 50
 _APP = {"app": "bench"}
@@ -54,7 +34,6 @@ def _node(ordinal: int, zones: int) -> Node:
     labels = {
         HOSTNAME: name,
         ZONE: f"zone-{ordinal % zones}",
->>>>>>> single-pods
         "rack": f"rack-{ordinal % _RACKS}",
     }
     return Node(
@@ -84,8 +63,6 @@ def pod(ordinal: int, cpu: str = "100m", group: str = "", memory: str = "200Mi")
     )
 
 
-<<<<<<< HEAD
-=======
 def in_zone(one: Pod, zone: str) -> Pod:
     """The pod, required to run in one zone."""
     requirement = NodeSelectorRequirement(key=ZONE, operator="In", values=(zone,))
@@ -116,7 +93,6 @@ def _labelled(one: Pod) -> Pod:
     return replace(one, metadata=replace(one.metadata, labels=_APP))
 
 
->>>>>>> single-pods
 def bound(pod: Pod, node: str) -> Pod:
     """The pod as the API shows it once it is bound."""
     return replace(pod, spec=replace(pod.spec, node_name=node))

@@ -12,13 +12,8 @@ from rich.table import Table
 from bench.measuring import Figure
 
 _NOTE = (
-<<<<<<< HEAD
-    "kube-scheduler 1.37 was measured end to end on 2 cores with a real API server and etcd over HTTP. "
-    "That is another quantity than the engine alone or a cluster in one process: a landmark, not a race."
-=======
     "kube-scheduler 1.37 was measured end to end on 2 cores with an API server and etcd: "
     "another quantity, beside the engine alone only as a landmark."
->>>>>>> single-pods
 )
 
 

@@ -112,17 +112,10 @@ class Recorder:
 
     def add_gang(self):
         self.created += 1
-<<<<<<< HEAD
-        size = self.random.randint(2, 12)
-        self.tell(Observed(gang(f"g{self.created}", size)))
-        for _ in range(size):
-            self.add_pod(group=f"g{self.created}")
-=======
         name, size = f"g{self.created}", self.random.randint(2, 12)
         self.tell(Observed(gang(name, size)))
         for _ in range(size):
             self.add_pod(group=name)
->>>>>>> single-pods
 
     def end_pod(self):
         bound = [uid for uid, made in self.pods.items() if made.spec.node_name]

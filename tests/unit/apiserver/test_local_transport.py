@@ -104,17 +104,31 @@ def test_many_bindings_are_answered_in_order(service, pod):
         uid = (await transport.get(POD, "default", "a"))["metadata"]["uid"]
         answers = await transport.bind_all(
             [
-                Binding("default", "a", uid, "n1"),
-                Binding("default", "gone", "", "n1"),
-                Binding("default", "b", "other", "n1"),
-                Binding("default", "b", "", "n2"),
+                [Binding("default", "a", uid, "n1")],
+                [Binding("default", "gone", "", "n1")],
+                [Binding("default", "b", "other", "n1")],
+                [Binding("default", "b", "", "n2")],
             ]
         )
-        assert [answer and answer.code for answer in answers] == [None, 404, 409, None]
+        assert [answer and answer.code for (answer,) in answers] == [None, 404, 409, None]
         bound = {
             each["metadata"]["name"]: each["spec"]["nodeName"] for each in (await transport.list(POD)).items
         }
         assert bound == {"a": "n1", "b": "n2"}
+
+    drive(service, body)
+
+
+def test_pods_of_a_group_are_bound_all_or_none(service, pod):
+    async def body(transport):
+        for name in ("a", "b"):
+            await transport.create(POD, "default", pod(name))
+        together = [Binding("default", name, "", "n1") for name in ("a", "gone", "b")]
+        (answers,) = await transport.bind_all([together])
+        assert [answer and answer.code for answer in answers] == [409, 404, 409]
+        assert not any("nodeName" in each["spec"] for each in (await transport.list(POD)).items)
+        (answers,) = await transport.bind_all([[together[0], together[2]]])
+        assert list(answers) == [None, None]
 
     drive(service, body)
 
