@@ -19,6 +19,8 @@ def count_in_domain(label: LabelColumn, column: Column) -> IntArray:
     """For every node: how many pods its domain has in all. Nodes without the label have no domain and count none."""
     if not column.total:
         return np.zeros(label.ids.size, dtype=np.int64)
+    if label.is_one_to_one:
+        return column.counts * has_domain(label)
     sums = domain_sums(label, column.counts)
     sums[0] = 0
     counted: IntArray = sums[label.ids + 1]

@@ -19,16 +19,34 @@ class LabelColumn:
         self.values: list[str] = []
         """The value behind each id; ids are never reused."""
         self._id_of: dict[str, int] = {}
+        self._nodes_with: list[int] = []
+        """How many nodes have each value."""
+        self._shared = 0
+        """Values that more than one node has."""
+
+    @property
+    def is_one_to_one(self) -> bool:
+        """Whether no two nodes share a value, as with host names: each node is then a domain of its own."""
+        return not self._shared
 
     def put(self, row: int, value: str | None) -> None:
-        if value is None:
-            self.ids[row] = ABSENT
-            return
+        self._count(int(self.ids[row]), -1)
+        self.ids[row] = ABSENT if value is None else self._intern(value)
+        self._count(int(self.ids[row]), 1)
+
+    def _intern(self, value: str) -> int:
         known = self._id_of.get(value)
         if known is None:
             known = self._id_of[value] = len(self.values)
             self.values.append(value)
-        self.ids[row] = known
+            self._nodes_with.append(0)
+        return known
+
+    def _count(self, known: int, change: int) -> None:
+        if known != ABSENT:
+            was_shared = self._nodes_with[known] > 1
+            self._nodes_with[known] += change
+            self._shared += (self._nodes_with[known] > 1) - was_shared
 
     def id_of(self, value: str) -> int:
         """The id of a value, or one that no node has."""

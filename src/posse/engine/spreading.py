@@ -26,14 +26,16 @@ class SpreadCount:
         self._keyed_by = keyed_by
         self._policies = _inclusion_tests(spread, subject, scene)
         self._included: BoolArray = np.empty(0, dtype=np.bool_)
+        self._exists: BoolArray = np.empty(0, dtype=np.bool_)
+        """Whether any included node is in the domain, by value id."""
         self._version = -1
+        labels = spread.selector.labels
+        self._says_nothing = not labels.nothing and not labels.requirements
 
     @property
     def counts(self) -> IntArray:
         """Matching pods on each node. A selector that says nothing at all counts nobody, as in kube-scheduler."""
-        labels = self.spread.selector.labels
-        says_nothing = not labels.nothing and not labels.requirements
-        return np.zeros_like(self._column.counts) if says_nothing else self._column.counts
+        return np.zeros_like(self._column.counts) if self._says_nothing else self._column.counts
 
     def included(self) -> BoolArray:
         """Nodes that make domains and whose pods count; it changes only with the nodes themselves."""
@@ -43,16 +45,16 @@ class SpreadCount:
                 included &= has_domain(label)
             for test in self._policies:
                 included &= test(ALL_ROWS)
-            self._included, self._version = included, self._nodes.description_version
+            exists = np.zeros(len(self.label.values) + 1, dtype=np.bool_)
+            exists[self.label.ids[included] + 1] = True
+            self._included, self._exists = included, exists[1:]
+            self._version = self._nodes.description_version
         return self._included
 
     def domain_counts(self) -> tuple[IntArray, BoolArray]:
         """For each value id of the topology key: matching pods, and whether any included node has that value."""
-        included = self.included()
-        sums = domain_sums(self.label, np.where(included, self.counts, 0))[1:]
-        exists = np.zeros(sums.size + 1, dtype=np.bool_)
-        exists[self.label.ids[included] + 1] = True
-        return sums, exists[1:]
+        sums = domain_sums(self.label, self.counts * self.included())[1:]
+        return sums, self._exists
 
 
 def _inclusion_tests(spread: Spread, subject: Subject, scene: Scene) -> list[RowTest]:

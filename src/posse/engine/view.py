@@ -131,24 +131,24 @@ class View:
 
     def refuse(self) -> Verdict:
         """Why no node takes the pod, counted by reason; each node speaks through the first rule that refused it."""
-        rows = np.flatnonzero(self._nodes.alive)
-        if not rows.size:
+        node_count = len(self._nodes)
+        if not node_count:
             return Verdict(Code.UNRESOLVABLE, "no nodes available to schedule pods")
         objection = self._objection()
         if objection is not None:
-            message = f"0/{rows.size} nodes are available: {objection.reason}."
+            message = f"0/{node_count} nodes are available: {objection.reason}."
             return Verdict(Code.UNRESOLVABLE, message, (objection,))
         refusals: list[Refusal] = []
-        undecided: BoolArray = np.ones(rows.size, dtype=np.bool_)
-        resolvable: BoolArray = np.zeros(rows.size, dtype=np.bool_)
+        undecided = self._nodes.alive.copy()
+        resolvable = np.zeros_like(undecided)
         for name, made in self._filters:
-            refused = undecided & ~made.passes(rows)
+            refused = undecided & ~made.passes(ALL_ROWS)
             if refused.any():
-                refusals += _counted(name, made.refusals(rows), refused)
-                resolvable |= refused & ~made.hopeless(rows)
+                refusals += _counted(name, made.refusals(ALL_ROWS), refused)
+                resolvable |= refused & ~made.hopeless(ALL_ROWS)
                 undecided &= ~refused
         code = Code.UNSCHEDULABLE if resolvable.any() else Code.UNRESOLVABLE
-        return Verdict(code, _message(rows.size, refusals), tuple(refusals))
+        return Verdict(code, _message(node_count, refusals), tuple(refusals))
 
     def _objection(self) -> Refusal | None:
         """What keeps the pod from going anywhere."""
