@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from posse.engine.arrays import IntArray
 from posse.engine.node_table import NodeTable
 
@@ -21,18 +23,19 @@ def no_row_over_capacity(nodes: NodeTable, rows: IntArray, resources: Sequence[i
 
     Pods bound by others may overfill a node; then nothing that needs the overfilled resource is placed there.
     """
-    for resource in resources:
-        over = rows[nodes.requested[resource, rows] > nodes.allocatable[resource, rows]]
-        if over.size:
-            row = int(over[0])
-            ensure(
-                holds=False,
-                law="no node over capacity",
-                node=nodes.names[row],
-                resource=list(nodes.resource_index)[resource],
-                requested=int(nodes.requested[resource, row]),
-                allocatable=int(nodes.allocatable[resource, row]),
-            )
+    lines = np.array(resources, dtype=np.int64)[:, None]
+    over = nodes.requested[lines, rows] > nodes.allocatable[lines, rows]
+    if over.any():
+        line, position = (int(found[0]) for found in np.nonzero(over))
+        resource, row = resources[line], int(rows[position])
+        ensure(
+            holds=False,
+            law="no node over capacity",
+            node=nodes.names[row],
+            resource=list(nodes.resource_index)[resource],
+            requested=int(nodes.requested[resource, row]),
+            allocatable=int(nodes.allocatable[resource, row]),
+        )
 
 
 def no_gang_below_minimum(key: object, attached: int, minimum: int) -> None:

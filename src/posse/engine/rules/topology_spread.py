@@ -35,8 +35,8 @@ class SpreadFilter:
         self._counts = counts
 
     def passes(self, rows: Rows) -> BoolArray:
-        unlabelled, skewed = self._refused()
-        return ~(unlabelled | skewed)[rows]
+        passes: BoolArray = np.logical_and.reduce([_keeps_balance(count) for count in self._counts])
+        return passes[rows]
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         unlabelled, skewed = self._refused()
@@ -60,7 +60,7 @@ def _keeps_balance(count: SpreadCount) -> BoolArray:
     pods, exists = count.domain_counts()
     domains = int(np.count_nonzero(exists))
     if not domains:
-        return np.ones(count.label.ids.size, dtype=np.bool_)
+        return has_domain(count.label)
     emptiest = int(pods[exists].min()) if domains >= count.spread.min_domains else 0
     allowed = np.less_equal(pods + count.self_match - emptiest, count.spread.max_skew)
     # Nodes without the key are turned away for lacking it, whatever stands behind the last domain.

@@ -24,19 +24,18 @@ def fill(state: ClusterState, draft: Draft, subject: Subject, records: Sequence[
         best = int(totals.max())
         if best == REFUSED:
             break
-        rows = _in_turn(np.flatnonzero(np.equal(totals, best)), state.turn)
-        waiting = records[placed:]
-        placed += (
-            _place_wave(state, draft, view, rows, waiting)
-            if view.is_row_local and len(waiting) > 1
-            else _place_one(draft, rows, waiting)
-        )
+        rows = np.flatnonzero(np.equal(totals, best))
+        if view.is_row_local and len(records) - placed > 1:
+            placed += _place_wave(state, draft, view, _in_turn(rows, state.turn), records[placed:])
+        else:
+            _place_one(state, draft, rows, records[placed])
+            placed += 1
     return placed
 
 
-def _place_one(draft: Draft, rows: IntArray, waiting: Sequence[PodRecord]) -> int:
-    draft.place(waiting[:1], rows[:1])
-    return 1
+def _place_one(state: ClusterState, draft: Draft, rows: IntArray, record: PodRecord) -> None:
+    first = int(np.searchsorted(rows, state.turn)) % rows.size
+    draft.place([record], rows[first : first + 1])
 
 
 def _place_wave(
