@@ -161,7 +161,7 @@ class NodeTable:
             self.names.append(name)
             self.nodes.append(None)
             if row >= self.alive.size:
-                self._grow(2 * self.alive.size)
+                self._grow(self.alive.size + max(_FIRST_CAPACITY, self.alive.size // 4))
         self.row_of[name] = row
         return row
 

@@ -89,6 +89,8 @@ class View:
                 feasible &= made.passes(ALL_ROWS)
         if not feasible.any():
             return np.full_like(self._rank, REFUSED)
+        if not (self._raw or self._cluster):
+            return np.where(feasible, self._rank, REFUSED)
         return np.where(feasible, self._rank + self._extra_points(feasible), REFUSED)
 
     def bursts(self, rows: IntArray, best: int, most: int) -> tuple[IntArray, IntArray | None]:
@@ -220,6 +222,8 @@ class View:
         passes = self._nodes.alive[rows]
         for made in self._row_filters:
             passes = passes & made.passes(rows)
+        if not passes.any():
+            return np.full(passes.shape, REFUSED, dtype=np.int64)
         points = np.zeros(passes.shape, dtype=np.int64)
         for weight, score in self._row_scores:
             points = points + weight * score.points(rows)

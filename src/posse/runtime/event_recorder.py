@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 _MOST_WAITING = 10_000
 _AT_ONCE = 100
+_PAUSE_SECONDS = 0.1
+"""Between batches: bindings come first, and a burst of a thousand pods shall not wait for a thousand events."""
 _MESSAGE_CHARACTERS = 1024
 
 Json = dict[str, Any]
@@ -77,6 +79,8 @@ class EventRecorder:
             while self._waiting:
                 batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
                 await asyncio.gather(*(self._write(event) for event in batch))
+                if self._waiting:
+                    await asyncio.sleep(_PAUSE_SECONDS)
 
     def _event(self, note: Note, now: float) -> Json:
         stamp = format_timestamp(now)
