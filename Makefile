@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fmt test-kubectl conformance bench picture lock clean
+.PHONY: help run test explore check fmt test-kubectl conformance bench picture lock clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ run: $(READY) ## Start the embedded cluster with an example gang (Ctrl-C stops i
 
 test: $(READY) ## Unit, property and scenario tests
 	@$(BIN)/pytest -n auto -m "not kubectl"
+
+explore: $(READY) ## Property tests with new and many more examples (long)
+	@HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n auto --timeout 0 tests/properties
 
 check: $(READY) ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check .

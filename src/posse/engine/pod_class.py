@@ -62,6 +62,7 @@ def key_of(pod: Pod, terms: PodTerms) -> ClassKey:
             affinity,
             spec.tolerations,
             spec.scheduler_name,
+            [volume.image for volume in spec.volumes if volume.image is not None],
         )
     )
     return encoded, terms, volume_needs(pod)
