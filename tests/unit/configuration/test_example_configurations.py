@@ -1,6 +1,7 @@
 """The examples of configuration and of a plugin package do what their documentation says."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,10 @@ def test_the_configuration_with_two_profiles_spreads_and_packs():
     ]
     driving = Driver(gpu, *ordinary, there, *batch, options=configuration.options)
     assert driving.bind() == {"b0": "n1", "b1": "n1"}
+
+
+def test_what_the_guide_shows_is_a_configuration_that_works():
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "configuration.md").read_text()
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    configuration = read_configuration(yaml.safe_load(shown), {})
+    assert list(configuration.options.profiles) == ["default-scheduler", "packing"]
