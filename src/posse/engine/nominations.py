@@ -29,10 +29,6 @@ class Nominations:
         """Nominated to the node, and less important."""
         return [r for r in self._records.values() if r.nominated == node and r.priority < priority]
 
-    def concern(self, priority: int, trying: Collection[str]) -> bool:
-        """Whether any nomination stands in the way of pods of this priority other than those being tried."""
-        return any(r.priority >= priority and uid not in trying for uid, r in self._records.items())
-
     @contextmanager
     def held(self, priority: int, trying: Collection[str]) -> Iterator[None]:
         """Hold the nominated room while pods of this priority are tried."""

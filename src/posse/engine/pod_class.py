@@ -33,9 +33,8 @@ class PodClass:
     """(resource index, amount), only what is more than nothing."""
     limited: tuple[tuple[int, int], ...]
     """Those of the requests that a node must have room for."""
-    scoring: tuple[int, int]
     load: Load
-    """Requests and scoring as they are added to a node's columns."""
+    """The requests, and what scores count for them, as they are added to a node's columns."""
     terms: PodTerms
     ports: tuple[HostPort, ...]
     images: tuple[str, ...]
@@ -95,13 +94,12 @@ class ClassTable:
     def _compile(self, pod: Pod, key: ClassKey) -> PodClass:
         needed = effective_requests(pod)
         limits = self._reader.policy(pod).limits
-        requests, scoring = self._indexed(needed), scoring_requests(pod)
+        requests = self._indexed(needed)
         return PodClass(
             spec=pod.spec,
             requests=requests,
-            load=load_of(requests, scoring),
+            load=load_of(requests, scoring_requests(pod)),
             limited=self._indexed({name: wanted for name, wanted in needed.items() if limits.cover(name)}),
-            scoring=scoring,
             terms=key[1],
             ports=host_ports(pod),
             images=_images(pod.spec),

@@ -5,13 +5,11 @@ from enum import IntEnum
 
 
 class Code(IntEnum):
-    """The four answers of a feasibility question, and the one that is nobody's refusal."""
+    """The answers to "does it fit"; only the second is worth a search for victims."""
 
     SUCCESS = 0
-    WAIT = 1
-    UNSCHEDULABLE = 2
-    UNRESOLVABLE = 3
-    ERROR = 4
+    UNSCHEDULABLE = 1
+    UNRESOLVABLE = 2
 
 
 @dataclass(frozen=True, slots=True)
