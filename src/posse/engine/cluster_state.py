@@ -25,6 +25,9 @@ from posse.engine.volumes.storage import Storage
 from posse.model.node import Node
 from posse.model.pod import Pod
 
+_FEW = 8
+"""Pods for which counting one by one beats a pass over arrays."""
+
 
 @dataclass(slots=True, eq=False)
 class PodRecord:
@@ -98,7 +101,7 @@ class ClusterState:
         """The classes of a pod that is about to be known. Undone by `dismiss`."""
         pod_class = self._classes.join(pod)
         if pod_class.member_count == 1:
-            for query in pod_class.terms.queries:
+            for query in pod_class.queries:
                 self.census.ask(query, self._attached())
             traits = (*pod_class.terms.traits, *pod_class.ports)
             self._brought[pod_class] = tuple(self.census.bring(trait) for trait in traits)
@@ -109,7 +112,7 @@ class ClusterState:
         self._classes.leave(pod_class)
         if pod_class.member_count:
             return
-        for query in pod_class.terms.queries:
+        for query in pod_class.queries:
             self.census.drop(query)
         for trait in (*pod_class.terms.traits, *pod_class.ports):
             self.census.take_away(trait)
@@ -118,7 +121,7 @@ class ClusterState:
             del self._views[subject]
 
     def subject(self, record: PodRecord) -> Subject:
-        own = tuple(q for q in record.pod_class.terms.queries if self.census.matches(q, record.labels))
+        own = tuple(q for q in record.pod_class.queries if self.census.matches(q, record.labels))
         return Subject(record.pod_class, self.census.concerned_by(record.labels), own)
 
     def profile(self, pod_class: PodClass) -> Profile:
@@ -141,7 +144,7 @@ class ClusterState:
             self.census.grow(self.nodes.alive.size)
         if is_new:
             for record in self.pods_on(node.metadata.name):
-                self._count(record.pod_class, [record], np.array([row]), 1)
+                self._count_few([record], [row], 1)
         self._improved_rows.append(row)
 
     def drop_node(self, name: str) -> None:
@@ -163,7 +166,10 @@ class ClusterState:
             if needs is not None:
                 record.volumes = self.storage.steps(needs, row)
             self._note(record, self.nodes.names[row])
-        self._count(pod_class, records, rows, 1)
+        if len(records) <= _FEW:
+            self._count_few(records, rows.tolist(), 1)
+        else:
+            self._count(pod_class, records, rows)
 
     def attach_by_name(self, record: PodRecord, node: str) -> None:
         self._note(record, node)
@@ -201,9 +207,10 @@ class ClusterState:
             self.nodes.touch(row)
             self._improved_rows.append(row)
 
-    def take_improved_rows(self) -> IntArray:
+    def take_improved_rows(self) -> list[int]:
+        """Each as often as it improved."""
         taken, self._improved_rows = self._improved_rows, []
-        return np.unique(np.array(taken, dtype=np.int64))
+        return taken
 
     def _note(self, record: PodRecord, node: str) -> None:
         record.node = node
@@ -214,32 +221,41 @@ class ClusterState:
     def _count_there(self, record: PodRecord, node: str, sign: int) -> None:
         row = self.nodes.row_of.get(node)
         if row is not None:
-            self._count(record.pod_class, [record], np.array([row]), sign)
+            self._count_few([record], [row], sign)
 
-    def _count(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int) -> None:
+    def _count_few(self, records: Sequence[PodRecord], rows: Sequence[int], sign: int) -> None:
+        """Count them, or no longer, one by one: most pods come alone or in small company."""
+        for record, row in zip(records, rows, strict=True):
+            pod_class = record.pod_class
+            self.nodes.change_usage_of_row(row, pod_class.load, sign)
+            self.usage.add_to_row(record.priority, row, pod_class.load, sign)
+            for column in self._brought[pod_class]:
+                column.add_one(row, sign)
+            if self.census.has_queries:
+                for column in self.census.matched(record.labels):
+                    column.add_one(row, sign)
+        self.nodes.touch_all(rows if len(rows) == 1 else list(dict.fromkeys(rows)))
+
+    def _count(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
+        """The same for many pods of one class that are put on nodes."""
         distinct, pods = tally(rows)
-        self.nodes.change_usage(distinct, pod_class.load, sign * pods)
-        self.nodes.touch_all(distinct)
-        self._count_by_priority(pod_class, records, rows, sign)
+        self.nodes.change_usage(distinct, pod_class.load, pods)
+        self.nodes.touch_all(distinct.tolist())
+        self._count_by_priority(pod_class, records, rows)
         for column in self._brought[pod_class]:
-            column.add(distinct, sign * pods)
+            column.add(distinct, pods)
         if self.census.has_queries:
             for record, row in zip(records, rows.tolist(), strict=True):
                 for column in self.census.matched(record.labels):
-                    column.add_one(row, sign)
+                    column.add_one(row, 1)
 
-    def _count_by_priority(
-        self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray, sign: int
-    ) -> None:
-        if len(records) == 1:
-            self.usage.add(records[0].priority, rows, pod_class.load, np.array([sign]))
-            return
+    def _count_by_priority(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
         by_priority: dict[int, list[int]] = {}
         for record, row in zip(records, rows.tolist(), strict=True):
             by_priority.setdefault(record.priority, []).append(row)
         for priority, there in by_priority.items():
             distinct, pods = tally(np.array(there))
-            self.usage.add(priority, distinct, pod_class.load, sign * pods)
+            self.usage.add(priority, distinct, pod_class.load, pods)
 
     def _attached(self) -> Iterator[tuple[LabelClass, int]]:
         for node, records in self._pods_on.items():

@@ -146,12 +146,12 @@ class Engine:
         Whose claim has changed is told how it stands now, even if that does not help.
         """
         state = self._known.state
-        rows = state.take_improved_rows()
+        improved = state.take_improved_rows()
         changed_claims = state.storage.book.take_changed_claims()
         stirred, self._seen_version = self._seen_version != state.version, state.version
-        if not stirred:
-            return
-        for subject in self._backlog.parked_subjects():
+        subjects = self._backlog.parked_subjects() if stirred else []
+        rows = np.array(improved if subjects else [], dtype=np.int64)
+        for subject in subjects:
             view = state.view(subject)
             # What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node.
             fits = view.totals()[rows] if view.is_row_local else view.totals()

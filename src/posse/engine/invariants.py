@@ -23,19 +23,28 @@ def no_row_over_capacity(nodes: NodeTable, rows: IntArray, resources: Sequence[i
 
     Pods bound by others may overfill a node; then nothing that needs the overfilled resource is placed there.
     """
+    if rows.size == 1:
+        row = int(rows[0])
+        for resource in resources:
+            if nodes.requested[resource, row] > nodes.allocatable[resource, row]:
+                _over_capacity(nodes, row, resource)
+        return
     lines = np.array(resources, dtype=np.int64)[:, None]
     over = nodes.requested[lines, rows] > nodes.allocatable[lines, rows]
     if over.any():
         line, position = (int(found[0]) for found in np.nonzero(over))
-        resource, row = resources[line], int(rows[position])
-        ensure(
-            holds=False,
-            law="no node over capacity",
-            node=nodes.names[row],
-            resource=list(nodes.resource_index)[resource],
-            requested=int(nodes.requested[resource, row]),
-            allocatable=int(nodes.allocatable[resource, row]),
-        )
+        _over_capacity(nodes, int(rows[position]), resources[line])
+
+
+def _over_capacity(nodes: NodeTable, row: int, resource: int) -> None:
+    ensure(
+        holds=False,
+        law="no node over capacity",
+        node=nodes.names[row],
+        resource=list(nodes.resource_index)[resource],
+        requested=int(nodes.requested[resource, row]),
+        allocatable=int(nodes.allocatable[resource, row]),
+    )
 
 
 def no_gang_below_minimum(key: object, attached: int, minimum: int) -> None:

@@ -4,7 +4,7 @@ Every change of a row is noted in a log of touched rows, so that whatever is der
 brought up to date row by row instead of anew. The table knows resources, labels and taints, and no pods.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -100,6 +100,13 @@ class NodeTable:
         self.requested[load.lines, rows] += load.amounts * pods
         self.scoring_requested[:, rows] += load.scoring * pods
 
+    def change_usage_of_row(self, row: int, load: Load, pods: int) -> None:
+        """The same for a single row, where plain numbers are quicker than arrays."""
+        for line, amount in load.requests:
+            self.requested[line, row] += amount * pods
+        for slot, amount in enumerate(load.scoring_requests):
+            self.scoring_requested[slot, row] += amount * pods
+
     def resource_state(self, row: int) -> bytes:
         """Equal for rows with equal capacity and usage."""
         return (
@@ -108,13 +115,13 @@ class NodeTable:
             + self.scoring_requested[:, row].tobytes()
         )
 
-    def touch_all(self, rows: IntArray) -> None:
-        self._touched.extend(rows.tolist())
+    def touch_all(self, rows: Sequence[int]) -> None:
+        self._touched.extend(rows)
         if len(self._touched) > _MOST_TOUCHED_PER_ROW * max(self.row_count, _FIRST_CAPACITY):
             self._trim()
 
     def touch(self, row: int) -> None:
-        self.touch_all(np.array([row]))
+        self.touch_all((row,))
 
     @property
     def version(self) -> int:
@@ -122,14 +129,12 @@ class NodeTable:
         return self._touched_offset + len(self._touched)
 
     def touched_since(self, version: int) -> IntArray | None:
-        """Distinct rows touched since, or None where a fresh look at all rows is cheaper or the only way."""
+        """Rows touched since, each as often as it was, or None where a fresh look at all rows is cheaper or the only way."""
         first = version - self._touched_offset
         count = len(self._touched) - first
         if first < 0 or 2 * count > self.row_count:
             return None
-        if count == 1:
-            return np.array(self._touched[first:], dtype=np.int64)
-        return np.unique(np.array(self._touched[first:], dtype=np.int64))
+        return np.array(self._touched[first:], dtype=np.int64)
 
     def _trim(self) -> None:
         """Keep one touch per row; whoever is further behind looks at all rows anyway."""

@@ -14,6 +14,7 @@ from posse.engine.host_ports import HostPort, host_ports
 from posse.engine.image_columns import image_key
 from posse.engine.load import Load, load_of
 from posse.engine.node_table import NodeTable
+from posse.engine.pod_query import PodQuery
 from posse.engine.pod_reading import PodReader
 from posse.engine.pod_terms import PodTerms
 from posse.engine.resources import Amounts, effective_requests, scoring_requests
@@ -36,6 +37,8 @@ class PodClass:
     load: Load
     """The requests, and what scores count for them, as they are added to a node's columns."""
     terms: PodTerms
+    queries: tuple[PodQuery, ...]
+    """Every count of pods that the terms need."""
     ports: tuple[HostPort, ...]
     images: tuple[str, ...]
     """One entry per container and image volume, in any order."""
@@ -101,6 +104,7 @@ class ClassTable:
             load=load_of(requests, scoring_requests(pod)),
             limited=self._indexed({name: wanted for name, wanted in needed.items() if limits.cover(name)}),
             terms=key[1],
+            queries=key[1].queries,
             ports=host_ports(pod),
             images=_images(pod.spec),
             volumes=key[2],

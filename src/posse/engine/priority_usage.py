@@ -31,6 +31,11 @@ class PriorityUsage:
         """Count that many more pods on each of the rows, which are distinct."""
         self.requested(priority)[load.lines, rows] += load.amounts * pods
 
+    def add_to_row(self, priority: int, row: int, load: Load, pods: int) -> None:
+        requested = self.requested(priority)
+        for line, amount in load.requests:
+            requested[line, row] += amount * pods
+
     def clear_row(self, row: int) -> None:
         for priority in self._requested:
             self.requested(priority)[:, row] = 0

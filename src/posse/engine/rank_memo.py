@@ -1,7 +1,7 @@
 """Ranks of single rows, remembered by what they follow from: capacity, usage, and pods added on top.
 
 Clusters consist of many equal nodes. Where the rank of a row follows from its resources alone, a row in a state that was
-seen before need not be worked out again; for a few rows that is far cheaper than a pass over arrays.
+seen before need not be worked out again; one by one that is far cheaper than a pass over arrays, as long as they are few.
 """
 
 from collections.abc import Callable
@@ -24,14 +24,12 @@ class RankMemo:
         """Works ranks out for rows that each have some pods more."""
         self._known: dict[tuple[bytes, int], int] = {}
 
-    def ranks(self, rows: IntArray, pods: int) -> IntArray:
-        """Rows without a node are left to the caller."""
-        keys = [(self._nodes.resource_state(row), pods) for row in rows.tolist()]
-        known = [self._known.get(key) for key in keys]
-        if None in known:
-            computed = self._compute(rows, pods)
+    def rank(self, row: int, pods: int) -> int:
+        """A row without a node is left to the caller."""
+        key = (self._nodes.resource_state(row), pods)
+        known = self._known.get(key)
+        if known is None:
             if len(self._known) > _MOST_REMEMBERED:
                 self._known.clear()
-            self._known.update(zip(keys, computed.tolist(), strict=True))
-            return computed
-        return np.array(known, dtype=np.int64)
+            known = self._known[key] = int(self._compute(np.array([row]), pods)[0])
+        return known

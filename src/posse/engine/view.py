@@ -176,11 +176,12 @@ class View:
         else:
             rows = self._nodes.touched_since(self._version)
         if rows is None:
-            self._rank = self._rank_of(ALL_ROWS)
+            self._rank = _summed(self._usage_rank(ALL_ROWS), self._points)
+            self._rank[~self._passes] = REFUSED
         else:
             # Nodes that are out of the question stay so, whatever pods do on them.
             rows = rows[self._passes[rows]]
-            self._rank[rows] = self._rank_of(rows)
+            self._rank[rows] = self._rank_with(rows, 0)
         self._version = self._nodes.version
 
     def _look_at_descriptions(self) -> None:
@@ -198,24 +199,20 @@ class View:
     def _rank_with(self, rows: IntArray, pods: int) -> IntArray:
         """The rank if each of `rows`, which pass the static filters, had that many more of these pods."""
         if self._memo is not None and rows.size <= FEW:
-            rank = self._memo.ranks(rows, pods)
-        else:
-            rank = self._usage_rank_with(rows, pods)
-        return np.where(np.equal(rank, REFUSED), REFUSED, rank + self._points[rows])
+            return np.array([self._remembered_rank(row, pods) for row in rows.tolist()], dtype=np.int64)
+        return _summed(self._usage_rank_with(rows, pods), self._points[rows])
+
+    def _remembered_rank(self, row: int, pods: int) -> int:
+        rank = self._memo.rank(row, pods) if self._memo is not None else REFUSED
+        return rank if rank == REFUSED else rank + int(self._points[row])
 
     def _usage_rank_with(self, rows: IntArray, pods: int) -> IntArray:
+        if not pods:
+            return self._usage_rank(rows)
         self._nodes.change_usage(rows, self._load, pods)
         rank = self._usage_rank(rows)
         self._nodes.change_usage(rows, self._load, -pods)
         return rank
-
-    def _rank_of(self, rows: Rows) -> IntArray:
-        if self._memo is not None and not isinstance(rows, slice) and rows.size <= FEW:
-            rank = self._memo.ranks(rows, 0)
-        else:
-            rank = self._usage_rank(rows)
-        refused = np.equal(rank, REFUSED) | ~self._passes[rows]
-        return np.where(refused, REFUSED, rank + self._points[rows])
 
     def _usage_rank(self, rows: Rows) -> IntArray:
         """What follows from the pods on a node: points where the row filters pass."""
@@ -228,6 +225,10 @@ class View:
         for weight, score in self._row_scores:
             points = points + weight * score.points(rows)
         return np.where(passes, points, REFUSED)
+
+
+def _summed(rank: IntArray, points: IntArray) -> IntArray:
+    return np.where(np.equal(rank, REFUSED), REFUSED, rank + points)
 
 
 def _counted(rule: str, reasons: Sequence[tuple[str, BoolArray]], refused: BoolArray) -> list[Refusal]:

@@ -156,7 +156,7 @@ def test_a_confirmed_binding_changes_nothing():
     driver = Driver(node("a", cpu="2"), first)
     driver.decide()
     driver.confirm(first, on="a")
-    assert driver.engine._known.state.take_improved_rows().tolist() == []
+    assert driver.engine._known.state.take_improved_rows() == []
     assert driver.decide() == []
     assert driver.engine._known.state.nodes.requested[0, 0] == 1000
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, FloatArray, IntArray, Rows, pick
+from posse.engine.arrays import BoolArray, FloatArray, IntArray, Rows, lines_at, pick
 from posse.engine.node_table import NodeTable
 from posse.engine.resources import CPU, MEMORY, is_scored
 from posse.engine.scene import Scene, Subject
@@ -40,15 +40,14 @@ class BalanceScore:
 
     def __init__(self, nodes: NodeTable, wanted: Sequence[tuple[int, int]]) -> None:
         self._nodes = nodes
-        self._resources = np.array([index for index, _ in wanted])
-        # A column, to be added to every row asked for.
-        self._wanted = np.array([[amount] for _, amount in wanted])
+        self._lines = lines_at([index for index, _ in wanted])
+        # With the pod and without it, side by side, so that every step is taken once for both.
+        self._wanted = np.array([[[amount], [0]] for _, amount in wanted])
 
     def points(self, rows: Rows) -> IntArray:
-        capacity = pick(self._nodes.allocatable, self._resources, rows)
-        used = pick(self._nodes.requested, self._resources, rows)
-        # With the pod and without it, side by side, so that every step is taken once for both.
-        fractions = np.stack((used + self._wanted, used), axis=1) / np.maximum(capacity, 1)[:, None]
+        capacity = pick(self._nodes.allocatable, self._lines, rows)
+        used = pick(self._nodes.requested, self._lines, rows)
+        fractions = (used[:, None] + self._wanted) / np.maximum(capacity, 1)[:, None]
         balance = _balance(np.minimum(fractions, 1.0), capacity > 0)
         half = _FULL_MARKS // 2
         points: IntArray = half + (half + balance[0] - balance[1]) // 2

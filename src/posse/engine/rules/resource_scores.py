@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, IntArray, Rows
+from posse.engine.arrays import BoolArray, IntArray, Rows, pick
 from posse.engine.node_table import NodeTable
 from posse.engine.resources import CPU, MEMORY, Amounts, container_requests, is_scored
 from posse.engine.scene import Scene, Subject
@@ -152,13 +152,12 @@ class Gauge:
         self._wanted: IntArray = np.array([[wanted.get(resource.name, 0)] for resource in resources])
 
     def capacity(self, rows: Rows) -> IntArray:
-        capacity: IntArray = self._nodes.allocatable[self._lines, rows]
-        return capacity
+        return pick(self._nodes.allocatable, self._lines, rows)
 
     def used(self, rows: Rows) -> IntArray:
         if self._slots is None:
-            return self._nodes.requested[self._lines, rows] + self._wanted
-        return self._nodes.scoring_requested[self._slots, rows] + self._wanted
+            return pick(self._nodes.requested, self._lines, rows) + self._wanted
+        return pick(self._nodes.scoring_requested, self._slots, rows) + self._wanted
 
 
 def _neighbours(resources: Sequence[WeightedResource]) -> list[list[WeightedResource]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows, pick
+from posse.engine.arrays import BoolArray, Rows, lines_at, pick
 from posse.engine.node_table import NodeTable
 from posse.engine.resources import PODS
 from posse.engine.scene import Scene, Subject
@@ -23,28 +23,29 @@ class ResourcesFitFilter:
 
     def __init__(self, requests: Sequence[tuple[int, int]], nodes: NodeTable) -> None:
         self._nodes = nodes
-        self._resources = np.array([index for index, _ in requests])
+        self._resources = [index for index, _ in requests]
+        self._lines = lines_at(self._resources)
         # A column, so that one comparison covers all resources and all rows asked for.
         self._wanted = np.array([[wanted] for _, wanted in requests])
 
     def passes(self, rows: Rows) -> BoolArray:
-        lacking: BoolArray = np.any(self._lacking(rows), axis=0)
+        lacking: BoolArray = np.logical_or.reduce(self._lacking(rows))
         return ~lacking
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         names = {index: name for name, index in self._nodes.resource_index.items()}
         return [
             ("Too many pods" if names[index] == PODS else f"Insufficient {names[index]}", lacking)
-            for index, lacking in zip(self._resources.tolist(), self._lacking(rows), strict=True)
+            for index, lacking in zip(self._resources, self._lacking(rows), strict=True)
         ]
 
     def hopeless(self, rows: Rows) -> BoolArray:
-        offered = pick(self._nodes.allocatable, self._resources, rows)
+        offered = pick(self._nodes.allocatable, self._lines, rows)
         never: BoolArray = np.any(offered < self._wanted, axis=0)
         return never
 
     def _lacking(self, rows: Rows) -> BoolArray:
         """One line per requested resource: the rows that have too little of it."""
-        offered = pick(self._nodes.allocatable, self._resources, rows)
-        lacking: BoolArray = offered - pick(self._nodes.requested, self._resources, rows) < self._wanted
+        offered = pick(self._nodes.allocatable, self._lines, rows)
+        lacking: BoolArray = offered - pick(self._nodes.requested, self._lines, rows) < self._wanted
         return lacking
