@@ -5,8 +5,11 @@ Texts are those of the Kubernetes API server. Where a field sits and whether it 
 
 import re
 from collections.abc import Callable
+from functools import lru_cache, wraps
 
 Format = Callable[[str], list[str]]
+
+_MOST_REMEMBERED = 4096
 
 LABEL_LENGTH_MAX = 63
 SUBDOMAIN_LENGTH_MAX = 253
@@ -42,6 +45,18 @@ _CONFIG_KEY_TEXT = "a valid config key must consist of alphanumeric characters, 
 _PERCENT_TEXT = "a valid percent string must be a numeric string followed by an ending '%'"
 
 
+def _remembered(check: Format) -> Format:
+    """Names of resources, labels and namespaces come again and again; matching them costs more than the rest of a check."""
+    known = lru_cache(_MOST_REMEMBERED)(lambda text: tuple(check(text)))
+
+    @wraps(check)
+    def remembered(text: str) -> list[str]:
+        return list(known(text))
+
+    return remembered
+
+
+@_remembered
 def dns_label(text: str) -> list[str]:
     """Kubernetes calls it a short name."""
     problems = _too_long(text, LABEL_LENGTH_MAX)
@@ -52,6 +67,7 @@ def dns_label(text: str) -> list[str]:
     return [*problems, _mismatch(_DNS_LABEL_TEXT, _DNS_LABEL, "my-name", "123-abc")]
 
 
+@_remembered
 def dns_subdomain(text: str) -> list[str]:
     """Kubernetes calls it a long name."""
     problems = _too_long(text, SUBDOMAIN_LENGTH_MAX)
@@ -60,6 +76,7 @@ def dns_subdomain(text: str) -> list[str]:
     return problems
 
 
+@_remembered
 def label_key(text: str) -> list[str]:
     prefix, slash, name = text.rpartition("/")
     word = _mismatch(_WORD_TEXT, _WORD, "MyName", "my.name", "123-abc")
@@ -75,6 +92,7 @@ def label_key(text: str) -> list[str]:
     return problems
 
 
+@_remembered
 def label_value(text: str) -> list[str]:
     problems = _too_long(text, LABEL_LENGTH_MAX)
     if not re.fullmatch(_LABEL_VALUE, text):
