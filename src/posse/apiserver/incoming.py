@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from posse.apiserver.requests import WriteOptions
-from posse.kinds.conversion import to_storage
+from posse.kinds.conversion import to_storage, to_version, version_of
 from posse.kinds.errors import ApiError, bad_request
 from posse.kinds.kind import Json, Kind
 from posse.model.decoding import ShapeError, decode, drop_nulls, unknown_fields
+from posse.model.meta import Shape
 
 # Deeper than any object that is meant, far from where walking through one would overflow the stack.
 NESTING_MAX = 100
@@ -21,22 +22,24 @@ _encode = msgspec.json.Encoder().encode
 
 
 def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = None) -> Json:
-    """Return the object that `body` describes, in storage form; fields unknown but already in `old` are no news."""
+    """Return the object that `body` describes, in storage form; `old` is the stored object that it is to replace.
+
+    Fields unknown but already in `old` are no news.
+    """
     _check_type(kind, body)
-    version = body["apiVersion"].rpartition("/")[2]
+    version = version_of(body)
+    struct = kind.struct_of(version)
     body = _cleaned(body)
-    obj = to_storage(kind, body)
-    # A view has a struct of its own; an object of another version is judged by what it becomes.
-    judged = body if kind.view_of else obj
     try:
-        decode(kind.struct, judged)
+        decode(struct, body)
     except ShapeError as error:
         raise _unfit(kind, version, str(error)) from error
     if options.field_validation != "Ignore":
-        unknown = _unknown(kind, judged, old)
+        unknown = _unknown(struct, body, old and to_version(kind, old, version))
         if unknown and options.field_validation == "Strict":
             raise _unfit(kind, version, f"strict decoding error: {', '.join(unknown)}")
         options.warnings.extend(unknown)
+    obj = to_storage(kind, body, old)
     obj.setdefault("metadata", {})
     return obj
 
@@ -114,10 +117,10 @@ def _members(item: Any) -> Iterable[Any]:
     return item if isinstance(item, list) else ()
 
 
-def _unknown(kind: Kind, judged: Json, old: Json | None) -> list[str]:
-    unknown = unknown_fields(kind.struct, judged)
+def _unknown(struct: type[Shape], body: Json, old: Json | None) -> list[str]:
+    unknown = unknown_fields(struct, body)
     if unknown and old is not None:
-        known = set(unknown_fields(kind.struct, old))
+        known = set(unknown_fields(struct, old))
         unknown = [path for path in unknown if path not in known]
     return [f'unknown field "{path}"' for path in unknown]
 

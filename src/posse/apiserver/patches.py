@@ -2,6 +2,7 @@
 
 from posse.apiserver.incoming import nested_too_deeply
 from posse.apiserver.requests import Patch
+from posse.kinds.conversion import version_of
 from posse.kinds.errors import bad_request, unprocessable, unsupported_media_type
 from posse.kinds.kind import Json, Kind
 from posse.kinds.patching import (
@@ -44,4 +45,4 @@ def _apply(kind: Kind, obj: Json, patch: Patch) -> object:
         return json_patch(obj, patch.body)
     if patch.media_type == MERGE_PATCH:
         return merge_patch(obj, patch.body)
-    return strategic_merge_patch(kind.struct, obj, patch.body)
+    return strategic_merge_patch(kind.struct_of(version_of(obj)), obj, patch.body)

@@ -7,6 +7,7 @@ acknowledges it waits for `Committer.durable()` first.
 
 import random
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from posse.apiserver.binding import bound, drawn_along
 from posse.apiserver.deleting import check_preconditions, deletion_answer, departing, may_vanish
@@ -18,11 +19,11 @@ from posse.apiserver.selecting import listing, predicate
 from posse.apiserver.server_metadata import carry_over, generated_name, stamp_created
 from posse.apiserver.watching import Subscription
 from posse.kinds.admission import admit_create, admit_delete, admit_update
-from posse.kinds.conversion import to_version
+from posse.kinds.conversion import to_version, version_of
 from posse.kinds.errors import ApiError, FieldError, already_exists, bad_request, conflict, expired, invalid
+from posse.kinds.judging import creation_errors, update_errors
 from posse.kinds.kind import Json, Kind
 from posse.kinds.registry import NAMESPACE, POD
-from posse.model.decoding import decode
 from posse.store.change_log import Interest
 from posse.store.errors import HistoryExpired
 from posse.store.objects import Stored
@@ -31,6 +32,15 @@ from posse.store.store import Store
 EVERYTHING = Selection()
 PLAIN_DELETE = DeleteOptions()
 NAME_ATTEMPTS = 8
+
+
+class Change(NamedTuple):
+    """What an object is to become, in storage form, and the version it was said in."""
+
+    new: Json
+    version: str
+    subresource: str
+    dry_run: bool
 
 
 class ApiService:
@@ -78,7 +88,7 @@ class ApiService:
         kind.rules.default(obj)
         admit_create(kind, obj, self._objects)
         kind.rules.prepare_create(obj)
-        _refuse(kind, obj, kind.rules.validate(decode(kind.struct, obj)))
+        _refuse(kind, obj, creation_errors(kind, obj, version_of(body)))
         if self.store.get(key_of(kind, obj)):
             raise already_exists(kind, obj["metadata"]["name"])
         return obj if options.dry_run else self._objects.add(kind, obj).obj
@@ -97,7 +107,8 @@ class ApiService:
         old = self._objects.existing(kind, namespace, name)
         new = accept(kind, body, options, old.obj)
         check_place(kind, new, namespace, name)
-        return self._replace(kind.stored, old, new, subresource, dry_run=options.dry_run)
+        change = Change(new, version_of(body), subresource, options.dry_run)
+        return self._replace(kind.stored, old, change)
 
     def patch(
         self,
@@ -115,7 +126,7 @@ class ApiService:
         changed = patched(kind, to_version(kind, old.obj, version), patch)
         new = accept(kind, in_version(kind, changed, version), options, old.obj)
         check_place(kind, new, namespace, name)
-        return self._replace(kind.stored, old, new, subresource, dry_run=options.dry_run)
+        return self._replace(kind.stored, old, Change(new, version, subresource, options.dry_run))
 
     def bind(self, namespace: str, pod_name: str, binding: Json) -> Json:
         """Return the bound pod."""
@@ -202,17 +213,16 @@ class ApiService:
             if self.store.get(key_of(kind, obj)) is None:
                 return
 
-    def _replace(self, kind: Kind, old: Stored, new: Json, subresource: str, *, dry_run: bool) -> Json:
+    def _replace(self, kind: Kind, old: Stored, change: Change) -> Json:
+        new, rules = change.new, kind.rules
         _check_unmodified(kind, new, old)
-        rules = kind.rules
         rules.default(new)
         admit_update(kind, new, self._objects)
-        prepare = rules.prepare_status_update if subresource == "status" else rules.prepare_update
+        prepare = rules.prepare_status_update if change.subresource == "status" else rules.prepare_update
         prepare(new, old.obj)
         carry_over(new, old.obj)
-        errors = rules.validate_update(decode(kind.struct, new), decode(kind.struct, old.obj))
-        _refuse(kind, new, errors)
-        if dry_run:
+        _refuse(kind, new, update_errors(kind, new, old.obj, change.version))
+        if change.dry_run:
             return new
         return self._store_or_remove(kind, old, new)
 

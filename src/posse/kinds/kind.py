@@ -3,8 +3,8 @@
 Rules work on JSON objects where they fill things in (so that unknown fields survive) and on structs where they judge.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from posse.kinds.errors import FieldError
@@ -77,6 +77,27 @@ class Rules:
     allow_unconditional_update: bool = True
 
 
+def _as_it_was(_new: Json, old: Json) -> Json:
+    return old
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a kind looks in a version whose shape is not the stored one. Both conversions leave their argument alone."""
+
+    struct: type[Shape]
+    outgoing: Callable[[Json], Json]
+    """From the stored form. What it leaves in that the struct does not have is dropped afterwards."""
+    incoming: Callable[[Json], Json]
+    """To the stored form, of an object that fits the struct."""
+    refusals: Callable[[Any, Any], list[FieldError]]
+    """What only this version forbids, given the new and the old object (None for a creation) as its struct."""
+    field_names: tuple[tuple[str, str], ...]
+    """Parts of stored field paths with what this version calls them, applied in order."""
+    baseline: Callable[[Json, Json], Json] = _as_it_was
+    """Given the new and the old stored object: what the new one is compared with."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
     """One of the kinds in the registry; there is one instance of each, so identity is equality."""
@@ -95,6 +116,8 @@ class Kind:
     has_status: bool = False
     subresources: tuple[str, ...] = ()
     selectable_fields: tuple[str, ...] = ()
+    # The versions whose shape differs from the stored one.
+    dialects: Mapping[str, Dialect] = field(default_factory=dict)
     # Set when this kind is only another view of objects stored as that kind.
     view_of: "Kind | None" = None
 
@@ -122,6 +145,10 @@ class Kind:
     def stored(self) -> "Kind":
         """The kind under which objects of this kind are kept: itself, unless it is a view."""
         return self.view_of or self
+
+    def struct_of(self, version: str) -> type[Shape]:
+        dialect = self.dialects.get(version)
+        return self.struct if dialect is None else dialect.struct
 
     def api_version_of(self, version: str) -> str:
         return f"{self.group}/{version}" if self.group else version

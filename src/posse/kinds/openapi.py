@@ -9,7 +9,7 @@ from typing import Any
 
 from posse.kinds.kind import Json, Kind
 from posse.kinds.registry import KINDS
-from posse.kinds.schemas import REFERENCE, group_version_kind, schema_name, schemas_of
+from posse.kinds.schemas import REFERENCE, group_version_kind, is_of_kubernetes, schema_name, schemas_of
 
 _INFO = {
     "title": "Posse",
@@ -127,7 +127,8 @@ def _spoken_of(kind: Kind, version: str, path: str) -> Json:
 
 
 def _operation_id(kind: Kind, version: str, path: str, verb: str) -> str:
-    group = (kind.group.partition(".")[0] or "core").capitalize()
+    parts = kind.group.split(".")[: 1 if is_of_kubernetes(kind.group) else None]
+    group = "".join(part.capitalize() for part in parts) or "Core"
     scope = "Namespaced" if "{namespace}" in path else ""
     subresource = path.partition("{name}/")[2].capitalize()
     everywhere = "ForAllNamespaces" if kind.namespaced and not scope else ""

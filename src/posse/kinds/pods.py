@@ -56,7 +56,7 @@ def _spec_errors(spec: PodSpec) -> list[FieldError]:
         *([] if spec.resources is None else requirements_errors("spec.resources", spec.resources)),
         *_gates_errors("spec.schedulingGates", spec.scheduling_gates, node_name=spec.node_name),
         *_group_errors("spec.schedulingGroup", spec.scheduling_group, spec),
-        *_workload_reference_errors("spec.workloadRef", spec.workload_ref),
+        *_workload_reference_errors("spec.workloadRef", spec.workload_ref, spec),
     ]
 
 
@@ -130,9 +130,13 @@ def _group_errors(field: str, group: PodSchedulingGroup | None, spec: PodSpec) -
     return formatted(path, group.pod_group_name, dns_subdomain)
 
 
-def _workload_reference_errors(field: str, reference: PodWorkloadReference | None) -> list[FieldError]:
+def _workload_reference_errors(
+    field: str, reference: PodWorkloadReference | None, spec: PodSpec
+) -> list[FieldError]:
     if reference is None:
         return []
+    if spec.scheduling_group is not None:
+        return [FieldError.forbidden(field, "may not be set when schedulingGroup is set")]
     return [
         *required(f"{field}.name", reference.name, dns_subdomain),
         *required(f"{field}.podGroup", reference.pod_group, dns_label),

@@ -49,8 +49,14 @@ _DROPPED = {"title", "default", "minimum", "maximum"}
 
 
 def package_of(group: str, version: str) -> str:
-    """The prefix of schema names: io.k8s.api.scheduling.v1beta1."""
-    return f"io.k8s.api.{group.partition('.')[0] or 'core'}.{version}"
+    """The prefix of schema names: io.k8s.api.scheduling.v1beta1; for groups of others their domain, read backwards."""
+    if is_of_kubernetes(group):
+        return f"io.k8s.api.{group.partition('.')[0] or 'core'}.{version}"
+    return ".".join([*reversed(group.split(".")), version])
+
+
+def is_of_kubernetes(group: str) -> bool:
+    return "." not in group or group.endswith(".k8s.io")
 
 
 def schema_name(kind: Kind, version: str) -> str:
@@ -60,7 +66,7 @@ def schema_name(kind: Kind, version: str) -> str:
 def schemas_of(kinds: Iterable[Kind], version: str) -> Json:
     """All schemas a document about these kinds of one group needs, by name."""
     kinds = tuple(kinds)
-    roots = {kind.struct: schema_name(kind, version) for kind in kinds}
+    roots = {kind.struct_of(version): schema_name(kind, version) for kind in kinds}
     if any("binding" in kind.subresources for kind in kinds):
         roots[Binding] = f"{_CORE_PACKAGE}.Binding"
     structs = _reachable([*roots, meta.ListMeta])
@@ -89,7 +95,8 @@ def _name_within(struct: type[meta.Shape], roots: dict[type[meta.Shape], str]) -
     """Parts belong to the package of the kind they were written for; what several share belongs to core or meta."""
     if struct in _META_STRUCTS:
         return f"{_META_PACKAGE}.{struct.__name__}"
-    owner = next((name for root, name in roots.items() if root.__module__ == struct.__module__), "")
+    # The module of an older version has the name of the newer one in front.
+    owner = next((name for root, name in roots.items() if root.__module__.startswith(struct.__module__)), "")
     return f"{owner.rpartition('.')[0] or _CORE_PACKAGE}.{struct.__name__}"
 
 

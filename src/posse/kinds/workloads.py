@@ -48,11 +48,11 @@ def validate_update(new: Workload, old: Workload) -> list[FieldError]:
 
 def _spec_errors(new: WorkloadSpec, old: WorkloadSpec | None) -> list[FieldError]:
     errors = union("spec", new, old, tuple(CHILD_LISTS.values()))
-    errors += fixed_fields("spec", new, old, {"controller_ref": _controller_errors})
+    errors += fixed_fields("spec", new, old, {"controller_ref": controller_errors})
     return errors + _child_errors("spec", new, old, 1)
 
 
-def _controller_errors(field: str, reference: TypedLocalObjectReference | None) -> list[FieldError]:
+def controller_errors(field: str, reference: TypedLocalObjectReference | None) -> list[FieldError]:
     if reference is None:
         return []
     return [

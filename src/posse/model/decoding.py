@@ -93,6 +93,27 @@ def _unknown_within(shape: FieldShape, item: Any) -> list[str]:
     return [f"{prefix}.{path}" for prefix, member in members for path in unknown_fields(shape.struct, member)]
 
 
+def known_part(struct: type[Shape], data: dict[str, Any]) -> dict[str, Any]:
+    """A copy without the members that the struct does not have, at any depth; what it does not describe stays as it is."""
+    shapes = fields_of(struct)
+    return {name: _known_within(shapes[name], item) for name, item in data.items() if name in shapes}
+
+
+def _known_within(shape: FieldShape, item: Any) -> Any:
+    if shape.struct is None:
+        return item
+    if shape.holds == "one":
+        return known_part(shape.struct, item) if isinstance(item, dict) else item
+    if isinstance(item, list):
+        return [known_part(shape.struct, member) if isinstance(member, dict) else member for member in item]
+    if isinstance(item, dict):
+        return {
+            key: known_part(shape.struct, member) if isinstance(member, dict) else member
+            for key, member in item.items()
+        }
+    return item
+
+
 def _explain(error: msgspec.ValidationError, data: Any) -> ShapeError:
     text = str(error)
     found = _EXPECTED.match(text)

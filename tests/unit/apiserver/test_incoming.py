@@ -1,43 +1,42 @@
-"""Bodies in versions whose shape differs from what is stored: they are converted first and judged then."""
+"""Bodies in versions whose shape differs from what is stored: judged in the shape they are sent in, then converted."""
 
 import pytest
 
-from posse.apiserver import incoming
 from posse.apiserver.incoming import accept
 from posse.apiserver.requests import WriteOptions
 from posse.kinds.errors import ApiError
-from posse.kinds.registry import EVENT_VIEW, POD_GROUP
+from posse.kinds.registry import EVENT_VIEW, WORKLOAD
 
 
-@pytest.fixture
-def older_shape(monkeypatch):
-    """Let v1alpha3 have a number where the stored version has an object."""
-
-    def to_storage(kind, obj):
-        minimum = obj["spec"].pop("gang")
-        spec = obj["spec"] | {"schedulingPolicy": {"gang": {"minCount": minimum}}}
-        return obj | {"apiVersion": kind.api_version, "spec": spec}
-
-    monkeypatch.setattr(incoming, "to_storage", to_storage)
+def body(**group):
+    return {
+        "apiVersion": "scheduling.k8s.io/v1alpha1",
+        "metadata": {"name": "w"},
+        "spec": {"podGroups": [{"name": "g", **group}]},
+    }
 
 
-def body(**spec):
-    return {"apiVersion": "scheduling.k8s.io/v1alpha3", "metadata": {"name": "g"}, "spec": spec}
-
-
-def test_an_older_shape_is_judged_by_what_it_becomes(older_shape):
+def test_an_older_shape_is_taken_without_complaint():
     options = WriteOptions(field_validation="Strict")
-    accepted = accept(POD_GROUP, body(gang=3), options)
-    assert accepted["spec"] == {"schedulingPolicy": {"gang": {"minCount": 3}}}
+    accepted = accept(WORKLOAD, body(policy={"gang": {"minCount": 3}}), options)
+    template = {"name": "g", "schedulingPolicy": {"gang": {"minCount": 3}}}
+    assert accepted["spec"] == {"podGroupTemplates": [template]}
     assert accepted["apiVersion"] == "scheduling.k8s.io/v1beta1"
 
 
-def test_what_is_wrong_with_it_is_told_in_the_version_that_was_sent(older_shape):
-    with pytest.raises(ApiError, match=r'in version "v1alpha3" .*minCount: expected an integer'):
-        accept(POD_GROUP, body(gang="three"), WriteOptions())
+def test_what_is_wrong_with_it_is_told_in_the_version_that_was_sent():
+    malformed = body(policy={"gang": {"minCount": "three"}})
+    with pytest.raises(
+        ApiError, match=r'in version "v1alpha1" .*spec.podGroups\[0\].policy.gang.minCount: expected'
+    ):
+        accept(WORKLOAD, malformed, WriteOptions())
+
+
+def test_what_the_version_does_not_know_is_told_and_left_out():
     options = WriteOptions()
-    accept(POD_GROUP, body(gang=3, colour="red"), options)
-    assert options.warnings == ['unknown field "spec.colour"']
+    accepted = accept(WORKLOAD, body(policy={"basic": {}}, priority=5), options)
+    assert options.warnings == ['unknown field "spec.podGroups[0].priority"']
+    assert accepted["spec"]["podGroupTemplates"] == [{"name": "g", "schedulingPolicy": {"basic": {}}}]
 
 
 def test_a_view_is_judged_by_its_own_names():

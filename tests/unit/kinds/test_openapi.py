@@ -146,6 +146,23 @@ def test_schema_names_are_those_clients_know():
         assert (f"io.k8s.api.scheduling.{version}.CompositePodGroup" in names) == (version == "v1alpha3")
 
 
+def test_older_versions_are_described_in_their_own_shape():
+    package = "io.k8s.api.scheduling.v1alpha1"
+    assert set(schema("scheduling.k8s.io", "v1alpha1", f"{package}.WorkloadSpec")["properties"]) == {
+        "controllerRef",
+        "podGroups",
+    }
+    assert set(schema("scheduling.k8s.io", "v1alpha1", f"{package}.PodGroup")["properties"]) == {
+        "name",
+        "policy",
+    }
+    package = "io.k8s.api.scheduling.v1alpha2"
+    spec = schema("scheduling.k8s.io", "v1alpha2", f"{package}.PodGroupSpec")["properties"]
+    assert spec["disruptionMode"]["type"] == "string"
+    assert "podGroupTemplateRef" in spec
+    schema("scheduling.k8s.io", "v1alpha2", f"{package}.GangSchedulingPolicy")
+
+
 def test_lists_say_how_they_are_merged():
     spec = schema("", "v1", "io.k8s.api.core.v1.PodSpec")["properties"]
     assert spec["containers"]["x-kubernetes-patch-merge-key"] == "name"

@@ -189,3 +189,12 @@ def test_conditions_say_what_holds_and_whether(update_problems, condition, probl
     assert update_problems(POD, POD_OBJECT, {"status": {"conditions": [condition]}}) == [problem]
     had_it = POD_OBJECT | {"status": {"conditions": [condition]}}
     assert update_problems(POD, had_it, {"status": {"phase": "Running"}}) == []
+
+
+@pytest.mark.parametrize("change", [None, {"podGroup": "other"}, {"podGroupReplicaKey": "2"}])
+def test_membership_of_a_workload_is_for_good(update_problems, change):
+    reference = {"name": "w", "podGroup": "g", "podGroupReplicaKey": "1"}
+    spec = {**POD_OBJECT["spec"], "schedulingGroup": None, "workloadRef": reference}
+    member = {"metadata": POD_OBJECT["metadata"], "spec": spec}
+    [problem] = update_problems(POD, member, {"spec": {"workloadRef": change}})
+    assert problem == f"{FORBIDDEN}; changed: spec.workloadRef"

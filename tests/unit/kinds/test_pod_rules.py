@@ -393,6 +393,18 @@ REFUSED = {
         spec(workloadRef={"name": "w"}),
         "spec.workloadRef.podGroup: Required value",
     ),
+    "group of a workload without workload": (
+        spec(workloadRef={"podGroup": "g"}),
+        "spec.workloadRef.name: Required value",
+    ),
+    "replica key with dots": (
+        spec(workloadRef={"name": "w", "podGroup": "g", "podGroupReplicaKey": "a.b"}),
+        'spec.workloadRef.podGroupReplicaKey: Invalid value: "a.b": must not contain dots',
+    ),
+    "groups of two forms": (
+        spec(workloadRef={"name": "w", "podGroup": "g"}, schedulingGroup={"podGroupName": "g"}),
+        "spec.workloadRef: Forbidden: may not be set when schedulingGroup is set",
+    ),
 }
 
 

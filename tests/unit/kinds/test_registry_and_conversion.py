@@ -25,6 +25,10 @@ from posse.kinds.registry import (
         ("scheduling.k8s.io", "v1beta1", "podgroups", POD_GROUP),
         ("scheduling.k8s.io", "v1alpha3", "podgroups", POD_GROUP),
         ("scheduling.k8s.io", "v1alpha3", "workloads", WORKLOAD),
+        ("scheduling.k8s.io", "v1alpha2", "workloads", WORKLOAD),
+        ("scheduling.k8s.io", "v1alpha2", "podgroups", POD_GROUP),
+        ("scheduling.k8s.io", "v1alpha1", "workloads", WORKLOAD),
+        ("scheduling.k8s.io", "v1alpha1", "podgroups", None),
         ("scheduling.k8s.io", "v1alpha3", "compositepodgroups", COMPOSITE_POD_GROUP),
         ("scheduling.k8s.io", "v1beta1", "compositepodgroups", None),
         ("scheduling.k8s.io", "v1", "podgroups", None),
@@ -57,7 +61,7 @@ def test_names():
     assert POD_GROUP.group_resource == "podgroups.scheduling.k8s.io"
 
 
-def test_versions_of_a_pod_group_differ_in_name_only():
+def test_the_newest_versions_of_a_pod_group_differ_in_name_only():
     sent = {"apiVersion": "scheduling.k8s.io/v1alpha3", "kind": "PodGroup", "spec": {"future": 1}}
     stored = to_storage(POD_GROUP, sent)
     assert stored == {**sent, "apiVersion": "scheduling.k8s.io/v1beta1"}

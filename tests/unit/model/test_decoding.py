@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from posse.model.decoding import ShapeError, decode, drop_nulls, unknown_fields
+from posse.model.decoding import ShapeError, decode, drop_nulls, known_part, unknown_fields
 from posse.model.meta import OwnerReference, Shape
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup, Workload
@@ -147,3 +147,29 @@ def test_templates_nest_without_end():
 
 def test_unknown_fields_within_maps_are_named_by_key():
     assert unknown_fields(Ledger, {"pages": {"first": {"nam": "x"}}}) == ["pages[first].nam"]
+
+
+def test_the_known_part_leaves_out_what_the_struct_does_not_have_and_nothing_else():
+    pod = {
+        "metadata": {"labels": {"any": "key"}, "colour": "red"},
+        "spec": {
+            "containers": [{"name": "c", "colour": "red"}, "not a container"],
+            "securityContext": {"whatever": 1},
+            "affinity": "not an affinity",
+        },
+        "colour": "red",
+    }
+    assert known_part(Pod, pod) == {
+        "metadata": {"labels": {"any": "key"}},
+        "spec": {
+            "containers": [{"name": "c"}, "not a container"],
+            "securityContext": {"whatever": 1},
+            "affinity": "not an affinity",
+        },
+    }
+
+
+def test_the_known_part_looks_into_maps_of_structs():
+    pages = {"one": {"name": "a", "colour": "red"}, "two": 2}
+    assert known_part(Ledger, {"pages": pages}) == {"pages": {"one": {"name": "a"}, "two": 2}}
+    assert known_part(Ledger, {"pages": "none"}) == {"pages": "none"}

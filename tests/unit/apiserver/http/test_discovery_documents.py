@@ -20,7 +20,7 @@ def aggregated_resources(group: str, version: str) -> dict[str, dict]:
 
 
 def test_versions_are_listed_from_the_most_to_the_least_stable():
-    assert versions_of(KINDS, GROUP) == ["v1", "v1beta1", "v1alpha3"]
+    assert versions_of(KINDS, GROUP) == ["v1", "v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"]
     [group] = [entry for entry in PLAIN["/apis"]["groups"] if entry["name"] == GROUP]
     assert group["preferredVersion"] == {"groupVersion": f"{GROUP}/v1", "version": "v1"}
     assert PLAIN[f"/apis/{GROUP}"]["versions"] == group["versions"]
@@ -68,3 +68,8 @@ def test_aggregated_subresources():
     assert subresources["status"]["responseKind"]["kind"] == "Pod"
     assert "compositepodgroups" in aggregated_resources(GROUP, "v1alpha3")
     assert "compositepodgroups" not in aggregated_resources(GROUP, "v1beta1")
+
+
+def test_versions_offer_the_kinds_they_had():
+    assert set(resources(f"/apis/{GROUP}/v1alpha2")) == {"workloads", "podgroups", "podgroups/status"}
+    assert set(resources(f"/apis/{GROUP}/v1alpha1")) == {"workloads"}

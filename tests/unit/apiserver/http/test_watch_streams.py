@@ -80,6 +80,20 @@ def test_objects_come_in_the_version_of_the_path(http):
         assert next(events)["object"]["apiVersion"] == "scheduling.k8s.io/v1alpha3"
 
 
+def test_objects_come_in_the_shape_of_an_older_version(http):
+    path = "/apis/scheduling.k8s.io/v1alpha1/namespaces/default/workloads"
+    groups = [{"name": "pg1", "policy": {"gang": {"minCount": 3}}}]
+    answer = http("POST", path, {"metadata": {"name": "w"}, "spec": {"podGroups": groups}})
+    assert (answer.status_code, answer.json()["spec"]) == (201, {"podGroups": groups})
+    with watching(http, path=path) as events:
+        seen = next(events)["object"]
+    assert (seen["apiVersion"], seen["spec"]) == ("scheduling.k8s.io/v1alpha1", {"podGroups": groups})
+    [listed] = http("GET", path).json()["items"]
+    assert listed == seen
+    [row] = http("GET", path, Accept=TABLE).json()["rows"]
+    assert row["cells"][0] == "w"
+
+
 def test_a_watch_as_table_has_one_row_per_event_and_headers_once(http):
     http("POST", PODS, pod("a"))
     http("POST", PODS, pod("b"))
