@@ -10,7 +10,15 @@ from typing import NamedTuple, Protocol
 from posse.kinds import errors
 from posse.kinds.filling import entries, fill, section
 from posse.kinds.kind import Json, Kind
-from posse.kinds.registry import COMPOSITE_POD_GROUP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS
+from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
+    NAMESPACE,
+    POD,
+    POD_GROUP,
+    POSSE_COMPOSITE_POD_GROUP,
+    POSSE_POD_GROUP,
+    PRIORITY_CLASS,
+)
 
 POD_GROUP_FINALIZER = "scheduling.k8s.io/podgroup-protection"
 IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
@@ -18,7 +26,13 @@ IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 FAILING_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 FAILING_NODE_SECONDS = 300
 # How error texts call the kinds that have a priority.
-PRIORITISED = {POD: "pod", POD_GROUP: "pod group", COMPOSITE_POD_GROUP: "composite pod group"}
+PRIORITISED = {
+    POD: "pod",
+    POD_GROUP: "pod group",
+    COMPOSITE_POD_GROUP: "composite pod group",
+    POSSE_POD_GROUP: "pod group",
+    POSSE_COMPOSITE_POD_GROUP: "composite pod group",
+}
 
 
 class ClusterView(Protocol):

@@ -197,3 +197,25 @@ _WORKLOAD = Column(
 _GROUP_STATUS = Column("Status", "string", "Whether the group has been scheduled.", 0, _group_status)
 POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, _GROUP_STATUS, AGE)
 COMPOSITE_POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, AGE)
+
+_PHASE = _at("status", "phase", absent="")
+_MIN_MEMBER = Column(
+    "MinMember", "integer", "Pods that start together.", 0, _at("spec", "minMember", absent=0)
+)
+COSCHEDULING_POD_GROUP_COLUMNS = (
+    NAME,
+    Column("Phase", "string", "How far the group has come.", 0, _PHASE),
+    _MIN_MEMBER,
+    Column("Running", "integer", "Pods that run.", 0, _at("status", "running", absent=0)),
+    Column("Succeeded", "integer", "Pods that have succeeded.", 0, _at("status", "succeeded", absent=0)),
+    Column("Failed", "integer", "Pods that have failed.", 0, _at("status", "failed", absent=0)),
+    AGE,
+)
+VOLCANO_POD_GROUP_COLUMNS = (
+    NAME,
+    Column("Status", "string", "How far the group has come.", 0, _PHASE),
+    _MIN_MEMBER,
+    Column("Runnings", "integer", "Pods that run.", 0, _at("status", "running", absent=0)),
+    AGE,
+    Column("Queue", "string", "Queue of Volcano.", 1, _at("spec", "queue", absent="")),
+)

@@ -1,10 +1,14 @@
 """All kinds that are served, listed one by one; nothing is discovered by magic."""
 
+from dataclasses import replace
+from typing import Any
+
 from posse.kinds import (
     columns,
     composite_pod_groups,
     disruption_budgets,
     events,
+    foreign_groups,
     leases,
     namespaces,
     nodes,
@@ -17,6 +21,7 @@ from posse.kinds import (
     workloads,
 )
 from posse.kinds.kind import Kind
+from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.event import Event, EventsEvent
 from posse.model.lease import Lease
@@ -310,6 +315,43 @@ LEASE = Kind(
     columns=columns.LEASE_COLUMNS,
 )
 
+# Groups for clusters whose own API has none, in the same shapes, and the groups of other projects.
+_POSSE: dict[str, Any] = {
+    "group": "scheduling.posse.dev",
+    "versions": ("v1alpha1",),
+    "storage_version": "v1alpha1",
+    "dialects": {},
+}
+POSSE_WORKLOAD = replace(WORKLOAD, **_POSSE)
+POSSE_POD_GROUP = replace(POD_GROUP, **_POSSE)
+POSSE_COMPOSITE_POD_GROUP = replace(COMPOSITE_POD_GROUP, **_POSSE)
+COSCHEDULING_POD_GROUP = Kind(
+    name="PodGroup",
+    plural="podgroups",
+    group="scheduling.x-k8s.io",
+    versions=("v1alpha1",),
+    storage_version="v1alpha1",
+    namespaced=True,
+    struct=coscheduling.PodGroup,
+    rules=foreign_groups.COSCHEDULING_RULES,
+    columns=columns.COSCHEDULING_POD_GROUP_COLUMNS,
+    short_names=("pg", "pgs"),
+    has_status=True,
+)
+VOLCANO_POD_GROUP = Kind(
+    name="PodGroup",
+    plural="podgroups",
+    group="scheduling.volcano.sh",
+    versions=("v1beta1",),
+    storage_version="v1beta1",
+    namespaced=True,
+    struct=volcano.PodGroup,
+    rules=foreign_groups.VOLCANO_RULES,
+    columns=columns.VOLCANO_POD_GROUP_COLUMNS,
+    short_names=("pg", "podgroup-v1beta1"),
+    has_status=True,
+)
+
 KINDS = (
     POD,
     NODE,
@@ -331,6 +373,11 @@ KINDS = (
     STORAGE_CLASS,
     CSI_NODE,
     CSI_DRIVER,
+    POSSE_WORKLOAD,
+    POSSE_POD_GROUP,
+    POSSE_COMPOSITE_POD_GROUP,
+    COSCHEDULING_POD_GROUP,
+    VOLCANO_POD_GROUP,
 )
 
 _BY_RESOURCE = {(kind.group, version, kind.plural): kind for kind in KINDS for version in kind.versions}

@@ -163,6 +163,19 @@ def test_older_versions_are_described_in_their_own_shape():
     schema("scheduling.k8s.io", "v1alpha2", f"{package}.GangSchedulingPolicy")
 
 
+def test_kinds_of_one_name_are_told_apart_by_their_group():
+    definitions = openapi_v2()["definitions"]
+    assert {
+        "io.k8s.api.scheduling.v1alpha1.PodGroup",
+        "dev.posse.scheduling.v1alpha1.PodGroup",
+        "io.x-k8s.scheduling.v1alpha1.PodGroup",
+        "sh.volcano.scheduling.v1beta1.PodGroup",
+    } <= set(definitions)
+    ids = [operation["operationId"] for _, _, operation in operations(openapi_v2())]
+    assert len(ids) == len(set(ids))
+    assert "createSchedulingVolcanoShV1beta1NamespacedPodGroup" in ids
+
+
 def test_lists_say_how_they_are_merged():
     spec = schema("", "v1", "io.k8s.api.core.v1.PodSpec")["properties"]
     assert spec["containers"]["x-kubernetes-patch-merge-key"] == "name"

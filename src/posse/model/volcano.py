@@ -1,0 +1,57 @@
+"""PodGroup of Volcano (scheduling.volcano.sh/v1beta1). Pods join by the annotation scheduling.k8s.io/group-name."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from posse.model.meta import ApiObject, Int32, Quantity, Shape, Timestamp, merge_list
+
+
+class PodGroupSpec(Shape):
+    """How many pods start together, and what they need at least."""
+
+    min_member: Annotated[
+        Int32, Meta(description="How many members must fit at once before any is bound; at least 1.")
+    ] = 0
+    min_task_member: dict[str, Int32] = msgspec.field(default_factory=dict)
+    queue: Annotated[str, Meta(description="Queue of Volcano. Kept; Posse has one queue.")] = ""
+    priority_class_name: str = ""
+    min_resources: Annotated[
+        dict[str, Quantity], Meta(description="What must be free in the cluster before the group is tried.")
+    ] = msgspec.field(default_factory=dict)
+    network_topology: Any = None
+    sub_group_policy: tuple[Any, ...] = ()
+
+
+class PodGroupCondition(Shape):
+    type: str = ""
+    status: str = ""
+    transition_id: str = msgspec.field(default="", name="transitionID")
+    last_transition_time: Timestamp = ""
+    reason: str = ""
+    message: str = ""
+
+
+class PodGroupStatus(Shape):
+    """How far the group has come."""
+
+    phase: Annotated[
+        str,
+        Meta(description="Pending at first, Inqueue once it was tried in vain, Running once it is placed."),
+    ] = ""
+    conditions: Annotated[
+        tuple[PodGroupCondition, ...],
+        merge_list("type"),
+        Meta(description="Scheduled and Unschedulable say whether the group has been placed, and why not."),
+    ] = ()
+    running: Int32 = 0
+    succeeded: Int32 = 0
+    failed: Int32 = 0
+
+
+class PodGroup(ApiObject):
+    """A set of pods that start together. Pods join by the annotation scheduling.k8s.io/group-name."""
+
+    spec: PodGroupSpec = PodGroupSpec()
+    status: PodGroupStatus = PodGroupStatus()
