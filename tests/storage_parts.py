@@ -3,7 +3,7 @@
 from posse.engine.arrays import ALL_ROWS
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import PodRef
-from posse.engine.groups import group_of
+from posse.engine.group_forms import group_of
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.model.meta import LabelSelector, ObjectMeta, ObjectReference, OwnerReference

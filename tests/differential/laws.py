@@ -3,7 +3,7 @@
 from posse.engine.admissibility import held
 from posse.engine.backlog import Place
 from posse.engine.decisions import Bind, Evict
-from posse.engine.groups import group_of
+from posse.engine.group_forms import group_of
 from tests.differential import greedy, oracle
 from tests.differential.shadow import OURS
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from posse.engine.decisions import Bind, Evict, GroupKey, ReportPod
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
-from posse.engine.groups import group_of
+from posse.engine.group_forms import group_of
 from posse.model.node import Node
 from posse.model.pod import Pod
 from tests.builders import changed

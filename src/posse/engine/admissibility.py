@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from posse.engine.decisions import SCHEDULER_ERROR
+from posse.engine.group_forms import absence
 from posse.engine.groups import GroupRecord
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
@@ -23,7 +24,7 @@ def held(group: GroupRecord) -> Held | None:
     """Why the group is not tried now; None when it may be."""
     podgroup = group.podgroup
     if podgroup is None:
-        return Held("WaitingForPodGroup", f"PodGroup {group.key.name} does not exist yet")
+        return Held("WaitingForPodGroup", absence(group.key))
     present = group.attached_count + len(group.unattached())
     if present < group.minimum:
         return Held("WaitingForPods", f"{present} of the {group.minimum} pods it needs exist")
@@ -40,6 +41,8 @@ def _contradiction(group: GroupRecord, podgroup: PodGroup) -> str:
     if podgroup.spec.scheduling_constraints is not None and podgroup.spec.scheduling_constraints.topology:
         return "topology constraints are not supported by this version of Posse"
     pods = [record.pod for record in group.members.values()]
+    if not group.states_priority:
+        return _members_disagree(pods)
     return _members_disagree(pods) or _members_contradict(
         pods, group.priority, podgroup.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
     )

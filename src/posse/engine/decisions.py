@@ -1,6 +1,7 @@
 """What the engine wants done, in the imperative. Adapters carry it out; a refusal returns as an event."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,13 +13,37 @@ class PodRef:
     """Under whose name we speak about the pod."""
 
 
+class Form(StrEnum):
+    """In which API a group is described, and thereby how its pods name it."""
+
+    NATIVE = "scheduling.k8s.io"
+    WORKLOAD = "workloadRef"
+    """Implied by pods that name a Workload and a group in it; there is no object for it."""
+    POSSE = "scheduling.posse.dev"
+    COSCHEDULING = "scheduling.x-k8s.io"
+    VOLCANO = "scheduling.volcano.sh"
+
+
 @dataclass(frozen=True, slots=True)
 class GroupKey:
     namespace: str
     name: str
+    """Of the object that describes the group."""
+    form: Form = Form.NATIVE
+    pod_group: str = ""
+    """Which group of a Workload."""
+    replica_key: str = ""
+    """Which replica of it; each is a group by itself."""
 
     def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
+        place = f"{self.namespace}/{self.name}"
+        match self.form:
+            case Form.NATIVE:
+                return place
+            case Form.WORKLOAD:
+                return "/".join(filter(None, (place, self.pod_group, self.replica_key)))
+            case _:
+                return f"{place} ({self.form})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +133,7 @@ class ReportPod:
 
 @dataclass(frozen=True, slots=True)
 class ReportGroup:
-    """Write PodGroupInitiallyScheduled on the PodGroup, if it is still the one with this uid."""
+    """Tell the object that describes the group whether it is scheduled, if it is still the one with this uid."""
 
     group: GroupKey
     uid: str
@@ -117,6 +142,8 @@ class ReportGroup:
     message: str
     is_first: bool = True
     """Otherwise the condition had this status before, and only its text changes."""
+    scheduler_name: str = field(default="", compare=False)
+    """Under whose name we speak about the group."""
 
 
 Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup

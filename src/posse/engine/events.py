@@ -3,15 +3,18 @@
 from dataclasses import dataclass
 
 from posse.engine.decisions import GroupKey
+from posse.engine.group_forms import GroupObject
 from posse.engine.volumes.book import StorageObject
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.service import Service
-from posse.model.workload import PodGroup
+from posse.model.workload import Workload
 
-ClusterObject = Pod | Node | PodGroup | Namespace | PodDisruptionBudget | Service | StorageObject
+ClusterObject = (
+    Pod | Node | GroupObject | Workload | Namespace | PodDisruptionBudget | Service | StorageObject
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,25 @@
-"""PodGroups and their members, whichever came first. Nothing here decides where pods go."""
+"""Groups and their members, whichever came first. Nothing here decides where pods go."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from posse.engine.cluster_state import PodRecord
-from posse.engine.decisions import GroupKey
-from posse.model.meta import Condition
-from posse.model.pod import Pod
-from posse.model.workload import PodGroup
+from posse.engine.decisions import Form, GroupKey
+from posse.engine.group_forms import INITIALLY_SCHEDULED, GroupObject, describe, implied_group
+from posse.model.meta import Condition, Quantity
+from posse.model.workload import PodGroup, Workload
 
-INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
+_STATING_PRIORITY = frozenset({Form.NATIVE, Form.POSSE})
+"""Forms of which the API server resolves the priority when a group is made."""
 
 
 @dataclass(slots=True, eq=False)
 class GroupRecord:
     key: GroupKey
     podgroup: PodGroup | None = None
-    """None until the object is seen; until then its members wait."""
+    """What describes it, in the hub's shape; None until that is seen, and until then its members wait."""
+    minimum_resources: Mapping[str, Quantity] = field(default_factory=dict)
+    """What must be free in the whole cluster before it is tried; empty in most forms."""
     members: dict[str, PodRecord] = field(default_factory=dict)
     """Every pod that names the group and is neither finished nor gone, by uid, in order of arrival."""
     scheduled: bool = False
@@ -31,8 +34,23 @@ class GroupRecord:
         return policy.gang.min_count if policy is not None and policy.gang is not None else 1
 
     @property
+    def states_priority(self) -> bool:
+        """Whether the group has a priority of its own, which members must share."""
+        stated = self.podgroup is not None and self.podgroup.spec.priority is not None
+        return stated or self.key.form in _STATING_PRIORITY
+
+    @property
     def priority(self) -> int:
-        return (self.podgroup.spec.priority or 0) if self.podgroup is not None else 0
+        """Where the group states none, its weakest member decides."""
+        if self.podgroup is None:
+            return 0
+        if self.states_priority:
+            return self.podgroup.spec.priority or 0
+        return min((record.priority for record in self.members.values()), default=0)
+
+    @property
+    def scheduler_name(self) -> str:
+        return next((record.ref.scheduler_name for record in self.members.values()), "")
 
     @property
     def attached_count(self) -> int:
@@ -45,10 +63,16 @@ class GroupRecord:
 
 
 class GroupBook:
-    """Groups exist from the first sight of the object or of a member until neither is left."""
+    """Groups exist from the first sight of what describes them or of a member until neither is left.
+
+    What a Workload implies exists only with members: how many replicas there are is known from nothing else.
+    """
 
     def __init__(self) -> None:
         self._groups: dict[GroupKey, GroupRecord] = {}
+        self._workloads: dict[tuple[str, str], Workload] = {}
+        self._implied: dict[tuple[str, str], dict[GroupKey, GroupRecord]] = {}
+        """Groups with members that name the Workload, known or not; in order of arrival."""
 
     def __iter__(self) -> Iterator[GroupRecord]:
         return iter(self._groups.values())
@@ -56,17 +80,40 @@ class GroupBook:
     def get(self, key: GroupKey) -> GroupRecord | None:
         return self._groups.get(key)
 
-    def put(self, podgroup: PodGroup) -> GroupRecord:
-        group = self._get_or_make(GroupKey(podgroup.metadata.namespace, podgroup.metadata.name))
-        recreated = group.podgroup is not None and group.podgroup.metadata.uid != podgroup.metadata.uid
-        if recreated:
-            group.scheduled, group.reported = False, ("", "")
-        group.podgroup = podgroup
-        condition = _initially_scheduled(podgroup)
-        if condition is not None:
-            group.scheduled = group.scheduled or condition.status == "True"
-            group.reported = (condition.reason, condition.message)
+    def definition(self, key: GroupKey) -> tuple[object, ...] | None:
+        """What the group asks for, and of which object that is; None as long as nothing says so."""
+        group = self._groups.get(key)
+        if group is None or group.podgroup is None:
+            return None
+        return group.podgroup.metadata.uid, group.podgroup.spec, group.minimum_resources
+
+    def put(self, obj: GroupObject) -> GroupRecord:
+        description = describe(obj)
+        group = self._get_or_make(description.key)
+        group.minimum_resources = description.minimum_resources
+        _define(group, description.podgroup)
         return group
+
+    def put_workload(self, workload: Workload) -> list[GroupKey]:
+        """Return the groups that are not what they were."""
+        place = workload.metadata.namespace, workload.metadata.name
+        self._workloads[place] = workload
+        return self._imply(place)
+
+    def drop_workload(self, namespace: str, name: str) -> list[GroupKey]:
+        """Return the groups that are not what they were."""
+        self._workloads.pop((namespace, name), None)
+        return self._imply((namespace, name))
+
+    def _imply(self, place: tuple[str, str]) -> list[GroupKey]:
+        groups = self._implied.get(place, {}).values()
+        return [group.key for group in groups if self._describe_implied(group)]
+
+    def _describe_implied(self, group: GroupRecord) -> bool:
+        before = self.definition(group.key)
+        workload = self._workloads.get((group.key.namespace, group.key.name))
+        _define(group, None if workload is None else implied_group(workload, group.key))
+        return self.definition(group.key) != before
 
     def not_yet_scheduled(self, key: GroupKey) -> None:
         """A binding of a member was refused: what was about to be reported does not hold, unless it once did."""
@@ -79,7 +126,8 @@ class GroupBook:
     def drop(self, key: GroupKey) -> None:
         group = self._groups.get(key)
         if group is not None:
-            group.podgroup, group.scheduled, group.reported = None, False, ("", "")
+            _define(group, None)
+            group.minimum_resources = {}
             self._forget_if_empty(group)
 
     def join(self, record: PodRecord, key: GroupKey) -> GroupRecord:
@@ -96,19 +144,36 @@ class GroupBook:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = GroupRecord(key)
+            if key.form is Form.WORKLOAD:
+                self._implied.setdefault((key.namespace, key.name), {})[key] = group
+                self._describe_implied(group)
         return group
 
     def _forget_if_empty(self, group: GroupRecord) -> None:
-        if group.podgroup is None and not group.members:
+        is_implied = group.key.form is Form.WORKLOAD
+        if not group.members and (group.podgroup is None or is_implied):
             del self._groups[group.key]
+            if is_implied:
+                self._forget_implied(group.key)
+
+    def _forget_implied(self, key: GroupKey) -> None:
+        together = self._implied[key.namespace, key.name]
+        del together[key]
+        if not together:
+            del self._implied[key.namespace, key.name]
+
+
+def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
+    """Another object, or none, is another group: what was said of the old one does not hold for it."""
+    before = group.podgroup
+    if podgroup is None or (before is not None and before.metadata.uid != podgroup.metadata.uid):
+        group.scheduled, group.reported = False, ("", "")
+    group.podgroup = podgroup
+    condition = _initially_scheduled(podgroup) if podgroup is not None else None
+    if condition is not None:
+        group.scheduled = group.scheduled or condition.status == "True"
+        group.reported = (condition.reason, condition.message)
 
 
 def _initially_scheduled(podgroup: PodGroup) -> Condition | None:
     return next((c for c in podgroup.status.conditions if c.type == INITIALLY_SCHEDULED), None)
-
-
-def group_of(pod: Pod) -> GroupKey | None:
-    reference = pod.spec.scheduling_group
-    if reference is None or not reference.pod_group_name:
-        return None
-    return GroupKey(pod.metadata.namespace, reference.pod_group_name)

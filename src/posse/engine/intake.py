@@ -15,11 +15,13 @@ from posse.engine.events import (
     Observed,
     ReportWithheld,
 )
-from posse.engine.groups import GroupBook, GroupRecord, group_of
+from posse.engine.group_forms import GroupObject, group_of, key_of
+from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.profile import Profile
 from posse.engine.services import Selector, selects
+from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
 from posse.model.node import Node
@@ -27,7 +29,7 @@ from posse.model.pod import Pod
 from posse.model.quantity import QuantityError
 from posse.model.selectors import SelectorError
 from posse.model.service import Service
-from posse.model.workload import PodGroup
+from posse.model.workload import PodGroup, Workload
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _NEVER_REPORTED = ("", "", "")
@@ -72,8 +74,10 @@ class Intake:
                 self._pod_observed(obj)
             case Node():
                 self._node_observed(obj)
-            case PodGroup():
-                self._podgroup_observed(obj)
+            case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
+                self._group_observed(obj)
+            case Workload():
+                self._unsettle(self.groups.put_workload(obj))
             case Namespace():
                 self.state.put_namespace(obj.metadata.name, obj.metadata.labels)
             case PodDisruptionBudget():
@@ -89,8 +93,11 @@ class Intake:
                 self._pod_gone(obj.metadata.uid)
             case Node():
                 self.state.drop_node(obj.metadata.name)
-            case PodGroup():
-                self._podgroup_gone(GroupKey(obj.metadata.namespace, obj.metadata.name))
+            case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
+                self.groups.drop(key_of(obj))
+                self._unsettle([key_of(obj)])
+            case Workload():
+                self._unsettle(self.groups.drop_workload(obj.metadata.namespace, obj.metadata.name))
             case Namespace():
                 self.state.put_namespace(obj.metadata.name, {})
             case PodDisruptionBudget():
@@ -115,16 +122,15 @@ class Intake:
         if known is None or not _same_to_rules(known, node):
             self.state.put_node(node)
 
-    def _podgroup_observed(self, podgroup: PodGroup) -> None:
-        known = self.groups.get(GroupKey(podgroup.metadata.namespace, podgroup.metadata.name))
-        before = known.podgroup if known is not None else None
-        group = self.groups.put(podgroup)
-        if before is None or before.spec != podgroup.spec or before.metadata.uid != podgroup.metadata.uid:
-            self._unsettled_groups[group.key] = True
+    def _group_observed(self, obj: GroupObject) -> None:
+        before = self.groups.definition(key_of(obj))
+        group = self.groups.put(obj)
+        if before != self.groups.definition(group.key):
+            self._unsettle([group.key])
 
-    def _podgroup_gone(self, key: GroupKey) -> None:
-        self.groups.drop(key)
-        self._unsettled_groups[key] = True
+    def _unsettle(self, redefined: Sequence[GroupKey]) -> None:
+        for key in redefined:
+            self._unsettled_groups[key] = True
 
     def _pod_observed(self, pod: Pod) -> None:
         if pod.status.phase in _FINISHED:
@@ -170,11 +176,12 @@ class Intake:
 
     def _pod_changed(self, record: PodRecord, pod: Pod) -> None:
         before, record.pod = record.pod, pod
+        moved = not _same_membership(before, pod) and self._changed_group(record)
         if pod.spec.node_name and record.node != pod.spec.node_name:
             if record.node:
                 self.state.release(record)
             self.state.attach_by_name(record, pod.spec.node_name)
-        elif _same_but_for_node(before, pod):
+        elif _same_but_for_node(before, pod) and not moved:
             return
         try:
             self._reenroll(record)
@@ -185,6 +192,21 @@ class Intake:
                 self._note_unreadable(pod, error)
                 return
         self._requeue(record)
+
+    def _changed_group(self, record: PodRecord) -> bool:
+        """Have the pod join the group that it names now, if that is another one."""
+        group, before = group_of(record.pod), record.group
+        if group == before:
+            return False
+        if before is not None:
+            self.groups.leave(record, before)
+            self._unsettled_groups.setdefault(before, False)
+        else:
+            self.backlog.remove(record.ref.uid)
+        record.group = group
+        if group is not None:
+            self.groups.join(record, group)
+        return True
 
     def _reenroll(self, record: PodRecord) -> None:
         """What rules read of the pod may have changed: if so it counts anew, and is tried anew if it waits."""
@@ -311,6 +333,12 @@ def _same_but_for_node(known: Pod, pod: Pod) -> bool:
         and known.metadata.labels == pod.metadata.labels
         and (known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec)
     )
+
+
+def _same_membership(known: Pod, pod: Pod) -> bool:
+    """Membership by the spec is for good; labels and annotations may change at any time."""
+    before, now = known.metadata, pod.metadata
+    return before.labels == now.labels and before.annotations == now.annotations
 
 
 def _same_to_rules(known: Node, node: Node) -> bool:

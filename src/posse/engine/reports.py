@@ -46,7 +46,12 @@ def tell_started(group: GroupRecord) -> Iterator[Decision]:
     if group.podgroup is not None and not group.scheduled and group.attached_count >= group.minimum:
         group.scheduled = True
         yield ReportGroup(
-            group.key, group.podgroup.metadata.uid, scheduled=True, reason=SCHEDULED, message=""
+            group.key,
+            group.podgroup.metadata.uid,
+            scheduled=True,
+            reason=SCHEDULED,
+            message="",
+            scheduler_name=group.scheduler_name,
         )
 
 
@@ -62,8 +67,15 @@ def _tell_group_waits(group: GroupRecord, reason: str, message: str) -> Iterator
     if group.podgroup is not None and not group.scheduled and group.reported != (reason, message):
         is_first = not group.reported[0]
         group.reported = (reason, message)
-        uid = group.podgroup.metadata.uid
-        yield ReportGroup(group.key, uid, scheduled=False, reason=reason, message=message, is_first=is_first)
+        yield ReportGroup(
+            group.key,
+            group.podgroup.metadata.uid,
+            scheduled=False,
+            reason=reason,
+            message=message,
+            is_first=is_first,
+            scheduler_name=group.scheduler_name,
+        )
 
 
 def _tell_refused(record: PodRecord, verdict: Verdict) -> Iterator[Decision]:

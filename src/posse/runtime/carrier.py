@@ -23,7 +23,7 @@ from posse.engine.decisions import (
     ReportPod,
 )
 from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
-from posse.engine.groups import INITIALLY_SCHEDULED
+from posse.engine.group_forms import INITIALLY_SCHEDULED
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import POD, POD_GROUP

@@ -1,5 +1,6 @@
 from posse.engine.decisions import GroupKey
-from posse.engine.groups import GroupBook, group_of
+from posse.engine.group_forms import group_of
+from posse.engine.groups import GroupBook
 from tests.builders import NAMESPACE, basic_group, changed, gang, initially_scheduled, pod
 from tests.engine_parts import attached, record_of, state_of
 

@@ -1,0 +1,148 @@
+"""How pods name their group and what groups look like, in every form that is understood; the hub's PodGroup comes out.
+
+The rest of the engine sees only that. What is translated here is never written back: the carrier reports to the object
+that a group came from.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from posse.engine.decisions import Form, GroupKey
+from posse.model import coscheduling, volcano
+from posse.model.meta import Condition, ObjectMeta, Quantity
+from posse.model.pod import Pod
+from posse.model.workload import (
+    GangSchedulingPolicy,
+    PodGroup,
+    PodGroupSchedulingPolicy,
+    PodGroupSpec,
+    PodGroupStatus,
+    Workload,
+    WorkloadReference,
+)
+
+GroupObject = PodGroup | coscheduling.PodGroup | volcano.PodGroup
+"""What describes a group; a Workload describes several."""
+
+INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
+
+POSSE_LABEL = "scheduling.posse.dev/pod-group"
+COSCHEDULING_LABEL = "scheduling.x-k8s.io/pod-group"
+VOLCANO_ANNOTATION = "scheduling.k8s.io/group-name"
+
+VOLCANO_UNSCHEDULABLE = "Unschedulable"
+
+_COSCHEDULING_STARTED = frozenset({"Scheduled", "Scheduling", "Running", "Finished", "Failed"})
+_VOLCANO_STARTED = frozenset({"Running", "Completed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A group as the engine sees it, whatever form it came in."""
+
+    key: GroupKey
+    podgroup: PodGroup
+    minimum_resources: Mapping[str, Quantity] = field(default_factory=dict)
+
+
+def group_of(pod: Pod) -> GroupKey | None:
+    """The group the pod belongs to. One that names several belongs to the first of them in the order of forms."""
+    return next(_named_groups(pod), None)
+
+
+def _named_groups(pod: Pod) -> Iterator[GroupKey]:
+    namespace, spec = pod.metadata.namespace, pod.spec
+    if spec.scheduling_group is not None and spec.scheduling_group.pod_group_name:
+        yield GroupKey(namespace, spec.scheduling_group.pod_group_name)
+    reference = spec.workload_ref
+    if reference is not None:
+        parts = (reference.pod_group, reference.pod_group_replica_key)
+        yield GroupKey(namespace, reference.name, Form.WORKLOAD, *parts)
+    labels, annotations = pod.metadata.labels, pod.metadata.annotations
+    if name := labels.get(POSSE_LABEL):
+        yield GroupKey(namespace, name, Form.POSSE)
+    if name := labels.get(COSCHEDULING_LABEL):
+        yield GroupKey(namespace, name, Form.COSCHEDULING)
+    if name := annotations.get(VOLCANO_ANNOTATION):
+        yield GroupKey(namespace, name, Form.VOLCANO)
+
+
+def key_of(obj: GroupObject) -> GroupKey:
+    return GroupKey(obj.metadata.namespace, obj.metadata.name, _form_of(obj))
+
+
+def _form_of(obj: GroupObject) -> Form:
+    match obj:
+        case coscheduling.PodGroup():
+            return Form.COSCHEDULING
+        case volcano.PodGroup():
+            return Form.VOLCANO
+        case _:
+            # The same struct in two API groups.
+            return Form.POSSE if obj.api_version.startswith(f"{Form.POSSE}/") else Form.NATIVE
+
+
+def describe(obj: GroupObject) -> Description:
+    match obj:
+        case coscheduling.PodGroup():
+            podgroup = _gang(obj.metadata, obj.spec.min_member, _coscheduling_conditions(obj.status))
+            return Description(key_of(obj), podgroup, obj.spec.min_resources)
+        case volcano.PodGroup():
+            podgroup = _gang(obj.metadata, obj.spec.min_member, _volcano_conditions(obj.status))
+            return Description(key_of(obj), podgroup, obj.spec.min_resources)
+        case _:
+            return Description(key_of(obj), obj)
+
+
+def implied_group(workload: Workload, key: GroupKey) -> PodGroup | None:
+    """What a Workload says of one of its groups, or of one replica of it; None if it has no such group."""
+    for template in workload.spec.pod_group_templates:
+        if template.name == key.pod_group:
+            spec = PodGroupSpec(
+                workload_ref=WorkloadReference(workload_name=key.name, template_name=key.pod_group),
+                scheduling_policy=template.scheduling_policy,
+                scheduling_constraints=template.scheduling_constraints,
+                resource_claims=template.resource_claims,
+                disruption_mode=template.disruption_mode,
+                priority_class_name=template.priority_class_name,
+                priority=template.priority,
+                preemption_policy=template.preemption_policy,
+            )
+            return PodGroup(metadata=workload.metadata, spec=spec)
+    return None
+
+
+def absence(key: GroupKey) -> str:
+    """What the members of a group wait for, as long as nothing describes it."""
+    if key.form is Form.WORKLOAD:
+        return f"there is no Workload {key.name} with a pod group {key.pod_group} yet"
+    if key.form is Form.NATIVE:
+        return f"PodGroup {key.name} does not exist yet"
+    return f"PodGroup {key.name} of {key.form} does not exist yet"
+
+
+def _gang(metadata: ObjectMeta, minimum: int, conditions: tuple[Condition, ...]) -> PodGroup:
+    # The schemas of these kinds allow what makes no sense to a gang; one pod is the least that can start.
+    policy = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=max(1, minimum)))
+    return PodGroup(
+        metadata=metadata,
+        spec=PodGroupSpec(scheduling_policy=policy),
+        status=PodGroupStatus(conditions=conditions),
+    )
+
+
+def _coscheduling_conditions(status: coscheduling.PodGroupStatus) -> tuple[Condition, ...]:
+    return (_STARTED,) if status.phase in _COSCHEDULING_STARTED else ()
+
+
+def _volcano_conditions(status: volcano.PodGroupStatus) -> tuple[Condition, ...]:
+    if status.phase in _VOLCANO_STARTED:
+        return (_STARTED,)
+    return tuple(
+        Condition(type=INITIALLY_SCHEDULED, status="False", reason=item.reason, message=item.message)
+        for item in status.conditions
+        if item.type == VOLCANO_UNSCHEDULABLE and item.status == "True"
+    )
+
+
+_STARTED = Condition(type=INITIALLY_SCHEDULED, status="True", reason="Scheduled")
