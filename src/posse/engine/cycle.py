@@ -1,22 +1,28 @@
 """One attempt to place a group, or a run of equal pods, in one draft. Pure search: reports and queues are not its business.
 
-A group is tried as a whole: members class by class, oldest class first, and if fewer than the minimum find a
-place the draft is rolled back, so that a gang holds nothing while it waits.
+A group is tried as a whole: members class by class, oldest class first, and if fewer than the minimum find a place the
+draft is rolled back, so that a gang holds nothing while it waits. What the refusal says comes from that first pass; before
+it is given, other orders are tried.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.contract import GroupPlacement
 from posse.engine.draft import Draft
+from posse.engine.feasibility import Feasibility, Standing
 from posse.engine.groups import GroupRecord
 from posse.engine.invariants import no_gang_below_minimum
+from posse.engine.minimum_resources import missing_resources
+from posse.engine.proving import proof_of
 from posse.engine.scene import Subject
 from posse.engine.search.fill import fill
-from posse.engine.verdict import SUCCESS, Code, Verdict
+from posse.engine.search.orders import Fill, MemberClass, classes_of, other_ways
+from posse.engine.shortfall import Shortfall, shortfall, told
+from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +44,77 @@ def try_pods(state: ClusterState, subject: Subject, records: Sequence[PodRecord]
 
 
 def try_group(state: ClusterState, group: GroupRecord) -> Attempt:
-    draft = Draft(state)
     members = group.unattached()
-    attached_before = group.attached_count
-    refused: list[tuple[PodRecord, Verdict]] = []
-    for subject, records in _by_subject(state, members).items():
-        placed = fill(state, draft, subject, records)
+    if missing := missing_resources(state, group):
+        return _refused_together(members, Verdict(Code.UNSCHEDULABLE, missing, proof=Proof()))
+    classes = classes_of(state, members)
+    first = _run(state, group, classes, fill)
+    if first.succeeded:
+        return _committed(state, group, first)
+    first.draft.roll_back()
+    proof = proof_of(state, group, classes)
+    for ordered, way in other_ways(state, classes) if proof.doubts else ():
+        other = _run(state, group, ordered, way, stops_early=True)
+        if other.succeeded:
+            return _committed(state, group, other)
+        other.draft.roll_back()
+    return _refused(group, members, first, proof)
+
+
+@dataclass(slots=True)
+class _Pass:
+    """One way through the classes of a group, its placements still in the draft."""
+
+    draft: Draft
+    group: GroupRecord
+    untried: int
+    attached: int
+    placed: int = 0
+    short: list[Shortfall] = field(default_factory=list)
+
+    @property
+    def standing(self) -> Standing:
+        resolvable = sum(len(one.records) for one in self.short if one.verdict.code is Code.UNSCHEDULABLE)
+        return Standing(self.group.minimum, self.attached + self.placed, self.untried, resolvable)
+
+    @property
+    def succeeded(self) -> bool:
+        """Also a group that has its minimum running needs somebody new to be placed."""
+        return self.placed > 0 and self.standing.feasibility is Feasibility.SUCCESS
+
+
+def _run(
+    state: ClusterState,
+    group: GroupRecord,
+    classes: Sequence[MemberClass],
+    way: Fill,
+    *,
+    stops_early: bool = False,
+) -> _Pass:
+    count = sum(len(records) for _, records in classes)
+    made = _Pass(Draft(state), group, untried=count, attached=group.attached_count)
+    for subject, records in classes:
+        placed = way(state, made.draft, subject, records)
+        made.untried -= len(records)
+        made.placed += placed
         if placed < len(records):
-            verdict = state.view(subject).refuse()
-            refused += [(record, verdict) for record in records[placed:]]
-    attached = attached_before + len(members) - len(refused)
-    if attached < group.minimum or len(refused) == len(members):
-        draft.roll_back()
-        return _group_refused(group, attached, members, refused)
+            made.short.append(shortfall(state, subject, records[placed:]))
+        if stops_early and made.standing.feasibility not in {Feasibility.SUCCESS, Feasibility.WAIT}:
+            break
+    return made
+
+
+def _committed(state: ClusterState, group: GroupRecord, made: _Pass) -> Attempt:
     if objection := _objection(state, group):
-        draft.roll_back()
-        return _group_objected(members, objection)
-    no_gang_below_minimum(group.key, attached, group.minimum)
-    return Attempt(SUCCESS, draft.commit(), tuple(refused))
+        made.draft.roll_back()
+        proof = Proof((objection.partition(":")[0],))
+        return _refused_together(group.unattached(), Verdict(Code.UNSCHEDULABLE, objection, proof=proof))
+    no_gang_below_minimum(group.key, made.attached + made.placed, group.minimum)
+    return Attempt(SUCCESS, made.draft.commit(), _own_verdicts(made.short))
+
+
+def _own_verdicts(short: Sequence[Shortfall]) -> tuple[tuple[PodRecord, Verdict], ...]:
+    return tuple((record, one.verdict) for one in short for record in one.records)
 
 
 def _objection(state: ClusterState, group: GroupRecord) -> str:
@@ -70,39 +129,33 @@ def _objection(state: ClusterState, group: GroupRecord) -> str:
     return next((f"{name}: {objection}" for name, objection in objections if objection), "")
 
 
-def _group_objected(members: Sequence[PodRecord], objection: str) -> Attempt:
-    verdict = Verdict(Code.UNSCHEDULABLE, objection)
-    drawn_along = Verdict(verdict.code, f"pod group is unschedulable, {objection}")
-    return Attempt(verdict, refused=tuple((record, drawn_along) for record in members))
+def _refused_together(members: Sequence[PodRecord], verdict: Verdict) -> Attempt:
+    return Attempt(verdict, refused=tuple((record, _drawn_along(verdict)) for record in members))
 
 
-def _by_subject(state: ClusterState, members: Sequence[PodRecord]) -> dict[Subject, list[PodRecord]]:
-    subjects: dict[Subject, list[PodRecord]] = {}
-    for record in members:
-        subjects.setdefault(state.subject(record), []).append(record)
-    return subjects
+def _drawn_along(verdict: Verdict) -> Verdict:
+    """Told to a member that would fit by itself."""
+    return Verdict(verdict.code, f"pod group is unschedulable, {verdict.message}")
 
 
-def _group_refused(
-    group: GroupRecord,
-    attached: int,
-    members: Sequence[PodRecord],
-    refused: Sequence[tuple[PodRecord, Verdict]],
-) -> Attempt:
-    own = dict(refused)
-    resolvable = sum(1 for verdict in own.values() if verdict.code is Code.UNSCHEDULABLE)
-    code = Code.UNSCHEDULABLE if attached + resolvable >= group.minimum else Code.UNRESOLVABLE
-    message = _group_message(group, attached, [verdict for _, verdict in refused])
-    drawn_along = Verdict(code, f"pod group is unschedulable, {message}")
-    return Attempt(
-        Verdict(code, message), refused=tuple((record, own.get(record, drawn_along)) for record in members)
-    )
+def _refused(group: GroupRecord, members: Sequence[PodRecord], made: _Pass, proof: Proof) -> Attempt:
+    resolvable = made.standing.feasibility is not Feasibility.UNRESOLVABLE
+    code = Code.UNSCHEDULABLE if resolvable else Code.UNRESOLVABLE
+    verdict = Verdict(code, f"{_head(group, made)} {told(made.short)} {proof.sentence}", proof=proof)
+    drawn_along = _drawn_along(verdict)
+    own = {record: _with_doubts(one_verdict, proof) for record, one_verdict in _own_verdicts(made.short)}
+    return Attempt(verdict, refused=tuple((record, own.get(record, drawn_along)) for record in members))
 
 
-def _group_message(group: GroupRecord, attached: int, verdicts: Sequence[Verdict]) -> str:
-    causes = " ".join(dict.fromkeys(verdict.message for verdict in verdicts))
-    if group.minimum == 1 or attached >= group.minimum:
-        return f"none of its waiting pods fits: {causes}"
-    return (
-        f"only {attached} of the {group.minimum} pods that must start together fit; for the others {causes}"
-    )
+def _with_doubts(verdict: Verdict, proof: Proof) -> Verdict:
+    """A pod that may have been refused for want of a better search is told so."""
+    if not proof.doubts:
+        return verdict
+    return Verdict(verdict.code, f"{verdict.message} {proof.sentence}", verdict.refusals)
+
+
+def _head(group: GroupRecord, made: _Pass) -> str:
+    fit = made.attached + made.placed
+    if group.minimum == 1 or fit >= group.minimum:
+        return "none of its waiting pods fits:"
+    return f"only {fit} of the {group.minimum} pods that must start together fit;"

@@ -9,9 +9,6 @@ from posse.engine.group_forms import INITIALLY_SCHEDULED, GroupObject, describe,
 from posse.model.meta import Condition, Quantity
 from posse.model.workload import PodGroup, Workload
 
-_STATING_PRIORITY = frozenset({Form.NATIVE, Form.POSSE})
-"""Forms of which the API server resolves the priority when a group is made."""
-
 
 @dataclass(slots=True, eq=False)
 class GroupRecord:
@@ -37,7 +34,8 @@ class GroupRecord:
     def states_priority(self) -> bool:
         """Whether the group has a priority of its own, which members must share."""
         stated = self.podgroup is not None and self.podgroup.spec.priority is not None
-        return stated or self.key.form in _STATING_PRIORITY
+        # Of this form alone the API server is sure to resolve the priority when a group is made.
+        return stated or self.key.form is Form.NATIVE
 
     @property
     def priority(self) -> int:

@@ -22,10 +22,28 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """How sure it is that a refused group fits nowhere."""
+
+    doubts: tuple[str, ...] = ()
+    """What the search cannot go through completely; with none, there is no placement."""
+
+    @property
+    def sentence(self) -> str:
+        if not self.doubts:
+            return "No placement exists at present."
+        return (
+            f"A placement may exist all the same: the search is not exhaustive for {', '.join(self.doubts)}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     code: Code
     message: str = ""
     refusals: tuple[Refusal, ...] = ()
+    proof: Proof | None = None
+    """Of groups that were refused."""
 
     @property
     def succeeded(self) -> bool:

@@ -24,6 +24,8 @@ from posse.engine.scene import Scene, Subject
 from posse.engine.verdict import Code, Refusal, Verdict
 
 REFUSED = -1
+_MANY = 2**52
+"""More pods than there are, and far from overflowing when added up over all nodes."""
 
 
 class View:
@@ -116,9 +118,21 @@ class View:
             self._rank[rows] = rank
             self._version = self._nodes.version
 
+    @property
+    def looks_around(self) -> tuple[str, ...]:
+        """Rules that let pods elsewhere decide where these may go. Without them, counting node by node is exact."""
+        around = [name for name, made in self._filters if not made.is_row_local]
+        return tuple(dict.fromkeys([*(name for name, _ in self._preconditions), *around]))
+
+    @property
+    def counts_by_resources(self) -> bool:
+        """Whether `capacity` is exact: nothing but resources limits how many of these pods a node takes."""
+        by_resources = all(reads_resources_only(made) for made in self._row_filters)
+        return by_resources and not (self._is_alone or self._cluster_filters or self._preconditions)
+
     def capacity(self) -> IntArray:
         """How many more pods each node can take, as far as resources and the present answers of filters go."""
-        room = np.full(self._nodes.alive.size, np.iinfo(np.int64).max, dtype=np.int64)
+        room = np.full(self._nodes.alive.size, 1 if self._is_alone else _MANY, dtype=np.int64)
         for index, wanted in self._limited:
             free = self._nodes.allocatable[index] - self._nodes.requested[index]
             np.minimum(room, free // wanted, out=room)
@@ -130,6 +144,14 @@ class View:
         for _, made in self._filters:
             open_rows &= made.passes(ALL_ROWS) | ~made.hopeless(ALL_ROWS)
         return open_rows
+
+    def objecting_only(self, rule: str) -> BoolArray:
+        """Nodes to which no other rule than this one objects."""
+        rows = self._nodes.alive & (self._objection() is None)
+        for name, made in self._filters:
+            if name != rule:
+                rows &= made.passes(ALL_ROWS)
+        return rows
 
     def refuse(self) -> Verdict:
         """Why no node takes the pod, counted by reason; each node speaks through the first rule that refused it."""

@@ -51,7 +51,8 @@ def test_a_gang_that_does_not_fit_holds_nothing():
     assert not state.nodes.requested.any()
     cause = (
         "only 2 of the 3 pods that must start together fit; "
-        "for the others 0/2 nodes are available: 2 Insufficient cpu."
+        "1 lacks cpu (1): 2 nodes have 0 free of 1. 0/2 nodes are available: 2 Insufficient cpu. "
+        "No placement exists at present."
     )
     assert attempt.verdict.message == cause
     assert refusals(attempt) == {
@@ -95,7 +96,8 @@ def test_a_started_gang_none_of_whose_later_members_fits_is_refused_in_true_word
     attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
     assert attempt.verdict.code is Code.UNSCHEDULABLE
     assert attempt.verdict.message == (
-        "none of its waiting pods fits: 0/1 nodes are available: 1 Insufficient cpu."
+        "none of its waiting pods fits: 1 lacks cpu (1): 1 node has 0 free of 2. "
+        "0/1 nodes are available: 1 Insufficient cpu. No placement exists at present."
     )
 
 
@@ -110,7 +112,8 @@ def test_a_basic_group_none_of_whose_pods_fits_is_refused():
     state = state_of(node("a", cpu="1"))
     attempt = try_group(state, group_of_pods(state, basic_group(), *pods(2, cpu="2")))
     assert attempt.verdict.message == (
-        "none of its waiting pods fits: 0/1 nodes are available: 1 Insufficient cpu."
+        "none of its waiting pods fits: 2 lack cpu (2 each): 1 node has 1 free of 1. "
+        "0/1 nodes are available: 1 Insufficient cpu. No placement exists at present."
     )
 
 
@@ -130,8 +133,10 @@ def test_the_causes_of_several_classes_are_each_told_once():
     members = [*pods(2, cpu="2", memory="1Mi"), *pods(2, first=3, cpu="1m", memory="2Gi")]
     attempt = try_group(state, group_of_pods(state, gang(minimum=4), *members))
     assert attempt.verdict.message == (
-        "only 0 of the 4 pods that must start together fit; for the others "
-        "0/1 nodes are available: 1 Insufficient cpu. 0/1 nodes are available: 1 Insufficient memory."
+        "only 0 of the 4 pods that must start together fit; "
+        "2 lack cpu (2 each): 1 node has 1 free of 1, 2 lack memory (2Gi each): 1 node has 1Gi free of 1Gi. "
+        "0/1 nodes are available: 1 Insufficient cpu. 0/1 nodes are available: 1 Insufficient memory. "
+        "No placement exists at present."
     )
 
 
@@ -139,4 +144,65 @@ def test_without_nodes_nothing_fits():
     state = state_of()
     attempt = try_group(state, group_of_pods(state, gang(minimum=2), *pods(2)))
     assert attempt.verdict.code is Code.UNRESOLVABLE
-    assert attempt.verdict.message.endswith("for the others no nodes available to schedule pods")
+    assert attempt.verdict.message.endswith(
+        "2 find no node: no nodes available to schedule pods. No placement exists at present."
+    )
+
+
+def test_small_members_make_way_for_a_large_one_that_came_later():
+    """In order of arrival the small ones would spread over both nodes, and the large one find none."""
+    state = state_of(*nodes(2, cpu="4"))
+    members = [*pods(4, cpu="1"), pod("large", cpu="4")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=5), *members))
+    assert attempt.verdict.succeeded
+    assert len(attempt.placed) == 5
+
+
+def test_members_that_may_go_anywhere_make_way_for_those_that_may_not():
+    state = state_of(node("a", cpu="1", labels={"disk": "fast"}), node("b", cpu="1"))
+    members = [pod("any", cpu="1"), pod("choosy", cpu="1", node_selector={"disk": "fast"})]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
+    assert {record.ref.name: record.node for record in attempt.placed} == {"any": "b", "choosy": "a"}
+
+
+def test_the_many_that_fit_are_preferred_to_the_few_where_some_may_stay_behind():
+    state = state_of(node("a", cpu="4"))
+    members = [pod("large", cpu="4"), *pods(4, cpu="1")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=4), *members))
+    assert sorted(names(attempt.placed)) == ["p1", "p2", "p3", "p4"]
+    assert list(refusals(attempt)) == ["large"]
+
+
+def test_a_refusal_of_members_that_differ_says_that_it_is_no_proof():
+    state = state_of(node("a", cpu="3"))
+    members = [pod("large", cpu="2"), *pods(2, cpu="1")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=3), *members))
+    assert attempt.verdict.proof.doubts == ("pods that differ",)
+    assert attempt.verdict.message.endswith("the search is not exhaustive for pods that differ.")
+    assert all("not exhaustive for pods that differ" in text for text in refusals(attempt).values())
+
+
+def test_members_that_differ_are_proven_not_to_fit_where_one_sort_alone_is_too_many():
+    state = state_of(node("a", cpu="3"))
+    members = [*pods(4, cpu="1"), pod("odd", cpu="500m")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=5), *members))
+    assert attempt.verdict.proof.doubts == ()
+
+
+def test_a_group_is_refused_while_the_cluster_has_less_than_its_minimum_resources():
+    state = state_of(*nodes(2, cpu="2"))
+    group = group_of_pods(state, gang(minimum=2), pod("m1", cpu="1", on="n1"), *pods(2, cpu="1"))
+    group.minimum_resources = {"cpu": "5"}
+    attempt = try_group(state, group)
+    assert attempt.verdict.message == "its minResources ask for 5 of cpu, and the cluster has 4 free for it."
+    group.minimum_resources = {"cpu": "4"}
+    assert try_group(state, group).verdict.succeeded
+
+
+def test_minimum_resources_that_cannot_be_read_or_that_no_node_has_refuse_the_group():
+    state = state_of(*nodes(2, cpu="2"))
+    group = group_of_pods(state, gang(minimum=2), *pods(2, cpu="1"))
+    group.minimum_resources = {"cpu": "much"}
+    assert "cannot be read" in try_group(state, group).verdict.message
+    group.minimum_resources = {"nvidia.com/gpu": "1"}
+    assert "has 0 free for it" in try_group(state, group).verdict.message

@@ -1,0 +1,29 @@
+"""Whether the refusal of a group is a proof. Members of one sort are counted exactly; several sorts only bounded from above.
+
+A bound takes each sort by itself, as if the others were not there: if even so too few fit, no order of placing helps.
+"""
+
+from collections.abc import Sequence
+
+from posse.engine.cluster_state import ClusterState
+from posse.engine.groups import GroupRecord
+from posse.engine.search.orders import MemberClass
+from posse.engine.verdict import Proof
+
+_DIFFERENT_PODS = "pods that differ"
+
+
+def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass]) -> Proof:
+    """Of a group that just found no placement, with the state as it was before."""
+    around = [name for subject, _ in classes for name in state.view(subject).looks_around]
+    if not around and (
+        len(classes) == 1 or _most_that_fit(state, classes) < group.minimum - group.attached_count
+    ):
+        return Proof()
+    doubts = dict.fromkeys([*([_DIFFERENT_PODS] if len(classes) > 1 else []), *around])
+    return Proof(tuple(doubts))
+
+
+def _most_that_fit(state: ClusterState, classes: Sequence[MemberClass]) -> int:
+    """No more than this many can be placed in any order."""
+    return sum(min(len(records), int(state.view(subject).capacity().sum())) for subject, records in classes)

@@ -1,0 +1,103 @@
+"""What a group lacks, in a sentence: how many of its pods fit, what the others miss, and what there is of it.
+
+Told while the pods that do fit are still on their nodes, so that the numbers are those the others met.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.arrays import BoolArray, IntArray
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from posse.engine.rules.resources_fit import ResourcesFit
+from posse.engine.scene import Subject
+from posse.engine.verdict import Verdict
+from posse.model.quantity import canonical
+
+_MOST_TOLD = 3
+"""Classes of pods that a message describes one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Pods of one class that found no node."""
+
+    subject: Subject
+    records: tuple[PodRecord, ...]
+    verdict: Verdict
+    lack: str
+    """What they miss, in words; empty where it is not a resource."""
+
+    @property
+    def sentence(self) -> str:
+        number = len(self.records)
+        return (
+            f"{number} {self.lack}" if self.lack else f"{number} {'find' if number > 1 else 'finds'} no node"
+        )
+
+
+def shortfall(state: ClusterState, subject: Subject, records: Sequence[PodRecord]) -> Shortfall:
+    verdict = state.view(subject).refuse()
+    return Shortfall(subject, tuple(records), verdict, _lack(state, subject, len(records)))
+
+
+def told(shortfalls: Sequence[Shortfall]) -> str:
+    """All of them in one line, then what every node says."""
+    parts = [one.sentence for one in shortfalls[:_MOST_TOLD]]
+    rest = sum(len(one.records) for one in shortfalls[_MOST_TOLD:])
+    if rest:
+        parts.append(f"{rest} others lack something too")
+    reasons = dict.fromkeys(f"{one.verdict.message.rstrip('.')}." for one in shortfalls[:_MOST_TOLD])
+    ending = "." if any(one.lack for one in shortfalls) else ":"
+    return f"{', '.join(parts)}{ending} {' '.join(reasons)}"
+
+
+def _lack(state: ClusterState, subject: Subject, number: int) -> str:
+    """About the resource that keeps the pods off most of the nodes that have no other objection."""
+    nodes = state.nodes
+    open_rows = state.view(subject).objecting_only(ResourcesFit.name)
+    free = nodes.allocatable - nodes.requested
+    short = {index: open_rows & (free[index] < wanted) for index, wanted in subject.pod_class.limited}
+    index = max(short, key=lambda one: int(np.count_nonzero(short[one])), default=-1)
+    if index < 0 or not short[index].any():
+        return ""
+    name = list(nodes.resource_index)[index]
+    wanted = dict(subject.pod_class.limited)[index]
+    verb = "lack" if number > 1 else "lacks"
+    each = " each" if number > 1 else ""
+    asked = f"{name} ({amount_text(name, wanted)}{each})" if name != PODS else "a free pod slot"
+    return f"{verb} {asked}: {_offer(name, free[index], nodes.allocatable[index], short[index])}"
+
+
+def _offer(name: str, free: IntArray, capacity: IntArray, short: BoolArray) -> str:
+    """Nodes with some of it left, though too little; where none has any, that."""
+    some = short & (free > 0)
+    rows = some if some.any() else short
+    number = int(np.count_nonzero(rows))
+    verb = "nodes have" if number > 1 else "node has"
+    left, whole = np.maximum(free[rows], 0), capacity[rows]
+    return f"{number} {verb} {_span(name, left)} free of {_span(name, whole)}"
+
+
+def _span(name: str, amounts: IntArray) -> str:
+    least, most = (amount_text(name, int(end)) for end in (amounts.min(), amounts.max()))
+    return least if least == most else f"{least}-{most}"
+
+
+def amount_text(name: str, amount: int) -> str:
+    """As people write it: CPU in cores, memory in the largest unit that leaves a whole number of it."""
+    if name == CPU:
+        return canonical(f"{amount}m")
+    if name in {MEMORY, EPHEMERAL_STORAGE} and amount:
+        return _binary(amount)
+    return str(amount)
+
+
+def _binary(amount: int) -> str:
+    for unit, size in (("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
+        if amount >= size:
+            shown = f"{amount / size:.1f}"
+            return f"{shown.removesuffix('.0')}{unit}"
+    return str(amount)
