@@ -11,7 +11,7 @@ from bench.inputs import alone_on_its_host, bound, gangs, in_zone, nodes, pod, s
 from bench.measuring import Figure, Stopwatch, median_run
 from posse.engine.decisions import Bind
 from posse.engine.engine import Engine, EngineOptions
-from posse.engine.events import Observed
+from posse.engine.events import Observed, Vanished
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
@@ -31,7 +31,9 @@ def measure() -> list[Figure]:
         _one_per_host(cluster),
         _small_gangs(cluster),
         _large_gangs(cluster),
+        _huge_gang(),
         *_no_fit(cluster),
+        _irrelevant_events(cluster),
         *_curve(),
         *_absorbing(cluster),
     ]
@@ -95,15 +97,55 @@ def _small_gangs(cluster: Sequence[Node]) -> Figure:
 
 
 def _large_gangs(cluster: Sequence[Node]) -> Figure:
-    groups, members = gangs(3, 1000)
+    groups, members = gangs(9, 1000)
     watch = median_run(lambda: _schedule(cluster, groups, members))
     return Figure(
-        "3 gangs of 1,000, 5,000 nodes",
+        "9 gangs of 1,000, 5,000 nodes",
         watch.total / len(groups) * 1e3,
         "ms/gang",
         f"us per pod: {watch.shares(len(members))}",
         "8,800 ms per gang, 205 pods/s",
     )
+
+
+def _huge_gang() -> Figure:
+    groups, members = gangs(1, 10_000)
+    cluster = nodes(100_000)
+    watch = median_run(lambda: _schedule(cluster, groups, members))
+    detail = f"us per pod: {watch.shares(len(members))}"
+    return Figure("a gang of 10,000 on 100,000 nodes", watch.total * 1e3, "ms", detail)
+
+
+def _irrelevant_events(cluster: Sequence[Node]) -> Figure:
+    """What waiting gangs that fit nowhere add to the cost of pods that come and go without making room for them."""
+    passers_by = [bound(pod(ordinal), f"node-{ordinal:06}") for ordinal in range(1_000)]
+    groups, members = gangs(100, 30, cpu="64")
+    alone = median_run(lambda: _come_and_go(cluster, [], passers_by))
+    beside = median_run(lambda: _come_and_go(cluster, [*groups, *members], passers_by))
+    per_event = 1e6 / (2 * len(passers_by))
+    return Figure(
+        "100 waiting gangs under 1,000 irrelevant pods",
+        (beside.total - alone.total) * per_event,
+        "us/event",
+        f"{beside.total * per_event:.0f} us per event with them, {alone.total * per_event:.0f} without",
+    )
+
+
+def _come_and_go(
+    cluster: Sequence[Node], waiting: Sequence[PodGroup | Pod], passers_by: Sequence[Pod]
+) -> Stopwatch:
+    engine, watch = Engine(EngineOptions()), Stopwatch()
+    for obj in (*cluster, *waiting):
+        engine.absorb(Observed(obj))
+    engine.decide(_NOW)
+    while engine.has_work:
+        engine.decide(_NOW)
+    with watch.part("events"):
+        for happens in (Observed, Vanished):
+            for one in passers_by:
+                engine.absorb(happens(one))
+                engine.decide(_NOW)
+    return watch
 
 
 def _no_fit(cluster: Sequence[Node]) -> list[Figure]:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from posse.model.pod import PodSchedulingGroup
 from tests.builders import changed, gang, node, pod
 from tests.differential import greedy, oracle
+from tests.differential.exact import most_that_fit
 from tests.differential.strategies import clusters, neighbours, pod_named, pods, sized_pods
 from tests.driving import Driver, binds, group_reports
 
@@ -92,3 +93,23 @@ def test_gangs_that_compete_start_in_their_order_and_never_share_the_last_room(m
             expected.append(name)
             left -= minimum
     assert [bind.group.name for bind in binds(driver.decide())] == expected
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=3),
+    st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=6),
+    st.integers(1, 6),
+)
+def test_a_gang_of_different_pods_starts_only_if_it_fits_and_a_proof_is_never_false(offered, wanted, minimum):
+    driver = Driver(
+        *(node(f"n{i}", cpu=str(cpu), memory=f"{memory}Gi") for i, (cpu, memory) in enumerate(offered)),
+        gang(minimum=minimum),
+    )
+    driver.see(*(pod(f"p{i}", str(cpu), f"{memory}Gi", group="g1") for i, (cpu, memory) in enumerate(wanted)))
+    decisions = driver.decide()
+    fits = most_that_fit(offered, wanted) >= minimum
+    if len(wanted) >= minimum:
+        (_, started, _, message), *others = group_reports(decisions)
+        assert not others
+        assert fits or not started
+        assert not ("No placement exists" in message and fits)
