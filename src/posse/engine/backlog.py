@@ -7,7 +7,7 @@ itself, or five minutes pass). Age is that of the entry's first pod and survives
 
 import heapq
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -53,6 +53,8 @@ class Waiting:
     attempts: int = 0
     ready_at: float = 0.0
     parked_at: float = 0.0
+    refused_since: float = math.inf
+    """When it was first found not to fit; it does not matter how often since."""
     place: Place = Place.TAKEN
     ticket: int = 0
     """Tells the entry's present heap item from stale ones."""
@@ -94,6 +96,8 @@ class Backlog:
         self._penalised = _Heap(Place.PENALISED)
         self._parked: dict[Key, Waiting] = {}
         """Longest parked first."""
+        self._refused_groups: dict[Key, Waiting] = {}
+        """Groups that were tried and found not to fit."""
         self._parked_by_subject: dict[Subject, dict[Key, Waiting]] = {}
 
     def __contains__(self, key: Key) -> bool:
@@ -114,6 +118,7 @@ class Backlog:
 
     def remove(self, key: Key) -> None:
         waiting = self._entries.pop(key, None)
+        self._refused_groups.pop(key, None)
         if waiting is not None:
             self._take_out(waiting)
 
@@ -128,6 +133,9 @@ class Backlog:
     def park(self, waiting: Waiting, subjects: Iterable[Subject], now: float) -> None:
         """Only an improvement for one of `subjects` helps, or a change of the entry itself."""
         self._count_attempt(waiting, now)
+        if isinstance(waiting.key, GroupKey):
+            waiting.refused_since = min(waiting.refused_since, now)
+            self._refused_groups[waiting.key] = waiting
         waiting.place = Place.PARKED
         waiting.parked_at = now
         waiting.subjects = tuple(dict.fromkeys(subjects))
@@ -154,6 +162,9 @@ class Backlog:
         waiting = self._entries.get(key)
         if waiting is not None and waiting.place is Place.PARKED:
             self._resume(waiting, now)
+
+    def refused_groups(self) -> Collection[Waiting]:
+        return self._refused_groups.values()
 
     def parked_subjects(self) -> list[Subject]:
         return list(self._parked_by_subject)

@@ -69,6 +69,7 @@ class Engine:
         decisions: list[Decision] = [*self._known.take_unreadable_pods()]
         self._settle_groups(now, decisions)
         self._return_refused(now)
+        self._known.room_keeper.settle(now)
         self._wake_improved(now)
         self._backlog.promote(now)
         tried = 0
@@ -86,7 +87,8 @@ class Engine:
 
     def next_wakeup(self) -> float | None:
         """When to call `decide` even if nothing happens."""
-        times = (self._backlog.next_wakeup(), self._volume_waits.next_wakeup())
+        sources = (self._backlog, self._volume_waits, self._known.room_keeper)
+        times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)
 
     def tried(self) -> tuple[Tried, ...]:
@@ -164,11 +166,16 @@ class Engine:
         if group is None or held(group) is not None:
             self._backlog.remove(key)
             return
-        with self._known.nominations.held(group.priority, group.members):
+        room = self._known.room_keeper
+        with (
+            room.lifted_for(group.priority, key),
+            self._known.nominations.held(group.priority, group.members),
+        ):
             attempt = try_group(self._known.state, group)
         count(attempt)
         self._tried += tried_group(group, attempt)
-        decisions.extend(tell_group(group, attempt))
+        decisions.extend(tell_group(group, attempt, room.remark(group.priority, key)))
+        room.tried(key, now, started=attempt.verdict.succeeded)
         if attempt.refused:
             self._backlog.park(
                 entry, [self._known.state.subject(record) for record, _ in attempt.refused], now
@@ -180,11 +187,13 @@ class Engine:
         """Try the pod at the head together with those behind it that are its equals."""
         subject, run = self._take_run(head, most)
         records = [self._known.pods[str(entry.key)] for entry in run]
-        trial = self._trials.run(subject, records)
+        room = self._known.room_keeper
+        with room.lifted_for(head.priority):
+            trial = self._trials.run(subject, records)
         count(trial.attempt)
         seeks_victims = self._known.state.profile(subject.pod_class).preempts
         self._tried += tried_pods(trial, sought_victims=seeks_victims)
-        decisions.extend(tell_pods(trial))
+        decisions.extend(tell_pods(trial, room.remark(head.priority)))
         placed = len(trial.attempt.placed)
         for entry in run[:placed]:
             self._backlog.remove(entry.key)

@@ -17,6 +17,7 @@ from posse.engine.events import (
 )
 from posse.engine.group_forms import GroupObject, group_of, key_of
 from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.kept_room import RoomKeeper
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.profile import Profile
@@ -42,6 +43,7 @@ class Intake:
         self.budgets = BudgetBook()
         self.nominations = Nominations(self.state)
         self.backlog = Backlog(backoff)
+        self.room_keeper = RoomKeeper(self.state, self.groups, self.backlog)
         self.pods: dict[str, PodRecord] = {}
         """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
         self._unsettled_groups: dict[GroupKey, bool] = {}
@@ -92,6 +94,8 @@ class Intake:
             case Pod():
                 self._pod_gone(obj.metadata.uid)
             case Node():
+                # What is kept on its row must not be given back to whichever node gets the row next.
+                self.room_keeper.release()
                 self.state.drop_node(obj.metadata.name)
             case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
                 self.groups.drop(key_of(obj))

@@ -27,6 +27,14 @@ class PriorityUsage:
             known = self._requested[priority] = np.pad(known, more)
         return known
 
+    def above(self, priority: int) -> IntArray:
+        """What pods of higher priorities request on each node, in all."""
+        total = np.zeros(self._nodes.requested.shape, dtype=np.int64)
+        for higher in self.priorities():
+            if higher > priority:
+                total += self.requested(higher)
+        return total
+
     def add(self, priority: int, rows: IntArray, load: Load, pods: IntArray) -> None:
         """Count that many more pods on each of the rows, which are distinct."""
         self.requested(priority)[load.lines, rows] += load.amounts * pods

@@ -14,27 +14,30 @@ UNSCHEDULABLE = "Unschedulable"
 SCHEDULED = "Scheduled"
 
 
-def tell_pods(trial: Trial) -> Iterator[Decision]:
-    """The outcome for pods that stand for themselves: each binding is a decision of its own."""
+def tell_pods(trial: Trial, remark: str = "") -> Iterator[Decision]:
+    """The outcome for pods that stand for themselves: each binding is a decision of its own.
+
+    Who is refused is told the remark as well.
+    """
     for record in trial.attempt.placed:
         yield Bind((_placement(record),))
     for eviction in trial.evictions:
         yield Evict(eviction.victim.ref, eviction.preemptor.ref, eviction.node)
     for record, verdict in trial.attempt.refused:
-        yield from _tell_refused(record, verdict)
+        yield from _tell_pod(record, UNSCHEDULABLE, _remarked(verdict, remark))
     for record in trial.displaced:
         yield from _tell_pod(record, *record.reported[:2])
 
 
-def tell_group(group: GroupRecord, attempt: Attempt) -> Iterator[Decision]:
+def tell_group(group: GroupRecord, attempt: Attempt, remark: str = "") -> Iterator[Decision]:
     if attempt.placed:
         yield Bind(tuple(_placement(record) for record in attempt.placed), group.key)
     if attempt.verdict.succeeded:
         yield from tell_started(group)
     else:
-        yield from _tell_group_waits(group, UNSCHEDULABLE, attempt.verdict.message)
+        yield from _tell_group_waits(group, UNSCHEDULABLE, _remarked(attempt.verdict, remark))
     for record, verdict in attempt.refused:
-        yield from _tell_refused(record, verdict)
+        yield from _tell_pod(record, UNSCHEDULABLE, verdict.message)
 
 
 def _placement(record: PodRecord) -> Placement:
@@ -78,8 +81,8 @@ def _tell_group_waits(group: GroupRecord, reason: str, message: str) -> Iterator
         )
 
 
-def _tell_refused(record: PodRecord, verdict: Verdict) -> Iterator[Decision]:
-    yield from _tell_pod(record, UNSCHEDULABLE, verdict.message)
+def _remarked(verdict: Verdict, remark: str) -> str:
+    return f"{verdict.message} {remark}" if remark else verdict.message
 
 
 def _tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:

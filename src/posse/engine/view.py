@@ -145,6 +145,11 @@ class View:
             open_rows &= made.passes(ALL_ROWS) | ~made.hopeless(ALL_ROWS)
         return open_rows
 
+    def open_when_empty(self) -> BoolArray:
+        """Nodes that the pods could be on if no other pod were there, as far as that can be told from the nodes alone."""
+        self._refresh()
+        return self._passes
+
     def objecting_only(self, rule: str) -> BoolArray:
         """Nodes to which no other rule than this one objects."""
         rows = self._nodes.alive & (self._objection() is None)

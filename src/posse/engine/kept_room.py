@@ -1,0 +1,196 @@
+"""Room that is kept for a group which has waited long, so that a stream of smaller work cannot starve it.
+
+Nobody is held up behind a group that does not fit: others go on. But what they leave free bit by bit would never add up to
+a large gang. So once a group has been refused for a minute, nodes are chosen where it would fit if the pods there ended,
+and their room counts as taken by it for whoever does not matter more. That lasts five minutes at most, and then rests for
+as long: pods that never end delay others for a while, not for ever. One group at a time, the first in the queue's order.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.arrays import IntArray
+from posse.engine.backlog import Backlog, Waiting
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.decisions import GroupKey
+from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.load import Load
+from posse.engine.scene import Subject
+from posse.engine.search.orders import classes_of
+
+PATIENCE_SECONDS = 60.0
+KEPT_SECONDS = 300.0
+REST_SECONDS = 300.0
+_LOOK_SECONDS = 1.0
+"""Between two searches for somebody to keep room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """So many pods of one load on one row."""
+
+    row: int
+    load: Load
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    key: GroupKey
+    priority: int
+    until: float
+    shares: tuple[_Share, ...]
+
+    @property
+    def rows(self) -> IntArray:
+        return np.unique(np.array([share.row for share in self.shares], dtype=np.int64))
+
+
+class RoomKeeper:
+    def __init__(self, state: ClusterState, groups: GroupBook, backlog: Backlog) -> None:
+        self._state = state
+        self._groups = groups
+        self._backlog = backlog
+        self._kept: Kept | None = None
+        self._look_at = 0.0
+        self._rests: dict[GroupKey, float] = {}
+        """Groups for which no room is kept until then."""
+
+    @property
+    def kept(self) -> Kept | None:
+        return self._kept
+
+    def settle(self, now: float) -> None:
+        """End what is over, wake whose room is ready, and keep room for the next one that has waited too long."""
+        if self._kept is not None:
+            self._review(self._kept, now)
+        if self._kept is None and now >= self._look_at:
+            self._look_at = now + _LOOK_SECONDS
+            self._rests = {key: until for key, until in self._rests.items() if until > now}
+            self._keep_for_next(now)
+
+    def next_wakeup(self) -> float | None:
+        if self._kept is not None:
+            return self._kept.until
+        turns = [self._due(entry) for entry in self._backlog.refused_groups()]
+        return max(min(turns), self._look_at) if turns else None
+
+    @contextmanager
+    def lifted_for(self, priority: int, key: GroupKey | None = None) -> Iterator[None]:
+        """Let the group it is kept for use the room, and those that matter more."""
+        kept = self._kept
+        if kept is None or (kept.key != key and priority <= kept.priority):
+            yield
+            return
+        self._count(kept, -1)
+        try:
+            yield
+        finally:
+            self._count(kept, 1)
+
+    def tried(self, key: GroupKey, now: float, *, started: bool) -> None:
+        """The group was tried: it needs the room no longer, or cannot use it although it is there."""
+        kept = self._kept
+        if kept is not None and kept.key == key and (started or self._is_ready(kept)):
+            self.release()
+            if not started:
+                self._rests[key] = now + REST_SECONDS
+
+    def remark(self, priority: int, key: GroupKey | None = None) -> str:
+        """What somebody who finds no place should know of it."""
+        kept = self._kept
+        if kept is None or (kept.key != key and priority > kept.priority):
+            return ""
+        number = kept.rows.size
+        place = "1 node" if number == 1 else f"{number} nodes"
+        if kept.key == key:
+            return f"Room is kept for it on {place}."
+        return f"Room on {place} is kept for pod group {kept.key}, which has waited longer."
+
+    def release(self) -> None:
+        """Give the room back; whoever could use it is looked at again."""
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            self._count(kept, -1)
+            for row in kept.rows.tolist():
+                self._state.note_improved(self._state.nodes.names[row])
+
+    def _review(self, kept: Kept, now: float) -> None:
+        if self._backlog.get(kept.key) is None:
+            self.release()
+        elif now >= kept.until:
+            self.release()
+            self._rests[kept.key] = now + REST_SECONDS
+        elif self._is_ready(kept):
+            self._backlog.wake(kept.key)
+
+    def _is_ready(self, kept: Kept) -> bool:
+        nodes = self._state.nodes
+        return bool(np.all(nodes.requested[:, kept.rows] <= nodes.allocatable[:, kept.rows]))
+
+    def _due(self, entry: Waiting) -> float:
+        rest = self._rests.get(entry.key, 0.0) if isinstance(entry.key, GroupKey) else 0.0
+        return max(entry.refused_since + PATIENCE_SECONDS, rest)
+
+    def _keep_for_next(self, now: float) -> None:
+        due = [entry for entry in self._backlog.refused_groups() if self._due(entry) <= now]
+        for entry in sorted(due, key=Waiting.order):
+            group = self._groups.get(entry.key) if isinstance(entry.key, GroupKey) else None
+            shares = _plan(self._state, group) if group is not None else ()
+            if group is not None and shares:
+                self._kept = Kept(group.key, entry.priority, now + KEPT_SECONDS, shares)
+                self._count(self._kept, 1)
+                return
+            if group is not None:
+                self._rests[group.key] = now + REST_SECONDS
+
+    def _count(self, kept: Kept, sign: int) -> None:
+        for share in kept.shares:
+            self._state.nodes.change_usage_of_row(share.row, share.load, sign * share.pods)
+        self._state.nodes.touch_all(kept.rows.tolist())
+
+
+def _plan(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
+    """Where the group would reach its minimum if all that matter no more had ended; nothing if it would not even then.
+
+    Nodes that are emptier now come first: there it takes the least until the room is ready.
+    """
+    free = state.nodes.allocatable - state.usage.above(group.priority)
+    missing = group.minimum - group.attached_count
+    shares: list[_Share] = []
+    for subject, records in classes_of(state, group.unattached()):
+        wanted = min(len(records), missing)
+        found = _shares(state, subject, records[:wanted], free)
+        missing -= sum(share.pods for share in found)
+        shares += found
+        if missing <= 0:
+            return tuple(shares)
+    return ()
+
+
+def _shares(
+    state: ClusterState, subject: Subject, records: Sequence[PodRecord], free: IntArray
+) -> list[_Share]:
+    """Take room for as many of the records as fit out of `free`, which is changed."""
+    pod_class = subject.pod_class
+    open_rows = state.view(subject).open_when_empty()
+    room = np.where(open_rows, len(records), 0)
+    for index, wanted in pod_class.limited:
+        np.minimum(room, free[index] // wanted, out=room)
+    nodes = state.nodes
+    used = (nodes.requested / np.maximum(nodes.allocatable, 1))[[index for index, _ in pod_class.limited]]
+    shares: list[_Share] = []
+    left = len(records)
+    for row in np.argsort(used.max(axis=0), kind="stable").tolist():
+        pods = min(int(room[row]), left)
+        if pods > 0:
+            shares.append(_Share(row, pod_class.load, pods))
+            left -= pods
+            for index, wanted in pod_class.requests:
+                free[index, row] -= pods * wanted
+        if not left:
+            break
+    return shares
