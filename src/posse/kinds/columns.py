@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from posse.kinds.durations import since
+from posse.kinds.job_columns import JOB_STATUS_COLUMNS, JOB_WIDE_COLUMNS
 from posse.kinds.kind import Column, Json
 from posse.kinds.pod_columns import NONE, POD_STATUS_COLUMNS, POD_WIDE_COLUMNS
 
@@ -37,6 +38,7 @@ AGE = Column("Age", "string", "Time since the object was created.", 0, _age)
 NAME_AND_AGE = (NAME, AGE)
 
 POD_COLUMNS = (NAME, *POD_STATUS_COLUMNS, AGE, *POD_WIDE_COLUMNS)
+JOB_COLUMNS = (NAME, *JOB_STATUS_COLUMNS, AGE, *JOB_WIDE_COLUMNS)
 
 
 def _node_status(node: Json, _now: float) -> str:

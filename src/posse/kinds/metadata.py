@@ -48,6 +48,15 @@ def _content(meta: ObjectMeta) -> tuple[object, ...]:
     return meta.labels, meta.annotations, meta.owner_references, meta.finalizers
 
 
+def template_metadata_errors(meta: ObjectMeta) -> list[FieldError]:
+    """Judge the metadata that a template passes on to the objects made from it."""
+    return [
+        *label_errors("metadata.labels", meta.labels),
+        *_annotation_errors(meta.annotations),
+        *_finalizer_errors(meta.finalizers),
+    ]
+
+
 class Described(Protocol):
     @property
     def metadata(self) -> ObjectMeta: ...

@@ -29,20 +29,20 @@ _grace_period = at_most(GRACE_SECONDS_MAX)
 
 
 def validate(pod: Pod) -> list[FieldError]:
-    return metadata_errors(pod.metadata, namespaced=True) + _spec_errors(pod.spec)
+    return metadata_errors(pod.metadata, namespaced=True) + spec_errors(pod.spec)
 
 
 def validate_update(new: Pod, old: Pod) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.spec != old.spec:
-        errors += _spec_errors(new.spec) + pod_spec_update_errors(new.spec, old.spec)
+        errors += spec_errors(new.spec) + pod_spec_update_errors(new.spec, old.spec)
     errors += core_conditions_errors("status.conditions", new.status.conditions, old.status.conditions)
     if new.status.nominated_node_name != old.status.nominated_node_name:
         errors += optional(dns_subdomain)("status.nominatedNodeName", new.status.nominated_node_name)
     return errors
 
 
-def _spec_errors(spec: PodSpec) -> list[FieldError]:
+def spec_errors(spec: PodSpec) -> list[FieldError]:
     return [
         *_volumes_errors("spec.volumes", spec.volumes),
         *all_containers_errors(spec),

@@ -9,6 +9,7 @@ from posse.kinds import (
     disruption_budgets,
     events,
     foreign_groups,
+    jobs,
     leases,
     namespaces,
     nodes,
@@ -24,6 +25,7 @@ from posse.kinds.kind import Kind
 from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.event import Event, EventsEvent
+from posse.model.job import Job
 from posse.model.lease import Lease
 from posse.model.namespace import Namespace
 from posse.model.node import Node
@@ -303,6 +305,19 @@ POD_DISRUPTION_BUDGET = Kind(
     short_names=("pdb",),
     has_status=True,
 )
+JOB = Kind(
+    name="Job",
+    plural="jobs",
+    group="batch",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=Job,
+    rules=jobs.RULES,
+    columns=columns.JOB_COLUMNS,
+    categories=("all",),
+    has_status=True,
+)
 LEASE = Kind(
     name="Lease",
     plural="leases",
@@ -368,6 +383,7 @@ KINDS = (
     POD_GROUP,
     COMPOSITE_POD_GROUP,
     POD_DISRUPTION_BUDGET,
+    JOB,
     LEASE,
     EVENT_VIEW,
     STORAGE_CLASS,

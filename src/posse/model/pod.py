@@ -10,6 +10,7 @@ from posse.model.meta import (
     Int32,
     Int64,
     LocalObjectReference,
+    ObjectMeta,
     Quantity,
     Shape,
     Timestamp,
@@ -176,3 +177,10 @@ class Pod(ApiObject):
 
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
+
+
+class PodTemplateSpec(Shape):
+    """What the pods of a controller are made from; its metadata names labels and annotations, never a name."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
