@@ -6,12 +6,15 @@ Pods on a node get time to stop, and whoever runs the node removes them. A names
 from posse.apiserver.requests import DeleteOptions
 from posse.kinds.errors import conflict
 from posse.kinds.kind import Json, Kind
+from posse.kinds.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
 from posse.kinds.pod_defaults import GRACE_SECONDS
 from posse.kinds.pods import GRACE_SECONDS_MAX
 from posse.kinds.registry import NAMESPACE, POD
 from posse.model.pod import ENDED_PHASES
 from posse.model.timestamps import format_timestamp, parse_timestamp
 
+# Without one of these an object goes at once, and its dependents after it, in the background.
+PROPAGATION_FINALIZERS = {"Orphan": ORPHAN_FINALIZER, "Foreground": FOREGROUND_FINALIZER}
 # Deleting one of these answers with the object, of others with a Status.
 ANSWERED_WITH_OBJECT = frozenset({"Pod", "PersistentVolume", "PersistentVolumeClaim", "ServiceAccount"})
 
@@ -28,19 +31,12 @@ def check_preconditions(kind: Kind, obj: Json, uid: str, resource_version: str) 
             raise conflict(kind, metadata["name"], text)
 
 
-def unheeded(options: DeleteOptions) -> list[str]:
-    """What the caller should be told of its options: dependents are nobody's business here, they stay as they are."""
-    if options.propagation not in {"Orphan", "Foreground"}:
-        return []
-    policy = f"propagationPolicy {options.propagation}"
-    return [f"{policy} has no effect: the embedded cluster has no garbage collector yet"]
-
-
 def departing(kind: Kind, obj: Json, options: DeleteOptions, now: float) -> Json | None:
     """Return the object as it stays for now (itself if nothing changes), or None when it is gone at once."""
     if kind is NAMESPACE:
         return _departing_namespace(obj, now)
     grace_seconds = _grace_seconds(kind, obj, options)
+    obj = _held_for_dependents(obj, options.propagation)
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata:
         going = _marked(obj, now + grace_seconds, grace_seconds)
@@ -48,7 +44,7 @@ def departing(kind: Kind, obj: Json, options: DeleteOptions, now: float) -> Json
     pending_seconds = metadata.get("deletionGracePeriodSeconds", 0)
     # A deletion under way can be hastened, not delayed.
     if options.grace_seconds is None or grace_seconds >= pending_seconds:
-        return obj
+        return None if may_vanish(obj) else obj
     since = parse_timestamp(metadata["deletionTimestamp"]) - pending_seconds
     going = _marked(obj, since + grace_seconds, grace_seconds)
     return None if may_vanish(going) else going
@@ -78,6 +74,23 @@ def deletion_answer(kind: Kind, gone: Json) -> Json:
         "status": "Success",
         "details": {name: value for name, value in details.items() if value},
     }
+
+
+def _held_for_dependents(obj: Json, propagation: str) -> Json:
+    """Return the object with the finalizer by which the garbage collector sees what its dependents are to meet.
+
+    A deletion that does not say leaves what an earlier one, or a client, has put there.
+    """
+    before = obj["metadata"].get("finalizers") or []
+    if not propagation:
+        return obj
+    finalizers = [name for name in before if name not in PROPAGATION_FINALIZERS.values()]
+    if propagation in PROPAGATION_FINALIZERS:
+        finalizers.append(PROPAGATION_FINALIZERS[propagation])
+    if finalizers == before:
+        return obj
+    metadata = {name: value for name, value in obj["metadata"].items() if name != "finalizers"}
+    return {**obj, "metadata": metadata | ({"finalizers": finalizers} if finalizers else {})}
 
 
 def _grace_seconds(kind: Kind, obj: Json, options: DeleteOptions) -> int:

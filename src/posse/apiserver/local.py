@@ -78,9 +78,17 @@ class LocalTransport:
         return patched
 
     async def delete(
-        self, kind: Kind, namespace: str, name: str, *, grace_seconds: int | None = None, uid: str = ""
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        *,
+        grace_seconds: int | None = None,
+        uid: str = "",
+        propagation: str = "",
     ) -> Json:
-        deleted = self._service.delete(kind, namespace, name, DeleteOptions(grace_seconds, uid))
+        options = DeleteOptions(grace_seconds, uid, propagation=propagation)
+        deleted = self._service.delete(kind, namespace, name, options)
         await self._committer.durable()
         return deleted
 

@@ -50,7 +50,14 @@ class Transport(Protocol):
     ) -> Json: ...
 
     async def delete(
-        self, kind: Kind, namespace: str, name: str, *, grace_seconds: int | None = None, uid: str = ""
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        *,
+        grace_seconds: int | None = None,
+        uid: str = "",
+        propagation: str = "",
     ) -> Json: ...
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None: ...

@@ -16,7 +16,7 @@ HIGHEST_EXIT_CODE = 255
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """How the containers of one pod behave. Without `run_seconds` they run until they are stopped."""
+    """How the containers of one pod behave. Without `run_seconds` the annotations do not say when they end."""
 
     run_seconds: float | None = None
     exit_code: int = 0

@@ -4,7 +4,7 @@ Everything is read off the pod itself, so nothing is forgotten over a restart. T
 addresses or how a status is written (statuses.py).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -18,6 +18,8 @@ RECORDED_PRECISION_SECONDS = 1.0
 FIRST_BACKOFF_SECONDS = 10.0
 LONGEST_BACKOFF_SECONDS = 300.0
 ALREADY_DUE = 0.0
+# How long the pods of a Job run that do not say it.
+JOB_RUN_SECONDS = 5.0
 
 
 class Move(StrEnum):
@@ -51,7 +53,16 @@ def next_move(pod: Json, now: float) -> Due | None:
 
 
 def plan_of(pod: Json) -> RunPlan:
-    return read_plan(pod["metadata"].get("annotations") or {})
+    plan = read_plan(pod["metadata"].get("annotations") or {})
+    if plan.run_seconds is None and _belongs_to_job(pod):
+        return replace(plan, run_seconds=JOB_RUN_SECONDS)
+    return plan
+
+
+def _belongs_to_job(pod: Json) -> bool:
+    """Pods of a Job are meant to end by themselves."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return any(owner.get("kind") == "Job" and owner.get("controller") for owner in owners)
 
 
 def phase_of(pod: Json) -> str:

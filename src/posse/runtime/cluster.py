@@ -27,6 +27,8 @@ from posse.runtime.clock import steady_clock
 from posse.runtime.configuration import load_configuration
 from posse.runtime.controllers import Controllers
 from posse.runtime.furnishing import Item, create_missing, ensure_nodes
+from posse.runtime.garbage_control import GarbageControl
+from posse.runtime.job_control import JobControl
 from posse.runtime.options import KUBECONFIG_NAME, ClusterOptions
 from posse.runtime.scheduler import SchedulerLoop
 from posse.runtime.simulated_nodes import SimulatedNodes
@@ -103,6 +105,8 @@ class EmbeddedCluster:
         self._background.start("the scheduler", self._scheduler.run())
         self._background.start("the controllers", Controllers(self._transport, time.time).run())
         self._background.start("the volume controller", VolumeControl(self._transport).run())
+        self._background.start("the job controller", JobControl(self._transport, time.time).run())
+        self._background.start("the garbage collector", GarbageControl(self._transport).run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
 
     async def _start_server(self, parts: AsyncExitStack) -> None:

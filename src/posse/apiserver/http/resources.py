@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from posse.apiserver.committer import Committer
-from posse.apiserver.deleting import unheeded
 from posse.apiserver.http import parameters
 from posse.apiserver.http.answers import answer, indented
 from posse.apiserver.http.bodies import (
@@ -148,14 +147,14 @@ class Resources:
         options = parameters.delete_options(call.query, await read_optional_object(call.request))
         deleted = self._service.delete(target.kind, target.namespace, target.name, options)
         await self._committer.durable()
-        return _object(call, deleted, 200, unheeded(options))
+        return _object(call, deleted)
 
     async def _delete_collection(self, call: Call) -> web.StreamResponse:
         options = parameters.delete_options(call.query, await read_optional_object(call.request))
         selection = parameters.selection(call.query)
         deleted = self._service.delete_collection(call.target.kind, call.namespace, selection, options)
         await self._committer.durable()
-        return _answer(call, call.view.listing(deleted), 200, unheeded(options))
+        return _answer(call, call.view.listing(deleted))
 
     async def _bind(self, call: Call) -> web.StreamResponse:
         binding = await read_object(call.request)

@@ -1,0 +1,159 @@
+"""The Job controller: Jobs and pods seen go in; for each Job that was touched a plan comes out.
+
+It makes, deletes and counts the pods of a Job until the Job is complete or has failed. What a plan asks for is done in
+its order: nothing is released before the status that counts it has been written. Adopting pods that match a selector but
+have no owner is not done.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from posse.controllers.jobs.pods import JobPod, read_pod
+from posse.controllers.jobs.staffing import staff
+from posse.controllers.jobs.statuses import News, next_status
+from posse.controllers.jobs.tally import take_tally
+from posse.controllers.jobs.verdicts import deadline_of, new_verdict, standing_verdict
+from posse.model.decoding import decode
+from posse.model.job import COMPLETE, FAILED, Job
+from posse.model.timestamps import TimestampError, parse_timestamp
+
+Json = dict[str, Any]
+
+MANAGER = "kubernetes.io/job-controller"
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is to be done about a Job, in the order of the fields."""
+
+    # The Job with its new status, or None when the status is as it should be.
+    job: Json | None = None
+    news: tuple[News, ...] = ()
+    # Lose their tracking finalizer.
+    release: Sequence[JobPod] = ()
+    # Lose it and are deleted, so that their end is nobody's failure.
+    withdraw: Sequence[JobPod] = ()
+    delete: Sequence[JobPod] = ()
+    create: Sequence[Json] = ()
+    # The Job itself is to go: it has been finished for long enough.
+    is_expired: bool = False
+    # When to look again, if nothing happens before.
+    wake_at: float | None = None
+
+
+class KnownJob(NamedTuple):
+    version: int
+    obj: Json
+    job: Job
+
+
+@dataclass(slots=True)
+class JobController:
+    jobs: dict[str, KnownJob] = field(default_factory=dict)
+    # By the uid of the Job they name; tracked pods that name none are under "".
+    _pods: defaultdict[str, dict[str, JobPod]] = field(default_factory=lambda: defaultdict(dict))
+    _job_of: dict[str, str] = field(default_factory=dict)
+    _touched: dict[str, None] = field(default_factory=dict)
+
+    def see_job(self, obj: Json) -> None:
+        uid, version = obj["metadata"]["uid"], int(obj["metadata"]["resourceVersion"])
+        known = self.jobs.get(uid)
+        if known is None or known.version < version:
+            self.jobs[uid] = KnownJob(version, obj, decode(Job, obj))
+            self.touch(uid)
+
+    def lose_job(self, obj: Json) -> None:
+        self.jobs.pop(obj["metadata"]["uid"], None)
+        self.touch(obj["metadata"]["uid"])
+
+    def see_pod(self, obj: Json) -> None:
+        pod = read_pod(obj)
+        job_uid = self._job_of.get(pod.uid)
+        if job_uid is not None:
+            if self._pods[job_uid][pod.uid].version >= pod.version:
+                return
+            if job_uid != pod.job_uid:
+                self.lose_pod(obj)
+        if pod.job_uid or pod.is_tracked:
+            self._job_of[pod.uid] = pod.job_uid
+            self._pods[pod.job_uid][pod.uid] = pod
+            self.touch(pod.job_uid)
+
+    def lose_pod(self, obj: Json) -> None:
+        uid = obj["metadata"]["uid"]
+        job_uid = self._job_of.pop(uid, None)
+        if job_uid is not None:
+            del self._pods[job_uid][uid]
+            if not self._pods[job_uid]:
+                del self._pods[job_uid]
+            self.touch(job_uid)
+
+    def touch(self, job_uid: str) -> None:
+        self._touched[job_uid] = None
+
+    def take_touched(self, limit: int) -> list[str]:
+        """Return up to `limit` Jobs to make plans for, those touched first before the others."""
+        uids = list(self._touched)[:limit]
+        for uid in uids:
+            del self._touched[uid]
+        return uids
+
+    def plan(self, job_uid: str, now: float) -> Plan:
+        pods = list(self._pods[job_uid].values()) if job_uid in self._pods else []
+        known = self.jobs.get(job_uid)
+        if known is None or known.job.metadata.deletion_timestamp:
+            # Nothing is counted any more, and nobody shall wait for it.
+            return Plan(release=[pod for pod in pods if pod.is_tracked])
+        return plan(known, pods, now)
+
+
+def plan(known: KnownJob, pods: Sequence[JobPod], now: float) -> Plan:
+    """Return what is to be done about a Job that is there to stay, given all its pods."""
+    obj, job = known.obj, known.job
+    if job.spec.managed_by not in (None, MANAGER):
+        return Plan()
+    if finished_at(job) is not None:
+        return _after_the_end(job, pods, now)
+    standing = standing_verdict(job)
+    tally = take_tally(job.spec, job.status, pods, is_ending=standing is not None)
+    verdict = standing or new_verdict(job, tally, now)
+    if verdict is not None and standing is None:
+        tally = take_tally(job.spec, job.status, pods, is_ending=True)
+    status, news = next_status(obj, job, tally, verdict, now)
+    result = Plan(news=news, release=tally.releasable, wake_at=deadline_of(job))
+    if status != (obj.get("status") or {}):
+        result.job = obj | {"status": status}
+    if verdict is not None:
+        result.delete = tally.active
+        return result
+    staffing = staff(obj, job, tally, pods, now)
+    result.withdraw, result.create = staffing.withdraw, staffing.create
+    result.wake_at = _earlier(result.wake_at, staffing.wake_at)
+    return result
+
+
+def finished_at(job: Job) -> float | None:
+    for kind in (COMPLETE, FAILED):
+        condition = job.status.condition(kind)
+        if condition is not None:
+            try:
+                return parse_timestamp(condition.last_transition_time)
+            except TimestampError:
+                return 0.0
+    return None
+
+
+def _after_the_end(job: Job, pods: Sequence[JobPod], now: float) -> Plan:
+    result = Plan(release=[pod for pod in pods if pod.is_tracked])
+    if job.spec.ttl_seconds_after_finished is not None:
+        expiry = (finished_at(job) or 0.0) + job.spec.ttl_seconds_after_finished
+        result.is_expired = expiry <= now
+        result.wake_at = None if result.is_expired else expiry
+    return result
+
+
+def _earlier(one: float | None, other: float | None) -> float | None:
+    times = [time for time in (one, other) if time is not None]
+    return min(times, default=None)

@@ -1,0 +1,121 @@
+"""Which pods a Job lacks and which it has too many of. Either some are made or some are taken back, never both at once."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from posse.controllers.jobs.failures import IGNORE, backoff_seconds, judge, next_start
+from posse.controllers.jobs.pods import JobPod, ended_at, waits_for_the_end
+from posse.controllers.jobs.tally import Tally, has_index, succeeded
+from posse.controllers.jobs.templates import count_failures, new_indexed_pod, new_pod
+from posse.model.job import Job, JobSpec
+
+Json = dict[str, Any]
+
+CHANGES_MAX = 500
+
+
+@dataclass(slots=True)
+class Staffing:
+    """Pods to make and pods to take back; and when to look again, if some may only be made later."""
+
+    create: list[Json] = field(default_factory=list)
+    withdraw: list[JobPod] = field(default_factory=list)
+    wake_at: float | None = None
+
+
+def staff(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float) -> Staffing:
+    spec = job.spec
+    if spec.suspend:
+        return Staffing(withdraw=tally.active[:CHANGES_MAX])
+    wanted = wanted_active(spec, tally)
+    surplus = _surplus(spec, tally.active, wanted)
+    if surplus:
+        return Staffing(withdraw=surplus[:CHANGES_MAX])
+    leaving = len(tally.terminating) if waits_for_the_end(spec) else 0
+    missing = min(wanted - len(tally.active) - leaving, CHANGES_MAX)
+    if missing <= 0:
+        return Staffing()
+    if spec.backoff_limit_per_index is not None:
+        return _staff_by_index(obj, spec, tally, missing, now)
+    starts_at = next_start(pods, spec)
+    return Staffing(wake_at=starts_at) if starts_at > now else _staff_at_once(obj, spec, tally, missing)
+
+
+def _staff_at_once(obj: Json, spec: JobSpec, tally: Tally, missing: int) -> Staffing:
+    if not spec.is_indexed:
+        return Staffing(create=[new_pod(obj) for _ in range(missing)])
+    return Staffing(create=[new_indexed_pod(obj, index) for index in _free_indexes(spec, tally)[:missing]])
+
+
+def wanted_active(spec: JobSpec, tally: Tally) -> int:
+    parallelism = spec.parallelism if spec.parallelism is not None else 1
+    count = succeeded(tally, spec)
+    if spec.completions is None:
+        return min(len(tally.active), parallelism) if count else parallelism
+    return max(0, min(parallelism, spec.completions - count - len(tally.failed_indexes)))
+
+
+def _surplus(spec: JobSpec, active: Sequence[JobPod], wanted: int) -> list[JobPod]:
+    useless = _useless(spec, active) if spec.is_indexed else []
+    useless_uids = {pod.uid for pod in useless}
+    useful = sorted((pod for pod in active if pod.uid not in useless_uids), key=_dispensability)
+    excess = len(useful) - wanted
+    return useless + useful[:excess] if excess > 0 else useless
+
+
+def _useless(spec: JobSpec, active: Iterable[JobPod]) -> list[JobPod]:
+    """Return pods without an index of their own: it is out of range, or another pod has it."""
+    useless = []
+    taken: set[int] = set()
+    for pod in sorted(active, key=_dispensability, reverse=True):
+        if pod.index is None or not has_index(pod, spec) or pod.index in taken:
+            useless.append(pod)
+        else:
+            taken.add(pod.index)
+    return useless
+
+
+def _dispensability(pod: JobPod) -> tuple[object, ...]:
+    """Order pods by how little is lost with them: what has not started goes before what runs."""
+    is_running = pod.phase == "Running"
+    return pod.is_scheduled, is_running, pod.is_ready, -pod.restarts, _newest_first(pod.created), pod.uid
+
+
+def _newest_first(created: str) -> tuple[int, ...]:
+    return tuple(-ord(character) for character in created)
+
+
+def _free_indexes(spec: JobSpec, tally: Tally) -> list[int]:
+    present = [*tally.active, *(tally.terminating if waits_for_the_end(spec) else ())]
+    taken = {pod.index for pod in present} | tally.completed_indexes | tally.failed_indexes
+    return [index for index in range(spec.completions or 0) if index not in taken]
+
+
+def _staff_by_index(obj: Json, spec: JobSpec, tally: Tally, missing: int, now: float) -> Staffing:
+    """Each index waits for itself after it has failed; the others go ahead."""
+    staffing = Staffing()
+    for index in _free_indexes(spec, tally):
+        if len(staffing.create) >= missing:
+            break
+        before = tally.to_replace.get(index)
+        starts_at = _next_start_after(before) if before is not None else 0.0
+        if starts_at > now:
+            staffing.wake_at = min(starts_at, staffing.wake_at or starts_at)
+            continue
+        pod = new_indexed_pod(obj, index)
+        count_failures(pod, *_failures_with(before, spec))
+        staffing.create.append(pod)
+    return staffing
+
+
+def _next_start_after(pod: JobPod) -> float:
+    return ended_at(pod) + backoff_seconds(pod.failures + pod.ignored_failures + 1)
+
+
+def _failures_with(pod: JobPod | None, spec: JobSpec) -> tuple[int, int]:
+    if pod is None:
+        return 0, 0
+    if judge(pod, spec).action == IGNORE:
+        return pod.failures, pod.ignored_failures + 1
+    return pod.failures + 1, pod.ignored_failures

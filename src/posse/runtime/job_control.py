@@ -1,0 +1,166 @@
+"""Runs the Job controller of the embedded cluster: Jobs and pods seen go in, the plans for touched Jobs are carried out.
+
+What a write returns is shown to the controller at once, so that its next plan never rests on less than it has done
+itself. A write that is refused ends the plan; the change that came between brings the Job back.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
+from posse.apiserver.requests import Patch
+from posse.apiserver.transport import Transport
+from posse.controllers.jobs.controller import JobController, Plan
+from posse.controllers.jobs.pods import TRACKING_FINALIZER, JobPod
+from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
+from posse.kinds.registry import JOB, POD
+from posse.kubelet.timers import Timers
+from posse.runtime.event_recorder import EventRecorder, Note, Subject
+from posse.runtime.following import Follower, Json
+from posse.runtime.skipping import skipping
+
+log = logging.getLogger(__name__)
+
+REPORTER = "job-controller"
+# A round holds up the event loop while its writes are made; a Job of ordinary size is a handful of them.
+JOBS_PER_ROUND = 20
+RETRY_SECONDS = 5.0
+
+
+class JobControl:
+    def __init__(self, transport: Transport, clock: Callable[[], float]) -> None:
+        self._transport = transport
+        self._clock = clock
+        self._controller = JobController()
+        self._changed = asyncio.Event()
+        self._timers: Timers[str] = Timers()
+        self._recorder = EventRecorder(transport, clock)
+        # Jobs first: pods of a Job that nobody knows are let go.
+        self._followers = (
+            Follower(transport, JOB, self._see_job, self._lose_job),
+            Follower(transport, POD, self._see_pod, self._lose_pod),
+        )
+
+    async def run(self) -> None:
+        """Control until cancelled. Nothing is concluded before everything that exists has been seen."""
+        for follower in self._followers:
+            await follower.sync()
+        async with asyncio.TaskGroup() as tasks:
+            for follower in self._followers:
+                tasks.create_task(follower.follow())
+            tasks.create_task(self._recorder.run())
+            tasks.create_task(self._reconcile())
+
+    def _see_job(self, job: Json) -> None:
+        self._controller.see_job(job)
+        self._changed.set()
+
+    def _lose_job(self, job: Json) -> None:
+        self._controller.lose_job(job)
+        self._timers.cancel(job["metadata"]["uid"])
+        self._changed.set()
+
+    def _see_pod(self, pod: Json) -> None:
+        self._controller.see_pod(pod)
+        self._changed.set()
+
+    def _lose_pod(self, pod: Json) -> None:
+        self._controller.lose_pod(pod)
+        self._changed.set()
+
+    async def _reconcile(self) -> None:
+        while True:
+            self._changed.clear()
+            for uid in self._timers.pop_due(self._clock(), JOBS_PER_ROUND):
+                self._controller.touch(uid)
+            touched = self._controller.take_touched(JOBS_PER_ROUND)
+            if touched:
+                await asyncio.gather(*(self._handle(uid) for uid in touched))
+            else:
+                await self._wait()
+
+    async def _wait(self) -> None:
+        wakeup = self._timers.next_time()
+        timeout = None if wakeup is None else max(0.0, wakeup - self._clock())
+        try:
+            await asyncio.wait_for(self._changed.wait(), timeout)
+        except TimeoutError:
+            return
+
+    async def _handle(self, uid: str) -> None:
+        with skipping("Job", uid):
+            plan = self._controller.plan(uid, self._clock())
+            if plan.wake_at is None:
+                self._timers.cancel(uid)
+            else:
+                self._timers.set(uid, plan.wake_at)
+            try:
+                await self._carry_out(uid, plan)
+            except ApiError as error:
+                if error.code not in {NOT_FOUND, CONFLICT}:
+                    log.warning("a step for Job %s was refused, trying again: %s", uid, error)
+                    self._timers.set(uid, self._clock() + RETRY_SECONDS)
+
+    async def _carry_out(self, uid: str, plan: Plan) -> None:
+        known = self._controller.jobs.get(uid)
+        if plan.job is not None:
+            place = plan.job["metadata"]["namespace"], plan.job["metadata"]["name"]
+            self._see_job(await self._transport.update(JOB, *place, plan.job, subresource="status"))
+        for news in plan.news if known else ():
+            self._tell(known.obj if known else {}, news.reason, news.message, is_warning=news.is_warning)
+        await _all(self._release(pod) for pod in (*plan.release, *_tracked(plan.withdraw)))
+        await _all(self._delete(pod) for pod in (*plan.withdraw, *plan.delete))
+        if known and plan.create:
+            await self._create(known.obj, plan.create)
+        if known and plan.is_expired:
+            metadata = known.obj["metadata"]
+            await self._transport.delete(
+                JOB, metadata["namespace"], metadata["name"], uid=uid, propagation="Foreground"
+            )
+
+    async def _release(self, pod: JobPod) -> None:
+        body = {"metadata": {"uid": pod.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER]}}
+        patch = Patch(STRATEGIC_MERGE_PATCH, body)
+        released = await self._transport.patch(POD, pod.namespace, pod.name, patch)
+        # A pod that only waited for this is gone by now, and its watch may have told so already.
+        if not released["metadata"].get("deletionTimestamp"):
+            self._controller.see_pod(released)
+
+    async def _delete(self, pod: JobPod) -> None:
+        deleted = await self._transport.delete(POD, pod.namespace, pod.name, uid=pod.uid)
+        if deleted["metadata"].get("deletionTimestamp"):
+            self._controller.see_pod(deleted)
+
+    async def _create(self, job: Json, pods: Sequence[Json]) -> None:
+        """Make pods in batches of growing size: what is wrong with one is usually wrong with all."""
+        namespace, made, size = job["metadata"]["namespace"], 0, 1
+        while made < len(pods):
+            batch = pods[made : made + size]
+            try:
+                for pod in await asyncio.gather(
+                    *(self._transport.create(POD, namespace, pod) for pod in batch)
+                ):
+                    self._controller.see_pod(pod)
+            except ApiError as error:
+                self._tell(job, "FailedCreate", f"Error creating: {error}", is_warning=True)
+                raise
+            made, size = made + size, size * 2
+
+    def _tell(self, job: Json, reason: str, message: str, *, is_warning: bool) -> None:
+        metadata = job["metadata"]
+        subject = Subject(JOB.api_version, JOB.name, metadata["namespace"], metadata["name"], metadata["uid"])
+        self._recorder.record(Note(REPORTER, subject, reason, message, warning=is_warning))
+
+
+def _tracked(pods: Iterable[JobPod]) -> list[JobPod]:
+    return [pod for pod in pods if pod.is_tracked]
+
+
+async def _all(steps: Iterable[Awaitable[None]]) -> None:
+    """Take all steps; those that found their pod changed or gone had nothing left to do."""
+    for outcome in await asyncio.gather(*steps, return_exceptions=True):
+        if isinstance(outcome, ApiError) and outcome.code in {NOT_FOUND, CONFLICT}:
+            continue
+        if isinstance(outcome, BaseException):
+            raise outcome
