@@ -70,3 +70,23 @@ def test_the_first_gang_goes_as_its_guide_says(cluster):
         elif line == "posse get podgroup colossus -o yaml":
             assert running(cluster, "colossus") == 0
     wait_until(lambda: running(cluster, "colossus") == 9, "the gang of nine")
+
+
+def listed(kubeconfig, what):
+    return yaml.safe_load(posse(f"posse get {what} -o yaml", kubeconfig))["items"]
+
+
+def is_complete(job):
+    conditions = job.get("status", {}).get("conditions", [])
+    return any(item["type"] == "Complete" and item["status"] == "True" for item in conditions)
+
+
+def test_jobs_go_as_their_guide_says(cluster):
+    for line in commands_of(ROOT / "docs" / "guides" / "jobs.md"):
+        posse(line, cluster)
+        if line == "posse apply -f examples/job.yaml":
+            wait_until(lambda: all(map(is_complete, listed(cluster, "jobs"))), "the completion of the Job")
+            assert [job["status"]["completedIndexes"] for job in listed(cluster, "jobs")] == ["0-11"]
+            names = [pod["metadata"]["name"].split("-")[:2] for pod in listed(cluster, "pods")]
+            assert sorted(names) == sorted(["shards", str(index)] for index in range(12))
+    wait_until(lambda: not listed(cluster, "pods"), "the end of the pods")

@@ -142,10 +142,25 @@ def test_preconditions_that_hold_let_the_deletion_through(service, pod):
     assert names(service, POD) == []
 
 
-@pytest.mark.parametrize("propagation", ["Orphan", "Background", "Foreground"])
-def test_propagation_policies_are_accepted(service, pod, propagation):
+@pytest.mark.parametrize(
+    ("propagation", "finalizers"),
+    [("Orphan", ["orphan"]), ("Foreground", ["foregroundDeletion"]), ("Background", None), ("", None)],
+)
+def test_propagation_policies_hold_an_object_by_finalizers(service, pod, propagation, finalizers):
     service.create(POD, "default", pod())
     service.delete(POD, "default", "p", DeleteOptions(propagation=propagation))
+    found = [item["metadata"].get("finalizers") for item in service.list(POD, "default").items]
+    assert found == ([finalizers] if finalizers else [])
+
+
+def test_a_later_deletion_may_change_what_dependents_meet(service, pod):
+    service.create(POD, "default", pod())
+    service.delete(POD, "default", "p", DeleteOptions(propagation="Foreground"))
+    service.delete(POD, "default", "p")
+    assert service.get(POD, "default", "p")["metadata"]["finalizers"] == ["foregroundDeletion"]
+    service.delete(POD, "default", "p", DeleteOptions(propagation="Orphan"))
+    assert service.get(POD, "default", "p")["metadata"]["finalizers"] == ["orphan"]
+    service.delete(POD, "default", "p", DeleteOptions(propagation="Background"))
     assert names(service, POD) == []
 
 

@@ -8,6 +8,7 @@ from posse.model import (
     container,
     disruption_budget,
     event,
+    job,
     lease,
     meta,
     namespace,
@@ -92,6 +93,17 @@ CORE = {
     disruption_budget.PodDisruptionBudget: "V1PodDisruptionBudget",
     disruption_budget.PodDisruptionBudgetSpec: "V1PodDisruptionBudgetSpec",
     disruption_budget.PodDisruptionBudgetStatus: "V1PodDisruptionBudgetStatus",
+    pod.PodTemplateSpec: "V1PodTemplateSpec",
+    job.Job: "V1Job",
+    job.JobStatus: "V1JobStatus",
+    job.JobCondition: "V1JobCondition",
+    job.UncountedTerminatedPods: "V1UncountedTerminatedPods",
+    job.PodFailurePolicy: "V1PodFailurePolicy",
+    job.PodFailurePolicyRule: "V1PodFailurePolicyRule",
+    job.PodFailurePolicyOnExitCodesRequirement: "V1PodFailurePolicyOnExitCodesRequirement",
+    job.PodFailurePolicyOnPodConditionsPattern: "V1PodFailurePolicyOnPodConditionsPattern",
+    job.SuccessPolicy: "V1SuccessPolicy",
+    job.SuccessPolicyRule: "V1SuccessPolicyRule",
     lease.Lease: "V1Lease",
     lease.LeaseSpec: "V1LeaseSpec",
     volume.Volume: "V1Volume",
@@ -171,6 +183,11 @@ def test_field_names_are_those_of_kubernetes(struct, model):
 def test_pod_spec_adds_only_the_membership_of_kubernetes_1_35():
     assert set(fields_of(pod.PodSpec)) - set(official_fields("V1PodSpec")) == {"workloadRef"}
     assert set(official_fields("V1PodSpec")) <= set(fields_of(pod.PodSpec))
+
+
+def test_job_spec_lacks_only_how_its_workload_is_made():
+    assert set(official_fields("V1JobSpec")) - set(fields_of(job.JobSpec)) == {"scheduling"}
+    assert set(fields_of(job.JobSpec)) <= set(official_fields("V1JobSpec"))
 
 
 @pytest.mark.parametrize(("struct", "model"), PAIRS, ids=[model for _, model in PAIRS])

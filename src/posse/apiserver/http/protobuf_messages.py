@@ -124,6 +124,60 @@ POD_DISRUPTION_BUDGET = Message(
         3: Field("status", ignored),
     },
 )
+# As much of a pod template as `kubectl create job` fills in; empty texts stand for what it leaves out.
+CONTAINER = Message(
+    "Container",
+    {
+        1: Field("name", text),
+        2: Field("image", text),
+        3: Field("command", text, many=True),
+        4: Field("args", text, many=True),
+        5: Field("workingDir", text),
+        8: Field("resources", message(Message("ResourceRequirements", {}))),
+        13: Field("terminationMessagePath", text),
+        14: Field("imagePullPolicy", text),
+        16: Field("stdin", flag),
+        17: Field("stdinOnce", flag),
+        18: Field("tty", flag),
+        20: Field("terminationMessagePolicy", text),
+    },
+)
+POD_SPEC = Message(
+    "PodSpec",
+    {
+        2: Field("containers", message(CONTAINER), many=True),
+        3: Field("restartPolicy", text),
+        6: Field("dnsPolicy", text),
+        7: MapField("nodeSelector", text),
+        8: Field("serviceAccountName", text),
+        9: Field("serviceAccount", text),
+        10: Field("nodeName", text),
+        11: Field("hostNetwork", flag),
+        12: Field("hostPID", flag),
+        13: Field("hostIPC", flag),
+        16: Field("hostname", text),
+        17: Field("subdomain", text),
+        19: Field("schedulerName", text),
+        24: Field("priorityClassName", text),
+    },
+)
+JOB_SPEC = Message(
+    "JobSpec",
+    {
+        1: Field("parallelism", integer, kept=True),
+        2: Field("completions", integer, kept=True),
+        3: Field("activeDeadlineSeconds", integer, kept=True),
+        6: Field(
+            "template",
+            message(Message("PodTemplateSpec", {1: METADATA, 2: Field("spec", message(POD_SPEC))})),
+        ),
+        7: Field("backoffLimit", integer, kept=True),
+        8: Field("ttlSecondsAfterFinished", integer, kept=True),
+        9: Field("completionMode", text),
+        10: Field("suspend", flag),
+    },
+)
+JOB = Message("Job", {1: METADATA, 2: Field("spec", message(JOB_SPEC)), 3: Field("status", ignored)})
 DELETE_OPTIONS = Message(
     "DeleteOptions",
     {
@@ -145,6 +199,7 @@ MESSAGES = {
     ("v1", "ServiceAccount"): SERVICE_ACCOUNT,
     ("scheduling.k8s.io/v1", "PriorityClass"): PRIORITY_CLASS,
     ("policy/v1", "PodDisruptionBudget"): POD_DISRUPTION_BUDGET,
+    ("batch/v1", "Job"): JOB,
 }
 
 

@@ -254,18 +254,23 @@ def test_delete_options_come_from_query_or_body(http):
 
 
 @pytest.mark.parametrize("path", [f"{PODS}/a", PODS])
-@pytest.mark.parametrize("policy", ["Orphan", "Foreground"])
-def test_a_propagation_policy_nobody_heeds_is_answered_with_a_warning(http, path, policy):
+@pytest.mark.parametrize(
+    ("policy", "finalizer"), [("Orphan", "orphan"), ("Foreground", "foregroundDeletion")]
+)
+def test_a_propagation_policy_holds_the_object_for_the_garbage_collector(http, path, policy, finalizer):
     created(http("POST", PODS, pod("a")))
     deleted = http("DELETE", path, {"propagationPolicy": policy})
     assert deleted.status_code == 200
-    text = f"propagationPolicy {policy} has no effect: the embedded cluster has no garbage collector yet"
-    assert deleted.headers["Warning"] == f'299 - "{text}"'
+    assert "Warning" not in deleted.headers
+    metadata = http("GET", f"{PODS}/a").json()["metadata"]
+    assert metadata["finalizers"] == [finalizer]
+    assert "deletionTimestamp" in metadata
 
 
-def test_deleting_in_the_background_needs_no_warning(http):
+def test_deleting_in_the_background_removes_at_once(http):
     created(http("POST", PODS, pod("a")))
-    assert "Warning" not in http("DELETE", f"{PODS}/a", {"propagationPolicy": "Background"}).headers
+    http("DELETE", f"{PODS}/a", {"propagationPolicy": "Background"})
+    assert http("GET", f"{PODS}/a").status_code == 404
 
 
 def test_a_precondition_guards_against_deleting_a_namesake(http):
