@@ -75,6 +75,9 @@ class GarbageCollector:
             self._unlink(old)
         for owner in new.owners:
             self._dependents[owner.uid][uid] = None
+            # Setting a dependent free may have failed because it changed; its owner tries again.
+            if self._waits_to_orphan(owner.uid):
+                self._reconsider[owner.uid] = None
         self._known[uid] = new
         if new.owners or new.is_deleting:
             self._reconsider[uid] = None
@@ -150,6 +153,9 @@ class GarbageCollector:
 
     def _dependents_of(self, uid: str) -> list[Known]:
         return [self._known[other] for other in self._dependents.get(uid, ())]
+
+    def _waits_to_orphan(self, uid: str) -> bool:
+        return uid in self._known and self._known[uid].waits(ORPHAN_FINALIZER)
 
     def _is_seen(self, owner: Owner) -> bool:
         known = self._known.get(owner.uid)
