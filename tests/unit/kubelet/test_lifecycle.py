@@ -142,3 +142,11 @@ def test_holders_of_finalizers_see_how_the_pod_ended_before_it_goes():
 
 def test_a_pod_the_server_has_let_go_of_is_not_deleted_again():
     assert next_move(deleted(running(finalizers=["x"]), grace=0), NOW) is None
+
+
+def test_pods_of_a_job_end_by_themselves_unless_they_say_when():
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u", "controller": True}
+    assert next_move(running(ownerReferences=[owner]), NOW) == Due(NOW + 5, Move.EXIT)
+    asked = running({"posse.dev/run-seconds": "60"}, ownerReferences=[owner])
+    assert next_move(asked, NOW) == Due(NOW + 60, Move.EXIT)
+    assert next_move(running(ownerReferences=[owner | {"kind": "ReplicaSet"}]), NOW) is None

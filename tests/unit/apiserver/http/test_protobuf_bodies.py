@@ -90,6 +90,17 @@ def test_bytes_become_base64():
     assert read_protobuf(wrapped("v1", "Secret", data))["data"] == {"k": "AP8="}
 
 
+def test_a_job_as_kubectl_makes_it():
+    container = field(1, "main") + field(2, "app:1") + field(3, "date") + field(5, "") + field(8, b"")
+    pod = field(2, container) + field(3, "Never") + field(6, "") + field(11, 0)
+    template = field(1, field(1, "")) + field(2, pod)
+    job = read_protobuf(wrapped("batch/v1", "Job", field(1, field(1, "j")) + field(2, field(6, template))))
+    assert job["spec"]["template"]["spec"] == {
+        "containers": [{"name": "main", "image": "app:1", "command": ["date"]}],
+        "restartPolicy": "Never",
+    }
+
+
 def test_delete_options_in_any_group():
     content = field(1, 0) + field(2, field(1, "u")) + field(4, "Background") + field(5, "All")
     assert read_protobuf(wrapped("policy/v1", "DeleteOptions", content)) == {
