@@ -2,13 +2,18 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.differential.recording import Recorder, replay
+import pytest
+
+from tests.differential.recorder import Recorder
+from tests.differential.recording import replay
 
 ROOT = Path(__file__).parents[2]
+PLACED = re.compile(r"Placement\(pod=PodRef\(namespace='test', name='p\d+-(\w+)'")
 
 
 def decisions_under(hash_seed, log):
@@ -23,13 +28,35 @@ def decisions_under(hash_seed, log):
     ).stdout
 
 
-def test_a_log_gives_the_same_decisions_under_any_hash_seed():
-    lines = Recorder(seed=20260131).record(rounds=60)
+@pytest.fixture(scope="module")
+def lines():
+    return Recorder(seed=20260131).record(rounds=80)
+
+
+@pytest.fixture(scope="module")
+def decided(lines):
+    """Return the decisions under two hash seeds."""
     log = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
-    first, second = decisions_under("0", log), decisions_under("12345", log)
+    return decisions_under("0", log), decisions_under("12345", log)
+
+
+def test_a_log_gives_the_same_decisions_under_any_hash_seed(decided):
+    first, second = decided
     assert first == second
-    assert first.count(b"Bind(") > 50
-    assert first.count(b"ReportGroup(") > 10
+
+
+def test_the_log_is_about_everything_that_could_differ(lines, decided):
+    text = decided[0].decode()
+    placed = PLACED.findall(text)
+    assert text.count("Bind(") > 50
+    assert text.count("ReportGroup(") > 10
+    assert min(placed.count(what) for what in ("member", "near", "far", "spread")) > 2
+    assert text.count("Evict(") > 5
+    assert len(re.findall(r"nominated_node='n\d+'", text)) > 5
+    told = [json.dumps(line) for line in lines]
+    assert sum('"refused"' in line for line in told) > 5
+    assert any('"spared"' in line for line in told)
+    assert any('"PodDisruptionBudget"' in line for line in told)
 
 
 def test_a_log_written_and_read_gives_the_decisions_of_the_engine_that_wrote_it():
