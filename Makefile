@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test explore check fmt test-kubectl conformance bench picture lock clean
+.PHONY: help run test explore simulate check fmt test-kubectl conformance bench picture lock clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test: $(READY) ## Unit, property and scenario tests
 
 explore: $(READY) ## Property tests with new and many more examples (long)
 	@HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n auto --timeout 0 tests/properties
+
+simulate: $(READY) ## Gangs under seeded faults, many more runs (ARGS="--runs 100000 --from 5000", or "--seed 7 --trace" to replay one)
+	@$(BIN)/python -m tests.simulation $(ARGS)
 
 check: $(READY) ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check .

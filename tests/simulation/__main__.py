@@ -1,0 +1,44 @@
+"""Run the simulation by hand: `--seed N --trace` replays one run, `--runs N --from M` runs many."""
+
+import argparse
+import sys
+import time
+from collections import Counter
+
+from tests.simulation.run import Run, SimulationFailed
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--seed", type=int, help="run this seed only")
+    parser.add_argument("--trace", action="store_true", help="tell every step")
+    parser.add_argument("--runs", type=int, default=20000, help="how many seeds to run")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="the first of them")
+    chosen = parser.parse_args()
+    if chosen.seed is not None:
+        return run_many(range(chosen.seed, chosen.seed + 1), say if chosen.trace else None)
+    return run_many(range(chosen.first, chosen.first + chosen.runs), say if chosen.trace else None)
+
+
+def run_many(seeds, tell):
+    failed, counts, began = [], Counter(), time.monotonic()
+    for done, seed in enumerate(seeds, 1):
+        try:
+            counts += Run(seed, tell=tell).execute()
+        except SimulationFailed as failure:
+            failed.append(seed)
+            say(str(failure))
+        if done % 500 == 0 or done == len(seeds):
+            say(f"{done} runs, {len(failed)} failed, {time.monotonic() - began:.0f} s")
+    say(", ".join(f"{what} {count}" for what, count in sorted(counts.items())))
+    say(f"failed: {failed}" if failed else "all held")
+    return bool(failed)
+
+
+def say(line):
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""A round of decisions as a series of writes, in the order of `posse.runtime.carrier`, each a step after which all may stop.
+
+What was refused is absorbed when all bindings and evictions were tried and before anything is reported.
+"""
+
+from posse.engine.decisions import Bind, Evict, PodRef, ReportGroup, ReportPod
+from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
+from posse.engine.groups import INITIALLY_SCHEDULED
+from posse.model.meta import Condition
+from posse.model.pod import Pod
+from posse.model.workload import PodGroup
+from tests.simulation.faults import Answer
+from tests.simulation.laws import (
+    bound_together_is_bound_whole,
+    no_gang_is_bound_below_its_minimum,
+    no_node_is_overfilled_knowingly,
+)
+from tests.simulation.world import CONFLICT, NOT_FOUND, UNAVAILABLE, Refused
+
+
+class Server:
+    """The world behind a connection that may fail."""
+
+    def __init__(self, world, random, *, binds_whole):
+        self.world = world
+        self.faults = None
+        self._random = random
+        self.binds_whole = binds_whole
+        """Whether the bindings of a group hold together or not at all; otherwise each is a write of its own."""
+        self.starts_on_refused_promises = 0
+        """Gangs below their minimum because a decision counted on bindings that were still on their way, and then refused."""
+
+    def write(self, action, *arguments, **fields):
+        """Have it done, unless the request or the answer gets lost; raise what went wrong."""
+        answer = self.faults.answer(self._random)
+        if answer is Answer.LOST_REQUEST:
+            raise Refused(UNAVAILABLE, answer.value)
+        action(*arguments, **fields)
+        if answer is Answer.LOST_ANSWER:
+            raise Refused(UNAVAILABLE, answer.value)
+
+    def attempt(self, action, *arguments, **fields):
+        """Return what went wrong, or None."""
+        try:
+            self.write(action, *arguments, **fields)
+        except Refused as refusal:
+            return refusal
+        return None
+
+    def bind(self, placements, group, beliefs):
+        """Bind all of these in one write: all hold or none does."""
+        for placement in placements:
+            self.world.bindable(placement.pod)
+        for placement in placements:
+            self.world.bind(placement.pod, placement.node)
+            no_node_is_overfilled_knowingly(self.world, beliefs.nodes[placement.node])
+        if self.binds_whole and group is not None:
+            bound_together_is_bound_whole(self.world, placements)
+            is_whole = no_gang_is_bound_below_its_minimum(self.world, beliefs.groups[group.name])
+            self.starts_on_refused_promises += not is_whole
+
+
+def carry_out(server, decisions, beliefs, absorb):
+    refusals = []
+    for bind in decisions:
+        if isinstance(bind, Bind):
+            yield from _bind(server, bind, beliefs, refusals)
+    broken = {r.group for r in refusals if isinstance(r, ReportWithheld)}
+    for eviction in decisions:
+        if isinstance(eviction, Evict):
+            yield from _evict(server, eviction, refusals)
+    for refusal in sorted(refusals, key=lambda refusal: isinstance(refusal, ReportWithheld)):
+        absorb(refusal)
+    yield from _report(server, decisions, broken)
+
+
+def _bind(server, bind, beliefs, refusals):
+    parts = [bind.placements] if server.binds_whole else [(placement,) for placement in bind.placements]
+    is_broken = False
+    for part in parts:
+        refusal = server.attempt(server.bind, part, bind.group, beliefs)
+        names = ", ".join(f"{placement.pod.name} to {placement.node}" for placement in part)
+        if refusal is not None:
+            refusals += [BindRefused(p.pod.uid, p.node, str(refusal)) for p in part]
+            is_broken = True
+        yield f"bind {names}{_outcome(refusal)}"
+    if is_broken and bind.group is not None:
+        refusals.append(ReportWithheld(bind.group))
+
+
+def _evict(server, eviction, refusals):
+    victim = eviction.pod
+    condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler")
+    refusal = server.attempt(server.world.set_condition, Pod, victim, condition)
+    yield f"mark {victim.name} as a victim of {eviction.preemptor.name}{_outcome(refusal)}"
+    if refusal is None:
+        refusal = server.attempt(_delete, server.world, victim)
+        yield f"delete {victim.name}{_outcome(refusal)}"
+    if refusal is not None and refusal.code not in {NOT_FOUND, CONFLICT}:
+        refusals.append(EvictionFailed(victim.uid, str(refusal)))
+
+
+def _delete(world, ref):
+    world.delete_pod(world.find(Pod, ref))
+
+
+def _report(server, decisions, broken):
+    for report in decisions:
+        if isinstance(report, ReportPod):
+            refusal = _report_pod(server, report)
+            yield f"report {report.pod.name}: {report.message} {report.nominated_node}{_outcome(refusal)}"
+        elif isinstance(report, ReportGroup) and report.group not in broken:
+            refusal = _report_group(server, report)
+            yield f"report {report.group.name}: {report.reason} {report.message}{_outcome(refusal)}"
+
+
+def _report_pod(server, report):
+    condition = Condition(type="PodScheduled", status="False", reason=report.reason, message=report.message)
+    return server.attempt(
+        server.world.set_condition, Pod, report.pod, condition, nominated_node_name=report.nominated_node
+    )
+
+
+def _report_group(server, report):
+    status = "True" if report.scheduled else "False"
+    condition = Condition(
+        type=INITIALLY_SCHEDULED, status=status, reason=report.reason, message=report.message
+    )
+    ref = PodRef(report.group.namespace, report.group.name, report.uid)
+    return server.attempt(server.world.set_condition, PodGroup, ref, condition)
+
+
+def _outcome(refusal):
+    return f" ({refusal})" if refusal else ""

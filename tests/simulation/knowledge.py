@@ -1,0 +1,148 @@
+"""What a scheduler process has been told and has promised, in plain dicts: the measure of every decision it makes.
+
+It is kept beside the engine from the same events and decisions, and never looks into the engine.
+"""
+
+from dataclasses import dataclass, field
+
+from posse.engine.decisions import Bind, Evict, ReportPod
+from posse.engine.events import BindRefused, Observed, Vanished
+from posse.model.node import Node
+from posse.model.pod import Pod
+from posse.model.workload import PodGroup
+from tests.simulation.world import FINISHED
+
+
+def cpu_of(pod):
+    return int(pod.spec.containers[0].resources.requests["cpu"])
+
+
+def room_of(node):
+    """Return how much CPU and how many pods the node offers."""
+    return int(node.status.allocatable["cpu"]), int(node.status.allocatable["pods"])
+
+
+def group_name(pod):
+    reference = pod.spec.scheduling_group
+    return reference.pod_group_name if reference is not None else ""
+
+
+def minimum_of(group):
+    policy = group.spec.scheduling_policy
+    return policy.gang.min_count if policy.gang is not None else 1
+
+
+def accepts(node, pod):
+    """Whether the pod may go to the node, room aside."""
+    wanted = pod.spec.node_selector.items()
+    return not node.spec.unschedulable and all(
+        node.metadata.labels.get(key) == value for key, value in wanted
+    )
+
+
+@dataclass(slots=True)
+class Knowledge:
+    nodes: dict = field(default_factory=dict)
+    groups: dict = field(default_factory=dict)
+    pods: dict = field(default_factory=dict)
+    """Unfinished pods, by uid."""
+    promised: dict = field(default_factory=dict)
+    """Where pods go by decisions of which nothing has been heard yet; by uid."""
+    nominated: dict = field(default_factory=dict)
+    """Where room is made for waiting pods; by uid."""
+
+    def absorb(self, event):
+        if isinstance(event, BindRefused):
+            if self.promised.get(event.pod_uid) == event.node:
+                del self.promised[event.pod_uid]
+        elif isinstance(event, Observed):
+            self._observed(event.obj)
+        elif isinstance(event, Vanished):
+            self._vanished(event.obj)
+
+    def _observed(self, obj):
+        if isinstance(obj, Node):
+            self.nodes[obj.metadata.name] = obj
+        elif isinstance(obj, PodGroup):
+            self.groups[obj.metadata.name] = obj
+        elif obj.status.phase in FINISHED:
+            self._vanished(obj)
+        else:
+            self._pod_observed(obj)
+
+    def _pod_observed(self, pod):
+        uid = pod.metadata.uid
+        if uid not in self.pods and pod.status.nominated_node_name and not pod.spec.node_name:
+            self.nominated[uid] = pod.status.nominated_node_name
+        self.pods[uid] = pod
+        if pod.spec.node_name:
+            self.promised.pop(uid, None)
+            self.nominated.pop(uid, None)
+
+    def _vanished(self, obj):
+        if isinstance(obj, Pod):
+            for known in (self.pods, self.promised, self.nominated):
+                known.pop(obj.metadata.uid, None)
+        else:
+            (self.nodes if isinstance(obj, Node) else self.groups).pop(obj.metadata.name, None)
+
+    def note(self, decision):
+        """Count on the decision from now on, as the engine does."""
+        if isinstance(decision, Bind):
+            for placement in decision.placements:
+                self.promised[placement.pod.uid] = placement.node
+                self.nominated.pop(placement.pod.uid, None)
+        elif isinstance(decision, Evict):
+            self.nominated[decision.preemptor.uid] = decision.node
+        elif isinstance(decision, ReportPod):
+            self.nominated.pop(decision.pod.uid, None)
+            if decision.nominated_node:
+                self.nominated[decision.pod.uid] = decision.nominated_node
+
+    def place_of(self, pod):
+        return pod.spec.node_name or self.promised.get(pod.metadata.uid, "")
+
+    def pods_on(self, node):
+        return [pod for pod in self.pods.values() if self.place_of(pod) == node]
+
+    def members(self, name):
+        return [pod for pod in self.pods.values() if group_name(pod) == name]
+
+    def attached(self, name):
+        return [pod for pod in self.members(name) if self.place_of(pod)]
+
+    def waiting(self):
+        """Return the pods that need a node and may have one."""
+        return [
+            pod
+            for pod in self.pods.values()
+            if not self.place_of(pod)
+            and not pod.metadata.deletion_timestamp
+            and not pod.spec.scheduling_gates
+        ]
+
+    def rank(self, pod):
+        """Return the priority with which the pod counts; a member counts with that of its group."""
+        group = self.groups.get(group_name(pod))
+        return (group.spec.priority if group is not None else pod.spec.priority) or 0
+
+    def free(self, node, priority, besides=()):
+        """Return what is left of the node for somebody of this priority: CPU and pods.
+
+        Room that is being made for somebody who matters as much is not free. `besides` are uids that do not count.
+        """
+        holding = [
+            self.pods[uid]
+            for uid, place in self.nominated.items()
+            if place == node.metadata.name and self.rank(self.pods[uid]) >= priority
+        ]
+        taking = [
+            pod for pod in (*self.pods_on(node.metadata.name), *holding) if pod.metadata.uid not in besides
+        ]
+        cpu, count = room_of(node)
+        return cpu - sum(cpu_of(pod) for pod in taking), count - len(taking)
+
+    def fits(self, pod, node, besides=()):
+        """Whether the pod could go to the node now, with the pods `besides` out of the way."""
+        cpu, count = self.free(node, self.rank(pod), {pod.metadata.uid, *besides})
+        return accepts(node, pod) and cpu >= cpu_of(pod) and count >= 1

@@ -1,0 +1,188 @@
+"""What must hold in every run, whatever goes wrong: for each decision, after each round, for each write, and in the end.
+
+A decision is judged by what the process had been told when it made it; nobody can be blamed for not knowing better.
+"""
+
+from posse.engine.backlog import Place
+from posse.engine.decisions import Bind, Evict, GroupKey, ReportGroup
+from posse.engine.invariants import ensure, no_gang_below_minimum
+from tests.builders import NAMESPACE
+from tests.simulation.knowledge import accepts, cpu_of, group_name, minimum_of, room_of
+from tests.simulation.world import FINISHED
+
+
+def decisions_are_sound(knowledge, decisions):
+    """Judge a round in its order, counting on each decision before the next is looked at."""
+    for decision in decisions:
+        if isinstance(decision, Evict) and decision.pod.uid in knowledge.pods:
+            nobody_is_evicted_without_need(knowledge, decision, victims_of(decision.preemptor, decisions))
+        if isinstance(decision, Bind):
+            bindings_are_final(knowledge, decision)
+            members_are_bound_as_a_group(knowledge, decision)
+        knowledge.note(decision)
+        if isinstance(decision, Bind):
+            no_node_is_promised_beyond_its_room(knowledge, decision)
+            no_gang_starts_below_its_minimum(knowledge, decision)
+        if isinstance(decision, ReportGroup) and decision.scheduled:
+            only_what_has_started_is_reported_so(knowledge, decision)
+
+
+def bindings_are_final(knowledge, bind):
+    for placement in bind.placements:
+        pod = knowledge.pods.get(placement.pod.uid)
+        ensure(pod is not None, "only known pods are bound", pod=placement.pod.name)
+        place = knowledge.place_of(pod)
+        ensure(not place, "every binding is final", pod=placement.pod.name, place=place, node=placement.node)
+        ensure(not pod.spec.scheduling_gates, "no gated pod is bound", pod=placement.pod.name)
+        ensure(not pod.metadata.deletion_timestamp, "no ending pod is bound", pod=placement.pod.name)
+
+
+def members_are_bound_as_a_group(knowledge, bind):
+    expected = bind.group.name if bind.group is not None else ""
+    for placement in bind.placements:
+        group = group_name(knowledge.pods[placement.pod.uid])
+        ensure(group == expected, "members are bound as a group", pod=placement.pod.name, group=group)
+
+
+def no_node_is_promised_beyond_its_room(knowledge, bind):
+    for name in dict.fromkeys(placement.node for placement in bind.placements):
+        node = knowledge.nodes.get(name)
+        ensure(node is not None, "pods go to known nodes", node=name)
+        within_room(node, knowledge.pods_on(name), "no node is promised beyond its room")
+        for placement in bind.placements:
+            if placement.node == name:
+                pod = knowledge.pods[placement.pod.uid]
+                ensure(accepts(node, pod), "pods go where they may", pod=placement.pod.name, node=name)
+
+
+def within_room(node, pods, law):
+    cpu, count = room_of(node)
+    used = sum(cpu_of(pod) for pod in pods)
+    name = node.metadata.name
+    ensure(used <= cpu and len(pods) <= count, law, node=name, used=used, cpu=cpu, pods=len(pods), most=count)
+
+
+def no_gang_starts_below_its_minimum(knowledge, bind):
+    if bind.group is not None:
+        group = knowledge.groups.get(bind.group.name)
+        ensure(group is not None, "only groups that exist start", group=bind.group)
+        no_gang_below_minimum(bind.group, len(knowledge.attached(bind.group.name)), minimum_of(group))
+
+
+def only_what_has_started_is_reported_so(knowledge, report):
+    group = knowledge.groups[report.group.name]
+    attached, minimum = len(knowledge.attached(report.group.name)), minimum_of(group)
+    law = "only a group with its minimum on nodes is reported as started"
+    ensure(attached >= minimum, law, group=report.group, attached=attached, minimum=minimum)
+
+
+def victims_of(preemptor, decisions):
+    return [d.pod.uid for d in decisions if isinstance(d, Evict) and d.preemptor.uid == preemptor.uid]
+
+
+def nobody_is_evicted_without_need(knowledge, eviction, victims):
+    """The preemptor fits nowhere, every victim matters less, together they make the room, and none can be spared."""
+    preemptor, victim = knowledge.pods[eviction.preemptor.uid], knowledge.pods[eviction.pod.uid]
+    node = knowledge.nodes[eviction.node]
+    numbers = {"preemptor": eviction.preemptor.name, "victim": eviction.pod.name, "node": eviction.node}
+    fitting = [name for name, other in knowledge.nodes.items() if knowledge.fits(preemptor, other)]
+    ensure(not fitting, "nobody is evicted for who fits somewhere", fitting=fitting, **numbers)
+    lesser = knowledge.rank(victim) < knowledge.rank(preemptor)
+    ensure(lesser, "nobody is evicted for who matters no more", **numbers)
+    ensure(knowledge.place_of(victim) == eviction.node, "victims are where the room is made", **numbers)
+    ensure(knowledge.fits(preemptor, node, victims), "evictions make the room that is needed", **numbers)
+    others = [uid for uid in victims if uid != eviction.pod.uid]
+    ensure(not knowledge.fits(preemptor, node, others), "nobody is evicted who could be spared", **numbers)
+
+
+def nothing_is_lost(knowledge, engine):
+    """The engine knows every pod that it was told of, where it is, and lets every waiting pod wait for something."""
+    records, backlog = engine._known.pods, engine._known.backlog
+    ensure(list(records) == list(knowledge.pods) or set(records) == set(knowledge.pods), "nothing is lost")
+    for uid, pod in knowledge.pods.items():
+        place = knowledge.place_of(pod)
+        ensure(
+            records[uid].node == place, "everybody is where told", pod=uid, node=records[uid].node, told=place
+        )
+    alone = [pod.metadata.uid for pod in knowledge.waiting() if not group_name(pod)]
+    together = [GroupKey(NAMESPACE, name) for name in knowledge.groups if may_start(knowledge, name)]
+    for key in (*alone, *together):
+        entry = backlog.get(key)
+        waits = entry is not None and entry.place is not Place.TAKEN
+        ensure(waits, "who may be tried waits for its turn", who=str(key))
+
+
+def may_start(knowledge, name):
+    """Whether a known group is plainly free to be tried: complete, ungated, of one mind, and nobody on its way."""
+    group, members = knowledge.groups[name], knowledge.members(name)
+    waiting = [pod for pod in knowledge.waiting() if group_name(pod) == name]
+    return (
+        bool(waiting)
+        and len(knowledge.attached(name)) + len(waiting) >= minimum_of(group)
+        and not any(pod.spec.scheduling_gates or pod.metadata.uid in knowledge.promised for pod in members)
+        and all((pod.spec.priority or 0) == (group.spec.priority or 0) for pod in members)
+    )
+
+
+def no_node_is_overfilled_knowingly(world, belief):
+    """A binding was written: the node is over its capacity at most by what the process could not know when it decided."""
+    node = world.nodes.get(belief.node)
+    pods = world.pods_on(belief.node)
+    unknown = [pod for pod in pods if pod.metadata.uid not in belief.pods]
+    if node is not None and room_of(node) == belief.room and not unknown:
+        within_room(node, pods, "no node is over its capacity")
+
+
+def bound_together_is_bound_whole(world, placements):
+    for placement in placements:
+        place = world.pods[placement.pod.name].spec.node_name
+        law = "what is bound together is bound whole"
+        ensure(place == placement.node, law, pod=placement.pod.name, place=place, node=placement.node)
+
+
+def no_gang_is_bound_below_its_minimum(world, belief):
+    """All bindings of a decision were written: the minimum is on nodes, if those are that the decision counted on.
+
+    Return whether the minimum is on nodes. It may not be if members have gone since, or if bindings that were on their
+    way when this was decided have been refused.
+    """
+    bound = [
+        pod.metadata.uid
+        for pod in world.pods.values()
+        if group_name(pod) == belief.group and pod.spec.node_name and pod.status.phase not in FINISHED
+    ]
+    if belief.attached <= set(bound):
+        no_gang_below_minimum(belief.group, len(bound), belief.minimum)
+    return len(bound) >= belief.minimum or not belief.seen <= set(bound)
+
+
+def whoever_fits_has_started(knowledge):
+    """No pod and no group waits although there is room for it, and nobody in its way."""
+    for pod in knowledge.waiting():
+        if not group_name(pod):
+            fitting = [name for name, node in knowledge.nodes.items() if knowledge.fits(pod, node)]
+            ensure(not fitting, "a pod that fits has started", pod=pod.metadata.name, fitting=fitting)
+    for name in knowledge.groups:
+        if may_start(knowledge, name):
+            slots, missing = slots_for(knowledge, name), missing_members(knowledge, name)
+            ensure(slots < missing, "a group that fits has started", group=name, slots=slots, missing=missing)
+
+
+def missing_members(knowledge, name):
+    """Return how many more must find a place so that any may take it."""
+    return max(1, minimum_of(knowledge.groups[name]) - len(knowledge.attached(name)))
+
+
+def slots_for(knowledge, name):
+    """Return how many waiting members find a place whatever order they are placed in.
+
+    Each is counted as if it was as large as the largest and as choosy as all together. Exact where all are alike.
+    """
+    waiting = [pod for pod in knowledge.waiting() if group_name(pod) == name]
+    largest = max(cpu_of(pod) for pod in waiting)
+    slots = 0
+    for node in knowledge.nodes.values():
+        if all(accepts(node, pod) for pod in waiting):
+            cpu, count = knowledge.free(node, knowledge.rank(waiting[0]))
+            slots += max(0, min(cpu // largest, count))
+    return slots

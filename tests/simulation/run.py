@@ -1,0 +1,211 @@
+"""One run of the simulation: a pure function of its seed. First everything goes wrong, then everything settles.
+
+Even seeds have a server that binds a group whole, as the embedded one does; odd seeds one that binds pods one by one.
+"""
+
+import random
+from collections import Counter
+
+from posse.engine.decisions import Bind, Evict, ReportGroup
+from posse.engine.engine import Engine, EngineOptions
+from posse.engine.invariants import ensure
+from tests.simulation.carrying import Server
+from tests.simulation.faults import NO_FAULTS, draw_faults
+from tests.simulation.laws import nothing_is_lost, whoever_fits_has_started
+from tests.simulation.scheduler_process import SchedulerProcess
+from tests.simulation.workload import Kubelets, Workload
+from tests.simulation.world import KINDS, World
+
+_TAIL = 60
+_PROGRESS_SECONDS = 120.0
+"""Whoever fits has started so long after the last fault: longer than any backoff of groups this small."""
+_RETRY_SECONDS = 350.0
+"""In so long everything parked is tried once more; nobody starts by that, but some may be told a newer reason."""
+_QUIET_SECONDS = 700.0
+"""Then nothing at all is decided for so long."""
+_MOST_SETTLING_ROUNDS = 300
+
+
+class SimulationFailed(AssertionError):  # noqa: N818 - a finding, not an error of the simulation
+    """Carries the seed and the end of the story."""
+
+
+def told(decision):
+    """Return the decision in a few words."""
+    if isinstance(decision, Bind):
+        places = ", ".join(f"{placement.pod.name} to {placement.node}" for placement in decision.placements)
+        return f"bind {places}" + (f" for {decision.group.name}" if decision.group else "")
+    if isinstance(decision, Evict):
+        return f"evict {decision.pod.name} from {decision.node} for {decision.preemptor.name}"
+    about = decision.group.name if isinstance(decision, ReportGroup) else decision.pod.name
+    return f"report {about}: {decision.reason}"
+
+
+def usual_engine():
+    return Engine(EngineOptions())
+
+
+class Run:
+    def __init__(self, seed, make_engine=usual_engine, tell=None):
+        self.seed = seed
+        self.counts = Counter()
+        """What happened how often: a run in which nothing happens shows nothing."""
+        self._random = random.Random(seed)
+        self._make_engine = make_engine
+        self._tell = tell
+        self._story = []
+        self._world = World()
+        self._server = Server(self._world, self._random, binds_whole=seed % 2 == 0)
+        self._workload = Workload(self._world, self._random)
+        self._kubelets = Kubelets(self._world, self._random)
+        self._faults = draw_faults(self._random, binds_whole=self._server.binds_whole)
+        self._steps = {
+            self._advance_workload: 8.0,
+            self._advance_kubelets: 3.0,
+            self._deliver: self._faults.deliveries,
+            self._repeat: self._faults.repeats,
+            self._break_watch: self._faults.breaks,
+            self._decide: 8.0,
+            self._carry: self._faults.carrying,
+            self._crash: self._faults.crashes,
+        }
+
+    def execute(self):
+        """Run to the end; whatever goes wrong is told with the seed and the last steps before it."""
+        try:
+            self._disturb()
+            self._settle()
+        except Exception as error:
+            raise SimulationFailed(self._obituary(error)) from error
+        self.counts["starts on refused promises"] = self._server.starts_on_refused_promises
+        return self.counts
+
+    def _obituary(self, error):
+        tail = "\n".join(self._story[-_TAIL:])
+        replay = f"python -m tests.simulation --seed {self.seed} --trace"
+        return f"seed {self.seed}: {type(error).__name__}: {error}\n{tail}\nreplay with: {replay}"
+
+    def _note(self, what):
+        line = f"{self._world.now:9.2f}  {what}"
+        self._story.append(line)
+        if self._tell is not None:
+            self._tell(line)
+
+    # --- everything goes wrong ---------------------------------------------------------------------------
+
+    def _disturb(self):
+        self._note(f"{'groups' if self._server.binds_whole else 'pods'} are bound at once; {self._faults}")
+        self._server.faults = self._faults
+        self._workload.begin()
+        self._start()
+        steps, weights = list(self._steps), list(self._steps.values())
+        for action in self._random.choices(steps, weights, k=self._random.randint(60, 160)):
+            self._world.now += self._random.choice((0.0, 0.0, 0.1, 1.0, 5.0))
+            action()
+
+    def _start(self):
+        self._process = SchedulerProcess(self._world, self._make_engine(), self._server)
+
+    def _advance_workload(self):
+        if done := self._workload.step():
+            self._note(done)
+
+    def _advance_kubelets(self):
+        if done := self._kubelets.step():
+            self._note(done)
+
+    def _deliver(self):
+        if lagging := self._process.lagging():
+            watch = self._random.choice(lagging)
+            for _ in range(min(watch.lag, self._random.choice((1, 2, 5, 50)))):
+                self._note_change("  sees", watch.advance())
+
+    def _repeat(self):
+        if not self._process.is_starting:
+            change = self._process.watch(self._random.choice(KINDS)).repeat()
+            if change is not None:
+                self._note_change("  sees again", change)
+
+    def _note_change(self, how, change):
+        metadata = change.obj.metadata
+        what = "gone" if change.is_gone else f"version {metadata.resource_version}"
+        self._note(f"{how} {type(change.obj).__name__} {metadata.name} {what}")
+
+    def _break_watch(self):
+        if not self._process.is_starting:
+            kind = self._random.choice(KINDS)
+            self.counts["breaks"] += 1
+            self._note(f"  lists {kind.__name__} anew")
+            self._process.watch(kind).list()
+
+    def _decide(self):
+        if self._process.is_starting:
+            self._note(f"  lists {self._process.list_next().__name__}")
+        elif self._process.may_decide:
+            for decision in self._process.decide():
+                self._count(decision)
+                self._note(f"  decides to {told(decision)}")
+
+    def _count(self, decision):
+        self.counts[type(decision).__name__] += 1
+        if isinstance(decision, Bind) and decision.group is not None:
+            self.counts["groups started"] += 1
+
+    def _carry(self):
+        if self._process.is_carrying:
+            self._note(f"  {self._process.carry_on()}")
+
+    def _crash(self):
+        self.counts["crashes"] += 1
+        self._note("the scheduler crashes and starts anew")
+        self._start()
+
+    # --- everything settles ------------------------------------------------------------------------------
+
+    def _settle(self):
+        self._note("faults are over")
+        self._server.faults = NO_FAULTS
+        if self._random.random() < 0.7:
+            self._workload.finish()
+        self._run_until(self._world.now + _PROGRESS_SECONDS)
+        self._all_is_well()
+        started = self._moves()
+        self._run_until(self._world.now + _RETRY_SECONDS)
+        ensure(self._moves() == started, "nobody has to wait to be tried once more")
+        decided, tried = self.counts.total(), self._process.attempts
+        self._run_until(self._world.now + _QUIET_SECONDS)
+        self._all_is_well()
+        ensure(self.counts.total() == decided, "decisions stop when nothing happens")
+        most = 4 * (len(self._world.pods) + 1)
+        tries = self._process.attempts - tried
+        ensure(tries <= most, "attempts are few when nothing happens", tries=tries, most=most)
+
+    def _moves(self):
+        return self.counts["Bind"] + self.counts["Evict"]
+
+    def _run_until(self, end):
+        for _ in range(_MOST_SETTLING_ROUNDS):
+            if not self._round():
+                wakeup = self._process.engine.next_wakeup()
+                if wakeup is None or wakeup > end:
+                    self._world.now = end
+                    return
+                self._world.now = max(self._world.now, wakeup)
+        ensure(holds=False, law="a cluster without faults settles", rounds=_MOST_SETTLING_ROUNDS)
+
+    def _round(self):
+        """Let everything happen that is due; return whether more is."""
+        while self._process.is_starting:
+            self._decide()
+        self._kubelets.finish()
+        for watch in self._process.lagging():
+            while watch.lag:
+                self._note_change("  sees", watch.advance())
+        self._decide()
+        while self._process.is_carrying:
+            self._carry()
+        return self._process.engine.has_work or self._process.is_stirred or bool(self._process.lagging())
+
+    def _all_is_well(self):
+        nothing_is_lost(self._process.knowledge, self._process.engine)
+        whoever_fits_has_started(self._process.knowledge)

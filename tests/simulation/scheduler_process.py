@@ -1,0 +1,83 @@
+"""One life of a scheduler: the engine between its watches and its writes, from the first list to a crash.
+
+It does what `posse.runtime` does, one small step at a time, so that anything can happen between any two steps. Nothing
+survives it: the next process starts from lists.
+"""
+
+from collections import deque
+
+from tests.simulation.beliefs import Beliefs
+from tests.simulation.carrying import carry_out
+from tests.simulation.knowledge import Knowledge
+from tests.simulation.laws import decisions_are_sound, nothing_is_lost
+from tests.simulation.watching import Watch
+from tests.simulation.world import KINDS
+
+_MOST_ROUNDS_AHEAD = 8
+
+
+class SchedulerProcess:
+    def __init__(self, world, engine, server):
+        self.engine = engine
+        self.knowledge = Knowledge()
+        self.attempts = 0
+        self.is_stirred = True
+        """Whether anything was absorbed since it last decided."""
+        self._world = world
+        self._server = server
+        self._unlisted = deque(KINDS)
+        self._watches = {kind: Watch(world, kind, self.absorb) for kind in KINDS}
+        self._rounds = deque()
+        self._writes = None
+        """The round that is being carried out, as a generator that makes one write at each step."""
+
+    def absorb(self, event):
+        self.is_stirred = True
+        self.engine.absorb(event)
+        self.knowledge.absorb(event)
+
+    @property
+    def is_starting(self):
+        return bool(self._unlisted)
+
+    @property
+    def may_decide(self):
+        return not self.is_starting and len(self._rounds) < _MOST_ROUNDS_AHEAD
+
+    @property
+    def is_carrying(self):
+        return self._writes is not None or bool(self._rounds)
+
+    def list_next(self):
+        """Take one more step of starting up."""
+        kind = self._unlisted.popleft()
+        self._watches[kind].list()
+        return kind
+
+    def lagging(self):
+        """Return the watches that have something to tell."""
+        return [watch for watch in self._watches.values() if watch.lag] if not self.is_starting else []
+
+    def watch(self, kind):
+        return self._watches[kind]
+
+    def decide(self):
+        """Decide once, and have the decisions judged; return them."""
+        self.is_stirred = False
+        decisions = self.engine.decide(self._world.now)
+        self.attempts += len(self.engine.tried())
+        decisions_are_sound(self.knowledge, decisions)
+        nothing_is_lost(self.knowledge, self.engine)
+        if decisions:
+            self._rounds.append((decisions, Beliefs(self.knowledge, decisions)))
+        return decisions
+
+    def carry_on(self):
+        """Make the next write that is due; return what it was."""
+        if self._writes is None:
+            decisions, beliefs = self._rounds.popleft()
+            self._writes = carry_out(self._server, decisions, beliefs, self.absorb)
+        written = next(self._writes, None)
+        if written is None:
+            self._writes = None
+        return written or "the round is over"

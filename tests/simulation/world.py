@@ -1,0 +1,125 @@
+"""A cluster's API server in plain Python: objects with versions, what may be written, and the log that watches read.
+
+It knows nothing of schedulers. Writes by name and uid are refused for the reasons for which a real server refuses them.
+"""
+
+from dataclasses import dataclass
+
+from posse.model.meta import Condition
+from posse.model.node import Node
+from posse.model.pod import Pod
+from posse.model.timestamps import format_timestamp
+from posse.model.workload import PodGroup
+from tests.builders import changed
+
+KINDS = (Node, PodGroup, Pod)
+"""In the order in which a scheduler lists them."""
+FINISHED = frozenset({"Succeeded", "Failed"})
+_BEGIN = 1767225600.0
+"""Virtual time is counted from here, as far as timestamps show it."""
+NOT_FOUND, CONFLICT, UNAVAILABLE = 404, 409, 503
+
+
+class Refused(Exception):  # noqa: N818 - an answer of the server, not a fault of ours
+    def __init__(self, code, text):
+        super().__init__(f"{code}: {text}")
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    obj: Node | PodGroup | Pod
+    is_gone: bool
+
+
+class World:
+    def __init__(self):
+        self.now = 0.0
+        self.objects = {kind: {} for kind in KINDS}
+        """By name; everything lives in one namespace."""
+        self.log = {kind: [] for kind in KINDS}
+        self._version = 0
+        self._made = 0
+
+    @property
+    def nodes(self):
+        return self.objects[Node]
+
+    @property
+    def groups(self):
+        return self.objects[PodGroup]
+
+    @property
+    def pods(self):
+        return self.objects[Pod]
+
+    def timestamp(self):
+        return format_timestamp(_BEGIN + self.now)
+
+    def create(self, obj):
+        """Take the object in as a new one, whatever had its name before."""
+        self._made += 1
+        uid = f"{obj.metadata.name}.{self._made}"
+        return self.put(changed(obj, metadata={"uid": uid, "creation_timestamp": self.timestamp()}))
+
+    def put(self, obj):
+        self._version += 1
+        stored = changed(obj, metadata={"resource_version": str(self._version)})
+        self.objects[type(obj)][obj.metadata.name] = stored
+        self.log[type(obj)].append(Change(stored, is_gone=False))
+        return stored
+
+    def remove(self, obj):
+        self._version += 1
+        gone = self.objects[type(obj)].pop(obj.metadata.name)
+        self.log[type(obj)].append(Change(gone, is_gone=True))
+
+    def delete_pod(self, pod):
+        """What is on a node is given time to end; everything else goes at once."""
+        if not pod.spec.node_name or pod.status.phase in FINISHED:
+            self.remove(pod)
+        elif not pod.metadata.deletion_timestamp:
+            self.put(changed(pod, metadata={"deletion_timestamp": self.timestamp()}))
+
+    def find(self, kind, ref):
+        """Return the object of this name, if it is still the one with this uid."""
+        found = self.objects[kind].get(ref.name)
+        if found is None:
+            raise Refused(NOT_FOUND, f"{ref.name} not found")
+        if found.metadata.uid != ref.uid:
+            raise Refused(CONFLICT, f"{ref.name} has another uid")
+        return found
+
+    def bindable(self, ref):
+        """Return the pod if it may be bound."""
+        pod = self.find(Pod, ref)
+        if pod.metadata.deletion_timestamp:
+            raise Refused(CONFLICT, f"{ref.name} is being deleted")
+        if pod.spec.node_name:
+            raise Refused(CONFLICT, f"{ref.name} is already assigned to {pod.spec.node_name}")
+        if pod.spec.scheduling_gates:
+            raise Refused(CONFLICT, f"{ref.name} has scheduling gates")
+        return pod
+
+    def bind(self, ref, node):
+        pod = self.bindable(ref)
+        conditions = with_condition(pod.status.conditions, Condition(type="PodScheduled", status="True"))
+        status = {"conditions": conditions, "nominated_node_name": ""}
+        self.put(changed(pod, spec={"node_name": node}, status=status))
+
+    def set_condition(self, kind, ref, condition, **beside):
+        obj = self.find(kind, ref)
+        conditions = with_condition(obj.status.conditions, condition)
+        self.put(changed(obj, status={"conditions": conditions, **beside}))
+
+    def pods_on(self, node):
+        """Return the pods that take room on the node."""
+        return [
+            pod
+            for pod in self.pods.values()
+            if pod.spec.node_name == node and pod.status.phase not in FINISHED
+        ]
+
+
+def with_condition(conditions, condition):
+    return (*(each for each in conditions if each.type != condition.type), condition)
