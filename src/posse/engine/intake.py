@@ -97,6 +97,7 @@ class Intake:
                 # What is kept on its row must not be given back to whichever node gets the row next.
                 self.room_keeper.release()
                 self.state.drop_node(obj.metadata.name)
+                self._wake_nominated(obj.metadata.name)
             case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
                 self.groups.drop(key_of(obj))
                 self._unsettle([key_of(obj)])
@@ -125,6 +126,12 @@ class Intake:
         known = self.state.nodes.nodes[row] if row is not None else None
         if known is None or not _same_to_rules(known, node):
             self.state.put_node(node)
+            self._wake_nominated(node.metadata.name)
+
+    def _wake_nominated(self, node: str) -> None:
+        """The node is not what it was when room was sought there; who waits for that room looks again."""
+        for uid in self.nominations.to(node):
+            self.backlog.wake(uid)
 
     def _group_observed(self, obj: GroupObject) -> None:
         before = self.groups.definition(key_of(obj))
@@ -241,6 +248,8 @@ class Intake:
         self.nominations.drop(record)
         if record.node:
             self.state.release(record)
+            # Somebody else may have taken the room, or the node may be gone: whom it was meant for looks again in any case.
+            self.backlog.wake(record.evicted_for)
         if record.group is not None:
             self.groups.leave(record, record.group)
             self._unsettled_groups.setdefault(record.group, False)

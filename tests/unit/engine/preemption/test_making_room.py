@@ -186,3 +186,39 @@ def test_who_waited_for_held_room_is_looked_at_when_the_nominee_is_gone():
     assert driver.bind(after=1.0) == {}
     driver.lose(high)
     assert driver.bind(after=1.0) == {"equal": "n1"}
+
+
+def two_crowded_nodes():
+    """Return a driver that makes room for a pod on the first of two full nodes, and the victim."""
+    victim, other = pod("low1", cpu="1", on="n1"), pod("low2", cpu="1", on="n2", priority=1)
+    driver = Driver(*nodes(2, cpu="1"), victim, other, pod("high", cpu="1", priority=10))
+    assert evicted(driver.decide()) == [("low1", "high", "n1")]
+    return driver, victim
+
+
+def test_a_pod_whose_nominated_node_vanishes_looks_elsewhere_at_once():
+    driver, victim = two_crowded_nodes()
+    driver.lose(victim, node("n1"))
+    assert evicted(driver.decide()) == [("low2", "high", "n2")]
+
+
+def test_a_pod_whose_victim_ends_on_a_node_that_vanished_looks_elsewhere_at_once():
+    driver, victim = two_crowded_nodes()
+    driver.lose(node("n1"))
+    assert evicted(driver.decide()) == []
+    driver.lose(victim)
+    assert evicted(driver.decide()) == [("low2", "high", "n2")]
+
+
+def test_a_pod_whose_nominated_node_is_closed_looks_elsewhere_once_its_victim_has_gone():
+    driver, victim = two_crowded_nodes()
+    driver.see(node("n1", cpu="1", unschedulable=True))
+    driver.lose(victim)
+    assert evicted(driver.decide()) == [("low2", "high", "n2")]
+
+
+def test_a_pod_whose_room_was_taken_by_others_looks_elsewhere_at_once():
+    driver, victim = two_crowded_nodes()
+    driver.lose(victim)
+    driver.see(pod("stranger", cpu="1", on="n1", priority=10))
+    assert evicted(driver.decide()) == [("low2", "high", "n2")]
