@@ -6,9 +6,8 @@ counts on it; the group it belongs to is not reported as scheduled, and the engi
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
@@ -23,12 +22,12 @@ from posse.engine.decisions import (
     ReportPod,
 )
 from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
-from posse.engine.group_forms import INITIALLY_SCHEDULED
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
-from posse.kinds.registry import POD, POD_GROUP
+from posse.kinds.registry import POD
 from posse.model.timestamps import format_timestamp
 from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.group_reports import group_note, group_status, object_kind
 from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, scheduled
 from posse.runtime.skipping import skipping
 from posse.runtime.volume_carrier import bind_volumes
@@ -86,7 +85,8 @@ class Carrier:
         message = f"{eviction.preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
         condition = self._condition("DisruptionTarget", "PreemptionByScheduler", message, holds=True)
         try:
-            await self._set_condition(POD, victim.namespace, victim.name, condition, uid=victim.uid)
+            status = {"conditions": [condition]}
+            await self._set_status(POD, victim.namespace, victim.name, status, uid=victim.uid)
             await self._transport.delete(POD, victim.namespace, victim.name, uid=victim.uid)
         except ApiError as error:
             # Somebody else was faster; the room is free all the same.
@@ -140,18 +140,19 @@ class Carrier:
         if not report.is_first:
             del condition["lastTransitionTime"]
         pod = report.pod
-        nominated = {"nominatedNodeName": report.nominated_node or None}
-        await self._set_condition(POD, pod.namespace, pod.name, condition, uid=pod.uid, beside=nominated)
+        status = {"conditions": [condition], "nominatedNodeName": report.nominated_node or None}
+        await self._set_status(POD, pod.namespace, pod.name, status, uid=pod.uid)
         self._recorder.record(not_scheduled(report))
 
     async def _report_group(self, report: ReportGroup) -> None:
-        condition = self._condition(
-            INITIALLY_SCHEDULED, report.reason, report.message, holds=report.scheduled
-        )
-        if not report.is_first:
-            del condition["lastTransitionTime"]
         group = report.group
-        await self._set_condition(POD_GROUP, group.namespace, group.name, condition, uid=report.uid)
+        status = group_status(report, format_timestamp(self._clock()))
+        if status is not None:
+            kind = object_kind(group.form)
+            await self._set_status(kind, group.namespace, group.name, status, uid=report.uid)
+        note = group_note(report)
+        if note is not None:
+            self._recorder.record(note)
 
     def _condition(self, name: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
         return {
@@ -162,20 +163,11 @@ class Carrier:
             "lastTransitionTime": format_timestamp(self._clock()),
         }
 
-    async def _set_condition(
-        self,
-        kind: Kind,
-        namespace: str,
-        name: str,
-        condition: dict[str, Any],
-        *,
-        uid: str = "",
-        beside: Mapping[str, Any] = MappingProxyType({}),
+    async def _set_status(
+        self, kind: Kind, namespace: str, name: str, status: dict[str, Any], *, uid: str
     ) -> None:
-        """With a `uid` the patch is refused if the name now belongs to another object."""
-        body: dict[str, Any] = {"status": {"conditions": [condition], **beside}}
-        if uid:
-            body["metadata"] = {"uid": uid}
+        """Refused if the name now belongs to another object than the one with this uid."""
+        body = {"metadata": {"uid": uid}, "status": status}
         await self._transport.patch(
             kind, namespace, name, Patch(STRATEGIC_MERGE_PATCH, body), subresource="status"
         )

@@ -16,6 +16,7 @@ from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
+    COSCHEDULING_POD_GROUP,
     CSI_DRIVER,
     CSI_NODE,
     NAMESPACE,
@@ -25,9 +26,13 @@ from posse.kinds.registry import (
     POD,
     POD_DISRUPTION_BUDGET,
     POD_GROUP,
+    POSSE_POD_GROUP,
     SERVICE,
     STORAGE_CLASS,
+    VOLCANO_POD_GROUP,
+    WORKLOAD,
 )
+from posse.model import coscheduling, volcano
 from posse.model.decoding import ShapeError, decode
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
@@ -35,7 +40,7 @@ from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.service import Service
 from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
-from posse.model.workload import PodGroup
+from posse.model.workload import PodGroup, Workload
 from posse.runtime.carrier import Carrier
 from posse.runtime.decision_log import DecisionLog
 from posse.runtime.event_recorder import EventRecorder
@@ -68,7 +73,11 @@ class SchedulerLoop:
             self._follower(transport, PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim),
             self._follower(transport, NODE, Node),
             self._follower(transport, POD_DISRUPTION_BUDGET, PodDisruptionBudget),
+            self._follower(transport, WORKLOAD, Workload),
             self._follower(transport, POD_GROUP, PodGroup),
+            self._follower(transport, POSSE_POD_GROUP, PodGroup),
+            self._follower(transport, COSCHEDULING_POD_GROUP, coscheduling.PodGroup),
+            self._follower(transport, VOLCANO_POD_GROUP, volcano.PodGroup),
             self._follower(transport, POD, Pod),
         ]
 
@@ -109,8 +118,10 @@ class SchedulerLoop:
     async def _wait(self) -> None:
         wakeup = self._engine.next_wakeup()
         timeout = max(0.0, wakeup - self._clock()) if wakeup is not None else None
+        # Unlike wait_for, this never loses a cancellation that comes together with what it waits for.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._something_happened.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._something_happened.wait()
 
     async def _carry_out(self) -> None:
         while True:
