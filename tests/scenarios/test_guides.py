@@ -90,3 +90,11 @@ def test_jobs_go_as_their_guide_says(cluster):
             names = [pod["metadata"]["name"].split("-")[:2] for pod in listed(cluster, "pods")]
             assert sorted(names) == sorted(["shards", str(index)] for index in range(12))
     wait_until(lambda: not listed(cluster, "pods"), "the end of the pods")
+
+
+def test_every_form_of_membership_goes_as_its_guide_says(cluster):
+    for line in commands_of(ROOT / "docs" / "guides" / "membership.md"):
+        posse(line, cluster)
+    for prefix, count in {"by-spec": 3, "by-label": 3, "jobset": 4, "coscheduled": 3, "erupting": 3}.items():
+        wait_until(lambda p=prefix, c=count: running(cluster, p) == c, f"the pods of {prefix}")
+    assert running(cluster, "job-1-") == 0

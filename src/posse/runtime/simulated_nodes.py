@@ -88,7 +88,8 @@ class SimulatedNodes:
         wakeup = self._fleet.next_wakeup()
         timeout = None if wakeup is None else max(0.0, wakeup - self._clock())
         try:
-            await asyncio.wait_for(self._changed.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._changed.wait()
         except TimeoutError:
             return
 
