@@ -317,8 +317,10 @@ def test_explain_and_discovery(kubectl):
     assert "<integer>" in text
     assert "schedulingGroup" in kubectl("explain pod.spec")
     assert "workloadRef" in kubectl("explain compositepodgroups.spec")
-    resources = {row[0]: row for row in table(kubectl("api-resources --no-headers"))}
-    assert resources["podgroups"] == ["podgroups", "scheduling.k8s.io/v1beta1", "true", "PodGroup"]
-    assert resources["pods"][1] == "po"
+    resources = table(kubectl("api-resources --no-headers"))
+    assert ["podgroups", "scheduling.k8s.io/v1beta1", "true", "PodGroup"] in resources
+    assert ["podgroups", "scheduling.posse.dev/v1alpha1", "true", "PodGroup"] in resources
+    assert ["podgroups", "pg,pgs", "scheduling.x-k8s.io/v1alpha1", "true", "PodGroup"] in resources
+    assert ["pods", "po", "v1", "true", "Pod"] in resources
     assert "scheduling.k8s.io/v1alpha3" in kubectl("api-versions").split()
     assert "v1.37.0+posse" in kubectl("version")
