@@ -37,6 +37,14 @@ class Driver:
         """Decide and return where pods go, by name."""
         return placements(self.decide(after))
 
+    def bind_and_confirm(self, *waiting, after=0.0):
+        """Decide, and let the API server bind whatever of these pods was placed."""
+        bound = self.bind(after)
+        for pod in waiting:
+            if pod.metadata.name in bound:
+                self.confirm(pod, on=bound[pod.metadata.name])
+        return bound
+
     def confirm(self, *pods, on):
         """The API server has bound these pods."""
         self.see(*(changed(pod, spec={"node_name": on}) for pod in pods))

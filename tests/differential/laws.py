@@ -1,5 +1,7 @@
 """What must hold of every decision and after every decision, each law under its name."""
 
+from collections import Counter
+
 from posse.engine.admissibility import held
 from posse.engine.backlog import Place
 from posse.engine.decisions import Bind, Evict
@@ -73,12 +75,24 @@ def no_pod_is_where_it_must_not_be(shadow, placement):
 
 
 def usage_is_what_the_pods_request(shadow):
+    """And what is kept for a group that has waited long."""
     table = shadow.engine._known.state.nodes
+    kept = kept_amounts(shadow.engine)
     assert sorted(table.row_of) == sorted(shadow.seen.nodes)
     for name, row in table.row_of.items():
         there = shadow.pods_on(name)
         for resource, index in table.resource_index.items():
-            assert table.requested[index, row] == oracle.used(there, resource)
+            assert table.requested[index, row] == oracle.used(there, resource) + kept[index, row]
+
+
+def kept_amounts(engine):
+    """Return how much of which resource is kept on which row."""
+    kept = engine._known.room_keeper.kept
+    amounts = Counter()
+    for share in kept.shares if kept else ():
+        for index, amount in share.load.requests:
+            amounts[index, share.row] += share.pods * amount
+    return amounts
 
 
 def nothing_is_lost(shadow):
@@ -97,13 +111,15 @@ def nothing_is_lost(shadow):
 
 
 def nobody_waits_who_could_start(shadow):
-    """What is parked really finds no room: no wake-up was missed."""
+    """What is parked really finds no room: no wake-up was missed. Room that is kept for somebody is none."""
+    if shadow.engine._known.room_keeper.kept is not None:
+        return
     for key, entry in shadow.engine._known.backlog._entries.items():
         if entry.place is not Place.PARKED:
             continue
         if isinstance(key, str):
             assert room_for(shadow, shadow.seen.pods[key]) == 0, f"{key} could start"
-        else:
+        elif not shadow.engine._known.groups.get(key).awaits_bindings:
             group_cannot_start(shadow, key)
 
 

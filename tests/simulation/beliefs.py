@@ -20,8 +20,6 @@ class GroupBelief:
     minimum: int
     seen: frozenset[str]
     """Members that were seen on nodes."""
-    attached: frozenset[str]
-    """Those, and members promised to nodes, this decision included."""
 
 
 class Beliefs:
@@ -41,5 +39,4 @@ def _node_belief(knowledge, name):
 def _group_belief(knowledge, name):
     attached = knowledge.attached(name)
     seen = frozenset(pod.metadata.uid for pod in attached if pod.spec.node_name)
-    everybody = frozenset(pod.metadata.uid for pod in attached)
-    return GroupBelief(name, minimum_of(knowledge.groups[name]), seen, everybody)
+    return GroupBelief(name, minimum_of(knowledge.groups[name]), seen)

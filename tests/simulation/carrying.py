@@ -27,8 +27,6 @@ class Server:
         self._random = random
         self.binds_whole = binds_whole
         """Whether the bindings of a group hold together or not at all; otherwise each is a write of its own."""
-        self.starts_on_refused_promises = 0
-        """Gangs below their minimum because a decision counted on bindings that were still on their way, and then refused."""
 
     def write(self, action, *arguments, **fields):
         """Have it done, unless the request or the answer gets lost; raise what went wrong."""
@@ -56,8 +54,7 @@ class Server:
             no_node_is_overfilled_knowingly(self.world, beliefs.nodes[placement.node])
         if self.binds_whole and group is not None:
             bound_together_is_bound_whole(self.world, placements)
-            is_whole = no_gang_is_bound_below_its_minimum(self.world, beliefs.groups[group.name])
-            self.starts_on_refused_promises += not is_whole
+            no_gang_is_bound_below_its_minimum(self.world, beliefs.groups[group.name])
 
 
 def carry_out(server, decisions, beliefs, absorb):

@@ -141,19 +141,14 @@ def bound_together_is_bound_whole(world, placements):
 
 
 def no_gang_is_bound_below_its_minimum(world, belief):
-    """All bindings of a decision were written: the minimum is on nodes, if those are that the decision counted on.
-
-    Return whether the minimum is on nodes. It may not be if members have gone since, or if bindings that were on their
-    way when this was decided have been refused.
-    """
+    """All bindings of a decision were written: the minimum is on nodes, unless members that were seen there have gone since."""
     bound = [
         pod.metadata.uid
         for pod in world.pods.values()
         if group_name(pod) == belief.group and pod.spec.node_name and pod.status.phase not in FINISHED
     ]
-    if belief.attached <= set(bound):
+    if belief.seen <= set(bound):
         no_gang_below_minimum(belief.group, len(bound), belief.minimum)
-    return len(bound) >= belief.minimum or not belief.seen <= set(bound)
 
 
 def whoever_fits_has_started(knowledge):

@@ -10,6 +10,8 @@ from posse.model.workload import PodGroup
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
+BEING_BOUND = "BeingBound"
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -32,7 +34,11 @@ def held(group: GroupRecord) -> Held | None:
     if gated:
         return Held("SchedulingGated", f"{gated} of its pods have scheduling gates")
     error = _contradiction(group, podgroup)
-    return Held(SCHEDULER_ERROR, error, is_error=True) if error else None
+    if error:
+        return Held(SCHEDULER_ERROR, error, is_error=True)
+    if group.relies_on_promises:
+        return Held(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
+    return None
 
 
 def _contradiction(group: GroupRecord, podgroup: PodGroup) -> str:

@@ -143,6 +143,13 @@ class Backlog:
         for subject in waiting.subjects:
             self._parked_by_subject.setdefault(subject, {})[waiting.key] = waiting
 
+    def put_aside(self, key: Key, now: float) -> None:
+        """Its turn does not come before it changes itself; that is no attempt."""
+        waiting = self._entries[key]
+        self._take_out(waiting)
+        waiting.place, waiting.parked_at, waiting.subjects = Place.PARKED, now, ()
+        self._parked[key] = waiting
+
     def penalise(self, key: Key, now: float) -> None:
         """It failed for a reason outside; it is tried again when its backoff is over, and not before."""
         waiting = self._entries[key]

@@ -82,6 +82,8 @@ class ClusterState:
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
         self._improved_rows: list[int] = []
         """Rows where something may fit now that did not before."""
+        self._renewed_rows: list[int] = []
+        """Rows whose node is new or has changed itself: also an eviction may help there now that did not before."""
 
     @property
     def services(self) -> ServiceBook:
@@ -146,6 +148,7 @@ class ClusterState:
             for record in self.pods_on(node.metadata.name):
                 self._count_few([record], [row], 1)
         self._improved_rows.append(row)
+        self._renewed_rows.append(row)
 
     def drop_node(self, name: str) -> None:
         row = self.nodes.row_of.get(name)
@@ -210,6 +213,10 @@ class ClusterState:
     def take_improved_rows(self) -> list[int]:
         """Each as often as it improved."""
         taken, self._improved_rows = self._improved_rows, []
+        return taken
+
+    def take_renewed_rows(self) -> list[int]:
+        taken, self._renewed_rows = self._renewed_rows, []
         return taken
 
     def _note(self, record: PodRecord, node: str) -> None:

@@ -4,12 +4,12 @@ Equal events and equal times give equal decisions. The engine takes its own deci
 otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from posse.engine.admissibility import held
+from posse.engine.admissibility import BEING_BOUND, Held, held
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
@@ -116,13 +116,26 @@ class Engine:
             waiting = group.unattached()
             if not waiting:
                 self._backlog.remove(key)
-            elif (hold := held(group)) is not None:
-                self._backlog.remove(key)
+            elif (hold := self._held(group)) is not None:
+                self._put_aside(group, waiting, hold, now)
                 decisions.extend(tell_held(group, hold))
             else:
                 self._queue_group(group, waiting, now)
                 if is_redefined:
                     self._backlog.wake(key)
+
+    def _held(self, group: GroupRecord) -> Held | None:
+        hold = held(group)
+        group.awaits_bindings = hold is not None and hold.reason == BEING_BOUND
+        return hold
+
+    def _put_aside(self, group: GroupRecord, waiting: list[PodRecord], hold: Held, now: float) -> None:
+        """A group whose bindings are on their way keeps its place, and any penalty for one that was refused."""
+        if hold.reason == BEING_BOUND:
+            self._queue_group(group, waiting, now)
+            self._backlog.put_aside(group.key, now)
+        else:
+            self._backlog.remove(group.key)
 
     def _queue_group(self, group: GroupRecord, waiting: list[PodRecord], now: float) -> None:
         entry = self._backlog.get(group.key)
@@ -148,7 +161,7 @@ class Engine:
         Whose claim has changed is told how it stands now, even if that does not help.
         """
         state = self._known.state
-        improved = state.take_improved_rows()
+        improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
         changed_claims = state.storage.book.take_changed_claims()
         stirred, self._seen_version = self._seen_version != state.version, state.version
         subjects = self._backlog.parked_subjects() if stirred else []
@@ -157,14 +170,28 @@ class Engine:
             view = state.view(subject)
             # What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node.
             fits = view.totals()[rows] if view.is_row_local else view.totals()
-            if np.any(fits != REFUSED) or subject.pod_class.uses_any(changed_claims):
+            if (
+                np.any(fits != REFUSED)
+                or subject.pod_class.uses_any(changed_claims)
+                or (renewed and self._could_evict(subject, renewed))
+            ):
                 self._backlog.wake_subject(subject, now)
+
+    def _could_evict(self, subject: Subject, rows: Sequence[int]) -> bool:
+        """Whether these nodes would take the pods if those that are there made way."""
+        state = self._known.state
+        evicts = state.profile(subject.pod_class).preempts
+        return evicts and bool(state.view(subject).resolvable()[rows].any())
 
     def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> None:
         self._backlog.take(entry)
         group = self._known.groups.get(key)
-        if group is None or held(group) is not None:
+        if group is None:
             self._backlog.remove(key)
+            return
+        hold = self._held(group)
+        if hold is not None:
+            self._put_aside(group, group.unattached(), hold, now)
             return
         room = self._known.room_keeper
         with (
@@ -176,6 +203,8 @@ class Engine:
         self._tried += tried_group(group, attempt)
         decisions.extend(tell_group(group, attempt, room.remark(group.priority, key)))
         room.tried(key, now, started=attempt.verdict.succeeded)
+        if attempt.placed:
+            room.note_placed(now)
         if attempt.refused:
             self._backlog.park(
                 entry, [self._known.state.subject(record) for record, _ in attempt.refused], now
@@ -195,6 +224,8 @@ class Engine:
         self._tried += tried_pods(trial, sought_victims=seeks_victims)
         decisions.extend(tell_pods(trial, room.remark(head.priority)))
         placed = len(trial.attempt.placed)
+        if placed:
+            room.note_placed(now)
         for entry in run[:placed]:
             self._backlog.remove(entry.key)
         for entry in run[placed:]:

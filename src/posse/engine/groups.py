@@ -21,6 +21,8 @@ class GroupRecord:
     """Every pod that names the group and is neither finished nor gone, by uid, in order of arrival."""
     scheduled: bool = False
     """PodGroupInitiallyScheduled is True, or was reported so. It never becomes False again."""
+    awaits_bindings: bool = False
+    """It is not tried until its promised members are seen on their nodes, or refused."""
     reported: tuple[str, str] = ("", "")
     """Reason and message last written for PodGroupInitiallyScheduled=False."""
 
@@ -53,6 +55,15 @@ class GroupRecord:
     @property
     def attached_count(self) -> int:
         return sum(1 for record in self.members.values() if record.node)
+
+    @property
+    def relies_on_promises(self) -> bool:
+        """Whether its minimum is on nodes only if bindings hold that are still on their way.
+
+        Whoever is bound on the strength of such a promise is bound below the minimum if it breaks.
+        """
+        seen = sum(1 for record in self.members.values() if record.pod.spec.node_name)
+        return seen < self.attached_count and seen < self.minimum > 1
 
     def unattached(self) -> list[PodRecord]:
         """Members that still need a node, oldest first."""

@@ -193,6 +193,7 @@ class Intake:
                 self.state.release(record)
             self.state.attach_by_name(record, pod.spec.node_name)
         elif _same_but_for_node(before, pod) and not moved:
+            self._binding_confirmed(record)
             return
         try:
             self._reenroll(record)
@@ -218,6 +219,12 @@ class Intake:
         if group is not None:
             self.groups.join(record, group)
         return True
+
+    def _binding_confirmed(self, record: PodRecord) -> None:
+        """Most groups do not care: they have counted on it since it was decided."""
+        group = self.groups.get(record.group) if record.group is not None else None
+        if group is not None and group.awaits_bindings:
+            self._unsettled_groups.setdefault(group.key, False)
 
     def _reenroll(self, record: PodRecord) -> None:
         """What rules read of the pod may have changed: if so it counts anew, and is tried anew if it waits."""

@@ -1,11 +1,13 @@
 """Room that is kept for a group which has waited long, so that a stream of smaller work cannot starve it.
 
 Nobody is held up behind a group that does not fit: others go on. But what they leave free bit by bit would never add up to
-a large gang. So once a group has been refused for a minute, nodes are chosen where it would fit if the pods there ended,
-and their room counts as taken by it for whoever does not matter more. That lasts five minutes at most, and then rests for
-as long: pods that never end delay others for a while, not for ever. One group at a time, the first in the queue's order.
+a large gang. So once a group has been refused for a minute, and overtaken, nodes are chosen where it would fit if the pods
+there ended, and their room counts as taken by it for whoever does not matter more. That lasts five minutes at most, and
+then rests for as long: pods that never end delay others for a while, not for ever. One group at a time, the first in the
+queue's order.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.arrays import IntArray
-from posse.engine.backlog import Backlog, Waiting
+from posse.engine.backlog import Backlog, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupBook, GroupRecord
@@ -56,8 +58,10 @@ class RoomKeeper:
         self._backlog = backlog
         self._kept: Kept | None = None
         self._look_at = 0.0
-        self._rests: dict[GroupKey, float] = {}
-        """Groups for which no room is kept until then."""
+        self._ended: dict[Key, float] = {}
+        """When room was last kept for a group, or found to be of no use; then it rests."""
+        self._overtaken_at = -math.inf
+        """When somebody was last placed."""
 
     @property
     def kept(self) -> Kept | None:
@@ -69,13 +73,17 @@ class RoomKeeper:
             self._review(self._kept, now)
         if self._kept is None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
-            self._rests = {key: until for key, until in self._rests.items() if until > now}
+            self._ended = {key: ended for key, ended in self._ended.items() if key in self._backlog}
             self._keep_for_next(now)
+
+    def note_placed(self, now: float) -> None:
+        """Somebody has found a place, and whoever waits for longer was overtaken."""
+        self._overtaken_at = now
 
     def next_wakeup(self) -> float | None:
         if self._kept is not None:
             return self._kept.until
-        turns = [self._due(entry) for entry in self._backlog.refused_groups()]
+        turns = [self._due(entry) for entry in self._backlog.refused_groups() if self._is_overtaken(entry)]
         return max(min(turns), self._look_at) if turns else None
 
     @contextmanager
@@ -96,8 +104,7 @@ class RoomKeeper:
         kept = self._kept
         if kept is not None and kept.key == key and (started or self._is_ready(kept)):
             self.release()
-            if not started:
-                self._rests[key] = now + REST_SECONDS
+            self._ended[key] = now
 
     def remark(self, priority: int, key: GroupKey | None = None) -> str:
         """What somebody who finds no place should know of it."""
@@ -123,7 +130,7 @@ class RoomKeeper:
             self.release()
         elif now >= kept.until:
             self.release()
-            self._rests[kept.key] = now + REST_SECONDS
+            self._ended[kept.key] = now
         elif self._is_ready(kept):
             self._backlog.wake(kept.key)
 
@@ -132,11 +139,16 @@ class RoomKeeper:
         return bool(np.all(nodes.requested[:, kept.rows] <= nodes.allocatable[:, kept.rows]))
 
     def _due(self, entry: Waiting) -> float:
-        rest = self._rests.get(entry.key, 0.0) if isinstance(entry.key, GroupKey) else 0.0
-        return max(entry.refused_since + PATIENCE_SECONDS, rest)
+        rested = self._ended[entry.key] + REST_SECONDS if entry.key in self._ended else -math.inf
+        return max(entry.refused_since + PATIENCE_SECONDS, rested)
+
+    def _is_overtaken(self, entry: Waiting) -> bool:
+        """Without anybody placed since it was refused, or since room was last kept for it, nobody is in its way."""
+        return self._overtaken_at >= max(entry.refused_since, self._ended.get(entry.key, -math.inf))
 
     def _keep_for_next(self, now: float) -> None:
-        due = [entry for entry in self._backlog.refused_groups() if self._due(entry) <= now]
+        refused = self._backlog.refused_groups()
+        due = [entry for entry in refused if self._is_overtaken(entry) and self._due(entry) <= now]
         for entry in sorted(due, key=Waiting.order):
             group = self._groups.get(entry.key) if isinstance(entry.key, GroupKey) else None
             shares = _plan(self._state, group) if group is not None else ()
@@ -144,8 +156,7 @@ class RoomKeeper:
                 self._kept = Kept(group.key, entry.priority, now + KEPT_SECONDS, shares)
                 self._count(self._kept, 1)
                 return
-            if group is not None:
-                self._rests[group.key] = now + REST_SECONDS
+            self._ended[entry.key] = now
 
     def _count(self, kept: Kept, sign: int) -> None:
         for share in kept.shares:
@@ -160,6 +171,8 @@ def _plan(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
     """
     free = state.nodes.allocatable - state.usage.above(group.priority)
     missing = group.minimum - group.attached_count
+    if missing <= 0:
+        return ()
     shares: list[_Share] = []
     for subject, records in classes_of(state, group.unattached()):
         wanted = min(len(records), missing)

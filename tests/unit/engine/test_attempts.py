@@ -82,8 +82,12 @@ def test_a_group_that_starts_without_some_members_is_told_with_each_of_those():
 
 
 def test_members_that_come_later_have_waited_less():
-    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *pods(2, cpu="1", group="g1"))
-    assert {placed.queued_at for placed in placements(driver.decide()).values()} == {1000.0}
+    first = pods(2, cpu="1", group="g1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *first)
+    started = placements(driver.decide())
+    assert {placed.queued_at for placed in started.values()} == {1000.0}
+    for one in first:
+        driver.confirm(one, on=started[one.metadata.name].node)
     driver.see(node("n3", cpu="1"), pod("late", cpu="1", group="g1"))
     placed = placements(driver.decide(after=50))["late"]
     assert (placed.attempts, placed.queued_at) == (1, 1050.0)

@@ -117,17 +117,21 @@ def test_a_gated_member_that_disappears_lets_the_gang_go():
 
 
 def test_more_members_than_the_minimum_start_if_they_fit():
-    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), *members(4, cpu="1"))
+    all_members = members(4, cpu="1")
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), *all_members)
     decisions = driver.decide()
     assert sorted(placements(decisions)) == ["p1", "p2", "p3"]
     assert list(pod_reports(decisions)) == ["p4"]
+    for one in all_members[:3]:
+        driver.confirm(one, on=placements(decisions)[one.metadata.name])
     driver.see(node("n4", cpu="1"))
     assert driver.bind(after=1.0) == {"p4": "n4"}
 
 
 def test_members_that_come_after_the_start_are_bound_as_they_fit():
-    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *members(2, cpu="1"))
-    driver.decide()
+    first = members(2, cpu="1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *first)
+    driver.bind_and_confirm(*first)
     driver.see(*members(1, first=3, cpu="1"))
     late = driver.decide()
     assert binds(late) == []
@@ -266,11 +270,35 @@ def test_a_refused_member_comes_back_behind_a_penalty_and_joins_the_others():
     first, second = members(2, cpu="1")
     driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), first, second)
     bound = driver.bind()
+    driver.confirm(second, on=bound["p2"])
     driver.refuse(first, bound["p1"])
     assert driver.bind() == {}
     assert entry(driver).place is Place.PENALISED
     assert driver.bind(after=0.9) == {}
     assert list(driver.bind(after=0.1)) == ["p1"]
+
+
+def test_nobody_is_bound_on_the_strength_of_bindings_that_may_still_be_refused():
+    first, second, late = members(3, cpu="1")
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), first, second)
+    bound = driver.bind()
+    driver.see(late)
+    assert driver.bind() == {}
+    driver.refuse(first, bound["p1"])
+    driver.refuse(second, bound["p2"])
+    assert driver.bind() == {}
+    assert sorted(driver.bind(after=1.0)) == ["p1", "p2", "p3"]
+
+
+def test_who_came_later_follows_as_soon_as_the_others_are_bound():
+    first, second, late = members(3, cpu="1")
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), first, second)
+    bound = driver.bind()
+    driver.see(late)
+    driver.confirm(first, on=bound["p1"])
+    assert driver.bind() == {}
+    driver.confirm(second, on=bound["p2"])
+    assert list(driver.bind()) == ["p3"]
 
 
 def test_confirmations_of_the_others_do_not_shorten_the_penalty():
@@ -312,6 +340,7 @@ def test_a_gang_with_a_refused_member_is_reported_when_it_has_really_started():
     first, second = members(2, cpu="1")
     driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), first, second)
     bound = driver.bind()
+    driver.confirm(second, on=bound["p2"])
     refuse_member(driver, first, bound["p1"])
     assert driver.decide() == []
     assert group_reports(driver.decide(after=1.0)) == [("g1", True, "Scheduled", "")]

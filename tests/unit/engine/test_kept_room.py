@@ -60,9 +60,18 @@ def endless(count):
 
 
 def impatient(driver):
-    """Let the gang be refused, and for so long that room is kept for it."""
+    """Let the gang be refused and overtaken, and for so long that room is kept for it."""
     driver.decide()
+    overtake(driver)
     driver.decide(after=PATIENCE_SECONDS)
+
+
+def overtake(driver):
+    """Let a pod come, find a place, and go again."""
+    passer_by = pod("passer-by")
+    driver.see(passer_by)
+    assert list(driver.bind()) == ["passer-by"]
+    driver.lose(passer_by)
 
 
 def test_pods_wait_for_kept_room_no_longer_than_the_window():
@@ -82,10 +91,18 @@ def test_after_a_window_room_is_kept_again_only_after_a_rest():
     assert keeper.kept is not None
     driver.decide(after=KEPT_SECONDS)
     assert keeper.kept is None
+    overtake(driver)
     driver.decide(after=REST_SECONDS - 1)
     assert keeper.kept is None
     driver.decide(after=2.0)
     assert keeper.kept is not None
+
+
+def test_no_room_is_kept_for_a_gang_that_nobody_overtakes():
+    driver = Driver(*nodes(4, cpu="1"), *endless(3), gang(minimum=4), *pods(4, cpu="1", group="g1"))
+    driver.decide()
+    driver.decide(after=PATIENCE_SECONDS)
+    assert driver.engine._known.room_keeper.kept is None
 
 
 def test_no_room_is_kept_for_a_gang_that_is_too_large_for_the_cluster():
