@@ -1,6 +1,6 @@
 """Drives an engine in tests: feed it objects, let it decide, and read the decisions as plain values."""
 
-from posse.engine.decisions import Bind, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, ReportGroup, ReportPod, WarnGroup
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import BindRefused, Observed, Vanished
 from posse.engine.rules.registry import DEFAULT_PROFILE
@@ -64,3 +64,7 @@ def pod_reports(decisions):
 
 def group_reports(decisions):
     return [(d.group.name, d.scheduled, d.reason, d.message) for d in decisions if isinstance(d, ReportGroup)]
+
+
+def group_warnings(decisions):
+    return [(d.group.name, d.reason, d.message) for d in decisions if isinstance(d, WarnGroup)]

@@ -11,6 +11,7 @@ from posse.model.workload import PodGroup
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
 BEING_BOUND = "BeingBound"
+WAITING_FOR_PODS = "WaitingForPods"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ def held(group: GroupRecord) -> Held | None:
         return Held("WaitingForPodGroup", absence(group.key))
     present = group.attached_count + len(group.unattached())
     if present < group.minimum:
-        return Held("WaitingForPods", f"{present} of the {group.minimum} pods it needs exist")
+        return Held(WAITING_FOR_PODS, f"{present} of the {group.minimum} pods it needs exist")
     gated = sum(1 for record in group.members.values() if record.pod.spec.scheduling_gates)
     if gated:
         return Held("SchedulingGated", f"{gated} of its pods have scheduling gates")

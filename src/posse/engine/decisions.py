@@ -146,4 +146,15 @@ class ReportGroup:
     """Under whose name we speak about the group."""
 
 
-Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup
+@dataclass(frozen=True, slots=True)
+class WarnGroup:
+    """Record an event about the group: its status has no place for what happens after it has started."""
+
+    group: GroupKey
+    uid: str
+    reason: str
+    message: str
+    scheduler_name: str = field(default="", compare=False)
+
+
+Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup

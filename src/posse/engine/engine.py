@@ -22,7 +22,7 @@ from posse.engine.overview import Overview, overview
 from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_trial import PodTrials
 from posse.engine.profile import Profile
-from posse.engine.reports import tell_group, tell_held, tell_pods, tell_started
+from posse.engine.reports import tell_fallen_short, tell_group, tell_held, tell_pods, tell_started
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.statistics import Statistics, statistics
@@ -113,6 +113,7 @@ class Engine:
                 self._backlog.remove(key)
                 continue
             decisions.extend(tell_started(group))
+            decisions.extend(tell_fallen_short(group))
             waiting = group.unattached()
             if not waiting:
                 self._backlog.remove(key)

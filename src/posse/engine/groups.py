@@ -21,6 +21,10 @@ class GroupRecord:
     """Every pod that names the group and is neither finished nor gone, by uid, in order of arrival."""
     scheduled: bool = False
     """PodGroupInitiallyScheduled is True, or was reported so. It never becomes False again."""
+    has_completed_members: bool = False
+    """A member has succeeded: the group is on its way to its end, and fewer than its minimum are no loss."""
+    is_known_to_be_short: bool = False
+    """That it fell below its minimum has been told."""
     awaits_bindings: bool = False
     """It is not tried until its promised members are seen on their nodes, or refused."""
     reported: tuple[str, str] = ("", "")
@@ -55,6 +59,13 @@ class GroupRecord:
     @property
     def attached_count(self) -> int:
         return sum(1 for record in self.members.values() if record.node)
+
+    @property
+    def has_fallen_short(self) -> bool:
+        """It once had its minimum on nodes, and has lost members since."""
+        ending = self.podgroup is None or bool(self.podgroup.metadata.deletion_timestamp)
+        lost = self.scheduled and self.attached_count < self.minimum
+        return lost and not ending and not self.has_completed_members
 
     @property
     def relies_on_promises(self) -> bool:
@@ -177,6 +188,7 @@ def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
     before = group.podgroup
     if podgroup is None or (before is not None and before.metadata.uid != podgroup.metadata.uid):
         group.scheduled, group.reported = False, ("", "")
+        group.has_completed_members = group.is_known_to_be_short = False
     group.podgroup = podgroup
     condition = _initially_scheduled(podgroup) if podgroup is not None else None
     if condition is not None:

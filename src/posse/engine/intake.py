@@ -145,7 +145,7 @@ class Intake:
 
     def _pod_observed(self, pod: Pod) -> None:
         if pod.status.phase in _FINISHED:
-            self._pod_gone(pod.metadata.uid)
+            self._pod_finished(pod)
             return
         record = self.pods.get(pod.metadata.uid)
         if record is None:
@@ -246,6 +246,13 @@ class Intake:
             report = ReportPod(_ref(pod), SCHEDULER_ERROR, str(error))
             known = _reported(pod)[:2] == (report.reason, report.message)
             self._unreadable_pods.setdefault(pod.metadata.uid, None if known else report)
+
+    def _pod_finished(self, pod: Pod) -> None:
+        key = group_of(pod) if pod.status.phase == "Succeeded" else None
+        group = self.groups.get(key) if key is not None else None
+        if group is not None:
+            group.has_completed_members = True
+        self._pod_gone(pod.metadata.uid)
 
     def _pod_gone(self, uid: str) -> None:
         self._unreadable_pods.pop(uid, None)

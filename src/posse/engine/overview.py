@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from posse.engine.admissibility import held
+from posse.engine.admissibility import WAITING_FOR_PODS, held
 from posse.engine.backlog import Place
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
+from posse.engine.reports import BELOW_MINIMUM
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class GroupSummary:
     minimum: int
     members: int
     state: str
-    """Scheduled, Waiting (it can be tried, but does not fit), or why it is not tried."""
+    """Scheduled, BelowMinimum, Waiting (it can be tried, but does not fit), or why it is not tried."""
     message: str
 
 
@@ -45,6 +46,9 @@ def _summary(group: GroupRecord) -> GroupSummary:
     state, message = ("Waiting", group.reported[1])
     if group.scheduled and group.attached_count >= group.minimum:
         state, message = ("Scheduled", "")
+    elif group.has_fallen_short and (hold is None or hold.reason == WAITING_FOR_PODS):
+        left = f"{group.attached_count} of the {group.minimum} pods that must run together are left"
+        state, message = (BELOW_MINIMUM, left)
     elif hold is not None:
         state, message = (hold.reason, hold.message)
     return GroupSummary(group.key, group.attached_count, group.minimum, len(group.members), state, message)

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from posse.engine.admissibility import Held
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import Attempt
-from posse.engine.decisions import Bind, Decision, Evict, Placement, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Decision, Evict, Placement, ReportGroup, ReportPod, WarnGroup
 from posse.engine.groups import GroupRecord
 from posse.engine.pod_trial import Trial
 from posse.engine.verdict import Verdict
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULED = "Scheduled"
+BELOW_MINIMUM = "BelowMinimum"
 
 
 def tell_pods(trial: Trial, remark: str = "") -> Iterator[Decision]:
@@ -34,6 +35,7 @@ def tell_group(group: GroupRecord, attempt: Attempt, remark: str = "") -> Iterat
         yield Bind(tuple(_placement(record) for record in attempt.placed), group.key)
     if attempt.verdict.succeeded:
         yield from tell_started(group)
+        yield from tell_fallen_short(group)
     else:
         yield from _tell_group_waits(group, UNSCHEDULABLE, _remarked(attempt.verdict, remark))
     for record, verdict in attempt.refused:
@@ -56,6 +58,18 @@ def tell_started(group: GroupRecord) -> Iterator[Decision]:
             message="",
             scheduler_name=group.scheduler_name,
         )
+
+
+def tell_fallen_short(group: GroupRecord) -> Iterator[Decision]:
+    """PodGroupInitiallyScheduled stays True for good; that members were lost is told beside it, once until it has recovered."""
+    was_known, group.is_known_to_be_short = group.is_known_to_be_short, group.has_fallen_short
+    if group.podgroup is None or was_known or not group.has_fallen_short:
+        return
+    text = (
+        f"{group.attached_count} of the {group.minimum} pods that must run together are left; "
+        "others start only if the minimum is reached again"
+    )
+    yield WarnGroup(group.key, group.podgroup.metadata.uid, BELOW_MINIMUM, text, group.scheduler_name)
 
 
 def tell_held(group: GroupRecord, hold: Held) -> Iterator[Decision]:

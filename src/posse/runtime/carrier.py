@@ -20,6 +20,7 @@ from posse.engine.decisions import (
     GroupKey,
     ReportGroup,
     ReportPod,
+    WarnGroup,
 )
 from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
 from posse.kinds.errors import ApiError
@@ -27,7 +28,7 @@ from posse.kinds.kind import Kind
 from posse.kinds.registry import POD
 from posse.model.timestamps import format_timestamp
 from posse.runtime.event_recorder import EventRecorder
-from posse.runtime.group_reports import group_note, group_status, object_kind
+from posse.runtime.group_reports import group_note, group_status, object_kind, warning_note
 from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, scheduled
 from posse.runtime.skipping import skipping
 from posse.runtime.volume_carrier import bind_volumes
@@ -71,6 +72,9 @@ class Carrier:
             if isinstance(decision, ReportPod)
             or (isinstance(decision, ReportGroup) and decision.group not in withheld)
         ]
+        for decision in done.decisions:
+            if isinstance(decision, WarnGroup):
+                self._recorder.record(warning_note(decision))
         for start in range(0, len(reports), _REPORTS_AT_ONCE):
             await asyncio.gather(*reports[start : start + _REPORTS_AT_ONCE])
 
@@ -150,9 +154,7 @@ class Carrier:
         if status is not None:
             kind = object_kind(group.form)
             await self._set_status(kind, group.namespace, group.name, status, uid=report.uid)
-        note = group_note(report)
-        if note is not None:
-            self._recorder.record(note)
+        self._recorder.record(group_note(report))
 
     def _condition(self, name: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
         return {

@@ -1,12 +1,12 @@
-"""What a group is told, in the words of the API it is described in: a condition, a phase, or an event where neither fits.
+"""What a group is told, in the words of the API it is described in: a condition or a phase, and an event on the object.
 
-A group implied by a Workload has no status anywhere, and the one of coscheduling has no place for a reason; there an
-event on the object says it.
+A group implied by a Workload has no status anywhere, and the one of coscheduling has no place for a reason; there the
+event says it alone.
 """
 
 from typing import Any
 
-from posse.engine.decisions import SCHEDULER_ERROR, Form, ReportGroup
+from posse.engine.decisions import SCHEDULER_ERROR, Form, GroupKey, ReportGroup, WarnGroup
 from posse.engine.group_forms import INITIALLY_SCHEDULED, VOLCANO_UNSCHEDULABLE
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
@@ -27,7 +27,6 @@ _OBJECT_KINDS = {
     Form.COSCHEDULING: COSCHEDULING_POD_GROUP,
     Form.VOLCANO: VOLCANO_POD_GROUP,
 }
-_TOLD_BY_EVENT = frozenset({Form.WORKLOAD, Form.COSCHEDULING})
 
 
 def object_kind(form: Form) -> Kind:
@@ -48,18 +47,28 @@ def group_status(report: ReportGroup, stamp: str) -> Json | None:
             return {"conditions": [_condition(report, INITIALLY_SCHEDULED, stamp, holds=report.scheduled)]}
 
 
-def group_note(report: ReportGroup) -> Note | None:
-    """The event for forms that have no other place for it."""
-    group = report.group
-    if group.form not in _TOLD_BY_EVENT:
-        return None
-    kind = object_kind(group.form)
-    subject = Subject(kind.api_version, kind.name, group.namespace, group.name, report.uid)
+def group_note(report: ReportGroup) -> Note:
+    subject = _subject(report)
     if report.scheduled:
-        text = f"Successfully assigned the pods of {group}"
+        text = f"Successfully assigned the pods of {report.group}"
         return Note(report.scheduler_name, subject, "Scheduled", text, "Binding")
-    text = f"{group}: {report.message}"
+    text = _about(report.group, report.message)
     return Note(report.scheduler_name, subject, "FailedScheduling", text, "Scheduling", warning=True)
+
+
+def warning_note(warning: WarnGroup) -> Note:
+    text = _about(warning.group, warning.message)
+    return Note(warning.scheduler_name, _subject(warning), warning.reason, text, "Scheduling", warning=True)
+
+
+def _subject(told: ReportGroup | WarnGroup) -> Subject:
+    kind = object_kind(told.group.form)
+    return Subject(kind.api_version, kind.name, told.group.namespace, told.group.name, told.uid)
+
+
+def _about(group: GroupKey, message: str) -> str:
+    """A Workload has several groups; one has to be named."""
+    return f"{group}: {message}" if group.form is Form.WORKLOAD else message
 
 
 def _volcano_phase(report: ReportGroup) -> str:

@@ -15,7 +15,7 @@ from tests.builders import (
     pod,
     pods,
 )
-from tests.driving import Driver, binds, group_reports, placements, pod_reports
+from tests.driving import Driver, binds, group_reports, group_warnings, placements, pod_reports
 
 KEY = GroupKey(NAMESPACE, "g1")
 
@@ -403,3 +403,47 @@ def test_groups_of_the_same_name_in_two_namespaces_are_two_groups():
     ]
     driver = Driver(node("a"), gang(minimum=2), *members(1), *elsewhere)
     assert driver.bind() == {}
+
+
+def started_gang(minimum=3):
+    started = members(minimum, cpu="1")
+    driver = Driver(*nodes(minimum, cpu="1"), gang(minimum=minimum), *started)
+    bound = driver.bind_and_confirm(*started)
+    driver.decide()
+    return driver, [changed(one, spec={"node_name": bound[one.metadata.name]}) for one in started]
+
+
+def test_a_gang_that_fell_below_its_minimum_says_so_once_and_forms_again():
+    driver, (first, second, _) = started_gang()
+    driver.lose(first)
+    left = "of the 3 pods that must run together are left; others start only if the minimum is reached again"
+    assert group_warnings(driver.decide()) == [("g1", "BelowMinimum", f"2 {left}")]
+    driver.lose(second)
+    assert driver.decide(after=1.0) == []
+    driver.see(*members(1, first=4, cpu="1"))
+    assert driver.decide(after=1.0) == []
+    driver.see(*members(1, first=5, cpu="1"))
+    assert sorted(driver.bind(after=1.0)) == ["p4", "p5"]
+    driver.lose(*members(2, first=4, cpu="1"))
+    assert group_warnings(driver.decide(after=1.0)) == [("g1", "BelowMinimum", f"1 {left}")]
+
+
+def test_a_gang_whose_members_complete_has_lost_nobody():
+    driver, (first, second, _) = started_gang()
+    driver.see(changed(first, status={"phase": "Succeeded"}))
+    assert driver.decide() == []
+    driver.lose(second)
+    assert driver.decide() == []
+
+
+def test_a_failed_member_is_a_loss():
+    driver, (first, _, _) = started_gang()
+    driver.see(changed(first, status={"phase": "Failed"}))
+    assert [warning[1] for warning in group_warnings(driver.decide())] == ["BelowMinimum"]
+
+
+def test_a_gang_that_is_being_deleted_is_not_pitied():
+    driver, (first, _, _) = started_gang()
+    driver.see(changed(gang(minimum=3), metadata={"deletion_timestamp": "2026-01-01T00:00:00Z"}))
+    driver.lose(first)
+    assert group_warnings(driver.decide()) == []

@@ -52,4 +52,4 @@ def test_a_started_gang_that_lost_members_is_not_shown_as_scheduled():
     driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), first, second)
     driver.decide()
     driver.lose(first)
-    assert summaries(driver)["g1"][0] == "WaitingForPods"
+    assert summaries(driver)["g1"][0] == "BelowMinimum"

@@ -113,7 +113,7 @@ def test_a_gang_that_starts_and_a_pod_that_waits(tmp_path, caplog):
         assert values["scheduler_unschedulable_pods", "NodeResourcesFit", OURS] == 1
         assert values["scheduler_cache_size", "nodes"] == 2
         assert values["scheduler_cache_size", "pods"] == 2
-        check_events(await until(scraper.events, lambda events: len(events) == 3))
+        check_events(await until(scraper.events, lambda events: len(events) == 4))
 
     with caplog.at_level(logging.INFO, DECISIONS):
         during(tmp_path, scenario)
@@ -123,6 +123,7 @@ def test_a_gang_that_starts_and_a_pod_that_waits(tmp_path, caplog):
 def check_events(events):
     told = {(e["involvedObject"]["name"], e["reason"], e["type"], e["action"]) for e in events}
     assert told == {
+        ("trainer", "Scheduled", "Normal", "Binding"),
         ("trainer-0", "Scheduled", "Normal", "Binding"),
         ("trainer-1", "Scheduled", "Normal", "Binding"),
         ("huge", "FailedScheduling", "Warning", "Scheduling"),
