@@ -20,6 +20,7 @@ from posse.apiserver.http.kubeconfig import Access, write_kubeconfig
 from posse.apiserver.http.server import Listener, serve
 from posse.apiserver.service import ApiService
 from posse.kinds.registry import NAMESPACE
+from posse.model.feature_gates import ALL_GATES, Gates
 from posse.store.store import Store
 
 TOKEN = "a-token-for-tests-only"
@@ -28,8 +29,9 @@ TOKEN = "a-token-for-tests-only"
 class LiveServer:
     """Serves over HTTPS from its own thread and data directory; nothing is scheduled, no node runs anything."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, gates: Gates = ALL_GATES) -> None:
         self.directory = directory
+        self.gates = gates
         self.token = TOKEN
         self.kubeconfig = directory / "kubeconfig"
         self.certificates: Certificates = ensure_certificates(directory / "tls", time.time())
@@ -67,7 +69,7 @@ class LiveServer:
 
     async def _run(self) -> None:
         store = Store.open(self.directory / "data")
-        self.service = ApiService(store, time.time, random.Random(1))
+        self.service = ApiService(store, time.time, random.Random(1), self.gates)
         committer = Committer(store)
         if not self.service.list(NAMESPACE, None).stored:
             self.service.create(NAMESPACE, "", {"metadata": {"name": "default"}})
@@ -82,8 +84,8 @@ class LiveServer:
 
 
 @contextmanager
-def running_server(directory: Path) -> Iterator[LiveServer]:
-    server = LiveServer(directory)
+def running_server(directory: Path, gates: Gates = ALL_GATES) -> Iterator[LiveServer]:
+    server = LiveServer(directory, gates)
     server.start()
     try:
         yield server

@@ -11,6 +11,7 @@ from posse.model.decoding import decode, unknown_fields
 names = st.sampled_from(["a", "b", "workers", "leader-0"])
 policies = st.one_of(
     st.just({"basic": {}}),
+    st.just({"basic": {"desiredCount": 3}}),
     st.just({"basic": {"notYetKnown": 3}}),
     st.builds(lambda count: {"gang": {"minCount": count}}, st.integers(1, 100)),
 )

@@ -21,9 +21,11 @@ from posse.apiserver.watching import Subscription
 from posse.kinds.admission import admit_create, admit_delete, admit_update
 from posse.kinds.conversion import to_version, version_of
 from posse.kinds.errors import ApiError, FieldError, already_exists, bad_request, conflict, expired, invalid
+from posse.kinds.gating import drop_disabled_fields
 from posse.kinds.judging import creation_errors, update_errors
 from posse.kinds.kind import Json, Kind
 from posse.kinds.registry import NAMESPACE, POD
+from posse.model.feature_gates import ALL_GATES, Gates
 from posse.store.change_log import Interest
 from posse.store.errors import HistoryExpired
 from posse.store.objects import Stored
@@ -44,8 +46,15 @@ class Change(NamedTuple):
 
 
 class ApiService:
-    def __init__(self, store: Store, clock: Callable[[], float], entropy: random.Random) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], float],
+        entropy: random.Random,
+        gates: Gates = ALL_GATES,
+    ) -> None:
         self.store = store
+        self.gates = gates
         self._objects = KindStore(store)
         self._clock = clock
         self._entropy = entropy
@@ -86,7 +95,10 @@ class ApiService:
         stamp_created(kind, obj, self._clock(), self._entropy)
         self._generate_name(kind, obj)
         kind.rules.default(obj)
+        # Twice: admission must not judge what does not count, and what it fills in must not be kept.
+        drop_disabled_fields(kind, obj, None, self.gates)
         admit_create(kind, obj, self._objects)
+        drop_disabled_fields(kind, obj, None, self.gates)
         kind.rules.prepare_create(obj)
         _refuse(kind, obj, creation_errors(kind, obj, version_of(body)))
         if self.store.get(key_of(kind, obj)):
@@ -217,6 +229,7 @@ class ApiService:
         new, rules = change.new, kind.rules
         _check_unmodified(kind, new, old)
         rules.default(new)
+        drop_disabled_fields(kind, new, old.obj, self.gates)
         admit_update(kind, new, self._objects)
         prepare = rules.prepare_status_update if change.subresource == "status" else rules.prepare_update
         prepare(new, old.obj)

@@ -65,6 +65,12 @@ def at_least_one(field: str, number: int) -> list[FieldError]:
     return []
 
 
+def positive(field: str, number: int | None) -> list[FieldError]:
+    if number is None or number > 0:
+        return []
+    return [FieldError.invalid(field, number, "must be greater than or equal to 1")]
+
+
 def not_negative(field: str, number: int | None) -> list[FieldError]:
     if number is None or number >= 0:
         return []

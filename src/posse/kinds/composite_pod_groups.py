@@ -14,7 +14,7 @@ from posse.kinds.group_fields import (
 )
 from posse.kinds.kind import Rules
 from posse.kinds.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.pod_groups import clear_status, default
+from posse.kinds.pod_groups import clear_status, default, keep_unstated
 from posse.model.workload import CompositePodGroup, WorkloadReference
 
 
@@ -47,6 +47,7 @@ def validate_update(new: CompositePodGroup, old: CompositePodGroup) -> list[Fiel
 RULES = Rules(
     default=default,
     prepare_create=clear_status,
+    prepare_update=keep_unstated,
     validate=validate,
     validate_update=validate_update,
     allow_unconditional_update=False,

@@ -10,16 +10,18 @@ from posse.kinds.checks import (
     at_least_one,
     at_most,
     duplicate_names,
-    fixed_fields,
     formatted,
+    immutable,
     one_of,
     optional,
+    positive,
     required,
     union,
 )
 from posse.kinds.errors import FieldError
 from posse.kinds.formats import dns_label, dns_subdomain, label_key
 from posse.model.workload import (
+    BasicSchedulingPolicy,
     CompositeGangSchedulingPolicy,
     CompositePodGroupSchedulingPolicy,
     DisruptionMode,
@@ -39,11 +41,14 @@ PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 
 
 def policy_errors(field: str, new: Policy, old: Policy | None) -> list[FieldError]:
-    """One policy, chosen for good; how many members a gang needs may be changed."""
+    """One policy, chosen for good; how many members it needs or expects may be changed."""
     if new == old:
         return []
     errors = union(field, new, old, ("basic", "gang"))
-    errors += fixed_fields(field, new, old, {"basic": _anything})
+    if old is not None and (new.basic is None) != (old.basic is None):
+        errors.append(immutable(f"{field}.basic"))
+    if isinstance(new.basic, BasicSchedulingPolicy):
+        errors += positive(f"{field}.basic.desiredCount", new.basic.desired_count)
     if old is not None and (new.gang is None) != (old.gang is None):
         text = "field cannot be cleared once set" if new.gang is None else "field cannot be set once created"
         return [*errors, FieldError.invalid(f"{field}.gang", None, text)]
@@ -113,7 +118,3 @@ def _gang_errors(field: str, gang: GangSchedulingPolicy | CompositeGangSchedulin
     if isinstance(gang, GangSchedulingPolicy):
         return at_least_one(f"{field}.minCount", gang.min_count)
     return at_least_one(f"{field}.minGroupCount", gang.min_group_count)
-
-
-def _anything(_field: str, _value: object) -> list[FieldError]:
-    return []

@@ -4,7 +4,7 @@ They follow from the registry alone. A client takes an operation's query paramet
 that the server finds unknown fields, a strategic merge patch that it can be sent one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from posse.kinds.kind import Json, Kind
@@ -53,9 +53,9 @@ _SUBRESOURCE_ACTIONS: dict[str, tuple[_Action, ...]] = {
 }
 
 
-def openapi_v3(group: str, version: str) -> Json:
+def openapi_v3(group: str, version: str, served: Sequence[Kind] = KINDS) -> Json:
     """The document of one group and version, as served under /openapi/v3/apis/<group>/<version>."""
-    kinds = _kinds_of(group, version)
+    kinds = [kind for kind in served if kind.group == group and version in kind.versions]
     paths = {path: item for kind in kinds for path, item in _paths_of(kind, version)}
     return {
         "openapi": "3.0.0",
@@ -63,10 +63,6 @@ def openapi_v3(group: str, version: str) -> Json:
         "paths": paths,
         "components": {"schemas": schemas_of(kinds, version)},
     }
-
-
-def _kinds_of(group: str, version: str) -> list[Kind]:
-    return [kind for kind in KINDS if kind.group == group and version in kind.versions]
 
 
 def _paths_of(kind: Kind, version: str) -> Iterator[tuple[str, Json]]:
@@ -135,10 +131,10 @@ def _operation_id(kind: Kind, version: str, path: str, verb: str) -> str:
     return f"{verb}{group}{version.capitalize()}{scope}{kind.name}{subresource}{everywhere}"
 
 
-def openapi_v2() -> Json:
+def openapi_v2(served: Sequence[Kind] = KINDS) -> Json:
     """All groups and versions in one document of the older dialect, for clients that know no other."""
-    served = dict.fromkeys((kind.group, version) for kind in KINDS for version in kind.versions)
-    documents = [openapi_v3(group, version) for group, version in served]
+    versions = dict.fromkeys((kind.group, version) for kind in served for version in kind.versions)
+    documents = [openapi_v3(group, version, served) for group, version in versions]
     paths = {path: _path_item_v2(item) for document in documents for path, item in document["paths"].items()}
     schemas = {
         name: item for document in documents for name, item in document["components"]["schemas"].items()

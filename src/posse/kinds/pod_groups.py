@@ -11,11 +11,12 @@ from posse.kinds.group_fields import (
     resource_claims_errors,
     workload_reference_errors,
 )
-from posse.kinds.kind import Json, Rules
+from posse.kinds.kind import Json, Rules, keep_status
 from posse.kinds.metadata import metadata_errors, metadata_update_errors
 from posse.model.workload import PodGroup, PodGroupSpec, PodGroupStatus
 
 RESOURCE_CLAIM_STATUSES_MAX = 4
+DEFAULT_PREEMPTION_POLICY = "PreemptLowerPriority"
 
 FIXED_SPEC_CHECKS: dict[str, Check] = {
     "parent_composite_pod_group_name": name_errors,
@@ -29,11 +30,22 @@ def default(obj: Json) -> None:
     """Also serves CompositePodGroup, which has the same defaults."""
     spec = section(obj, "spec")
     fill(spec, "disruptionMode", {"single": {}})
-    fill(spec, "preemptionPolicy", "PreemptLowerPriority")
+    fill(spec, "preemptionPolicy", DEFAULT_PREEMPTION_POLICY)
 
 
 def clear_status(obj: Json) -> None:
     obj.pop("status", None)
+
+
+def keep_unstated(new: Json, old: Json) -> None:
+    """A group that was made while the gate of preemption policies was off has none, and it is fixed."""
+    keep_status(new, old)
+    spec = section(new, "spec")
+    if (
+        "preemptionPolicy" not in old.get("spec", {})
+        and spec.get("preemptionPolicy") == DEFAULT_PREEMPTION_POLICY
+    ):
+        del spec["preemptionPolicy"]
 
 
 def validate(group: PodGroup) -> list[FieldError]:
@@ -82,6 +94,7 @@ def _status_errors(status: PodGroupStatus, spec: PodGroupSpec) -> list[FieldErro
 RULES = Rules(
     default=default,
     prepare_create=clear_status,
+    prepare_update=keep_unstated,
     validate=validate,
     validate_update=validate_update,
     allow_unconditional_update=False,

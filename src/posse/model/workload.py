@@ -34,6 +34,14 @@ _WORKLOAD_REF = Meta(description="The Workload the group comes from, and which o
 class BasicSchedulingPolicy(Shape):
     """Members are scheduled one by one, as if they belonged to no group."""
 
+    desired_count: Annotated[
+        Int32 | None,
+        Meta(
+            description="How many members there will be, at least 1; the scheduler waits a moment for them. A hint: "
+            "members that exist are scheduled without the others in the end."
+        ),
+    ] = None
+
 
 class GangSchedulingPolicy(Shape):
     """Members start together: either at least `minCount` of them find a place, or none is bound."""
@@ -50,6 +58,10 @@ class PodGroupSchedulingPolicy(Shape):
     gang: Annotated[GangSchedulingPolicy | None, _GANG] = None
 
 
+class BasicGroupSchedulingPolicy(Shape):
+    """Child groups are scheduled one by one, as if they had no parent."""
+
+
 class CompositeGangSchedulingPolicy(Shape):
     """Child groups start together: either at least `minGroupCount` of them can start, or none does."""
 
@@ -61,7 +73,7 @@ class CompositeGangSchedulingPolicy(Shape):
 class CompositePodGroupSchedulingPolicy(Shape):
     """Exactly one of basic and gang is set."""
 
-    basic: Annotated[BasicSchedulingPolicy | None, _BASIC] = None
+    basic: Annotated[BasicGroupSchedulingPolicy | None, _BASIC] = None
     gang: Annotated[CompositeGangSchedulingPolicy | None, _GANG] = None
 
 
@@ -120,7 +132,7 @@ class WorkloadReference(Shape):
 
 
 class PodGroupSpec(Shape):
-    """How a PodGroup is to be scheduled. All but gang.minCount is fixed at creation."""
+    """How a PodGroup is to be scheduled. All but gang.minCount and basic.desiredCount is fixed at creation."""
 
     parent_composite_pod_group_name: Annotated[
         str | None, Meta(description="CompositePodGroup this group is a child of; absent at the root.")

@@ -224,3 +224,13 @@ def test_the_status_subresource_of_an_older_version_does_not_judge_the_spec(serv
     seen["spec"] = {"schedulingPolicy": {"basic": {}}, "disruptionMode": "All"}
     updated = service.update(POD_GROUP, "default", "g", seen, subresource="status")
     assert updated["spec"]["schedulingPolicy"] == GANG
+
+
+def test_how_many_members_a_basic_group_expects_is_known_to_every_version(service):
+    basic = {"basic": {"desiredCount": 3}}
+    service.create(WORKLOAD, "default", workload(podGroups=[{"name": "a", "policy": basic}]))
+    stored = service.get(WORKLOAD, "default", "w")
+    assert stored["spec"]["podGroupTemplates"] == [{"name": "a", "schedulingPolicy": basic}]
+    assert to_version(WORKLOAD, stored, "v1alpha1")["spec"]["podGroups"] == [{"name": "a", "policy": basic}]
+    made = service.create(POD_GROUP, "default", group(schedulingPolicy=basic))
+    assert to_version(POD_GROUP, made, "v1alpha2")["spec"]["schedulingPolicy"] == basic

@@ -3,6 +3,7 @@
 import pytest
 
 from posse.kinds.registry import COMPOSITE_POD_GROUP
+from posse.model.decoding import unknown_fields
 
 IMMUTABLE = "Invalid value: null: field is immutable"
 GROUP = {
@@ -92,3 +93,8 @@ def test_status_conditions_are_checked(update_problems):
         "status.conditions[0].lastTransitionTime: Required value: must be set",
         "status.conditions[0].reason: Required value: must be set",
     ]
+
+
+def test_a_group_of_groups_expects_no_number_of_pods():
+    body = {"spec": {"schedulingPolicy": {"basic": {"desiredCount": 3}}}}
+    assert unknown_fields(COMPOSITE_POD_GROUP.struct, body) == ["spec.schedulingPolicy.basic.desiredCount"]

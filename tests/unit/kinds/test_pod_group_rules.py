@@ -385,3 +385,24 @@ def test_status_that_never_was_is_dropped():
 
 def test_update_needs_a_version():
     assert not POD_GROUP.rules.allow_unconditional_update
+
+
+def expecting(count):
+    return {"schedulingPolicy": {"basic": {"desiredCount": count}}}
+
+
+def test_how_many_members_a_basic_group_expects_is_a_positive_number(problems):
+    assert problems(POD_GROUP, BASIC, {"spec": expecting(1)}) == []
+    for count in (0, -1):
+        assert problems(POD_GROUP, BASIC, {"spec": expecting(count)}) == [
+            f"spec.schedulingPolicy.basic.desiredCount: Invalid value: {count}: must be greater than or equal to 1"
+        ]
+
+
+def test_how_many_members_a_basic_group_expects_may_change(update_problems):
+    expects_three = BASIC | {"spec": expecting(3)}
+    assert update_problems(POD_GROUP, BASIC, {"spec": expecting(3)}) == []
+    assert update_problems(POD_GROUP, expects_three, {"spec": expecting(8)}) == []
+    assert update_problems(POD_GROUP, expects_three, {"spec": expecting(None)}) == []
+    [refused] = update_problems(POD_GROUP, expects_three, {"spec": expecting(0)})
+    assert refused.startswith("spec.schedulingPolicy.basic.desiredCount: Invalid value: 0")

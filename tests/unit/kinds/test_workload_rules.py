@@ -340,3 +340,18 @@ def test_what_was_accepted_once_is_not_judged_again(update_problems):
         leaf("b", schedulingPolicy={"gang": {"minCount": 5}}),
     ]
     assert update_problems(WORKLOAD, odd, {"spec": {"podGroupTemplates": templates}}) == []
+
+
+def test_how_many_members_a_template_expects_is_positive_and_may_change(problems, update_problems):
+    def expecting(count):
+        template = {"name": "a", "schedulingPolicy": {"basic": {"desiredCount": count}}}
+        return {"metadata": {"name": "w", "namespace": "ns"}, "spec": {"podGroupTemplates": [template]}}
+
+    assert problems(WORKLOAD, expecting(3)) == []
+    assert update_problems(WORKLOAD, expecting(3), expecting(4)) == []
+    assert problems(WORKLOAD, expecting(0)) == [
+        (
+            "spec.podGroupTemplates[0].schedulingPolicy.basic.desiredCount: Invalid value: 0: "
+            "must be greater than or equal to 1"
+        )
+    ]

@@ -19,7 +19,7 @@ from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tokens import TokenCheck
 from posse.apiserver.service import ApiService
 from posse.kinds.errors import ApiError, internal, no_such_resource, unauthorized
-from posse.kinds.registry import KINDS
+from posse.kinds.gating import served_kinds
 
 HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
 OPEN_PATHS = HEALTH_PATHS | {"/version"}
@@ -43,7 +43,8 @@ def build_app(
     `pages` are texts that others in the process have to tell, by path.
     """
     streams = WatchStreams(service)
-    front = Front(token, Documents(KINDS), Resources(service, committer, clock, streams), pages)
+    documents = Documents(served_kinds(service.gates))
+    front = Front(token, documents, Resources(service, committer, clock, streams), pages)
     app = web.Application(client_max_size=BODY_LIMIT_BYTES)
     app.router.add_route("*", "/{path:.*}", front.handle)
 
@@ -82,7 +83,7 @@ class Front:
         if path not in OPEN_PATHS and not self._token.admits(request.headers.get("Authorization", "")):
             raise unauthorized()
         target = parse_resource_path(raw_path)
-        if target is not None:
+        if target is not None and target.kind in self._documents.kinds:
             return await self._resources.answer(request, target)
         if path in HEALTH_PATHS:
             return web.Response(text="ok")

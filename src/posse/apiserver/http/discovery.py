@@ -1,6 +1,6 @@
 """What the server serves, told in the two ways clients ask: one document per group and version, or all at once.
 
-Derived from the registry of kinds alone, so the documents never change while the process runs.
+Derived from the served kinds alone, so the documents never change while the process runs.
 """
 
 import re

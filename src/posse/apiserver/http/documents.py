@@ -1,6 +1,6 @@
 """Everything the server says about itself: discovery, OpenAPI and its version.
 
-These documents follow from the registry alone. Each is made when first asked for, kept encoded, and carries an ETag,
+These documents follow from the served kinds alone. Each is made when first asked for, kept encoded, and carries an ETag,
 so that clients which keep a copy (kubectl does) are answered with 304.
 """
 
@@ -37,6 +37,7 @@ class Document:
 
 class Documents:
     def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = kinds
         self._kept: dict[tuple[str, str], Document] = {}
         self._makers: dict[tuple[str, str], Callable[[], Json]] = {}
         for path, body in documents(kinds).items():
@@ -49,9 +50,9 @@ class Documents:
             for version in versions_of(kinds, group)
         }
         for path, (group, version) in self._openapi_paths.items():
-            self._makers[f"/openapi/v3/{path}", JSON] = partial(openapi_v3, group, version)
+            self._makers[f"/openapi/v3/{path}", JSON] = partial(openapi_v3, group, version, kinds)
         self._makers["/openapi/v3", JSON] = self._openapi_index
-        self._makers["/openapi/v2", JSON] = openapi_v2
+        self._makers["/openapi/v2", JSON] = partial(openapi_v2, kinds)
         self._makers["/version", JSON] = version_document
 
     def answer(self, request: web.Request, path: str) -> web.Response | None:

@@ -37,7 +37,19 @@ class Client:
 
 
 @pytest.fixture
-def http(live_server):
-    client = Client(live_server)
-    yield client
-    client.session.close()
+def connect():
+    """Make clients of a server, whichever it is."""
+    clients = []
+
+    def to(server):
+        clients.append(Client(server))
+        return clients[-1]
+
+    yield to
+    for client in clients:
+        client.session.close()
+
+
+@pytest.fixture
+def http(live_server, connect):
+    return connect(live_server)
