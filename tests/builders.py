@@ -89,8 +89,8 @@ def gang(name="g1", minimum=2, *, uid="", conditions=(), **spec):
     return _podgroup(name, uid, conditions, gang=GangSchedulingPolicy(min_count=minimum), **spec)
 
 
-def basic_group(name="g1", *, uid="", conditions=(), **spec):
-    return _podgroup(name, uid, conditions, basic=BasicSchedulingPolicy(), **spec)
+def basic_group(name="g1", *, expected=None, uid="", conditions=(), **spec):
+    return _podgroup(name, uid, conditions, basic=BasicSchedulingPolicy(desired_count=expected), **spec)
 
 
 def _podgroup(name, uid, conditions, gang=None, basic=None, **spec):

@@ -12,6 +12,7 @@ PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
 BEING_BOUND = "BeingBound"
 WAITING_FOR_PODS = "WaitingForPods"
+EXPECTING_PODS = "ExpectingPods"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ def held(group: GroupRecord) -> Held | None:
         return Held(SCHEDULER_ERROR, error, is_error=True)
     if group.relies_on_promises:
         return Held(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
+    if present < group.expected and not group.gathered:
+        message = (
+            f"{present} of the {group.expected} pods it expects exist; in a moment it is tried with those"
+        )
+        return Held(EXPECTING_PODS, message)
     return None
 
 
@@ -51,7 +57,7 @@ def _contradiction(group: GroupRecord, podgroup: PodGroup) -> str:
     if not group.states_priority:
         return _members_disagree(pods)
     return _members_disagree(pods) or _members_contradict(
-        pods, group.priority, podgroup.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
+        pods, group.priority, podgroup.spec.preemption_policy
     )
 
 
@@ -65,13 +71,15 @@ def _members_disagree(pods: list[Pod]) -> str:
     return ""
 
 
-def _members_contradict(pods: list[Pod], priority: int, policy: str) -> str:
+def _members_contradict(pods: list[Pod], priority: int, policy: str | None) -> str:
+    """Where the group states no policy, its members need only agree among themselves."""
     whole = "all pods in a single pod group should have the same"
     for pod in pods:
         own_priority = pod.spec.priority or 0
         if own_priority != priority:
             return f"{whole} priority as the pod group's priority, got {own_priority} and {priority}"
         own_policy = pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
-        if own_policy != policy:
+        if policy is not None and own_policy != policy:
             return f"{whole} preemption policy as the pod group's preemption policy, got {own_policy} and {policy}"
-    return ""
+    policies = list(dict.fromkeys(pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY for pod in pods))
+    return f"{whole} preemption policy, got {policies[0]} and {policies[1]}" if len(policies) > 1 else ""

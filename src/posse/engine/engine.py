@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from posse.engine.admissibility import BEING_BOUND, Held, held
+from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, Held, held
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
@@ -28,6 +28,7 @@ from posse.engine.scene import Subject
 from posse.engine.statistics import Statistics, statistics
 from posse.engine.view import REFUSED
 from posse.engine.volume_waits import VolumeWaits
+from posse.model.feature_gates import ALL_GATES, Gates
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -42,11 +43,12 @@ class EngineOptions:
     backoff: Backoff = USUAL_BACKOFF
     faults: PluginFaults = field(default_factory=PluginFaults)
     """Where plugins among the rules of the profiles leave what goes wrong with them."""
+    gates: Gates = ALL_GATES
 
 
 class Engine:
     def __init__(self, options: EngineOptions) -> None:
-        self._known = Intake(options.profiles, options.backoff)
+        self._known = Intake(options.profiles, options.backoff, options.gates)
         self._faults = options.faults
         self._backlog = self._known.backlog
         self._trials = PodTrials(
@@ -65,6 +67,7 @@ class Engine:
         """Work through the queue, up to a bound; call again while `has_work`."""
         self._tried = []
         self._known.stamp_newly_queued(now)
+        self._known.end_gatherings(now)
         settled = self._volume_waits.settle(now)
         decisions: list[Decision] = [*self._known.take_unreadable_pods()]
         self._settle_groups(now, decisions)
@@ -87,7 +90,7 @@ class Engine:
 
     def next_wakeup(self) -> float | None:
         """When to call `decide` even if nothing happens."""
-        sources = (self._backlog, self._volume_waits, self._known.room_keeper)
+        sources = (self._backlog, self._volume_waits, self._known.room_keeper, self._known.gatherings)
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)
 
@@ -137,8 +140,12 @@ class Engine:
             self._backlog.put_aside(group.key, now)
         else:
             self._backlog.remove(group.key)
+        if hold.reason == EXPECTING_PODS:
+            self._known.gatherings.begin(group.key, now)
 
     def _queue_group(self, group: GroupRecord, waiting: list[PodRecord], now: float) -> None:
+        group.gathered = True
+        self._known.gatherings.end(group.key)
         entry = self._backlog.get(group.key)
         oldest = waiting[0]
         for record in waiting:

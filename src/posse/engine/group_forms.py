@@ -7,11 +7,15 @@ that a group came from.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from posse.engine.decisions import Form, GroupKey
 from posse.model import coscheduling, volcano
+from posse.model.feature_gates import Gate, Gates
 from posse.model.meta import Condition, ObjectMeta, Quantity
 from posse.model.pod import Pod
 from posse.model.workload import (
+    BasicSchedulingPolicy,
     GangSchedulingPolicy,
     PodGroup,
     PodGroupSchedulingPolicy,
@@ -110,6 +114,20 @@ def implied_group(workload: Workload, key: GroupKey) -> PodGroup | None:
             )
             return PodGroup(metadata=workload.metadata, spec=spec)
     return None
+
+
+def permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
+    """The group without what feature gates forbid to act upon; the object may well have it."""
+    spec, policy = podgroup.spec, podgroup.spec.scheduling_policy
+    if Gate.COMPOSITE_POD_GROUP not in gates:
+        spec = replace(spec, parent_composite_pod_group_name=None)
+    if Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING not in gates:
+        spec = replace(spec, scheduling_constraints=None)
+    if Gate.POD_GROUP_PREEMPTION_POLICY not in gates:
+        spec = replace(spec, preemption_policy=None)
+    if Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT not in gates and policy.basic is not None:
+        spec = replace(spec, scheduling_policy=replace(policy, basic=BasicSchedulingPolicy()))
+    return podgroup if spec is podgroup.spec else replace(podgroup, spec=spec)
 
 
 def absence(key: GroupKey) -> str:

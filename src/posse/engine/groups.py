@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import Form, GroupKey
-from posse.engine.group_forms import INITIALLY_SCHEDULED, GroupObject, describe, implied_group
+from posse.engine.group_forms import INITIALLY_SCHEDULED, GroupObject, describe, implied_group, permitted
+from posse.model.feature_gates import ALL_GATES, Gates
 from posse.model.meta import Condition, Quantity
 from posse.model.workload import PodGroup, Workload
 
@@ -29,12 +30,21 @@ class GroupRecord:
     """It is not tried until its promised members are seen on their nodes, or refused."""
     reported: tuple[str, str] = ("", "")
     """Reason and message last written for PodGroupInitiallyScheduled=False."""
+    gathered: bool = False
+    """It has been free to be tried, all the pods it expects being there or not; it does not wait for them again."""
 
     @property
     def minimum(self) -> int:
         """How many must be placed before any is bound: a basic group starts with whatever fits."""
         policy = self.podgroup.spec.scheduling_policy if self.podgroup is not None else None
         return policy.gang.min_count if policy is not None and policy.gang is not None else 1
+
+    @property
+    def expected(self) -> int:
+        """How many members a basic group says there will be; 0 if it does not say."""
+        policy = self.podgroup.spec.scheduling_policy if self.podgroup is not None else None
+        basic = policy.basic if policy is not None else None
+        return (basic.desired_count or 0) if basic is not None else 0
 
     @property
     def states_priority(self) -> bool:
@@ -88,7 +98,8 @@ class GroupBook:
     What a Workload implies exists only with members: how many replicas there are is known from nothing else.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, gates: Gates = ALL_GATES) -> None:
+        self._gates = gates
         self._groups: dict[GroupKey, GroupRecord] = {}
         self._workloads: dict[tuple[str, str], Workload] = {}
         self._implied: dict[tuple[str, str], dict[GroupKey, GroupRecord]] = {}
@@ -111,7 +122,7 @@ class GroupBook:
         description = describe(obj)
         group = self._get_or_make(description.key)
         group.minimum_resources = description.minimum_resources
-        _define(group, description.podgroup)
+        _define(group, permitted(description.podgroup, self._gates))
         return group
 
     def put_workload(self, workload: Workload) -> list[GroupKey]:
@@ -132,7 +143,8 @@ class GroupBook:
     def _describe_implied(self, group: GroupRecord) -> bool:
         before = self.definition(group.key)
         workload = self._workloads.get((group.key.namespace, group.key.name))
-        _define(group, None if workload is None else implied_group(workload, group.key))
+        implied = None if workload is None else implied_group(workload, group.key)
+        _define(group, None if implied is None else permitted(implied, self._gates))
         return self.definition(group.key) != before
 
     def not_yet_scheduled(self, key: GroupKey) -> None:
@@ -188,7 +200,7 @@ def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
     before = group.podgroup
     if podgroup is None or (before is not None and before.metadata.uid != podgroup.metadata.uid):
         group.scheduled, group.reported = False, ("", "")
-        group.has_completed_members = group.is_known_to_be_short = False
+        group.has_completed_members = group.is_known_to_be_short = group.gathered = False
     group.podgroup = podgroup
     condition = _initially_scheduled(podgroup) if podgroup is not None else None
     if condition is not None:

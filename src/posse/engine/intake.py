@@ -15,6 +15,7 @@ from posse.engine.events import (
     Observed,
     ReportWithheld,
 )
+from posse.engine.gathering import Gatherings
 from posse.engine.group_forms import GroupObject, group_of, key_of
 from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.kept_room import RoomKeeper
@@ -24,6 +25,7 @@ from posse.engine.profile import Profile
 from posse.engine.services import Selector, selects
 from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
@@ -37,13 +39,14 @@ _NEVER_REPORTED = ("", "", "")
 
 
 class Intake:
-    def __init__(self, profiles: Mapping[str, Profile], backoff: Backoff) -> None:
+    def __init__(self, profiles: Mapping[str, Profile], backoff: Backoff, gates: Gates = ALL_GATES) -> None:
         self.state = ClusterState(profiles)
-        self.groups = GroupBook()
+        self.groups = GroupBook(gates)
         self.budgets = BudgetBook()
         self.nominations = Nominations(self.state)
         self.backlog = Backlog(backoff)
         self.room_keeper = RoomKeeper(self.state, self.groups, self.backlog)
+        self.gatherings = Gatherings()
         self.pods: dict[str, PodRecord] = {}
         """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
         self._unsettled_groups: dict[GroupKey, bool] = {}
@@ -56,6 +59,8 @@ class Intake:
         self._unreadable_pods: dict[str, ReportPod | None] = {}
         """Pods whose requests or selectors make no sense, with what is still to be said of them; by uid."""
         self._scheduler_names = profiles.keys()
+        self._reads_groups = Gate.GANG_SCHEDULING in gates
+        """Otherwise every pod stands for itself, whatever it names."""
         self._arrivals = 0
 
     def absorb(self, event: ClusterEvent) -> None:
@@ -134,6 +139,8 @@ class Intake:
             self.backlog.wake(uid)
 
     def _group_observed(self, obj: GroupObject) -> None:
+        if not self._reads_groups:
+            return
         before = self.groups.definition(key_of(obj))
         group = self.groups.put(obj)
         if before != self.groups.definition(group.key):
@@ -154,7 +161,7 @@ class Intake:
             self._pod_changed(record, pod)
 
     def _pod_appeared(self, pod: Pod) -> None:
-        group = group_of(pod)
+        group = self._group_of(pod)
         ours = pod.spec.scheduler_name in self._scheduler_names
         if not (pod.spec.node_name or ours or group):
             return
@@ -205,9 +212,12 @@ class Intake:
                 return
         self._requeue(record)
 
+    def _group_of(self, pod: Pod) -> GroupKey | None:
+        return group_of(pod) if self._reads_groups else None
+
     def _changed_group(self, record: PodRecord) -> bool:
         """Have the pod join the group that it names now, if that is another one."""
-        group, before = group_of(record.pod), record.group
+        group, before = self._group_of(record.pod), record.group
         if group == before:
             return False
         if before is not None:
@@ -248,7 +258,7 @@ class Intake:
             self._unreadable_pods.setdefault(pod.metadata.uid, None if known else report)
 
     def _pod_finished(self, pod: Pod) -> None:
-        key = group_of(pod) if pod.status.phase == "Succeeded" else None
+        key = self._group_of(pod) if pod.status.phase == "Succeeded" else None
         group = self.groups.get(key) if key is not None else None
         if group is not None:
             group.has_completed_members = True
@@ -305,6 +315,14 @@ class Intake:
         for record in self._newly_queued:
             record.queued_at = now
         self._newly_queued = []
+
+    def end_gatherings(self, now: float) -> None:
+        """Have the groups looked at that have waited long enough for the pods they expect."""
+        for key in self.gatherings.take_over(now):
+            group = self.groups.get(key)
+            if group is not None:
+                group.gathered = True
+                self._unsettled_groups.setdefault(key, False)
 
     def take_unsettled_groups(self) -> dict[GroupKey, bool]:
         taken, self._unsettled_groups = self._unsettled_groups, {}

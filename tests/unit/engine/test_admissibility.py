@@ -65,11 +65,19 @@ def test_one_gated_member_holds_the_whole_group():
             "all pods in a single pod group should have the same priority as the pod group's priority, got 0 and 5",
         ),
         (
-            gang(minimum=1),
+            gang(minimum=1, preemption_policy="PreemptLowerPriority"),
             [pod("a", preemption_policy="Never")],
             (
                 "all pods in a single pod group should have the same preemption policy as the pod group's "
                 "preemption policy, got Never and PreemptLowerPriority"
+            ),
+        ),
+        (
+            gang(minimum=1),
+            [pod("a", preemption_policy="Never"), pod("b")],
+            (
+                "all pods in a single pod group should have the same preemption policy, "
+                "got Never and PreemptLowerPriority"
             ),
         ),
         (
@@ -86,7 +94,7 @@ def test_one_gated_member_holds_the_whole_group():
             "topology constraints are not supported by this version of Posse",
         ),
     ],
-    ids=["scheduler", "priority", "preemption", "composite", "topology"],
+    ids=["scheduler", "priority", "preemption", "policies", "composite", "topology"],
 )
 def test_a_group_that_contradicts_itself_is_an_error(podgroup, pods, message):
     waits = hold(podgroup, *pods)
@@ -96,7 +104,8 @@ def test_a_group_that_contradicts_itself_is_an_error(podgroup, pods, message):
 def test_equal_priorities_and_policies_do_not_contradict():
     podgroup = gang(minimum=1, priority=5, preemption_policy="Never")
     assert hold(podgroup, pod("a", priority=5, preemption_policy="Never")) is None
-    assert hold(gang(minimum=1), pod("a", preemption_policy="PreemptLowerPriority")) is None
+    assert hold(gang(minimum=1), pod("a", preemption_policy="PreemptLowerPriority"), pod("b")) is None
+    assert hold(gang(minimum=1), pod("a", preemption_policy="Never")) is None
 
 
 def test_constraints_without_topology_are_fine():
