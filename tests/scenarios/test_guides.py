@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from posse.model.feature_gates import NEEDS, Gate
+
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 30.0
 
@@ -30,10 +32,16 @@ def posse(line, kubeconfig):
 
 
 @pytest.fixture
-def cluster(tmp_path):
+def words(request):
+    """What the guide adds to `posse up`."""
+    return getattr(request, "param", [])
+
+
+@pytest.fixture
+def cluster(tmp_path, words):
     """The kubeconfig of a running cluster like the one the guides start with."""
     kubeconfig = tmp_path / "kubeconfig"
-    command = [sys.executable, "-m", "posse", "up", "--port", "0", "--data-dir", tmp_path / "data"]
+    command = [sys.executable, "-m", "posse", "up", *words, "--port", "0", "--data-dir", tmp_path / "data"]
     environment = os.environ | {"XDG_DATA_HOME": str(tmp_path)}
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(
@@ -100,3 +108,29 @@ def test_every_form_of_membership_goes_as_its_guide_says(cluster):
         posse(line, cluster)
     for prefix, count in _MEMBERS.items():
         wait_until(lambda p=prefix, c=count: running(cluster, p) == c, f"the pods of {prefix}")
+
+
+GATES_PAGE = ROOT / "docs" / "guides" / "feature-gates.md"
+GATES = re.findall(r"^    posse up (--feature-gates=.*)$", GATES_PAGE.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("words", [GATES], indirect=True)
+def test_gates_go_as_their_guide_says(cluster):
+    for line in commands_of(GATES_PAGE):
+        posse(line, cluster)
+    wait_until(lambda: running(cluster, "colossus") == 8, "the pods that fit by themselves")
+    wait_until(lambda: running(cluster, "expecting") == 2, "the pods of a group that expects more")
+    assert all("status" not in group for group in listed(cluster, "podgroups"))
+
+
+def test_the_guide_to_gates_names_each_with_what_it_needs():
+    rows = {
+        row[0]: set(re.findall(r"`(\w+)`", row[1]))
+        for row in re.findall(r"^\| `(\w+)` \|([^|]*)\|", GATES_PAGE.read_text(), re.MULTILINE)
+    }
+    assert rows == {gate.value: {needed.value for needed in NEEDS.get(gate, ())} for gate in Gate}
+
+
+def test_a_group_that_expects_more_pods_starts_with_those_there_are(cluster):
+    posse("posse apply -f examples/desired-count/servers.yaml", cluster)
+    wait_until(lambda: running(cluster, "expecting") == 2, "the two pods that exist")

@@ -9,8 +9,11 @@ import yaml
 from posse.apiserver.http.kubeconfig import CONTEXT
 from posse.cli.examples import example_names, read_example
 from posse.cli.locations import default_data_dir
+from posse.cli.manifests import Manifest
 from posse.cli.problems import Misuse, Problem
+from posse.kinds.gating import served_kinds
 from posse.kubelet.nodes import Level, TopologyError, parse_topology
+from posse.model.feature_gates import Gate, GateError, Gates, parse_gates
 from posse.runtime.logs import log_decisions_to
 from posse.runtime.options import ClusterOptions
 
@@ -80,6 +83,15 @@ ConfigOption = Annotated[
         rich_help_panel=SCHEDULING,
     ),
 ]
+FeatureGatesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=BOOL,...",
+        help=f"Switch feature gates off or on, as in GangScheduling=false; all are on by default: {', '.join(Gate)}. "
+        "May be repeated.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
 
 LogDecisionsOption = Annotated[
     str,
@@ -99,6 +111,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     port: PortOption = DEFAULT_PORT,
     kubeconfig: KubeconfigOption = None,
     config: ConfigOption = None,
+    feature_gates: FeatureGatesOption = None,
     log_decisions: LogDecisionsOption = "",
 ) -> None:
     """Start a cluster on this machine: API server, scheduler and simulated nodes in one process.
@@ -113,7 +126,10 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
       posse up --example gang                       with a gang to look at
 
       posse up --nodes 64 --topology block=2,rack=4 --data-dir /tmp/lab --port 0
+
+      posse up --feature-gates=GangScheduling=false,WorkloadAwarePreemption=false
     """
+    gates = _gates(feature_gates or [])
     options = ClusterOptions(
         data_dir=(data_dir or default_data_dir()).expanduser().absolute(),
         port=port,
@@ -121,8 +137,9 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
         topology=_levels(topology),
         extra_kubeconfig=_replaceable(kubeconfig.expanduser().absolute()) if kubeconfig else None,
         config=config.expanduser().absolute() if config else None,
+        gates=gates,
     )
-    examples = [manifest for name in example or [] for manifest in read_example(name)]
+    examples = [manifest for name in example or [] for manifest in _example(name, gates)]
     if log_decisions:
         _log_decisions(log_decisions)
     # The server and the engine take a while to load; completion and the other verbs need neither.
@@ -136,6 +153,23 @@ def _levels(text: str) -> tuple[Level, ...]:
         return parse_topology(text)
     except TopologyError as error:
         raise Misuse(f"--topology: {error}; for example --topology block=2,rack=4") from error
+
+
+def _gates(texts: list[str]) -> Gates:
+    try:
+        return parse_gates(texts)
+    except GateError as error:
+        raise Misuse(f"--feature-gates: {error}") from error
+
+
+def _example(name: str, gates: Gates) -> list[Manifest]:
+    manifests = read_example(name)
+    served = served_kinds(gates)
+    for manifest in manifests:
+        if manifest.kind not in served:
+            kind = manifest.kind
+            raise Misuse(f"--example: {name} has a {kind.name}, which --feature-gates switches off")
+    return manifests
 
 
 def _log_decisions(destination: str) -> None:

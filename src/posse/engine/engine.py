@@ -49,6 +49,7 @@ class EngineOptions:
 class Engine:
     def __init__(self, options: EngineOptions) -> None:
         self._known = Intake(options.profiles, options.backoff, options.gates)
+        self.gates = options.gates
         self._faults = options.faults
         self._backlog = self._known.backlog
         self._trials = PodTrials(

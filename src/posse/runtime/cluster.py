@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 from posse.apiserver.committer import Committer
 from posse.apiserver.http.app import build_app
@@ -54,7 +55,7 @@ class EmbeddedCluster:
             self._start_store(parts)
             await create_missing(self._transport, bootstrap_objects())
             await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, time.time())
-            self._start_background(parts, configuration.options)
+            self._start_background(parts, replace(configuration.options, gates=self._options.gates))
             await self._start_server(parts)
             self._parts = parts.pop_all()
 
@@ -89,7 +90,7 @@ class EmbeddedCluster:
         parts.callback(store.close)
         self._committer = Committer(store)
         parts.push_async_callback(self._committer.close)
-        self._service = ApiService(store, time.time, random.SystemRandom())
+        self._service = ApiService(store, time.time, random.SystemRandom(), self._options.gates)
         self._transport = LocalTransport(self._service, self._committer)
         self._is_new = not self._service.list(NAMESPACE, None).items
 

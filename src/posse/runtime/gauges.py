@@ -6,11 +6,16 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from posse.engine.statistics import Queue, Statistics
+from posse.model.feature_gates import Gate, Gates
+
+# On unless somebody switches it off: that is what Kubernetes calls beta.
+GATE_STAGE = "BETA"
 
 
 class Gauges(Collector):
-    def __init__(self, statistics: Callable[[], Statistics]) -> None:
+    def __init__(self, statistics: Callable[[], Statistics], gates: Gates) -> None:
         self._statistics = statistics
+        self._gates = gates
 
     def collect(self) -> Iterator[Metric]:
         now = self._statistics()
@@ -41,6 +46,12 @@ class Gauges(Collector):
             "What the scheduler knows of the cluster.",
             ("type",),
             [(("nodes",), now.nodes), (("pods",), now.pods), (("assumed_pods",), now.assumed_pods)],
+        )
+        yield _gauge(
+            "kubernetes_feature_enabled",
+            "Which feature gates are on.",
+            ("name", "stage"),
+            [((gate.value, GATE_STAGE), int(gate in self._gates)) for gate in Gate],
         )
 
 

@@ -20,6 +20,7 @@ from prometheus_client.exposition import choose_encoder
 from posse.engine.attempts import Tried
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, Placement, PodRef, ReportPod
 from posse.engine.statistics import Statistics
+from posse.model.feature_gates import ALL_GATES, Gates
 from posse.runtime.gauges import Gauges
 from posse.runtime.histogram import Histogram
 from posse.runtime.witness import Round
@@ -46,7 +47,9 @@ VICTIM_BUCKETS = exponential(1, 7)
 class Metrics:
     """A witness of scheduling. `statistics` is asked at every scrape."""
 
-    def __init__(self, statistics: Callable[[], Statistics], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, statistics: Callable[[], Statistics], clock: Callable[[], float], gates: Gates = ALL_GATES
+    ) -> None:
         # When a series began is of no use here, and kube-scheduler does not tell it either.
         disable_created_metrics()  # type: ignore[no-untyped-call]  # The library left its type out.
         self._clock = clock
@@ -101,7 +104,7 @@ class Metrics:
         )
         Info("posse_build", "The version that runs.", registry=self._registry).info({"version": VERSION})
         ProcessCollector(registry=self._registry)
-        self._registry.register(Gauges(statistics))
+        self._registry.register(Gauges(statistics, gates))
 
     def page(self, accept: str) -> tuple[bytes, str]:
         """Everything, in the form that an Accept header asks for, and the type of that form."""

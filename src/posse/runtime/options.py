@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from posse.kubelet.nodes import Level
+from posse.model.feature_gates import ALL_GATES, Gates
 
 KUBECONFIG_NAME = "kubeconfig"
 
@@ -20,6 +21,7 @@ class ClusterOptions:
     extra_kubeconfig: Path | None = None
     # A KubeSchedulerConfiguration.
     config: Path | None = None
+    gates: Gates = ALL_GATES
 
     @property
     def kubeconfig(self) -> Path:

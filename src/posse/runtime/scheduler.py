@@ -58,7 +58,7 @@ class SchedulerLoop:
         self._engine = engine
         self._clock = clock
         self._recorder = EventRecorder(transport, clock)
-        self.metrics = Metrics(engine.statistics, clock)
+        self.metrics = Metrics(engine.statistics, clock, engine.gates)
         self._witness = Witnesses(self.metrics, DecisionLog(clock))
         self._carrier = Carrier(transport, self._recorder, self._witness, clock)
         self._rounds: asyncio.Queue[Round] = asyncio.Queue(_MOST_ROUNDS_AHEAD)

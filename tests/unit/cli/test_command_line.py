@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from posse.apiserver.http.kubeconfig import Access, kubeconfig
+from posse.model.feature_gates import ALL_GATES, Gate
 from posse.runtime.options import ClusterOptions
 from posse.version import VERSION
 
@@ -57,6 +58,19 @@ def test_up_with_everything(posse, asked, tmp_path):
     assert len(examples) == 9
 
 
+def test_up_hands_the_feature_gates_on(posse, asked):
+    words = ["--feature-gates=DelayedPreemption=false,WorkloadWithJob=true", "--feature-gates"]
+    assert posse("up", *words, "WorkloadWithJob=false").code == 0
+    ((options, _),) = asked
+    assert ALL_GATES - options.gates == {Gate.DELAYED_PREEMPTION, Gate.WORKLOAD_WITH_JOB}
+
+
+def test_help_names_every_feature_gate(posse):
+    text = posse("up", "--help").out
+    assert all(gate in text for gate in Gate)
+    assert "--feature-gates=GangScheduling=false,WorkloadAwarePreemption=false" in text
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
@@ -66,6 +80,30 @@ def test_up_with_everything(posse, asked, tmp_path):
         (["--nodes", "many"], 2, "--nodes"),
         (["--port", "70000"], 2, "--port"),
         (["--unknown"], 2, "--unknown"),
+        (
+            ["--feature-gates", "Gangs=true"],
+            2,
+            '--feature-gates: there is no feature gate "Gangs"; known are GenericWorkload, GangScheduling,',
+        ),
+        (["--feature-gates=GangScheduling"], 2, "write GangScheduling=true or GangScheduling=false"),
+        (
+            ["--feature-gates=GangScheduling=maybe"],
+            2,
+            '--feature-gates: GangScheduling is "maybe", which is neither true nor false',
+        ),
+        (
+            ["--feature-gates=TopologyAwareWorkloadScheduling=false"],
+            2,
+            (
+                "--feature-gates: CompositePodGroup needs TopologyAwareWorkloadScheduling, which is off; "
+                "add CompositePodGroup=false"
+            ),
+        ),
+        (
+            ["--example", "gang", *(f"--feature-gates={gate}=false" for gate in Gate)],
+            2,
+            "--example: gang has a PodGroup, which --feature-gates switches off",
+        ),
     ],
 )
 def test_up_refuses_what_makes_no_sense(posse, asked, words, code, says):

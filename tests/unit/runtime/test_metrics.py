@@ -6,6 +6,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from posse.engine.decisions import PodRef
+from posse.model.feature_gates import ALL_GATES, Gate
 from posse.runtime.metrics import Metrics
 from posse.runtime.witness import Round
 from tests.builders import basic_group, gang, node, nodes, pod, pods, taint
@@ -183,3 +184,14 @@ def test_the_page_comes_in_the_form_that_is_asked_for(accept, content_type):
     assert told.startswith(content_type)
     assert b"posse_build_info{" in body
     assert b"_created" not in body
+
+
+def test_feature_gates_are_told_as_kubernetes_tells_them():
+    gates = ALL_GATES - {Gate.DELAYED_PREEMPTION}
+    found = values(Metrics(Driver().engine.statistics, time.time, gates))
+    told = {
+        dict(labels)["name"]: value
+        for (name, labels), value in found.items()
+        if name == "kubernetes_feature_enabled"
+    }
+    assert told == {gate.value: float(gate in gates) for gate in Gate}
