@@ -38,6 +38,11 @@ def held(group: GroupRecord) -> Held | None:
     error = _contradiction(group, podgroup)
     if error:
         return Held(SCHEDULER_ERROR, error, is_error=True)
+    return _premature(group, present)
+
+
+def _premature(group: GroupRecord, present: int) -> Held | None:
+    """Why it is better to wait for what is about to happen anyway."""
     if group.relies_on_promises:
         return Held(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
     if present < group.expected and not group.gathered:
