@@ -33,6 +33,16 @@ class Attempt:
     refused: tuple[tuple[PodRecord, Verdict], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What an attempt would give if it were made now."""
+
+    verdict: Verdict
+    placements: tuple[tuple[PodRecord, str], ...]
+    """Where pods would go; empty unless the verdict is success."""
+    refused: tuple[tuple[PodRecord, Verdict], ...]
+
+
 def try_pods(state: ClusterState, subject: Subject, records: Sequence[PodRecord]) -> Attempt:
     """Place pods that are alike, each on its own account; those that find no node are refused."""
     draft = Draft(state)
@@ -44,21 +54,38 @@ def try_pods(state: ClusterState, subject: Subject, records: Sequence[PodRecord]
 
 
 def try_group(state: ClusterState, group: GroupRecord) -> Attempt:
+    attempt, draft = _attempt(state, group)
+    if draft is not None:
+        draft.commit()
+    return attempt
+
+
+def probe_group(state: ClusterState, group: GroupRecord) -> Probe:
+    """Try the group and take everything back: the state is as it was, to the last bit."""
+    attempt, draft = _attempt(state, group)
+    placements = tuple((record, record.node) for record in attempt.placed)
+    if draft is not None:
+        draft.roll_back()
+    return Probe(attempt.verdict, placements, attempt.refused)
+
+
+def _attempt(state: ClusterState, group: GroupRecord) -> tuple[Attempt, Draft | None]:
+    """Where the group fits, its pods are in the draft, which is still open."""
     members = group.unattached()
     if missing := missing_resources(state, group):
-        return _refused_together(members, Verdict(Code.UNSCHEDULABLE, missing, proof=Proof()))
+        return _refused_together(members, Verdict(Code.UNSCHEDULABLE, missing, proof=Proof())), None
     classes = classes_of(state, members)
     first = _run(state, group, classes, fill)
     if first.succeeded:
-        return _committed(state, group, first)
+        return _accepted(state, group, first)
     first.draft.roll_back()
     proof = proof_of(state, group, classes)
     for ordered, way in other_ways(state, classes) if proof.doubts else ():
         other = _run(state, group, ordered, way, stops_early=True)
         if other.succeeded:
-            return _committed(state, group, other)
+            return _accepted(state, group, other)
         other.draft.roll_back()
-    return _refused(group, members, first, proof)
+    return _refused(group, members, first, proof), None
 
 
 @dataclass(slots=True)
@@ -104,13 +131,14 @@ def _run(
     return made
 
 
-def _committed(state: ClusterState, group: GroupRecord, made: _Pass) -> Attempt:
+def _accepted(state: ClusterState, group: GroupRecord, made: _Pass) -> tuple[Attempt, Draft | None]:
     if objection := _objection(state, group):
         made.draft.roll_back()
         proof = Proof((objection.partition(":")[0],))
-        return _refused_together(group.unattached(), Verdict(Code.UNSCHEDULABLE, objection, proof=proof))
+        verdict = Verdict(Code.UNSCHEDULABLE, objection, proof=proof)
+        return _refused_together(group.unattached(), verdict), None
     no_gang_below_minimum(group.key, made.attached + made.placed, group.minimum)
-    return Attempt(SUCCESS, made.draft.commit(), _own_verdicts(made.short))
+    return Attempt(SUCCESS, made.draft.placed(), _own_verdicts(made.short)), made.draft
 
 
 def _own_verdicts(short: Sequence[Shortfall]) -> tuple[tuple[PodRecord, Verdict], ...]:

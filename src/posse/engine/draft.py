@@ -77,8 +77,12 @@ class Draft:
             if isinstance(step, _Placed):
                 record.volumes = ()
 
+    def placed(self) -> tuple[PodRecord, ...]:
+        """The pods that were placed, in order."""
+        return tuple(record for step in self._steps if isinstance(step, _Placed) for record in step.records)
+
     def commit(self) -> tuple[PodRecord, ...]:
         """Keep what was done; returns the pods that were placed, in order."""
-        placed = [record for step in self._steps if isinstance(step, _Placed) for record in step.records]
+        placed = self.placed()
         self._steps.clear()
-        return tuple(placed)
+        return placed

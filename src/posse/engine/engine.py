@@ -4,7 +4,7 @@ Equal events and equal times give equal decisions. The engine takes its own deci
 otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,7 @@ from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import try_group
 from posse.engine.decisions import Decision, GroupKey
 from posse.engine.events import ClusterEvent
+from posse.engine.explaining import Explanation, PodExplanation, explain, explain_pod
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
@@ -25,6 +26,7 @@ from posse.engine.profile import Profile
 from posse.engine.reports import tell_fallen_short, tell_group, tell_held, tell_pods, tell_started
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
+from posse.engine.situations import Situation, situation
 from posse.engine.statistics import Statistics, statistics
 from posse.engine.view import REFUSED
 from posse.engine.volume_waits import VolumeWaits
@@ -108,6 +110,16 @@ class Engine:
 
     def overview(self) -> Overview:
         return overview(self._known)
+
+    def situations(self) -> Iterator[Situation]:
+        """How every group stands, in order of their first sight."""
+        return (situation(self._known, group) for group in self._known.groups)
+
+    def explain(self, key: GroupKey) -> Explanation | None:
+        return explain(self._known, key)
+
+    def explain_pod(self, uid: str) -> PodExplanation | None:
+        return explain_pod(self._known, self._trials, uid)
 
     def _settle_groups(self, now: float, decisions: list[Decision]) -> None:
         """For every group that changed: may it be tried now?"""

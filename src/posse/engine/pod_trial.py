@@ -19,6 +19,7 @@ from posse.engine.preemption.candidates import Preemptor, Search
 from posse.engine.preemption.preempt import Outcome, preempt
 from posse.engine.preemption.units import priority_of
 from posse.engine.scene import Subject
+from posse.engine.search.fill import fill
 from posse.engine.verdict import SUCCESS, Code, Verdict
 from posse.engine.view import REFUSED
 
@@ -42,6 +43,16 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
+class PodProbe:
+    """What a trial of one pod would give if it were made now."""
+
+    node: str
+    """Where it would go; empty if nowhere."""
+    outcome: Outcome | None = None
+    """Of the search for victims, where one is made."""
+
+
+@dataclass(frozen=True, slots=True)
 class PodTrials:
     state: ClusterState
     groups: GroupBook
@@ -56,13 +67,36 @@ class PodTrials:
             self.nominations.drop(record)
         return self._make_room(subject, attempt)
 
+    def probe(self, record: PodRecord) -> PodProbe:
+        """Try one pod and take everything back: the state is as it was, to the last bit."""
+        subject = self.state.subject(record)
+        with self.nominations.held(record.priority, [record.ref.uid]):
+            row = self._nominated_row(subject, record)
+            node = self._first_choice(subject, record) if row is None else record.nominated
+            verdict = self.state.view(subject).refuse()
+        if node or not self.state.profile(subject.pod_class).preempts or not len(self.state.nodes):
+            return PodProbe(node)
+        return PodProbe(node, self._preempt(subject, record, verdict))
+
+    def _first_choice(self, subject: Subject, record: PodRecord) -> str:
+        draft = Draft(self.state)
+        fill(self.state, draft, subject, [record])
+        node = record.node
+        draft.roll_back()
+        return node
+
     def _take_nominated(self, subject: Subject, records: Sequence[PodRecord]) -> Attempt | None:
-        row = self.state.nodes.row_of.get(records[0].nominated)
-        if len(records) > 1 or row is None or self.state.view(subject).totals()[row] == REFUSED:
+        row = self._nominated_row(subject, records[0])
+        if len(records) > 1 or row is None:
             return None
         draft = Draft(self.state)
         draft.place(records, np.array([row]))
         return Attempt(SUCCESS, draft.commit())
+
+    def _nominated_row(self, subject: Subject, record: PodRecord) -> int | None:
+        """Of the node where room was made for the pod, if the room is there."""
+        row = self.state.nodes.row_of.get(record.nominated)
+        return None if row is None or self.state.view(subject).totals()[row] == REFUSED else row
 
     def _make_room(self, subject: Subject, attempt: Attempt) -> Trial:
         if not self.state.profile(subject.pod_class).preempts:

@@ -38,9 +38,23 @@ class Shortfall:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Lack:
+    """The resource that keeps pods off most of the nodes that have no other objection to them."""
+
+    resource: str
+    index: int
+    wanted: int
+    """By one pod."""
+    open_rows: BoolArray
+    """Nodes where nothing but lack of resources is in the way."""
+    short: BoolArray
+    """Those of them that have too little of this one."""
+
+
 def shortfall(state: ClusterState, subject: Subject, records: Sequence[PodRecord]) -> Shortfall:
     verdict = state.view(subject).refuse()
-    return Shortfall(subject, tuple(records), verdict, _lack(state, subject, len(records)))
+    return Shortfall(subject, tuple(records), verdict, _lack_in_words(state, subject, len(records)))
 
 
 def told(shortfalls: Sequence[Shortfall]) -> str:
@@ -54,21 +68,29 @@ def told(shortfalls: Sequence[Shortfall]) -> str:
     return f"{', '.join(parts)}{ending} {' '.join(reasons)}"
 
 
-def _lack(state: ClusterState, subject: Subject, number: int) -> str:
-    """About the resource that keeps the pods off most of the nodes that have no other objection."""
+def lack_of(state: ClusterState, subject: Subject) -> Lack | None:
+    """None where it is not a resource that the pods miss."""
     nodes = state.nodes
     open_rows = state.view(subject).objecting_only(ResourcesFit.name)
     free = nodes.allocatable - nodes.requested
     short = {index: open_rows & (free[index] < wanted) for index, wanted in subject.pod_class.limited}
     index = max(short, key=lambda one: int(np.count_nonzero(short[one])), default=-1)
     if index < 0 or not short[index].any():
+        return None
+    name, wanted = list(nodes.resource_index)[index], dict(subject.pod_class.limited)[index]
+    return Lack(name, index, wanted, open_rows, short[index])
+
+
+def _lack_in_words(state: ClusterState, subject: Subject, number: int) -> str:
+    lack = lack_of(state, subject)
+    if lack is None:
         return ""
-    name = list(nodes.resource_index)[index]
-    wanted = dict(subject.pod_class.limited)[index]
+    name, capacity = lack.resource, state.nodes.allocatable[lack.index]
+    free = capacity - state.nodes.requested[lack.index]
     verb = "lack" if number > 1 else "lacks"
     each = " each" if number > 1 else ""
-    asked = f"{name} ({amount_text(name, wanted)}{each})" if name != PODS else "a free pod slot"
-    return f"{verb} {asked}: {_offer(name, free[index], nodes.allocatable[index], short[index])}"
+    asked = f"{name} ({amount_text(name, lack.wanted)}{each})" if name != PODS else "a free pod slot"
+    return f"{verb} {asked}: {_offer(name, free, capacity, lack.short)}"
 
 
 def _offer(name: str, free: IntArray, capacity: IntArray, short: BoolArray) -> str:

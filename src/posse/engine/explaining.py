@@ -1,0 +1,154 @@
+"""The whole story of a group or a pod: how it stands, what is in its way, and who comes before it.
+
+The answer is that of an attempt made now, with everything taken back. What was tried before is not remembered here.
+"""
+
+from dataclasses import dataclass
+
+from posse.engine.admissibility import held
+from posse.engine.cluster_state import PodRecord
+from posse.engine.decisions import GroupKey, PodRef
+from posse.engine.draft import Draft
+from posse.engine.groups import GroupRecord
+from posse.engine.intake import Intake
+from posse.engine.obstacles import Obstacle, obstacle
+from posse.engine.pod_trial import PodTrials
+from posse.engine.search.fill import fill
+from posse.engine.search.orders import classes_of
+from posse.engine.situations import Situation, as_if_its_turn, situation
+
+_MOST_OBSTACLES = 8
+"""Classes of pods that are described one by one."""
+
+Order = tuple[int, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Who waits as well and has its turn earlier, being more important or older."""
+
+    pods: int
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Of a group."""
+
+    situation: Situation
+    obstacles: tuple[Obstacle, ...] = ()
+    """In the way of its classes of pods, in the order in which they are tried."""
+    undescribed: int = 0
+    """Further classes that find no node."""
+    bigger_than_cluster: bool = False
+    """It would not fit even if nothing else were there."""
+    ahead: Ahead | None = None
+    """Where it is tried at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodExplanation:
+    ref: PodRef
+    priority: int
+    group: GroupKey | None
+    node: str
+    """Where it is."""
+    held: str = ""
+    """Why it is not tried by itself."""
+    target: str = ""
+    """Where it would go now."""
+    obstacle: Obstacle | None = None
+    preemption: str = ""
+    """What came of the search for victims."""
+    victims: tuple[PodRef, ...] = ()
+    ahead: Ahead | None = None
+
+
+def explain(known: Intake, key: GroupKey) -> Explanation | None:
+    """None if nobody has heard of the group."""
+    group = known.groups.get(key)
+    if group is None:
+        return None
+    now, is_tried = situation(known, group), _is_tried(known, group)
+    obstacles = _obstacles(known, group) if now.message and is_tried else []
+    return Explanation(
+        now,
+        tuple(obstacles[:_MOST_OBSTACLES]),
+        undescribed=len(obstacles[_MOST_OBSTACLES:]),
+        bigger_than_cluster=_is_bigger_than_cluster(group, obstacles),
+        ahead=_ahead(known, _order_of(group)) if is_tried else None,
+    )
+
+
+def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | None:
+    """None if the pod is finished, gone, unreadable or not ours to know."""
+    record = known.pods.get(uid)
+    if record is None:
+        return None
+    reason = _not_tried(record)
+    if reason or record.node:
+        return PodExplanation(record.ref, record.priority, record.group, record.node, held=reason)
+    probe = trials.probe(record)
+    with known.nominations.held(record.priority, [uid]):
+        subject = known.state.subject(record)
+        in_the_way = None if probe.node else obstacle(known.state, known.groups, subject, [record], 0)
+    chosen = probe.outcome.chosen if probe.outcome is not None else None
+    return PodExplanation(
+        record.ref,
+        record.priority,
+        record.group,
+        "",
+        target=probe.node,
+        obstacle=in_the_way,
+        preemption=probe.outcome.message if probe.outcome is not None else "",
+        victims=tuple(victim.ref for unit in chosen.victims for victim in unit.records) if chosen else (),
+        ahead=_ahead(known, (-record.priority, record.created, record.arrival)),
+    )
+
+
+def _is_tried(known: Intake, group: GroupRecord) -> bool:
+    """Whether it waits for room, and for nothing else."""
+    return bool(group.unattached()) and known.is_ours(group) and held(group) is None
+
+
+def _obstacles(known: Intake, group: GroupRecord) -> list[Obstacle]:
+    """What its classes meet when they are tried one after the other, as an attempt does first."""
+    state, found = known.state, []
+    with as_if_its_turn(known, group):
+        draft = Draft(state)
+        for subject, records in classes_of(state, group.unattached()):
+            fit = fill(state, draft, subject, records)
+            if fit < len(records):
+                found.append(obstacle(state, known.groups, subject, records, fit))
+        draft.roll_back()
+    return found
+
+
+def _is_bigger_than_cluster(group: GroupRecord, obstacles: list[Obstacle]) -> bool:
+    lacking = sum(one.number - one.most_in_empty_cluster for one in obstacles)
+    return len(group.unattached()) + group.attached_count - lacking < group.minimum
+
+
+def _not_tried(record: PodRecord) -> str:
+    pod = record.pod
+    if record.group is not None:
+        return "it is tried together with its group"
+    if pod.metadata.deletion_timestamp:
+        return "it is being deleted"
+    if pod.spec.scheduling_gates:
+        gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
+        return f"it has scheduling gates ({gates})"
+    return ""
+
+
+def _ahead(known: Intake, own: Order) -> Ahead:
+    alone = [record for record in known.pods.values() if record.group is None and known.is_waiting(record)]
+    pods = sum(1 for record in alone if (-record.priority, record.created, record.arrival) < own)
+    tried = [group for group in known.groups if _is_tried(known, group)]
+    return Ahead(pods, sum(1 for group in tried if _order_of(group) < own))
+
+
+def _order_of(group: GroupRecord) -> Order:
+    """As the queue has it: by importance, then by the age of the oldest pod that waits."""
+    oldest = group.unattached()[0]
+    return -group.priority, oldest.created, oldest.arrival

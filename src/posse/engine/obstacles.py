@@ -1,0 +1,126 @@
+"""What is in the way of pods that find no node, in more detail than a message has room for.
+
+Told while members of the same group that do fit are still on their nodes, so that the numbers are those the others met.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.decisions import GroupKey, PodRef
+from posse.engine.groups import GroupBook
+from posse.engine.preemption.units import priority_of
+from posse.engine.scene import Subject
+from posse.engine.shortfall import Lack, amount_text, lack_of, shortfall
+from posse.engine.verdict import Refusal
+
+_MOST_NODES = 3
+_MOST_HOLDERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRoom:
+    """How much of the lacking resource a node has left, and in all."""
+
+    node: str
+    free: str
+    capacity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who uses how much of the lacking resource, with so many pods, on nodes that have too little left."""
+
+    who: GroupKey | PodRef
+    priority: int
+    amount: str
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why pods of one class find no node."""
+
+    example: PodRef
+    number: int
+    fit: int
+    """Of that number, those that would find a node."""
+    requests: tuple[tuple[str, str], ...]
+    """What one of them asks for."""
+    sentence: str
+    """What those that do not fit lack."""
+    refusals: tuple[Refusal, ...]
+    most_in_empty_cluster: int
+    """No more than this many fit even if nothing else were there, by resources and what nodes say of themselves."""
+    resource: str = ""
+    """What they lack; empty where it is not a resource."""
+    closest: tuple[NodeRoom, ...] = ()
+    holders: tuple[Holder, ...] = ()
+
+
+def obstacle(
+    state: ClusterState, groups: GroupBook, subject: Subject, records: Sequence[PodRecord], fit: int
+) -> Obstacle:
+    """For pods of one class of which the first `fit` have found a node, and the others have not."""
+    short, lack = shortfall(state, subject, records[fit:]), lack_of(state, subject)
+    return Obstacle(
+        example=records[fit].ref,
+        number=len(records),
+        fit=fit,
+        requests=_requests(state, subject),
+        sentence=short.sentence,
+        refusals=tuple(sorted(short.verdict.refusals, key=lambda one: (-one.nodes, one.rule, one.reason))),
+        most_in_empty_cluster=_most_in_empty_cluster(state, subject, len(records)),
+        resource=lack.resource if lack is not None else "",
+        closest=_closest(state, lack) if lack is not None else (),
+        holders=_holders(state, groups, lack, records[fit]) if lack is not None else (),
+    )
+
+
+def _requests(state: ClusterState, subject: Subject) -> tuple[tuple[str, str], ...]:
+    names = list(state.nodes.resource_index)
+    asked = [(names[index], wanted) for index, wanted in subject.pod_class.requests]
+    return tuple((name, amount_text(name, wanted)) for name, wanted in asked if name != "pods")
+
+
+def _most_in_empty_cluster(state: ClusterState, subject: Subject, number: int) -> int:
+    room = np.where(state.view(subject).open_when_empty(), number, 0)
+    for index, wanted in subject.pod_class.limited:
+        np.minimum(room, state.nodes.allocatable[index] // wanted, out=room)
+    return min(number, int(room.sum()))
+
+
+def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:
+    nodes = state.nodes
+    capacity, used = nodes.allocatable[lack.index], nodes.requested[lack.index]
+    free = {nodes.names[row]: (int(capacity[row] - used[row]), row) for row in np.flatnonzero(lack.short)}
+    nearest = sorted(free.items(), key=lambda item: (-item[1][0], item[0]))[:_MOST_NODES]
+    return tuple(
+        NodeRoom(
+            name, amount_text(lack.resource, max(left, 0)), amount_text(lack.resource, int(capacity[row]))
+        )
+        for name, (left, row) in nearest
+    )
+
+
+def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRecord) -> tuple[Holder, ...]:
+    """The largest first; the group of the pod that wants it is not among them."""
+    found: dict[GroupKey | PodRef, tuple[int, int, int]] = {}
+    for row in np.flatnonzero(lack.short).tolist():
+        for record in state.pods_on(state.nodes.names[row]):
+            amount = dict(record.pod_class.requests).get(lack.index, 0)
+            if amount and (record.group is None or record.group != wanting.group):
+                who = record.group or record.ref
+                _, held, pods = found.get(who, (0, 0, 0))
+                found[who] = priority_of(record, groups), held + amount, pods + 1
+    largest = sorted(found.items(), key=lambda item: (-item[1][1], _name(item[0])))[:_MOST_HOLDERS]
+    return tuple(
+        Holder(who, priority, amount_text(lack.resource, held), pods)
+        for who, (priority, held, pods) in largest
+    )
+
+
+def _name(who: GroupKey | PodRef) -> str:
+    return str(who) if isinstance(who, GroupKey) else f"{who.namespace}/{who.name}"

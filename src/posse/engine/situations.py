@@ -1,0 +1,142 @@
+"""How a group stands at this moment: started, held, or what an attempt to start it would give now.
+
+Nothing is changed by asking. What stands in the way of a refused group, pod by pod, is in explaining.py.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from posse.engine.admissibility import Held, held
+from posse.engine.cycle import Probe, probe_group
+from posse.engine.decisions import SCHEDULER_ERROR, GroupKey
+from posse.engine.groups import GroupRecord
+from posse.engine.intake import Intake
+from posse.engine.verdict import Proof
+
+
+class State(StrEnum):
+    SCHEDULED = "Scheduled"
+    FITS = "Fits"
+    """It could start now; whoever schedules it has not done so yet."""
+    WAITING = "Waiting"
+    WAITING_FOR_PODS = "WaitingForPods"
+    WAITING_FOR_GROUP = "WaitingForPodGroup"
+    GATED = "Gated"
+    INVALID = "Invalid"
+    FOREIGN = "OtherScheduler"
+
+
+_STATE_OF_HELD = {
+    "WaitingForPodGroup": State.WAITING_FOR_GROUP,
+    "WaitingForPods": State.WAITING_FOR_PODS,
+    "SchedulingGated": State.GATED,
+    SCHEDULER_ERROR: State.INVALID,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of pods that are neither finished nor gone; `missing` are those short of the minimum that do not exist."""
+
+    members: int
+    on_nodes: int
+    waiting: int
+    gated: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    key: GroupKey
+    exists: bool
+    """Whether there is an object that describes it."""
+    policy: str
+    minimum: int
+    priority: int
+    counts: Counts
+    has_started: bool
+    """Its minimum was on nodes once, as far as the API tells."""
+    state: State
+    message: str
+    """Why it waits, or its further members do."""
+    placement: tuple[tuple[str, int], ...] = ()
+    """Where those that wait would go now: nodes, and how many pods."""
+    proof: Proof | None = None
+    """Of a refusal."""
+
+
+def situation(known: Intake, group: GroupRecord) -> Situation:
+    if group.members and not known.is_ours(group):
+        message = f"its pods are left to the scheduler {group.scheduler_name!r}"
+        return _situation(group, State.FOREIGN, message)
+    if group.attached_count >= group.minimum and not group.unattached():
+        return _situation(group, State.SCHEDULED, "")
+    hold = held(group)
+    if hold is not None:
+        return _situation(group, _state_of(hold), hold.message)
+    with as_if_its_turn(known, group):
+        probe = probe_group(known.state, group)
+    return _tried(group, probe)
+
+
+@contextmanager
+def as_if_its_turn(known: Intake, group: GroupRecord) -> Iterator[None]:
+    """Let the group meet what it would meet if it were tried: room is kept for some, and from others."""
+    with (
+        known.room_keeper.lifted_for(group.priority, group.key),
+        known.nominations.held(group.priority, group.members),
+    ):
+        yield
+
+
+def _state_of(hold: Held) -> State:
+    return _STATE_OF_HELD.get(hold.reason, State.WAITING)
+
+
+def _tried(group: GroupRecord, probe: Probe) -> Situation:
+    nodes: dict[str, int] = {}
+    for _, node in probe.placements:
+        nodes[node] = nodes.get(node, 0) + 1
+    state, message = State.FITS, ""
+    if not probe.verdict.succeeded:
+        state, message = State.WAITING, probe.verdict.message
+    elif probe.refused:
+        message = probe.refused[0][1].message
+    if group.attached_count >= group.minimum:
+        state = State.SCHEDULED
+    return replace(
+        _situation(group, state, message), placement=tuple(sorted(nodes.items())), proof=probe.verdict.proof
+    )
+
+
+def _situation(group: GroupRecord, state: State, message: str) -> Situation:
+    return Situation(
+        key=group.key,
+        exists=group.podgroup is not None,
+        policy=_policy(group),
+        minimum=group.minimum,
+        priority=group.priority,
+        counts=_counts(group),
+        has_started=group.scheduled,
+        state=state,
+        message=message,
+    )
+
+
+def _policy(group: GroupRecord) -> str:
+    if group.podgroup is None:
+        return ""
+    return "Gang" if group.podgroup.spec.scheduling_policy.gang is not None else "Basic"
+
+
+def _counts(group: GroupRecord) -> Counts:
+    on_nodes, waiting = group.attached_count, len(group.unattached())
+    return Counts(
+        members=len(group.members),
+        on_nodes=on_nodes,
+        waiting=waiting,
+        gated=sum(1 for record in group.members.values() if record.pod.spec.scheduling_gates),
+        missing=max(0, group.minimum - on_nodes - waiting),
+    )
