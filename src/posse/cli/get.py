@@ -11,7 +11,7 @@ import yaml
 from posse.cli.client import TABLE, ApiClient, path_of
 from posse.cli.problems import Misuse
 from posse.cli.resources import kind_named, resource_names
-from posse.cli.session import KubeconfigOption, NamespaceOption, connected
+from posse.cli.session import AllNamespacesOption, KubeconfigOption, NamespaceOption, connected
 from posse.cli.tables import table_lines
 from posse.kinds.kind import Kind
 
@@ -37,10 +37,6 @@ ResourcesArgument = Annotated[
     ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Only the object of this name.")]
-AllNamespacesOption = Annotated[
-    bool,
-    typer.Option("--all-namespaces", "-A", help="Look in every namespace.", rich_help_panel="Which cluster"),
-]
 OutputOption = Annotated[
     Output | None, typer.Option("--output", "-o", help="More columns, or the whole objects.")
 ]

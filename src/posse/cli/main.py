@@ -6,6 +6,8 @@ import typer
 
 from posse.cli.apply import apply
 from posse.cli.delete import delete
+from posse.cli.explain import explain
+from posse.cli.gangs import gangs
 from posse.cli.get import get
 from posse.cli.problems import Problem
 from posse.cli.up import up
@@ -33,6 +35,8 @@ def version() -> None:
 
 
 app.command(rich_help_panel="A cluster on this machine")(up)
+app.command(rich_help_panel="Why something waits")(gangs)
+app.command(rich_help_panel="Why something waits")(explain)
 for verb in (apply, get, delete):
     app.command(rich_help_panel="What is in the cluster")(verb)
 

@@ -6,6 +6,7 @@ import typer
 import uvloop
 
 from posse.apiserver.http.server import PortInUse
+from posse.cli.configuration_file import unusable
 from posse.cli.examples import examples_dir
 from posse.cli.locations import default_data_dir
 from posse.cli.manifests import Manifest
@@ -26,16 +27,11 @@ def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
     try:
         uvloop.run(_serve(options, examples))
     except ConfigurationError as error:
-        raise Problem(_refused_configuration(error, options)) from error
+        raise unusable(error, options.config) from error
     except (DataDirError, PortInUse) as error:
         raise Problem(str(error)) from error
     except OSError as error:
         raise Problem(_refused_by_system(error, options)) from error
-
-
-def _refused_configuration(error: ConfigurationError, options: ClusterOptions) -> str:
-    problems = "".join(f"\n  {problem}" for problem in error.problems)
-    return f"--config: {options.config} cannot be used:{problems}"
 
 
 def _refused_by_system(error: OSError, options: ClusterOptions) -> str:

@@ -1,4 +1,4 @@
-"""What the verbs apply, get and delete share: the options that say which cluster and namespace, and the connection."""
+"""What the verbs on the objects of a cluster share: options that say which cluster and namespace, and the connection."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +25,20 @@ KubeconfigOption = Annotated[
 NamespaceOption = Annotated[
     str | None,
     typer.Option("--namespace", "-n", metavar="NS", help="The namespace to look in.", rich_help_panel=WHERE),
+]
+
+AllNamespacesOption = Annotated[
+    bool,
+    typer.Option("--all-namespaces", "-A", help="Look in every namespace.", rich_help_panel=WHERE),
+]
+RulesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Go by the rules of this KubeSchedulerConfiguration, as `posse up --config` does.",
+        rich_help_panel="Scheduling",
+    ),
 ]
 
 

@@ -93,15 +93,15 @@ def _most_in_empty_cluster(state: ClusterState, subject: Subject, number: int) -
 
 
 def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:
-    nodes = state.nodes
-    capacity, used = nodes.allocatable[lack.index], nodes.requested[lack.index]
-    free = {nodes.names[row]: (int(capacity[row] - used[row]), row) for row in np.flatnonzero(lack.short)}
-    nearest = sorted(free.items(), key=lambda item: (-item[1][0], item[0]))[:_MOST_NODES]
+    """Nodes with most of it left, though too little; none where nothing is left."""
+    nodes, name = state.nodes, lack.resource
+    capacity = nodes.allocatable[lack.index]
+    free = capacity - nodes.requested[lack.index]
+    rows = np.flatnonzero(lack.short & (free > 0)).tolist()
+    nearest = sorted(rows, key=lambda row: (-int(free[row]), nodes.names[row]))[:_MOST_NODES]
     return tuple(
-        NodeRoom(
-            name, amount_text(lack.resource, max(left, 0)), amount_text(lack.resource, int(capacity[row]))
-        )
-        for name, (left, row) in nearest
+        NodeRoom(nodes.names[row], amount_text(name, int(free[row])), amount_text(name, int(capacity[row])))
+        for row in nearest
     )
 
 

@@ -15,35 +15,11 @@ from posse.engine.engine import Engine
 from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
-from posse.kinds.registry import (
-    COSCHEDULING_POD_GROUP,
-    CSI_DRIVER,
-    CSI_NODE,
-    NAMESPACE,
-    NODE,
-    PERSISTENT_VOLUME,
-    PERSISTENT_VOLUME_CLAIM,
-    POD,
-    POD_DISRUPTION_BUDGET,
-    POD_GROUP,
-    POSSE_POD_GROUP,
-    SERVICE,
-    STORAGE_CLASS,
-    VOLCANO_POD_GROUP,
-    WORKLOAD,
-)
-from posse.model import coscheduling, volcano
 from posse.model.decoding import ShapeError, decode
-from posse.model.disruption_budget import PodDisruptionBudget
-from posse.model.namespace import Namespace
-from posse.model.node import Node
-from posse.model.pod import Pod
-from posse.model.service import Service
-from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
-from posse.model.workload import PodGroup, Workload
 from posse.runtime.carrier import Carrier
 from posse.runtime.decision_log import DecisionLog
 from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.followed_kinds import FOLLOWED_KINDS
 from posse.runtime.following import Follower, Json
 from posse.runtime.metrics import Metrics
 from posse.runtime.witness import Round, Witnesses
@@ -63,23 +39,7 @@ class SchedulerLoop:
         self._carrier = Carrier(transport, self._recorder, self._witness, clock)
         self._rounds: asyncio.Queue[Round] = asyncio.Queue(_MOST_ROUNDS_AHEAD)
         self._something_happened = asyncio.Event()
-        self._followers = [
-            self._follower(transport, NAMESPACE, Namespace),
-            self._follower(transport, SERVICE, Service),
-            self._follower(transport, STORAGE_CLASS, StorageClass),
-            self._follower(transport, CSI_DRIVER, CSIDriver),
-            self._follower(transport, CSI_NODE, CSINode),
-            self._follower(transport, PERSISTENT_VOLUME, PersistentVolume),
-            self._follower(transport, PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim),
-            self._follower(transport, NODE, Node),
-            self._follower(transport, POD_DISRUPTION_BUDGET, PodDisruptionBudget),
-            self._follower(transport, WORKLOAD, Workload),
-            self._follower(transport, POD_GROUP, PodGroup),
-            self._follower(transport, POSSE_POD_GROUP, PodGroup),
-            self._follower(transport, COSCHEDULING_POD_GROUP, coscheduling.PodGroup),
-            self._follower(transport, VOLCANO_POD_GROUP, volcano.PodGroup),
-            self._follower(transport, POD, Pod),
-        ]
+        self._followers = [self._follower(transport, kind, struct) for kind, struct in FOLLOWED_KINDS]
 
     def overview(self) -> Overview:
         return self._engine.overview()

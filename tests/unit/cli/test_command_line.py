@@ -26,9 +26,9 @@ def test_the_version_is_that_of_the_package(posse):
 
 def test_help_teaches(posse):
     top = posse("--help").out
-    for verb in ("up", "apply", "get", "delete", "version"):
+    for verb in ("up", "gangs", "explain", "apply", "get", "delete", "version"):
         assert re.search(rf"│ {verb} ", top)
-    for verb in ("up", "apply", "get", "delete"):
+    for verb in ("up", "gangs", "explain", "apply", "get", "delete"):
         text = posse(verb, "-h").out
         assert "Examples" in text
         assert f"posse {verb}" in text

@@ -112,7 +112,6 @@ def test_a_gang_that_does_not_fit_is_told_what_is_in_the_way():
     assert [(room.node, room.free, room.capacity) for room in obstacle.closest] == [
         ("n2", "1", "4"),
         ("n3", "1", "4"),
-        ("n1", "0", "4"),
     ]
     assert [(holder.priority, holder.amount, holder.pods) for holder in obstacle.holders] == [
         (7, "3", 1),

@@ -1,0 +1,110 @@
+"""Finds out what `posse explain` is asked, and prints it: the engine's answer, then what the API remembers."""
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from posse.cli.client import ApiClient
+from posse.cli.configuration_file import engine_options
+from posse.cli.explanations import group_lines, headed, pod_lines
+from posse.cli.group_words import title
+from posse.cli.history import condition_lines, happening_lines, happenings
+from posse.cli.problems import Problem
+from posse.cli.survey import SUCCEEDED, Survey, listed, survey_cluster
+from posse.cli.targets import groups_meant, listing, parse_target, typed
+from posse.engine.decisions import GroupKey
+from posse.kinds.durations import since
+from posse.kinds.registry import EVENT, POD
+from posse.model.pod import Pod
+
+
+def tell(client: ApiClient, words: tuple[str, str], namespace: str, config: Path | None) -> None:
+    target, options = parse_target(*words), engine_options(config)
+    survey = survey_cluster(client, options)
+    now = time.time()
+    if target.kind is POD:
+        pod = _pod_named(survey, target.name, namespace)
+        lines = [*_pod_story(survey, pod), *_remembered_of_pod(client, pod, now)]
+        print_lines(lines)
+        return
+    for number, key in enumerate(groups_meant(survey, target, namespace)):
+        story = _group_story(client, survey, key, now)
+        print_lines(["", *story] if number else story)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Headings stand out on a terminal; elsewhere there is nothing but text, and never a line break too many."""
+    console = Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+    for line in lines:
+        console.print(line, style=None if line.startswith(" ") else "bold")
+
+
+def _group_story(client: ApiClient, survey: Survey, key: GroupKey, now: float) -> Iterator[str]:
+    explanation = survey.engine.explain(key)
+    if explanation is None:
+        return
+    yield from group_lines(explanation, survey.succeeded(key), since(survey.created(key), now))
+    known = explanation.situation.message
+    for line in _remembered_of_group(client, survey, key, now):
+        # What was written down is mostly what has just been said, and it is long.
+        yield line.replace(known, "as above") if known else line
+
+
+def _remembered_of_group(client: ApiClient, survey: Survey, key: GroupKey, now: float) -> Iterator[str]:
+    obj = survey.object_of(key)
+    if conditions := condition_lines(obj, now):
+        yield from headed("What its status says", conditions)
+    uids = {pod.metadata.uid for pod in survey.members.get(key, {}).values()}
+    if obj is not None:
+        uids.add(obj["metadata"].get("uid", ""))
+    yield from _events(client, key.namespace, uids, now)
+
+
+def _pod_named(survey: Survey, name: str, namespace: str) -> Pod:
+    pod = survey.pods.get((namespace, name))
+    if pod is None:
+        others = [other for place, other in survey.pods if place == namespace]
+        raise Problem(f'there is no pod "{name}" in namespace {namespace}; {listing(sorted(others))}')
+    return pod
+
+
+def _pod_story(survey: Survey, pod: Pod) -> Iterator[str]:
+    explanation = survey.engine.explain_pod(pod.metadata.uid)
+    if explanation is None:
+        yield f"Pod {pod.metadata.namespace}/{pod.metadata.name} {_not_known(pod)}."
+        return
+    yield from pod_lines(explanation)
+    if explanation.group is not None:
+        group = explanation.group
+        yield from headed("Its group", [f"{title(group)}; posse explain {typed(group)} -n {group.namespace}"])
+
+
+def _not_known(pod: Pod) -> str:
+    if pod.status.phase in {SUCCEEDED, "Failed"}:
+        return f"has finished ({pod.status.phase})"
+    return f"is not scheduled by these rules: it is left to the scheduler {pod.spec.scheduler_name!r}, or cannot be read"
+
+
+def _remembered_of_pod(client: ApiClient, pod: Pod, now: float) -> Iterator[str]:
+    scheduled = [
+        {
+            "type": one.type,
+            "status": one.status,
+            "reason": one.reason,
+            "message": one.message,
+            "lastTransitionTime": one.last_transition_time,
+        }
+        for one in pod.status.conditions
+        if one.type == "PodScheduled"
+    ]
+    if scheduled:
+        yield from headed("What its status says", condition_lines({"status": {"conditions": scheduled}}, now))
+    yield from _events(client, pod.metadata.namespace, {pod.metadata.uid}, now)
+
+
+def _events(client: ApiClient, namespace: str, uids: set[str], now: float) -> Iterator[str]:
+    found = happenings(listed(client, EVENT, namespace, lambda _: None), uids)
+    if found:
+        yield from headed("Latest events", happening_lines(found, now))

@@ -1,0 +1,149 @@
+"""Explanations as text: the answer in a sentence, then what it rests on. Lines without indentation are headings."""
+
+from collections.abc import Iterator, Sequence
+
+from posse.cli.group_words import headline, pods
+from posse.cli.tables import aligned
+from posse.cli.targets import short_name
+from posse.engine.decisions import Form, GroupKey, PodRef
+from posse.engine.explaining import Ahead, Explanation, PodExplanation
+from posse.engine.obstacles import Obstacle
+from posse.engine.situations import Situation
+
+MOST_NODES = 8
+INDENT = "  "
+
+
+def group_lines(explanation: Explanation, succeeded: int, age: str) -> Iterator[str]:
+    now = explanation.situation
+    yield headline(now, succeeded)
+    facts = [("described by", _described(now, age)), ("pods", _counted(now, succeeded))]
+    if explanation.ahead is not None:
+        facts.append(("queue", _queued(explanation.ahead)))
+    if now.placement:
+        facts.append(("would go to", _places(now.placement)))
+    yield from indented(aligned(facts))
+    if explanation.obstacles:
+        yield from headed("What is in its way", _in_the_way(explanation))
+    yield from _holders(explanation.obstacles)
+
+
+def pod_lines(pod: PodExplanation) -> Iterator[str]:
+    who = f"Pod {pod.ref.namespace}/{pod.ref.name}"
+    if pod.node:
+        yield f"{who} is on node {pod.node}."
+    elif pod.held:
+        yield f"{who} waits: {pod.held}."
+    elif pod.target:
+        yield f"{who} fits: it could start on {pod.target} now. Whoever schedules it has not placed it yet."
+    elif pod.obstacle is not None:
+        yield f"{who} waits: it {pod.obstacle.sentence.removeprefix('1 ')}."
+    facts = [("priority", str(pod.priority))]
+    if pod.ahead is not None:
+        facts.append(("queue", _queued(pod.ahead)))
+    yield from indented(aligned(facts))
+    if pod.obstacle is not None:
+        yield from headed("What is in its way", _details(pod.obstacle))
+        yield from _holders([pod.obstacle])
+    if pod.preemption:
+        yield from headed("Making room", _making_room(pod))
+
+
+def headed(heading: str, lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
+    yield ""
+    yield heading
+    yield from indented(lines)
+
+
+def indented(lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
+    return (f"{INDENT}{line}" for line in lines)
+
+
+def _described(now: Situation, age: str) -> str:
+    if not now.exists:
+        return "nothing yet"
+    kind = "Workload" if now.key.form is Form.WORKLOAD else f"PodGroup of {now.key.form}"
+    together = f"{now.policy}, at least {now.minimum} together" if now.policy == "Gang" else now.policy
+    return f"{kind}: {together}, priority {now.priority}, made {age} ago"
+
+
+def _counted(now: Situation, succeeded: int) -> str:
+    counts = now.counts
+    parts = [
+        (counts.on_nodes, "on nodes"),
+        (counts.waiting, "waiting"),
+        (counts.gated, "gated"),
+        (counts.missing, "missing"),
+        (succeeded, "succeeded"),
+    ]
+    return f"{counts.members}: " + (", ".join(f"{n} {word}" for n, word in parts if n) or "none")
+
+
+def _queued(ahead: Ahead) -> str:
+    groups = "1 group" if ahead.groups == 1 else f"{ahead.groups} groups"
+    counts = [text for number, text in ((ahead.groups, groups), (ahead.pods, pods(ahead.pods))) if number]
+    if not counts:
+        return "nobody before it"
+    return f"{' and '.join(counts)} before it, being more important or older, which does not block it"
+
+
+def _places(placement: Sequence[tuple[str, int]]) -> str:
+    shown = [f"{node} ({pods(number)})" for node, number in placement[:MOST_NODES]]
+    rest = len(placement) - MOST_NODES
+    return ", ".join(shown) + (f" and {rest} more nodes" if rest > 0 else "")
+
+
+def _in_the_way(explanation: Explanation) -> Iterator[str]:
+    is_only_one = len(explanation.obstacles) == 1
+    for obstacle in explanation.obstacles:
+        alike = f"{pods(obstacle.number)} like {obstacle.example.name} ({_asked(obstacle)})"
+        # With one sort of pods, the headline has said already what they lack.
+        others = f"{obstacle.number - obstacle.fit} would not" if is_only_one else obstacle.sentence
+        yield f"{alike}: {obstacle.fit} would fit, {others}"
+        yield from indented(_details(obstacle))
+    if explanation.undescribed:
+        yield f"pods of {explanation.undescribed} other sorts find no node either"
+    if explanation.bigger_than_cluster:
+        yield "It is bigger than the cluster: too few would fit even if nothing else were there."
+    if explanation.situation.proof is not None:
+        yield explanation.situation.proof.sentence
+
+
+def _asked(obstacle: Obstacle) -> str:
+    return ", ".join(f"{name} {amount}" for name, amount in obstacle.requests) or "no requests"
+
+
+def _details(obstacle: Obstacle) -> Iterator[str]:
+    counted = [
+        ("1 node" if one.nodes == 1 else f"{one.nodes} nodes", one.reason, one.rule)
+        for one in obstacle.refusals
+    ]
+    yield from aligned(counted)
+    if obstacle.closest:
+        rooms = [f"{room.node} has {room.free} of {room.capacity}" for room in obstacle.closest]
+        placed = ", once those that fit are placed" if obstacle.fit else ""
+        yield f"closest{placed}: {', '.join(rooms)} {obstacle.resource} free"
+
+
+def _holders(obstacles: Sequence[Obstacle]) -> Iterator[str]:
+    """Resource by resource; two sorts of pods that lack the same one would be told the same."""
+    for resource in dict.fromkeys(one.resource for one in obstacles if one.holders):
+        holders = next(one.holders for one in obstacles if one.resource == resource)
+        rows = [
+            (_name(one.who), f"{one.amount} with {pods(one.pods)}", f"priority {one.priority}")
+            for one in holders
+        ]
+        yield from headed(f"Who holds the {resource}, on nodes with too little of it left", aligned(rows))
+
+
+def _name(who: GroupKey | PodRef) -> str:
+    if isinstance(who, PodRef):
+        return f"pod {who.namespace}/{who.name}"
+    kind = "workload" if who.form is Form.WORKLOAD else "podgroup"
+    return f"{kind} {who.namespace}/{short_name(who)}"
+
+
+def _making_room(pod: PodExplanation) -> Iterator[str]:
+    yield pod.preemption.removeprefix("preemption: ")
+    if pod.victims:
+        yield f"would go: {', '.join(f'{one.namespace}/{one.name}' for one in pod.victims)}"

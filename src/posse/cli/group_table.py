@@ -1,0 +1,76 @@
+"""All groups of a cluster, a line each: those that wait first, and among them who has waited longest."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import typer
+
+from posse.cli.client import ApiClient
+from posse.cli.configuration_file import engine_options
+from posse.cli.group_words import FINISHED, cause, shown_state
+from posse.cli.survey import Survey, survey_cluster
+from posse.cli.tables import aligned
+from posse.cli.targets import short_name
+from posse.engine.situations import State
+from posse.kinds.durations import since
+
+HEADER = ("NAMESPACE", "NAME", "FORM", "STATE", "READY", "MEMBERS", "AGE", "WHY")
+_AT_REST = (State.SCHEDULED, FINISHED)
+
+
+class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
+    namespace: str
+    name: str
+    form: str
+    state: str
+    on_nodes: int
+    minimum: int
+    members: int
+    created: str
+    why: str
+
+    def order(self) -> tuple[bool, str, str, str, str]:
+        return self.state in _AT_REST, self.created, self.namespace, self.name, self.form
+
+
+def show_groups(client: ApiClient, namespace: str | None, config: Path | None, *, as_json: bool) -> None:
+    survey = survey_cluster(client, engine_options(config))
+    lines = sorted(_lines(survey, namespace), key=GroupLine.order)
+    if as_json:
+        typer.echo(json.dumps(msgspec.to_builtins(lines), indent=4))
+    elif lines:
+        for text in _table(lines, time.time(), with_namespace=namespace is None):
+            typer.echo(text)
+    else:
+        typer.echo(f"No groups found{f' in {namespace} namespace' if namespace else ''}.", err=True)
+
+
+def _lines(survey: Survey, namespace: str | None) -> Iterator[GroupLine]:
+    for now in survey.engine.situations():
+        if namespace in {None, now.key.namespace}:
+            done = survey.succeeded(now.key)
+            yield GroupLine(
+                now.key.namespace,
+                short_name(now.key),
+                now.key.form,
+                shown_state(now, done),
+                now.counts.on_nodes,
+                now.minimum,
+                now.counts.members,
+                survey.created(now.key),
+                cause(now, done),
+            )
+
+
+def _table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool) -> list[str]:
+    rows = [HEADER, *(_row(line, now) for line in lines)]
+    return aligned(rows if with_namespace else [row[1:] for row in rows])
+
+
+def _row(line: GroupLine, now: float) -> tuple[str, ...]:
+    ready = f"{line.on_nodes}/{line.minimum}"
+    age = since(line.created, now)
+    return line.namespace, line.name, line.form, line.state, ready, str(line.members), age, line.why

@@ -1,0 +1,89 @@
+"""How a group stands, in a word and in a sentence, for lists and explanations alike."""
+
+from posse.engine.decisions import Form, GroupKey
+from posse.engine.situations import Situation, State
+
+FINISHED = "Finished"
+BELOW_MINIMUM = "BelowMinimum"
+
+_SENTENCES = {
+    FINISHED: "{who} has finished: {why}.",
+    BELOW_MINIMUM: "{who} has started, but only {on_nodes} of the {minimum} pods it needs are on nodes now: {why}.",
+    State.SCHEDULED: "{who} has started: {share}.",
+    State.FITS: "{who} fits: it could start now{rest}. Whoever schedules it has not placed it yet.",
+    State.WAITING_FOR_PODS: "{who} waits for pods: {why}.",
+    State.WAITING_FOR_GROUP: "{who} cannot be tried: {why}. It is named by {members}.",
+    State.GATED: "{who} is held back: {why}.",
+    State.INVALID: "{who} cannot start as it is: {why}.",
+    State.FOREIGN: "{who} is not scheduled by these rules: {why}. Does --config name the file of that scheduler?",
+}
+
+
+def shown_state(now: Situation, succeeded: int) -> str:
+    """The engine forgets pods that have finished; to people they are no loss."""
+    if now.has_started and succeeded and not now.counts.members:
+        return FINISHED
+    if not now.has_started or now.state is State.SCHEDULED:
+        return now.state
+    reached = now.counts.on_nodes + succeeded >= now.minimum
+    return State.SCHEDULED if reached else BELOW_MINIMUM
+
+
+def cause(now: Situation, succeeded: int) -> str:
+    """Why it waits, or its further pods do, in one short line."""
+    state = shown_state(now, succeeded)
+    if state == FINISHED:
+        return f"{pods(succeeded)} succeeded"
+    if state == State.FITS:
+        return "it fits now; it has not been placed yet"
+    if state == State.SCHEDULED and not now.counts.waiting:
+        return ""
+    return first_sentence(now.message)
+
+
+def headline(now: Situation, succeeded: int) -> str:
+    state, why = shown_state(now, succeeded), cause(now, succeeded)
+    sentence = _SENTENCES.get(state, "{who} waits: {why}.")
+    if state == State.SCHEDULED and why:
+        sentence = "{who} has started: {share}; {why}."
+    return sentence.format(
+        who=title(now.key),
+        why=why,
+        share=_share(now),
+        on_nodes=now.counts.on_nodes,
+        minimum=now.minimum,
+        members=pods(now.counts.members),
+        rest=_rest(now),
+    )
+
+
+def title(key: GroupKey) -> str:
+    place = f"{key.namespace}/{key.name}"
+    match key.form:
+        case Form.NATIVE:
+            return f"PodGroup {place}"
+        case Form.WORKLOAD:
+            replica = f", replica {key.replica_key}," if key.replica_key else ""
+            return f"Group {key.pod_group}{replica} of Workload {place}"
+        case _:
+            return f"PodGroup {place} ({key.form})"
+
+
+def pods(number: int) -> str:
+    return "1 pod" if number == 1 else f"{number} pods"
+
+
+def first_sentence(text: str) -> str:
+    return text.partition(". ")[0].removesuffix(".")
+
+
+def _share(now: Situation) -> str:
+    counts = now.counts
+    if counts.on_nodes < counts.members:
+        return f"{counts.on_nodes} of its {counts.members} pods are on nodes, and it needs {now.minimum}"
+    return "its pod is on a node" if counts.members == 1 else f"all {counts.members} pods are on nodes"
+
+
+def _rest(now: Situation) -> str:
+    left = now.counts.waiting - sum(number for _, number in now.placement)
+    return f" without {pods(left)}" if left else ""

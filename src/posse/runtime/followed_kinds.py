@@ -1,0 +1,47 @@
+"""What the engine has to know of a cluster, in the order in which it is best told: pods come last."""
+
+from posse.engine.events import ClusterObject
+from posse.kinds.kind import Kind
+from posse.kinds.registry import (
+    COSCHEDULING_POD_GROUP,
+    CSI_DRIVER,
+    CSI_NODE,
+    NAMESPACE,
+    NODE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    POD,
+    POD_DISRUPTION_BUDGET,
+    POD_GROUP,
+    POSSE_POD_GROUP,
+    SERVICE,
+    STORAGE_CLASS,
+    VOLCANO_POD_GROUP,
+    WORKLOAD,
+)
+from posse.model import coscheduling, volcano
+from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.namespace import Namespace
+from posse.model.node import Node
+from posse.model.pod import Pod
+from posse.model.service import Service
+from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from posse.model.workload import PodGroup, Workload
+
+FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = (
+    (NAMESPACE, Namespace),
+    (SERVICE, Service),
+    (STORAGE_CLASS, StorageClass),
+    (CSI_DRIVER, CSIDriver),
+    (CSI_NODE, CSINode),
+    (PERSISTENT_VOLUME, PersistentVolume),
+    (PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim),
+    (NODE, Node),
+    (POD_DISRUPTION_BUDGET, PodDisruptionBudget),
+    (WORKLOAD, Workload),
+    (POD_GROUP, PodGroup),
+    (POSSE_POD_GROUP, PodGroup),
+    (COSCHEDULING_POD_GROUP, coscheduling.PodGroup),
+    (VOLCANO_POD_GROUP, volcano.PodGroup),
+    (POD, Pod),
+)

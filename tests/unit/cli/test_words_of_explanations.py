@@ -1,0 +1,186 @@
+"""The sentences of posse gangs and posse explain, and what is told of conditions and events."""
+
+import pytest
+
+from posse.cli.explanations import group_lines, pod_lines
+from posse.cli.group_words import cause, headline, shown_state
+from posse.cli.history import condition_lines, happening_lines, happenings
+from posse.engine.decisions import Form, GroupKey
+from posse.model.timestamps import parse_timestamp
+from tests.builders import NAMESPACE, gang, initially_scheduled, node, nodes, pod, pods
+from tests.driving import Driver
+from tests.group_form_parts import member, workload
+
+NOW = parse_timestamp("2026-01-01T01:00:00Z")
+STARTED = [initially_scheduled("True", "Scheduled")]
+
+
+def situation(*objects):
+    (now,) = Driver(*objects).engine.situations()
+    return now
+
+
+def lines(*objects, name="g1"):
+    return list(group_lines(Driver(*objects).engine.explain(GroupKey(NAMESPACE, name)), 0, "5m"))
+
+
+def test_a_group_whose_pods_have_succeeded_has_finished():
+    now = situation(gang(minimum=2, conditions=STARTED))
+    assert shown_state(now, 2) == "Finished"
+    assert headline(now, 2) == "PodGroup test/g1 has finished: 2 pods succeeded."
+    assert shown_state(now, 0) == "BelowMinimum", "its pods may as well have been deleted"
+
+
+def test_a_group_that_lost_members_is_below_its_minimum():
+    now = situation(node("n1"), gang(minimum=2, conditions=STARTED), pod("a", on="n1", group="g1"))
+    assert shown_state(now, 0) == "BelowMinimum"
+    assert headline(now, 0) == (
+        "PodGroup test/g1 has started, but only 1 of the 2 pods it needs are on nodes now: "
+        "1 of the 2 pods it needs exist."
+    )
+    assert shown_state(now, 1) == "Scheduled", "a member that has succeeded is no loss"
+    assert cause(now, 1) == ""
+
+
+def test_a_group_that_fits_waits_only_for_its_scheduler():
+    now = situation(*nodes(2, cpu="1"), gang(minimum=2), *pods(3, cpu="1", group="g1"))
+    assert headline(now, 0) == (
+        "PodGroup test/g1 fits: it could start now without 1 pod. Whoever schedules it has not placed it yet."
+    )
+    assert cause(now, 0) == "it fits now; it has not been placed yet"
+
+
+def test_a_started_group_tells_why_further_pods_wait():
+    there = pods(2, cpu="1", on="n1", group="g1")
+    now = situation(node("n1", cpu="2"), gang(minimum=2), *there, pod("late", cpu="1", group="g1"))
+    assert headline(now, 0).startswith(
+        "PodGroup test/g1 has started: 2 of its 3 pods are on nodes, and it needs 2; none of its waiting pods fits"
+    )
+
+
+@pytest.mark.parametrize(
+    ("objects", "text"),
+    [
+        (
+            [gang(minimum=1, priority=3), pod("a", group="g1")],
+            "PodGroup test/g1 cannot start as it is: all pods",
+        ),
+        (
+            [gang(minimum=1), pod("a", group="g1", scheduler_name="x")],
+            "PodGroup test/g1 is not scheduled by these rules: its pods are left to the scheduler 'x'.",
+        ),
+        (
+            [member("a", Form.WORKLOAD, "w", key="k")],
+            "Group a, replica k, of Workload test/w cannot be tried: there is no Workload w with a pod group a yet.",
+        ),
+        (
+            [node("n1"), workload("w", a=1), member("a", Form.WORKLOAD, "w", on="n1")],
+            "Group a of Workload test/w has started: its pod is on a node.",
+        ),
+        ([member("a", Form.VOLCANO)], "PodGroup test/g1 (scheduling.volcano.sh) cannot be tried"),
+    ],
+)
+def test_first_lines_answer_the_question(objects, text):
+    assert headline(situation(*objects), 0).startswith(text)
+
+
+def test_members_that_differ_are_told_apart():
+    told = lines(
+        node("n1", cpu="4"),
+        gang(minimum=3),
+        *pods(2, cpu="9", group="g1"),
+        pod("x", group="g1", node_selector={"disk": "fast"}),
+    )
+    assert "  2 pods like p1 (cpu 9): 0 would fit, 2 lack cpu (9 each): 1 node has 4 free of 4" in told
+    assert "    closest: n1 has 4 of 4 cpu free" in told
+    assert "  1 pod like x (no requests): 0 would fit, 1 finds no node" in told
+    assert "    1 node   node(s) didn't match Pod's node affinity/selector   NodeAffinity" in told
+    assert "  It is bigger than the cluster: too few would fit even if nothing else were there." in told
+    assert told[-1] == "  No placement exists at present."
+
+
+def test_very_many_sorts_and_nodes_are_summed_up():
+    sorts = [pod(f"p{i}", cpu=f"{i}", group="g1") for i in range(2, 13)]
+    assert "  pods of 3 other sorts find no node either" in lines(node(cpu="1"), gang(minimum=11), *sorts)
+    (places,) = [
+        line
+        for line in lines(*nodes(10, cpu="1"), gang(minimum=10), *pods(10, cpu="1", group="g1"))
+        if "would go to" in line
+    ]
+    assert places.endswith(" and 2 more nodes")
+
+
+def test_a_refusal_that_is_no_proof_says_so():
+    told = lines(
+        node("n1", cpu="4"), gang(minimum=2), pod("a", cpu="2", group="g1"), pod("b", cpu="3", group="g1")
+    )
+    assert told[-1] == (
+        "  A placement may exist all the same: the search is not exhaustive for pods that differ."
+    )
+
+
+def test_who_comes_first_is_counted_in_words():
+    told = lines(
+        node(cpu="1"),
+        *(pod(f"old{i}", cpu="9", created="2025-01-01T00:00:00Z") for i in range(2)),
+        gang(minimum=2),
+        *pods(2, cpu="1", group="g1"),
+    )
+    assert "  queue          2 pods before it, being more important or older, which does not block it" in told
+
+
+def test_a_pod_that_needs_room_names_who_would_go():
+    driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), pod("high", cpu="1", priority=5))
+    told = list(pod_lines(driver.engine.explain_pod("uid-high")))
+    assert told[0] == "Pod test/high waits: it lacks cpu (1): 1 node has 0 free of 1."
+    assert "  would go: test/low" in told
+    assert "  pod test/low   1 with 1 pod   priority 0" in told
+
+
+def test_conditions_and_phases_are_told_as_they_are():
+    condition = {
+        "type": "Unschedulable",
+        "status": "True",
+        "reason": "NotEnough",
+        "message": "too little",
+        "lastTransitionTime": "2026-01-01T00:59:00Z",
+    }
+    assert condition_lines({"status": {"phase": "Inqueue", "conditions": [condition]}}, NOW) == [
+        "phase Inqueue",
+        "Unschedulable=True (NotEnough), since 60s: too little",
+    ]
+    assert condition_lines({"status": {"conditions": [{"type": "A", "status": "False"}]}}, NOW) == ["A=False"]
+    assert condition_lines({}, NOW) == condition_lines(None, NOW) == []
+
+
+def event(number, uid, message="no room", **more):
+    about = {"kind": "Pod", "name": f"p{uid}", "uid": uid}
+    return {
+        "metadata": {"uid": f"event-{number}"},
+        "involvedObject": about,
+        "reason": "FailedScheduling",
+        "message": message,
+        "lastTimestamp": f"2026-01-01T00:{number:02}:00Z",
+        **more,
+    }
+
+
+def test_events_that_say_the_same_are_told_once():
+    events = [event(1, "b"), event(2, "a"), event(3, "other"), event(2, "a"), event(5, "a", "gone", count=3)]
+    assert happening_lines(happenings(events, {"a", "b"}), NOW) == [
+        "58m ago  FailedScheduling  pod/pa and 1 more: no room",
+        "55m ago, 3 times  FailedScheduling  pod/pa: gone",
+    ]
+
+
+def test_only_the_latest_events_are_told_whichever_way_they_give_their_time():
+    series = {
+        "series": {"count": 7, "lastObservedTime": "2026-01-01T00:59:30.000000Z"},
+        "lastTimestamp": None,
+    }
+    found = happenings(
+        [event(i, "a", f"message {i}") for i in range(9)] + [event(9, "a", "x", **series)], {"a"}
+    )
+    assert [one.message for one in found] == [*(f"message {i}" for i in range(4, 9)), "x"]
+    assert found[-1].count == 7
+    assert happenings([event(1, "a", lastTimestamp=None, eventTime=None)], {"a"})[0].last_seen == ""
