@@ -134,3 +134,32 @@ def test_the_guide_to_gates_names_each_with_what_it_needs():
 def test_a_group_that_expects_more_pods_starts_with_those_there_are(cluster):
     posse("posse apply -f examples/desired-count/servers.yaml", cluster)
     wait_until(lambda: running(cluster, "expecting") == 2, "the two pods that exist")
+
+
+def without_ages(text):
+    return re.sub(r"\b\d+s\b", "AGE", re.sub(r" +", " ", text))
+
+
+def told(page):
+    """The blocks that show what a command prints."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [text for language, text in blocks if not language]
+
+
+def test_why_something_waits_is_told_as_its_guide_says(cluster):
+    page = ROOT / "docs" / "guides" / "why-it-waits.md"
+    _, table, story = told(page)
+    for line in commands_of(page):
+        if line == "posse gangs":
+            wait_until(lambda: running(cluster, "trainer") == 4, "the gang of four")
+        answer = posse(line, cluster)
+        if line == "posse gangs":
+            assert without_ages(answer) == without_ages(table)
+        elif line == "posse explain podgroup/colossus":
+            assert without_ages(answer).startswith(without_ages(story))
+            assert story == readme_story()
+
+
+def readme_story():
+    (block,) = (block for block in told(ROOT / "README.md") if block.startswith("$ posse explain"))
+    return block.partition("\n")[2]

@@ -13,8 +13,9 @@ from posse.cli.group_words import title
 from posse.cli.history import condition_lines, happening_lines, happenings
 from posse.cli.problems import Problem
 from posse.cli.survey import SUCCEEDED, Survey, listed, survey_cluster
-from posse.cli.targets import groups_meant, listing, parse_target, typed
+from posse.cli.targets import Target, groups_meant, listing, parse_target, typed
 from posse.engine.decisions import GroupKey
+from posse.engine.group_forms import group_of
 from posse.kinds.durations import since
 from posse.kinds.registry import EVENT, POD
 from posse.model.pod import Pod
@@ -23,15 +24,18 @@ from posse.model.pod import Pod
 def tell(client: ApiClient, words: tuple[str, str], namespace: str, config: Path | None) -> None:
     target, options = parse_target(*words), engine_options(config)
     survey = survey_cluster(client, options)
+    for number, story in enumerate(_stories(client, survey, target, namespace)):
+        print_lines(["", *story] if number else story)
+    survey.warn_of_faults()
+
+
+def _stories(client: ApiClient, survey: Survey, target: Target, namespace: str) -> Iterator[Iterator[str]]:
     now = time.time()
     if target.kind is POD:
-        pod = _pod_named(survey, target.name, namespace)
-        lines = [*_pod_story(survey, pod), *_remembered_of_pod(client, pod, now)]
-        print_lines(lines)
+        yield _pod_story(client, survey, _pod_named(survey, target.name, namespace), now)
         return
-    for number, key in enumerate(groups_meant(survey, target, namespace)):
-        story = _group_story(client, survey, key, now)
-        print_lines(["", *story] if number else story)
+    for key in groups_meant(survey, target, namespace):
+        yield _group_story(client, survey, key, now)
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -70,15 +74,16 @@ def _pod_named(survey: Survey, name: str, namespace: str) -> Pod:
     return pod
 
 
-def _pod_story(survey: Survey, pod: Pod) -> Iterator[str]:
+def _pod_story(client: ApiClient, survey: Survey, pod: Pod, now: float) -> Iterator[str]:
     explanation = survey.engine.explain_pod(pod.metadata.uid)
     if explanation is None:
         yield f"Pod {pod.metadata.namespace}/{pod.metadata.name} {_not_known(pod)}."
-        return
-    yield from pod_lines(explanation)
-    if explanation.group is not None:
-        group = explanation.group
+    else:
+        yield from pod_lines(explanation)
+    group = group_of(pod)
+    if group is not None:
         yield from headed("Its group", [f"{title(group)}; posse explain {typed(group)} -n {group.namespace}"])
+    yield from _remembered_of_pod(client, pod, now)
 
 
 def _not_known(pod: Pod) -> str:

@@ -39,6 +39,7 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
 def show_groups(client: ApiClient, namespace: str | None, config: Path | None, *, as_json: bool) -> None:
     survey = survey_cluster(client, engine_options(config))
     lines = sorted(_lines(survey, namespace), key=GroupLine.order)
+    survey.warn_of_faults()
     if as_json:
         typer.echo(json.dumps(msgspec.to_builtins(lines), indent=4))
     elif lines:

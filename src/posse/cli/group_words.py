@@ -1,10 +1,10 @@
 """How a group stands, in a word and in a sentence, for lists and explanations alike."""
 
 from posse.engine.decisions import Form, GroupKey
+from posse.engine.reports import BELOW_MINIMUM
 from posse.engine.situations import Situation, State
 
 FINISHED = "Finished"
-BELOW_MINIMUM = "BelowMinimum"
 
 _SENTENCES = {
     FINISHED: "{who} has finished: {why}.",
@@ -23,10 +23,9 @@ def shown_state(now: Situation, succeeded: int) -> str:
     """The engine forgets pods that have finished; to people they are no loss."""
     if now.has_started and succeeded and not now.counts.members:
         return FINISHED
-    if not now.has_started or now.state is State.SCHEDULED:
-        return now.state
-    reached = now.counts.on_nodes + succeeded >= now.minimum
-    return State.SCHEDULED if reached else BELOW_MINIMUM
+    if now.has_fallen_short:
+        return BELOW_MINIMUM
+    return State.SCHEDULED if now.has_started else now.state
 
 
 def cause(now: Situation, succeeded: int) -> str:

@@ -62,6 +62,11 @@ class Survey:
     def group_keys(self) -> list[GroupKey]:
         return [group.key for group in self.engine.overview().groups]
 
+    def warn_of_faults(self) -> None:
+        """Rules of installed packages that went wrong did not take part in the answer."""
+        for fault in self.engine.take_plugin_faults():
+            warn(fault)
+
     def note(self, kind: Kind, obj: Json) -> None:
         metadata = obj["metadata"]
         self._objects[kind, metadata.get("namespace", ""), metadata["name"]] = obj

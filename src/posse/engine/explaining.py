@@ -125,8 +125,8 @@ def _obstacles(known: Intake, group: GroupRecord) -> list[Obstacle]:
 
 
 def _is_bigger_than_cluster(group: GroupRecord, obstacles: list[Obstacle]) -> bool:
-    lacking = sum(one.number - one.most_in_empty_cluster for one in obstacles)
-    return len(group.unattached()) + group.attached_count - lacking < group.minimum
+    never_fit = sum(one.number - one.most_in_empty_cluster for one in obstacles)
+    return never_fit > 0 and group.attached_count + len(group.unattached()) - never_fit < group.minimum
 
 
 def _not_tried(record: PodRecord) -> str:

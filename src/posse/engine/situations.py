@@ -58,6 +58,8 @@ class Situation:
     counts: Counts
     has_started: bool
     """Its minimum was on nodes once, as far as the API tells."""
+    has_fallen_short: bool
+    """And has lost members since."""
     state: State
     message: str
     """Why it waits, or its further members do."""
@@ -120,6 +122,7 @@ def _situation(group: GroupRecord, state: State, message: str) -> Situation:
         priority=group.priority,
         counts=_counts(group),
         has_started=group.scheduled,
+        has_fallen_short=group.has_fallen_short,
         state=state,
         message=message,
     )

@@ -38,8 +38,12 @@ def test_a_group_that_lost_members_is_below_its_minimum():
         "PodGroup test/g1 has started, but only 1 of the 2 pods it needs are on nodes now: "
         "1 of the 2 pods it needs exist."
     )
-    assert shown_state(now, 1) == "Scheduled", "a member that has succeeded is no loss"
-    assert cause(now, 1) == ""
+
+
+def test_members_that_have_succeeded_are_no_loss():
+    done = pod("b", on="n1", group="g1", phase="Succeeded")
+    now = situation(node("n1"), gang(minimum=2, conditions=STARTED), pod("a", on="n1", group="g1"), done)
+    assert (shown_state(now, 1), cause(now, 1)) == ("Scheduled", "")
 
 
 def test_a_group_that_fits_waits_only_for_its_scheduler():

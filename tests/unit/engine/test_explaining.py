@@ -220,6 +220,7 @@ def test_a_group_that_is_not_tried_is_told_why(objects, state, message):
     explanation = told(Driver(node(), *objects))
     assert (explanation.situation.state, explanation.situation.message) == (state, message)
     assert (explanation.obstacles, explanation.ahead, explanation.situation.placement) == ((), None, ())
+    assert not explanation.bigger_than_cluster
 
 
 def test_what_is_asked_for_in_all_and_not_there_is_named():
