@@ -3,7 +3,7 @@
 What was refused is absorbed when all bindings and evictions were tried and before anything is reported.
 """
 
-from posse.engine.decisions import Bind, Evict, PodRef, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Evict, GroupRef, PodRef, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
 from posse.engine.groups import INITIALLY_SCHEDULED
 from posse.model.meta import Condition
@@ -85,11 +85,16 @@ def _bind(server, bind, beliefs, refusals):
         refusals.append(ReportWithheld(bind.group))
 
 
+def preemptor_name(eviction):
+    preemptor = eviction.preemptor
+    return preemptor.key.name if isinstance(preemptor, GroupRef) else preemptor.name
+
+
 def _evict(server, eviction, refusals):
     victim = eviction.pod
     condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler")
     refusal = server.attempt(server.world.set_condition, Pod, victim, condition)
-    yield f"mark {victim.name} as a victim of {eviction.preemptor.name}{_outcome(refusal)}"
+    yield f"mark {victim.name} as a victim of {preemptor_name(eviction)}{_outcome(refusal)}"
     if refusal is None:
         refusal = server.attempt(_delete, server.world, victim)
         yield f"delete {victim.name}{_outcome(refusal)}"

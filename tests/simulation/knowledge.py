@@ -5,8 +5,8 @@ It is kept beside the engine from the same events and decisions, and never looks
 
 from dataclasses import dataclass, field
 
-from posse.engine.decisions import Bind, Evict, ReportPod
-from posse.engine.events import BindRefused, Observed, Vanished
+from posse.engine.decisions import Bind, Evict, GroupRef, ReportPod
+from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
@@ -50,11 +50,15 @@ class Knowledge:
     """Where pods go by decisions of which nothing has been heard yet; by uid."""
     nominated: dict = field(default_factory=dict)
     """Where room is made for waiting pods; by uid."""
+    evicted: set = field(default_factory=set)
+    """Uids of the pods whose eviction was decided."""
 
     def absorb(self, event):
         if isinstance(event, BindRefused):
             if self.promised.get(event.pod_uid) == event.node:
                 del self.promised[event.pod_uid]
+        elif isinstance(event, EvictionFailed):
+            self.evicted.discard(event.pod_uid)
         elif isinstance(event, Observed):
             self._observed(event.obj)
         elif isinstance(event, Vanished):
@@ -88,16 +92,22 @@ class Knowledge:
 
     def note(self, decision):
         """Count on the decision from now on, as the engine does."""
+        if isinstance(decision, Evict):
+            self.evicted.add(decision.pod.uid)
         if isinstance(decision, Bind):
             for placement in decision.placements:
                 self.promised[placement.pod.uid] = placement.node
                 self.nominated.pop(placement.pod.uid, None)
-        elif isinstance(decision, Evict):
+        elif isinstance(decision, Evict) and not isinstance(decision.preemptor, GroupRef):
             self.nominated[decision.preemptor.uid] = decision.node
         elif isinstance(decision, ReportPod):
             self.nominated.pop(decision.pod.uid, None)
             if decision.nominated_node:
                 self.nominated[decision.pod.uid] = decision.nominated_node
+
+    def is_ending(self, pod):
+        """Whether its place will be free whatever happens: it is being deleted, or was evicted before."""
+        return bool(pod.metadata.deletion_timestamp) or pod.metadata.uid in self.evicted
 
     def place_of(self, pod):
         return pod.spec.node_name or self.promised.get(pod.metadata.uid, "")

@@ -4,7 +4,7 @@ A decision is judged by what the process had been told when it made it; nobody c
 """
 
 from posse.engine.backlog import Place
-from posse.engine.decisions import Bind, Evict, GroupKey, ReportGroup
+from posse.engine.decisions import Bind, Evict, GroupKey, GroupRef, ReportGroup, ReportPod
 from posse.engine.invariants import ensure, no_gang_below_minimum
 from tests.builders import NAMESPACE
 from tests.simulation.knowledge import accepts, cpu_of, group_name, minimum_of, room_of
@@ -15,7 +15,10 @@ def decisions_are_sound(knowledge, decisions):
     """Judge a round in its order, counting on each decision before the next is looked at."""
     for decision in decisions:
         if isinstance(decision, Evict) and decision.pod.uid in knowledge.pods:
-            nobody_is_evicted_without_need(knowledge, decision, victims_of(decision.preemptor, decisions))
+            if isinstance(decision.preemptor, GroupRef):
+                nobody_is_evicted_for_a_group_without_need(knowledge, decision, decisions)
+            else:
+                nobody_is_evicted_without_need(knowledge, decision, victims_of(decision.preemptor, decisions))
         if isinstance(decision, Bind):
             bindings_are_final(knowledge, decision)
             members_are_bound_as_a_group(knowledge, decision)
@@ -93,6 +96,33 @@ def nobody_is_evicted_without_need(knowledge, eviction, victims):
     ensure(knowledge.fits(preemptor, node, victims), "evictions make the room that is needed", **numbers)
     others = [uid for uid in victims if uid != eviction.pod.uid]
     ensure(not knowledge.fits(preemptor, node, others), "nobody is evicted who could be spared", **numbers)
+
+
+def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
+    """The group does not fit, every victim matters less, its members fit where it leaves, and it could not have stayed."""
+    name, victim = eviction.preemptor.key.name, knowledge.pods[eviction.pod.uid]
+    group, node = knowledge.groups[name], knowledge.nodes[eviction.node]
+    victims = victims_of(eviction.preemptor, decisions)
+    numbers = {"group": name, "victim": eviction.pod.name, "node": eviction.node}
+    missing = missing_members(knowledge, name)
+    ensure(slots_for(knowledge, name) < missing, "nobody is evicted for a group that fits", **numbers)
+    lesser = knowledge.rank(victim) < (group.spec.priority or 0)
+    ensure(lesser, "nobody is evicted for a group that matters no more", **numbers)
+    coming = [
+        knowledge.pods[d.pod.uid]
+        for d in decisions
+        if isinstance(d, ReportPod) and d.nominated_node == eviction.node and d.pod.uid in knowledge.pods
+    ]
+    staying = [
+        pod
+        for pod in knowledge.pods_on(eviction.node)
+        if pod.metadata.uid not in victims and not knowledge.is_ending(pod)
+    ]
+    within_room(node, [*staying, *coming], "evictions make the room that the group needs")
+    cpu, count = room_of(node)
+    used = sum(cpu_of(pod) for pod in [*staying, *coming, victim])
+    needed = used > cpu or len(staying) + len(coming) + 1 > count
+    ensure(needed, "nobody is evicted for a group who could have stayed", **numbers)
 
 
 def nothing_is_lost(knowledge, engine):

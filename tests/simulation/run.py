@@ -6,11 +6,11 @@ Even seeds have a server that binds a group whole, as the embedded one does; odd
 import random
 from collections import Counter
 
-from posse.engine.decisions import Bind, Evict, ReportGroup
+from posse.engine.decisions import Bind, Evict, ReportGroup, WarnGroup
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.invariants import ensure
 from posse.engine.kept_room import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
-from tests.simulation.carrying import Server
+from tests.simulation.carrying import Server, preemptor_name
 from tests.simulation.faults import NO_FAULTS, draw_faults
 from tests.simulation.laws import nothing_is_lost, whoever_fits_has_started
 from tests.simulation.scheduler_process import SchedulerProcess
@@ -39,8 +39,8 @@ def told(decision):
         places = ", ".join(f"{placement.pod.name} to {placement.node}" for placement in decision.placements)
         return f"bind {places}" + (f" for {decision.group.name}" if decision.group else "")
     if isinstance(decision, Evict):
-        return f"evict {decision.pod.name} from {decision.node} for {decision.preemptor.name}"
-    about = decision.group.name if isinstance(decision, ReportGroup) else decision.pod.name
+        return f"evict {decision.pod.name} from {decision.node} for {preemptor_name(decision)}"
+    about = decision.group.name if isinstance(decision, ReportGroup | WarnGroup) else decision.pod.name
     return f"report {about}: {decision.reason}"
 
 

@@ -4,11 +4,12 @@ What a pod or a group is told itself is in reports.py, and there only what is ne
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import Attempt
 from posse.engine.decisions import GroupKey, PodRef
+from posse.engine.group_trial import GroupTrial
 from posse.engine.groups import GroupRecord
 from posse.engine.pod_trial import Trial
 from posse.engine.verdict import Verdict
@@ -59,11 +60,14 @@ def tried_pods(trial: Trial, *, sought_victims: bool) -> Iterator[Tried]:
         )
 
 
-def tried_group(group: GroupRecord, attempt: Attempt) -> Iterator[Tried]:
+def tried_group(group: GroupRecord, trial: GroupTrial) -> Iterator[Tried]:
     """The group as a whole and, if it starts, each member that it starts without."""
+    attempt = trial.attempt
     refused = [record for record, _ in attempt.refused]
     if not attempt.verdict.succeeded:
-        yield _whole(group, refused, _with_all_refusals(attempt))
+        whole = _whole(group, refused, _with_all_refusals(attempt))
+        victims = tuple(victim.ref for victim in trial.victims)
+        yield replace(whole, sought_victims=trial.sought_victims, victims=victims)
         return
     yield _whole(group, attempt.placed, attempt.verdict)
     for record, verdict in attempt.refused:

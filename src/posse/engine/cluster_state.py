@@ -5,6 +5,7 @@ A pod may name a node that is not known (yet, or any more); it then counts nowhe
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,8 +49,8 @@ class PodRecord:
     """What has to be done for its claims on that node, as long as it is promised by us."""
     nominated: str = ""
     """The node where room is being made for it."""
-    evicted_for: str = ""
-    """Whom it makes room for, once its eviction is decided."""
+    evicted_for: str | GroupKey = ""
+    """Whom it makes room for, once its eviction is decided: the uid of a pod, or a group."""
     reported: tuple[str, str, str] = ("", "", "")
     """Reason and message last written to PodScheduled=False, and the nominated node beside them."""
     queued_at: float = 0.0
@@ -93,6 +94,33 @@ class ClusterState:
     def version(self) -> int:
         """Grows with whatever could make a waiting pod fit."""
         return self.nodes.version + self.storage.book.knowledge_version
+
+    def attached_records(self) -> list[PodRecord]:
+        """Every pod on a known node."""
+        known = self.nodes.row_of
+        return [record for node, there in self._pods_on.items() if node in known for record in there.values()]
+
+    @contextmanager
+    def lightened(self, records: Iterable[PodRecord]) -> Iterator[None]:
+        """The nodes without the requests of these pods, which stay where they are in every other respect."""
+        freed, scoring = np.zeros_like(self.nodes.requested), np.zeros_like(self.nodes.scoring_requested)
+        for record in records:
+            row = self.nodes.row_of[record.node]
+            for line, amount in record.pod_class.load.requests:
+                freed[line, row] += amount
+            for slot, amount in enumerate(record.pod_class.load.scoring_requests):
+                scoring[slot, row] += amount
+        rows = np.flatnonzero(freed.any(axis=0)).tolist()
+        self._add_usage(-freed, -scoring, rows)
+        try:
+            yield
+        finally:
+            self._add_usage(freed, scoring, rows)
+
+    def _add_usage(self, requested: IntArray, scoring: IntArray, rows: Sequence[int]) -> None:
+        self.nodes.requested += requested
+        self.nodes.scoring_requested += scoring
+        self.nodes.touch_all(rows)
 
     def pods_on(self, node: str) -> Iterable[PodRecord]:
         return self._pods_on.get(node, {}).values()

@@ -23,6 +23,7 @@ from posse.engine.search.fill import fill
 from posse.engine.search.orders import Fill, MemberClass, classes_of, other_ways
 from posse.engine.shortfall import Shortfall, shortfall, told
 from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
+from posse.engine.view import REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,9 @@ def _attempt(state: ClusterState, group: GroupRecord) -> tuple[Attempt, Draft | 
     members = group.unattached()
     if missing := missing_resources(state, group):
         return _refused_together(members, Verdict(Code.UNSCHEDULABLE, missing, proof=Proof())), None
+    nominated = _in_nominated_places(state, group, members)
+    if nominated is not None:
+        return _accepted(state, group, nominated)
     classes = classes_of(state, members)
     first = _run(state, group, classes, fill)
     if first.succeeded:
@@ -110,6 +114,31 @@ class _Pass:
         return self.placed > 0 and self.standing.feasibility is Feasibility.SUCCESS
 
 
+def _in_nominated_places(
+    state: ClusterState, group: GroupRecord, members: Sequence[PodRecord]
+) -> _Pass | None:
+    """Members for which room was made take it, all of them, and the others what is left."""
+    nominated = [record for record in members if record.nominated]
+    if not nominated:
+        return None
+    made = _Pass(Draft(state), group, untried=0, attached=group.attached_count, placed=len(nominated))
+    if all(_takes_nominated(state, made.draft, record) for record in nominated):
+        others = [record for record in members if not record.nominated]
+        _fill_classes(state, made, classes_of(state, others), fill)
+        if made.succeeded:
+            return made
+    made.draft.roll_back()
+    return None
+
+
+def _takes_nominated(state: ClusterState, draft: Draft, record: PodRecord) -> bool:
+    row = state.nodes.row_of.get(record.nominated)
+    if row is None or state.view(state.subject(record)).totals()[row] == REFUSED:
+        return False
+    draft.place([record], np.array([row]))
+    return True
+
+
 def _run(
     state: ClusterState,
     group: GroupRecord,
@@ -120,6 +149,18 @@ def _run(
 ) -> _Pass:
     count = sum(len(records) for _, records in classes)
     made = _Pass(Draft(state), group, untried=count, attached=group.attached_count)
+    _fill_classes(state, made, classes, way, stops_early=stops_early)
+    return made
+
+
+def _fill_classes(
+    state: ClusterState,
+    made: _Pass,
+    classes: Sequence[MemberClass],
+    way: Fill,
+    *,
+    stops_early: bool = False,
+) -> None:
     for subject, records in classes:
         placed = way(state, made.draft, subject, records)
         made.untried -= len(records)
@@ -128,7 +169,6 @@ def _run(
             made.short.append(shortfall(state, subject, records[placed:]))
         if stops_early and made.standing.feasibility not in {Feasibility.SUCCESS, Feasibility.WAIT}:
             break
-    return made
 
 
 def _accepted(state: ClusterState, group: GroupRecord, made: _Pass) -> tuple[Attempt, Draft | None]:

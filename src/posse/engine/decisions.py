@@ -107,12 +107,21 @@ class BindVolumes:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupRef:
+    key: GroupKey
+    uid: str
+    """Of the object that describes the group."""
+    scheduler_name: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Evict:
     """Mark the pod as a victim of preemption, then delete it, unless it is on its way out already."""
 
     pod: PodRef
-    preemptor: PodRef
+    preemptor: PodRef | GroupRef
     node: str
+    """Where room is made; for a group that is the whole cluster, and here is where the victim is."""
 
 
 SCHEDULER_ERROR = "SchedulerError"

@@ -13,10 +13,10 @@ from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, Held, held
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
-from posse.engine.cycle import try_group
 from posse.engine.decisions import Decision, GroupKey
 from posse.engine.events import ClusterEvent
 from posse.engine.explaining import Explanation, PodExplanation, explain, explain_pod
+from posse.engine.group_trial import GroupTrials
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
@@ -30,7 +30,7 @@ from posse.engine.situations import Situation, situation
 from posse.engine.statistics import Statistics, statistics
 from posse.engine.view import REFUSED
 from posse.engine.volume_waits import VolumeWaits
-from posse.model.feature_gates import ALL_GATES, Gates
+from posse.model.feature_gates import ALL_GATES, Gate, Gates
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -54,9 +54,10 @@ class Engine:
         self.gates = options.gates
         self._faults = options.faults
         self._backlog = self._known.backlog
-        self._trials = PodTrials(
-            self._known.state, self._known.groups, self._known.budgets, self._known.nominations
-        )
+        known = self._known
+        self._trials = PodTrials(known.state, known.groups, known.budgets, known.nominations)
+        evicts = Gate.WORKLOAD_AWARE_PREEMPTION in options.gates
+        self._group_trials = GroupTrials(known.state, known.groups, known.budgets, known.nominations, evicts)
         self._volume_waits = VolumeWaits(self._known)
         self._seen_version = 0
         """Of the state, when the parked were last looked at."""
@@ -215,23 +216,25 @@ class Engine:
             self._put_aside(group, group.unattached(), hold, now)
             return
         room = self._known.room_keeper
-        with (
-            room.lifted_for(group.priority, key),
-            self._known.nominations.held(group.priority, group.members),
-        ):
-            attempt = try_group(self._known.state, group)
+        with room.lifted_for(group.priority, key):
+            trial = self._group_trials.run(group)
+        attempt = trial.attempt
         count(attempt)
-        self._tried += tried_group(group, attempt)
-        decisions.extend(tell_group(group, attempt, room.remark(group.priority, key)))
+        self._tried += tried_group(group, trial)
+        decisions.extend(tell_group(group, trial, room.remark(group.priority, key)))
+        for victim in trial.victims:
+            victim.evicted_for = key
+            group.victims.add(victim.ref.uid)
         room.tried(key, now, started=attempt.verdict.succeeded)
         if attempt.placed:
             room.note_placed(now)
-        if attempt.refused:
-            self._backlog.park(
-                entry, [self._known.state.subject(record) for record, _ in attempt.refused], now
-            )
-        else:
+        if not attempt.refused:
             self._backlog.remove(key)
+            return
+        self._backlog.park(entry, [self._known.state.subject(record) for record, _ in attempt.refused], now)
+        if attempt.placed and self._group_trials.could_evict(group):
+            # Those that were left over may have room made for them, which never happens while others are placed.
+            self._backlog.wake(key)
 
     def _try_run(self, head: Waiting, most: int, now: float, decisions: list[Decision]) -> int:
         """Try the pod at the head together with those behind it that are its equals."""

@@ -273,12 +273,20 @@ class Intake:
         if record.node:
             self.state.release(record)
             # Somebody else may have taken the room, or the node may be gone: whom it was meant for looks again in any case.
-            self.backlog.wake(record.evicted_for)
+            self._victim_gone(record)
         if record.group is not None:
             self.groups.leave(record, record.group)
             self._unsettled_groups.setdefault(record.group, False)
         self.backlog.remove(uid)
         self.state.dismiss(record.pod_class, record.labels)
+
+    def _victim_gone(self, victim: PodRecord) -> None:
+        """A pod looks again at once, a group when the last of its victims has gone."""
+        group = self.groups.get(victim.evicted_for) if isinstance(victim.evicted_for, GroupKey) else None
+        if group is not None:
+            group.victims.discard(victim.ref.uid)
+        if group is None or not group.victims:
+            self.backlog.wake(victim.evicted_for)
 
     def _bind_refused(self, event: BindRefused) -> None:
         record = self.pods.get(event.pod_uid)
@@ -296,6 +304,9 @@ class Intake:
         """The victim stays; the one it was to make room for tries anew."""
         victim = self.pods.get(event.pod_uid)
         if victim is not None:
+            group = self.groups.get(victim.evicted_for) if isinstance(victim.evicted_for, GroupKey) else None
+            if group is not None:
+                group.victims.discard(victim.ref.uid)
             self.backlog.wake(victim.evicted_for)
             victim.evicted_for = ""
 

@@ -4,8 +4,17 @@ from collections.abc import Iterator
 
 from posse.engine.admissibility import Held
 from posse.engine.cluster_state import PodRecord
-from posse.engine.cycle import Attempt
-from posse.engine.decisions import Bind, Decision, Evict, Placement, ReportGroup, ReportPod, WarnGroup
+from posse.engine.decisions import (
+    Bind,
+    Decision,
+    Evict,
+    GroupRef,
+    Placement,
+    ReportGroup,
+    ReportPod,
+    WarnGroup,
+)
+from posse.engine.group_trial import GroupTrial
 from posse.engine.groups import GroupRecord
 from posse.engine.pod_trial import Trial
 from posse.engine.verdict import Verdict
@@ -30,7 +39,8 @@ def tell_pods(trial: Trial, remark: str = "") -> Iterator[Decision]:
         yield from _tell_pod(record, *record.reported[:2])
 
 
-def tell_group(group: GroupRecord, attempt: Attempt, remark: str = "") -> Iterator[Decision]:
+def tell_group(group: GroupRecord, trial: GroupTrial, remark: str = "") -> Iterator[Decision]:
+    attempt = trial.attempt
     if attempt.placed:
         yield Bind(tuple(_placement(record) for record in attempt.placed), group.key)
     if attempt.verdict.succeeded:
@@ -38,6 +48,9 @@ def tell_group(group: GroupRecord, attempt: Attempt, remark: str = "") -> Iterat
         yield from tell_fallen_short(group)
     else:
         yield from _tell_group_waits(group, UNSCHEDULABLE, _remarked(attempt.verdict, remark))
+    if trial.victims and group.podgroup is not None:
+        preemptor = GroupRef(group.key, group.podgroup.metadata.uid, group.scheduler_name)
+        yield from (Evict(victim.ref, preemptor, victim.node) for victim in trial.victims)
     for record, verdict in attempt.refused:
         yield from _tell_pod(record, UNSCHEDULABLE, verdict.message)
 

@@ -18,6 +18,7 @@ from posse.engine.decisions import (
     BindVolumes,
     Evict,
     GroupKey,
+    GroupRef,
     ReportGroup,
     ReportPod,
     WarnGroup,
@@ -86,7 +87,10 @@ class Carrier:
 
     async def _evict_pod(self, eviction: Evict) -> EvictionFailed | None:
         victim = eviction.pod
-        message = f"{eviction.preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
+        preemptor = "podgroup" if isinstance(eviction.preemptor, GroupRef) else "pod"
+        message = (
+            f"{eviction.preemptor.scheduler_name}: preempting to accommodate a higher priority {preemptor}"
+        )
         condition = self._condition("DisruptionTarget", "PreemptionByScheduler", message, holds=True)
         try:
             status = {"conditions": [condition]}

@@ -1,7 +1,8 @@
 """What the scheduler tells people in Kubernetes Events, word for word as kube-scheduler does."""
 
-from posse.engine.decisions import Evict, Placement, PodRef, ReportPod
+from posse.engine.decisions import Evict, GroupRef, Placement, PodRef, ReportPod
 from posse.runtime.event_recorder import Note, Subject
+from posse.runtime.group_reports import object_kind
 
 
 def scheduled(placement: Placement) -> Note:
@@ -20,15 +21,18 @@ def not_scheduled(report: ReportPod) -> Note:
 
 def preempted(eviction: Evict) -> Note:
     preemptor = eviction.preemptor
-    text = f"Preempted by pod {preemptor.uid} on node {eviction.node}"
-    return Note(
-        preemptor.scheduler_name,
-        _subject(eviction.pod),
-        "Preempted",
-        text,
-        "Preempting",
-        related=_subject(preemptor),
-    )
+    if isinstance(preemptor, GroupRef):
+        # Room for a group is made in the whole cluster.
+        text, related = f"Preempted by podgroup {preemptor.uid} on node cluster", _group_subject(preemptor)
+    else:
+        text, related = f"Preempted by pod {preemptor.uid} on node {eviction.node}", _subject(preemptor)
+    subject = _subject(eviction.pod)
+    return Note(preemptor.scheduler_name, subject, "Preempted", text, "Preempting", related=related)
+
+
+def _group_subject(group: GroupRef) -> Subject:
+    kind = object_kind(group.key.form)
+    return Subject(kind.api_version, kind.name, group.key.namespace, group.key.name, group.uid)
 
 
 def _failed(pod: PodRef, message: str) -> Note:

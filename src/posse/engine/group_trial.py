@@ -1,0 +1,119 @@
+"""One attempt for a group: place it, or make room for it as a whole where that is allowed.
+
+Nobody is evicted unless the group has a placement that needs it. What is freed is held for its members on the nodes they are
+nominated to; while their victims are ending nobody else is evicted for them, as long as that placement remains possible.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.cycle import Attempt, probe_group, try_group
+from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.nominations import Nominations
+from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.group_search import GroupSearch, Places, Room
+from posse.engine.verdict import Code, Verdict
+
+_NEVER = "pod group preemption: not eligible due to preemptionPolicy=Never."
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTrial:
+    attempt: Attempt
+    victims: tuple[PodRecord, ...] = ()
+    sought_victims: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTrials:
+    state: ClusterState
+    groups: GroupBook
+    budgets: BudgetBook
+    nominations: Nominations
+    evicts: bool
+    """Whether groups may have room made for them at all."""
+
+    def run(self, group: GroupRecord) -> GroupTrial:
+        with self.nominations.held(group.priority, group.members):
+            attempt = try_group(self.state, group)
+            if attempt.verdict.succeeded or not self._may_evict(group, attempt):
+                trial = GroupTrial(attempt)
+                room = None
+            elif _policy(group) == "Never":
+                room = None
+                trial = GroupTrial(_told(attempt, _NEVER))
+            else:
+                room = self._search(group).find()
+                victims = tuple(record for unit in room.victims for record in unit.records) if room else ()
+                trial = GroupTrial(_told(attempt, _message(room)), victims, sought_victims=True)
+        self._nominate(group, room.places if room is not None else ())
+        return trial
+
+    def _may_evict(self, group: GroupRecord, attempt: Attempt) -> bool:
+        return attempt.verdict.code is Code.UNSCHEDULABLE and self.could_evict(group)
+
+    def could_evict(self, group: GroupRecord) -> bool:
+        """Whether anybody matters less, and groups like this one may have room made for them."""
+        waiting = group.unattached()
+        lowest = min(self.state.usage.priorities(), default=group.priority)
+        return (
+            self.evicts
+            and lowest < group.priority
+            and bool(waiting)
+            and self.state.profile(waiting[0].pod_class).preempts
+        )
+
+    def _search(self, group: GroupRecord) -> GroupSearch:
+        def place() -> Places:
+            return probe_group(self.state, group).placements
+
+        return GroupSearch(
+            self.state, self.groups, self.budgets, group.priority, place, self._resources(group.unattached())
+        )
+
+    def _resources(self, members: Sequence[PodRecord]) -> tuple[int, ...]:
+        """Those that members need, if nothing else limits where they go."""
+        views = [self.state.view(self.state.subject(record)) for record in members]
+        if not all(view.counts_by_resources for view in views):
+            return ()
+        needed = {index for record in members for index, _ in record.pod_class.limited}
+        return tuple(sorted(needed))
+
+    def _nominate(self, group: GroupRecord, places: Places) -> None:
+        """Room is held where the group will go, and nowhere else."""
+        nodes = {record.ref.uid: node for record, node in places}
+        for record in group.members.values():
+            node = nodes.get(record.ref.uid, "")
+            if node and node != record.nominated:
+                self.nominations.drop(record)
+                self.nominations.put(record, node)
+            elif not node and record.nominated:
+                self.nominations.drop(record)
+
+
+def _policy(group: GroupRecord) -> str:
+    """The group's own, else Never if any member says so."""
+    own = group.podgroup.spec.preemption_policy if group.podgroup is not None else None
+    if own:
+        return own
+    policies = {record.pod.spec.preemption_policy for record in group.members.values()}
+    return "Never" if "Never" in policies else ""
+
+
+def _told(attempt: Attempt, message: str) -> Attempt:
+    refused = tuple((record, _with(verdict, message)) for record, verdict in attempt.refused)
+    return Attempt(_with(attempt.verdict, message), attempt.placed, refused)
+
+
+def _with(verdict: Verdict, message: str) -> Verdict:
+    return replace(verdict, message=f"{verdict.message} {message}".rstrip())
+
+
+def _message(room: Room | None) -> str:
+    if room is None:
+        return ""
+    if not room.victims:
+        return "pod group preemption: a placement is found for it; it waits for pods there to terminate."
+    pods = sum(len(unit.records) for unit in room.victims)
+    return f"pod group preemption: found a placement for podgroup, preempting {pods} victims."

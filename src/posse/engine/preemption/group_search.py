@@ -1,0 +1,153 @@
+"""Victims for a group as a whole: nobody is chosen unless all members that must start find a place because of it.
+
+First with everybody gone who matters less. Then those that budgets protect are put back where the group's placement lets
+them; the lowest priority is sought up to which evicting suffices; and with only those gone, everybody who need not go stays,
+the most important first. Pods that are ending anyway count as gone and cost nothing.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.draft import Draft
+from posse.engine.groups import GroupBook
+from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.units import Unit, units_below
+from posse.engine.view import REFUSED
+
+Places = tuple[tuple[PodRecord, str], ...]
+"""Where the members of a group would go."""
+
+PlaceGroup = Callable[[], Places]
+"""Search a placement in the present state and leave the state as it was; nothing if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where a group can go, and who has to leave for it; nobody, if those that are ending anyway are enough."""
+
+    victims: tuple[Unit, ...]
+    """Most important first."""
+    places: Places
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSearch:
+    state: ClusterState
+    groups: GroupBook
+    budgets: BudgetBook
+    priority: int
+    place: PlaceGroup
+    resources: tuple[int, ...] = ()
+    """Those that decide where members fit, if nothing else does: then nobody need be moved to find out."""
+
+    def find(self) -> Room | None:
+        attached = self.state.attached_records()
+        ending = [record for record in attached if _is_ending(record)]
+        if ending and (places := self._placed_without([], ending)):
+            return Room((), places)
+        units = self._units(attached)
+        places = self._placed_without(units, ending) if units else ()
+        return self._cheapest(units, places, ending) if places else None
+
+    def _units(self, attached: Sequence[PodRecord]) -> list[Unit]:
+        staying = [record for record in attached if not _is_ending(record)]
+        units = units_below(staying, self.priority, self.groups)
+        return [replace(unit, records=tuple(r for r in unit.records if not _is_ending(r))) for unit in units]
+
+    def _cheapest(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
+        violating, _ = self.budgets.split(units)
+        spared = self._spared(units, places, violating, ending)
+        pool = [unit for unit in units if id(unit) not in spared]
+        pool, places = self._lowest_level(pool, places, ending)
+        violating, harmless = self.budgets.split(pool)
+        spared = self._spared(pool, places, [*violating, *harmless], ending)
+        return Room(tuple(unit for unit in pool if id(unit) not in spared), places)
+
+    def _lowest_level(
+        self, pool: Sequence[Unit], places: Places, ending: Sequence[PodRecord]
+    ) -> tuple[list[Unit], Places]:
+        """As few priorities as suffice, from the lowest up."""
+        levels = sorted({unit.priority for unit in pool})
+        low, high = 0, len(levels) - 1
+        best: tuple[list[Unit], Places] = (list(pool), places)
+        while low < high:
+            middle = (low + high) // 2
+            part = [unit for unit in pool if unit.priority <= levels[middle]]
+            found = self._placed_without(part, ending)
+            if found:
+                best, high = (part, found), middle
+            else:
+                low = middle + 1
+        return best
+
+    def _placed_without(self, units: Sequence[Unit], ending: Sequence[PodRecord]) -> Places:
+        gone = [*ending, *_records(units)]
+        if self.resources:
+            with self.state.lightened(gone):
+                return self.place()
+        draft = Draft(self.state)
+        draft.remove(gone)
+        places = self.place()
+        draft.roll_back()
+        return places
+
+    def _spared(
+        self, pool: Sequence[Unit], places: Places, order: Sequence[Unit], ending: Sequence[PodRecord]
+    ) -> set[int]:
+        """Ids of the units that can stay where they are, tried in this order, with the group in its places."""
+        nodes = {node for _, node in places}
+        near = [unit for unit in pool if _touches(unit, nodes)] if self.resources else pool
+        spared = {id(unit) for unit in order} - {id(unit) for unit in near}
+        draft = Draft(self.state)
+        draft.remove([*ending, *_records(near)])
+        for record, node in places:
+            draft.place([record], np.array([self.state.nodes.row_of[node]]))
+        for unit in order:
+            if id(unit) in spared:
+                continue
+            before = draft.checkpoint()
+            draft.put_back(unit.records)
+            if self._still_fits(draft, unit, places, nodes):
+                spared.add(id(unit))
+            else:
+                draft.roll_back(before)
+        draft.roll_back()
+        return spared
+
+    def _still_fits(self, draft: Draft, unit: Unit, places: Places, nodes: Collection[str]) -> bool:
+        if self.resources:
+            return self._within_capacity({record.node for record in unit.records} & set(nodes))
+        before = draft.checkpoint()
+        draft.remove([record for record, _ in places])
+        fits = all(self._takes(draft, record, node) for record, node in places)
+        draft.roll_back(before)
+        return fits
+
+    def _takes(self, draft: Draft, record: PodRecord, node: str) -> bool:
+        """Whether the member may go to its node, those before it being there already; if so it goes."""
+        row = self.state.nodes.row_of[node]
+        if self.state.view(self.state.subject(record)).totals()[row] == REFUSED:
+            return False
+        draft.place([record], np.array([row]))
+        return True
+
+    def _within_capacity(self, nodes: Iterable[str]) -> bool:
+        table = self.state.nodes
+        rows = np.array([table.row_of[name] for name in nodes], dtype=np.int64)
+        lines = np.array(self.resources, dtype=np.int64)[:, None]
+        return bool(np.all(table.requested[lines, rows] <= table.allocatable[lines, rows]))
+
+
+def _is_ending(record: PodRecord) -> bool:
+    return bool(record.pod.metadata.deletion_timestamp or record.evicted_for)
+
+
+def _records(units: Iterable[Unit]) -> list[PodRecord]:
+    return [record for unit in units for record in unit.records]
+
+
+def _touches(unit: Unit, nodes: Collection[str]) -> bool:
+    return any(record.node in nodes for record in unit.records)
