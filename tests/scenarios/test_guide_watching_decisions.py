@@ -97,7 +97,7 @@ def test_decisions_can_be_watched_as_the_guide_says(shell):
 
 def test_every_metric_the_guide_names_is_there(shell):
     page, metrics = PAGE.read_text(), shell.run("posse get --raw /metrics")
-    named = set(re.findall(r"`((?:scheduler|posse)_[a-z_]+)`", page))
+    named = set(re.findall(r"`((?:scheduler|posse|kubernetes)_[a-z_]+)`", page))
     typed = set(re.findall(r"^# TYPE (\S+)", metrics, re.MULTILINE))
     assert named - typed == set()
     assert {name for name in typed if not name.startswith("process_")} - named == set()
