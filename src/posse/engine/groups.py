@@ -208,6 +208,7 @@ def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
     if condition is not None:
         group.scheduled = group.scheduled or condition.status == "True"
         group.reported = (condition.reason, condition.message)
+        group.gathered = True
 
 
 def _initially_scheduled(podgroup: PodGroup) -> Condition | None:

@@ -4,7 +4,7 @@ import pytest
 
 from posse.engine.gathering import GATHERING_SECONDS
 from posse.engine.overview import GroupSummary
-from tests.builders import basic_group, changed, gated, node, pod, pods
+from tests.builders import basic_group, changed, gated, initially_scheduled, node, pod, pods
 from tests.driving import Driver, group_reports, pod_reports
 
 
@@ -148,3 +148,9 @@ def test_groups_end_their_wait_one_after_the_other(driver):
     assert driver.bind(after=0.5) == {"p1": "n1"}
     assert driver.engine.next_wakeup() == driver.now + 1.5
     assert driver.bind(after=1.5) == {"q1": "n1"}
+
+
+@pytest.mark.parametrize("status", ["True", "False"])
+def test_a_group_that_was_tried_before_we_came_does_not_wait_again(driver, status):
+    driver.see(basic_group(expected=3, conditions=[initially_scheduled(status, "Any")]), *members(1))
+    assert driver.bind() == {"p1": "n1"}
