@@ -108,10 +108,19 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     ensure(slots_for(knowledge, name) < missing, "nobody is evicted for a group that fits", **numbers)
     lesser = knowledge.rank(victim) < (group.spec.priority or 0)
     ensure(lesser, "nobody is evicted for a group that matters no more", **numbers)
-    coming = [
-        knowledge.pods[d.pod.uid]
-        for d in decisions
-        if isinstance(d, ReportPod) and d.nominated_node == eviction.node and d.pod.uid in knowledge.pods
+    nominated = {
+        pod.metadata.uid: knowledge.nominated.get(pod.metadata.uid) for pod in knowledge.members(name)
+    }
+    nominated |= {
+        d.pod.uid: d.nominated_node for d in decisions if isinstance(d, ReportPod) and d.pod.uid in nominated
+    }
+    coming = [knowledge.pods[uid] for uid, place in nominated.items() if place == eviction.node]
+    coming += [
+        knowledge.pods[uid]
+        for uid, place in knowledge.nominated.items()
+        if place == eviction.node
+        and uid not in nominated
+        and knowledge.rank(knowledge.pods[uid]) >= (group.spec.priority or 0)
     ]
     staying = [
         pod

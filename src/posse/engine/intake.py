@@ -135,8 +135,8 @@ class Intake:
 
     def _wake_nominated(self, node: str) -> None:
         """The node is not what it was when room was sought there; who waits for that room looks again."""
-        for uid in self.nominations.to(node):
-            self.backlog.wake(uid)
+        for record in self.nominations.to(node):
+            self.backlog.wake(record.group or record.ref.uid)
 
     def _group_observed(self, obj: GroupObject) -> None:
         if not self._reads_groups:

@@ -25,9 +25,9 @@ class Nominations:
             self._state.note_improved(record.nominated)
         record.nominated = ""
 
-    def to(self, node: str) -> list[str]:
-        """Uids of the pods nominated to the node."""
-        return [uid for uid, record in self._records.items() if record.nominated == node]
+    def to(self, node: str) -> list[PodRecord]:
+        """The pods nominated to the node."""
+        return [record for record in self._records.values() if record.nominated == node]
 
     def below(self, node: str, priority: int) -> list[PodRecord]:
         """Nominated to the node, and less important."""

@@ -2,7 +2,9 @@
 
 First with everybody gone who matters less. Then those that budgets protect are put back where the group's placement lets
 them; the lowest priority is sought up to which evicting suffices; and with only those gone, everybody who need not go stays,
-the most important first. Pods that are ending anyway count as gone and cost nothing.
+the most important first. That places the group where it likes best and spares whom that leaves room for. Then the other way
+round: whoever can be spared by placing the group differently is; the cheaper of the two answers counts. Pods that are ending
+anyway count as gone and cost nothing.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -16,6 +18,10 @@ from posse.engine.groups import GroupBook
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.units import Unit, units_below
 from posse.engine.view import REFUSED
+
+_MOST_TRIALS = 64
+_TRIED_PODS = 20_000
+"""Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out."""
 
 Places = tuple[tuple[PodRecord, str], ...]
 """Where the members of a group would go."""
@@ -50,14 +56,52 @@ class GroupSearch:
             return Room((), places)
         units = self._units(attached)
         places = self._placed_without(units, ending) if units else ()
-        return self._cheapest(units, places, ending) if places else None
+        if not places:
+            return None
+        as_it_likes = self._where_it_likes(units, places, ending)
+        pruned = self._sparing_most(as_it_likes.victims, as_it_likes.places, ending)
+        moved = self._sparing_most(units, places, ending)
+        return min(pruned, moved, key=self._cost)
+
+    def _cost(self, room: Room) -> tuple[int, int, int, int]:
+        """Budgets overdrawn, highest priority, sum of priorities, pods; less is better."""
+        violating, _ = self.budgets.split(room.victims)
+        highest = max((unit.priority for unit in room.victims), default=-(2**31))
+        pods = sum(len(unit.records) for unit in room.victims)
+        total = sum((unit.priority + 2**31) * len(unit.records) for unit in room.victims)
+        return len(violating), highest, total, pods
+
+    def _sparing_most(self, pool: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
+        """Spare whom the group can go without, wherever it then goes: protected first, then by importance.
+
+        Many at once where that works, and within a number of trials; who is not looked at by then is not spared.
+        """
+        violating, harmless = self.budgets.split(pool)
+        evicted = {id(unit): unit for unit in (*violating, *harmless)}
+        blocks = [list(evicted.values())]
+        pods = sum(len(unit.records) for unit in pool)
+        for _ in range(min(_MOST_TRIALS, _TRIED_PODS // max(pods, 1))):
+            if not blocks:
+                break
+            block = blocks.pop(0)
+            ids = {id(unit) for unit in block}
+            found = self._placed_without([u for key, u in evicted.items() if key not in ids], ending)
+            if found:
+                places = found
+                evicted = {key: unit for key, unit in evicted.items() if key not in ids}
+            elif len(block) > 1:
+                middle = len(block) // 2
+                blocks[:0] = [block[:middle], block[middle:]]
+        left = sorted(evicted.values(), key=Unit.importance)
+        spared = self._spared(left, places, left, ending)
+        return Room(tuple(unit for unit in left if id(unit) not in spared), places)
 
     def _units(self, attached: Sequence[PodRecord]) -> list[Unit]:
         staying = [record for record in attached if not _is_ending(record)]
         units = units_below(staying, self.priority, self.groups)
         return [replace(unit, records=tuple(r for r in unit.records if not _is_ending(r))) for unit in units]
 
-    def _cheapest(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
+    def _where_it_likes(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
         violating, _ = self.budgets.split(units)
         spared = self._spared(units, places, violating, ending)
         pool = [unit for unit in units if id(unit) not in spared]

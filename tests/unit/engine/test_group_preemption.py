@@ -1,0 +1,184 @@
+"""Room for groups: the least that suffices is evicted, as units, and only if the whole group starts because of it."""
+
+import pytest
+
+from posse.engine.decisions import Evict
+from posse.engine.engine import EngineOptions
+from posse.engine.events import EvictionFailed
+from posse.model.disruption_budget import (
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
+from posse.model.feature_gates import ALL_GATES, Gate
+from posse.model.meta import LabelSelector, ObjectMeta
+from posse.model.workload import AllDisruptionMode, DisruptionMode
+from tests.builders import NAMESPACE, basic_group, changed, gang, node, nodes, pod, pods
+from tests.driving import Driver, group_reports, placements, pod_reports
+
+HIGH = 100
+
+
+def evicted(decisions):
+    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
+
+
+def nominated(driver):
+    return {r.ref.name: r.nominated for r in driver.engine._known.pods.values() if r.nominated}
+
+
+def urgent_gang(minimum=2, **spec):
+    return gang(minimum=minimum, priority=HIGH, **spec)
+
+
+def urgent(count, **description):
+    return pods(count, group="g1", priority=HIGH, **({"cpu": "1"} | description))
+
+
+def low(name, on, priority=0, **description):
+    return pod(name, on=on, priority=priority, **({"cpu": "1"} | description))
+
+
+def test_a_gang_evicts_what_matters_less_and_takes_its_place():
+    victims = [low("a", "n1"), low("b", "n2")]
+    members = urgent(2)
+    driver = Driver(*nodes(2, cpu="1"), *victims, urgent_gang(), *members)
+    decisions = driver.decide()
+    assert evicted(decisions) == ["a", "b"]
+    assert placements(decisions) == {}
+    assert sorted(nominated(driver).values()) == ["n1", "n2"]
+    (report,) = group_reports(decisions)
+    assert report[3].endswith("pod group preemption: found a placement for podgroup, preempting 2 victims.")
+    driver.lose(*victims)
+    assert sorted(driver.bind()) == ["p1", "p2"]
+    assert nominated(driver) == {}
+
+
+def test_nobody_is_evicted_if_the_gang_would_still_not_fit():
+    driver = Driver(*nodes(2, cpu="1"), low("a", "n1"), low("b", "n2", HIGH), urgent_gang(), *urgent(2))
+    assert evicted(driver.decide()) == []
+
+
+def test_only_as_many_are_evicted_as_members_lack_room():
+    driver = Driver(*nodes(3, cpu="1"), low("a", "n1"), low("b", "n2"), urgent_gang(), *urgent(2))
+    assert len(evicted(driver.decide())) == 1
+
+
+def test_the_lowest_priority_that_suffices_is_evicted():
+    there = [low("a", "n1", 1), low("b", "n2", 2), low("c", "n3", 3), low("d", "n4", 4)]
+    driver = Driver(*nodes(4, cpu="1"), *there, urgent_gang(), *urgent(2))
+    assert evicted(driver.decide()) == ["a", "b"]
+
+
+def test_a_group_that_is_disrupted_as_a_whole_goes_entirely_or_not_at_all():
+    members = [pod(f"m{i}", cpu="1", on=f"n{i}", group="old", priority=0) for i in (1, 2)]
+    old = gang("old", minimum=2, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    driver = Driver(*nodes(3, cpu="1"), old, *members, low("x", "n3", 1), urgent_gang(1), *urgent(1))
+    assert evicted(driver.decide()) == ["m1", "m2"]
+    alone = Driver(*nodes(3, cpu="1"), old, *members, low("x", "n3", 0), urgent_gang(1), *urgent(1))
+    assert evicted(alone.decide()) == ["x"]
+
+
+def budget(allowed, **labels):
+    return PodDisruptionBudget(
+        metadata=ObjectMeta(name="budget", namespace=NAMESPACE),
+        spec=PodDisruptionBudgetSpec(selector=LabelSelector(match_labels=labels)),
+        status=PodDisruptionBudgetStatus(disruptions_allowed=allowed),
+    )
+
+
+def test_who_is_protected_by_a_budget_stays_though_it_matters_less():
+    protected = changed(low("a", "n1", 0), metadata={"labels": {"app": "db"}})
+    driver = Driver(
+        *nodes(2, cpu="1"), budget(0, app="db"), protected, low("b", "n2", 5), urgent_gang(1), *urgent(1)
+    )
+    assert evicted(driver.decide()) == ["b"]
+
+
+@pytest.mark.parametrize("policy", ["group", "members"])
+def test_a_group_that_may_not_preempt_evicts_nobody_and_says_so(policy):
+    own = {"preemption_policy": "Never"}
+    driver = Driver(
+        node("n1", cpu="1"),
+        low("a", "n1"),
+        urgent_gang(1, **(own if policy == "group" else {})),
+        *urgent(1, **own),
+    )
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert "not eligible due to preemptionPolicy=Never" in group_reports(decisions)[0][3]
+
+
+def test_with_the_gate_off_groups_evict_nobody():
+    options = EngineOptions(gates=ALL_GATES - {Gate.WORKLOAD_AWARE_PREEMPTION})
+    driver = Driver(node("n1", cpu="1"), low("a", "n1"), urgent_gang(1), *urgent(1), options=options)
+    assert evicted(driver.decide()) == []
+
+
+def test_while_victims_are_ending_nobody_else_is_evicted():
+    there = [low(f"a{i}", f"n{i}") for i in range(1, 5)]
+    driver = Driver(*nodes(4, cpu="1"), *there, urgent_gang(), *urgent(2))
+    first = evicted(driver.decide())
+    assert len(first) == 2
+    gone = next(one for one in there if one.metadata.name == first[0])
+    driver.lose(gone)
+    later = driver.decide(after=5.0)
+    assert evicted(later) == []
+    assert placements(later) == {}
+
+
+def test_room_that_was_made_is_held_against_others():
+    victims = [low("a", "n1"), low("b", "n2")]
+    driver = Driver(*nodes(2, cpu="1"), *victims, urgent_gang(), *urgent(2))
+    driver.decide()
+    driver.lose(victims[0])
+    driver.see(pod("sneaky", cpu="1"))
+    assert driver.bind(after=1.0) == {}
+    driver.lose(victims[1])
+    assert sorted(driver.bind(after=1.0)) == ["p1", "p2"]
+
+
+def test_if_the_placement_becomes_impossible_others_are_evicted_instead():
+    there = [low(f"a{i}", f"n{i}") for i in range(1, 4)]
+    driver = Driver(*nodes(3, cpu="1"), *there, urgent_gang(), *urgent(2))
+    first = evicted(driver.decide())
+    lost = nominated(driver)["p1"]
+    driver.lose(node(lost, cpu="1"))
+    driver.lose(*(one for one in there if one.spec.node_name == lost))
+    later = driver.decide(after=5.0)
+    assert len(evicted(later)) == 1
+    assert not set(evicted(later)) & set(first)
+
+
+def test_a_failed_eviction_lets_the_group_look_again():
+    driver = Driver(node("n1", cpu="1"), low("a", "n1"), urgent_gang(1), *urgent(1))
+    driver.decide()
+    driver.engine.absorb(EvictionFailed("uid-a", "refused"))
+    assert evicted(driver.decide(after=20.0)) == ["a"]
+
+
+def test_members_of_a_started_gang_may_evict_too_but_not_while_others_are_placed():
+    started = [pod(f"old{i}", cpu="1", on="n1", group="g1", priority=HIGH) for i in (1, 2)]
+    driver = Driver(node("n1", cpu="4"), urgent_gang(), *started, low("a", "n1"))
+    driver.see(*urgent(2))
+    decisions = driver.decide()
+    assert len(placements(decisions)) == 1
+    assert evicted(decisions) == ["a"]
+
+
+def test_a_basic_group_evicts_for_what_does_not_fit():
+    driver = Driver(node("n1", cpu="1"), low("a", "n1"), basic_group(priority=HIGH), *urgent(1))
+    assert evicted(driver.decide()) == ["a"]
+
+
+def test_the_search_for_victims_leaves_no_trace():
+    there = [low(f"a{i}", f"n{i}", i) for i in range(1, 5)]
+    driver = Driver(*nodes(4, cpu="1"), *there, urgent_gang(5), *urgent(5))
+    state = driver.engine._known.state
+    before = state.nodes.requested.copy(), state.nodes.scoring_requested.copy(), state.turn
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert (state.nodes.requested == before[0]).all()
+    assert (state.nodes.scoring_requested == before[1]).all()
+    assert state.turn == before[2]
+    assert list(pod_reports(decisions)) == ["p1", "p2", "p3", "p4", "p5"]
