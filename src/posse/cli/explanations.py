@@ -63,8 +63,10 @@ def _described(now: Situation, age: str) -> str:
     if not now.exists:
         return "nothing yet"
     kind = "Workload" if now.key.form is Form.WORKLOAD else f"PodGroup of {now.key.form}"
-    together = f"{now.policy}, at least {now.minimum} together" if now.policy == "Gang" else now.policy
-    return f"{kind}: {together}, priority {now.priority}, made {age} ago"
+    size = f", at least {now.minimum} together" if now.policy == "Gang" else ""
+    if now.expected:
+        size = f", {pods(now.expected)} expected"
+    return f"{kind}: {now.policy}{size}, priority {now.priority}, made {age} ago"
 
 
 def _counted(now: Situation, succeeded: int) -> str:

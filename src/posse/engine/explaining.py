@@ -5,7 +5,6 @@ The answer is that of an attempt made now, with everything taken back. What was 
 
 from dataclasses import dataclass
 
-from posse.engine.admissibility import held
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.draft import Draft
@@ -15,7 +14,7 @@ from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of
-from posse.engine.situations import Situation, as_if_its_turn, situation
+from posse.engine.situations import Situation, as_if_its_turn, lasting_hold, situation
 
 _MOST_OBSTACLES = 8
 """Classes of pods that are described one by one."""
@@ -108,7 +107,7 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
 
 def _is_tried(known: Intake, group: GroupRecord) -> bool:
     """Whether it waits for room, and for nothing else."""
-    return bool(group.unattached()) and known.is_ours(group) and held(group) is None
+    return bool(group.unattached()) and known.is_ours(group) and lasting_hold(group) is None
 
 
 def _obstacles(known: Intake, group: GroupRecord) -> list[Obstacle]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from posse.engine.admissibility import Held, held
+from posse.engine.admissibility import EXPECTING_PODS, Held, held
 from posse.engine.cycle import Probe, probe_group
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey
 from posse.engine.groups import GroupRecord
@@ -54,6 +54,8 @@ class Situation:
     """Whether there is an object that describes it."""
     policy: str
     minimum: int
+    expected: int
+    """How many pods a basic group says there will be; 0 if it does not say."""
     priority: int
     counts: Counts
     has_started: bool
@@ -75,12 +77,18 @@ def situation(known: Intake, group: GroupRecord) -> Situation:
         return _situation(group, State.FOREIGN, message)
     if group.attached_count >= group.minimum and not group.unattached():
         return _situation(group, State.SCHEDULED, "")
-    hold = held(group)
+    hold = lasting_hold(group)
     if hold is not None:
         return _situation(group, _state_of(hold), hold.message)
     with as_if_its_turn(known, group):
         probe = probe_group(known.state, group)
     return _tried(group, probe)
+
+
+def lasting_hold(group: GroupRecord) -> Held | None:
+    """Why the group is not tried, unless that is over in a moment by itself: for how long it has been so, nobody wrote down."""
+    hold = held(group)
+    return None if hold is not None and hold.reason == EXPECTING_PODS else hold
 
 
 @contextmanager
@@ -119,6 +127,7 @@ def _situation(group: GroupRecord, state: State, message: str) -> Situation:
         exists=group.podgroup is not None,
         policy=_policy(group),
         minimum=group.minimum,
+        expected=group.expected,
         priority=group.priority,
         counts=_counts(group),
         has_started=group.scheduled,

@@ -7,7 +7,7 @@ from posse.cli.group_words import cause, headline, shown_state
 from posse.cli.history import condition_lines, happening_lines, happenings
 from posse.engine.decisions import Form, GroupKey
 from posse.model.timestamps import parse_timestamp
-from tests.builders import NAMESPACE, gang, initially_scheduled, node, nodes, pod, pods
+from tests.builders import NAMESPACE, basic_group, gang, initially_scheduled, node, nodes, pod, pods
 from tests.driving import Driver
 from tests.group_form_parts import member, workload
 
@@ -121,6 +121,12 @@ def test_a_refusal_that_is_no_proof_says_so():
     assert told[-1] == (
         "  A placement may exist all the same: the search is not exhaustive for pods that differ."
     )
+
+
+def test_the_size_of_a_group_is_told_as_its_policy_has_it():
+    assert "Basic, 7 pods expected, priority 0" in lines(basic_group(expected=7))[1]
+    assert "Gang, at least 3 together, priority 0" in lines(gang(minimum=3))[1]
+    assert "Basic, priority 0" in lines(basic_group())[1]
 
 
 def test_who_comes_first_is_counted_in_words():

@@ -193,6 +193,12 @@ def test_a_basic_group_starts_what_fits_and_says_what_does_not():
     assert "Insufficient cpu" in explanation.situation.message
 
 
+def test_what_passes_in_a_moment_does_not_count_as_waiting():
+    driver = Driver(node("n1", cpu="4"), basic_group(expected=5), *pods(2, cpu="1", group="g1"))
+    now = told(driver).situation
+    assert (now.state, now.expected, now.placement) == (State.FITS, 5, (("n1", 2),))
+
+
 @pytest.mark.parametrize(
     ("objects", "state", "message"),
     [
