@@ -11,6 +11,7 @@ from posse.engine.obstacles import Obstacle
 from posse.engine.situations import Situation
 
 MOST_NODES = 8
+MOST_VICTIMS = 8
 INDENT = "  "
 
 
@@ -26,6 +27,7 @@ def group_lines(explanation: Explanation, succeeded: int, age: str) -> Iterator[
     if explanation.obstacles:
         yield from headed("What is in its way", _in_the_way(explanation))
     yield from _holders(explanation.obstacles)
+    yield from _making_room(explanation)
 
 
 def pod_lines(pod: PodExplanation) -> Iterator[str]:
@@ -45,8 +47,7 @@ def pod_lines(pod: PodExplanation) -> Iterator[str]:
     if pod.obstacle is not None:
         yield from headed("What is in its way", _details(pod.obstacle))
         yield from _holders([pod.obstacle])
-    if pod.preemption:
-        yield from headed("Making room", _making_room(pod))
+    yield from _making_room(pod)
 
 
 def headed(heading: str, lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
@@ -145,7 +146,12 @@ def _name(who: GroupKey | PodRef) -> str:
     return f"{kind} {who.namespace}/{short_name(who)}"
 
 
-def _making_room(pod: PodExplanation) -> Iterator[str]:
-    yield pod.preemption.removeprefix("preemption: ")
-    if pod.victims:
-        yield f"would go: {', '.join(f'{one.namespace}/{one.name}' for one in pod.victims)}"
+def _making_room(told: Explanation | PodExplanation) -> Iterator[str]:
+    if not told.preemption:
+        return
+    lines = [told.preemption.partition("preemption: ")[2]]
+    if told.victims:
+        names = [f"{one.namespace}/{one.name}" for one in told.victims[:MOST_VICTIMS]]
+        rest = len(told.victims) - MOST_VICTIMS
+        lines.append(f"would be evicted: {', '.join(names)}{f' and {rest} more' if rest > 0 else ''}")
+    yield from headed("Making room", lines)

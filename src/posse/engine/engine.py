@@ -117,7 +117,7 @@ class Engine:
         return (situation(self._known, group) for group in self._known.groups)
 
     def explain(self, key: GroupKey) -> Explanation | None:
-        return explain(self._known, key)
+        return explain(self._known, self._group_trials, key)
 
     def explain_pod(self, uid: str) -> PodExplanation | None:
         return explain_pod(self._known, self._trials, uid)

@@ -6,8 +6,10 @@ The answer is that of an attempt made now, with everything taken back. What was 
 from dataclasses import dataclass
 
 from posse.engine.cluster_state import PodRecord
+from posse.engine.cycle import probe_group
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.draft import Draft
+from posse.engine.group_trial import GroupTrials, RoomSought
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.obstacles import Obstacle, obstacle
@@ -43,6 +45,9 @@ class Explanation:
     """It would not fit even if nothing else were there."""
     ahead: Ahead | None = None
     """Where it is tried at all."""
+    preemption: str = ""
+    """What came of the search for victims."""
+    victims: tuple[PodRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +68,22 @@ class PodExplanation:
     ahead: Ahead | None = None
 
 
-def explain(known: Intake, key: GroupKey) -> Explanation | None:
+def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | None:
     """None if nobody has heard of the group."""
     group = known.groups.get(key)
     if group is None:
         return None
     now, is_tried = situation(known, group), _is_tried(known, group)
     obstacles = _obstacles(known, group) if now.message and is_tried else []
+    sought = _sought_room(known, trials, group) if is_tried else RoomSought()
     return Explanation(
         now,
         tuple(obstacles[:_MOST_OBSTACLES]),
         undescribed=len(obstacles[_MOST_OBSTACLES:]),
         bigger_than_cluster=_is_bigger_than_cluster(group, obstacles),
         ahead=_ahead(known, _order_of(group)) if is_tried else None,
+        preemption=sought.message,
+        victims=tuple(victim.ref for victim in sought.victims),
     )
 
 
@@ -121,6 +129,11 @@ def _obstacles(known: Intake, group: GroupRecord) -> list[Obstacle]:
                 found.append(obstacle(state, known.groups, subject, records, fit))
         draft.roll_back()
     return found
+
+
+def _sought_room(known: Intake, trials: GroupTrials, group: GroupRecord) -> RoomSought:
+    with as_if_its_turn(known, group):
+        return trials.seek_room(group, probe_group(known.state, group).verdict)
 
 
 def _is_bigger_than_cluster(group: GroupRecord, obstacles: list[Obstacle]) -> bool:

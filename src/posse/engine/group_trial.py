@@ -26,6 +26,20 @@ class GroupTrial:
 
 
 @dataclass(frozen=True, slots=True)
+class RoomSought:
+    """What came of the search for victims, if one was made."""
+
+    message: str = ""
+    room: Room | None = None
+    sought: bool = False
+
+    @property
+    def victims(self) -> tuple[PodRecord, ...]:
+        units = self.room.victims if self.room is not None else ()
+        return tuple(record for unit in units for record in unit.records)
+
+
+@dataclass(frozen=True, slots=True)
 class GroupTrials:
     state: ClusterState
     groups: GroupBook
@@ -37,21 +51,19 @@ class GroupTrials:
     def run(self, group: GroupRecord) -> GroupTrial:
         with self.nominations.held(group.priority, group.members):
             attempt = try_group(self.state, group)
-            if attempt.verdict.succeeded or not self._may_evict(group, attempt):
-                trial = GroupTrial(attempt)
-                room = None
-            elif _policy(group) == "Never":
-                room = None
-                trial = GroupTrial(_told(attempt, _NEVER))
-            else:
-                room = self._search(group).find()
-                victims = tuple(record for unit in room.victims for record in unit.records) if room else ()
-                trial = GroupTrial(_told(attempt, _message(room)), victims, sought_victims=True)
+            sought = self.seek_room(group, attempt.verdict)
+        room = sought.room
         self._nominate(group, room.places if room is not None else ())
-        return trial
+        return GroupTrial(_told(attempt, sought.message), sought.victims, sought.sought)
 
-    def _may_evict(self, group: GroupRecord, attempt: Attempt) -> bool:
-        return attempt.verdict.code is Code.UNSCHEDULABLE and self.could_evict(group)
+    def seek_room(self, group: GroupRecord, verdict: Verdict) -> RoomSought:
+        """Who could make way for a group of which this came. Nothing is changed by asking."""
+        if verdict.code is not Code.UNSCHEDULABLE or not self.could_evict(group):
+            return RoomSought()
+        if _policy(group) == "Never":
+            return RoomSought(_NEVER)
+        room = self._search(group).find()
+        return RoomSought(_message(room), room, sought=True)
 
     def could_evict(self, group: GroupRecord) -> bool:
         """Whether anybody matters less, and groups like this one may have room made for them."""
@@ -102,12 +114,14 @@ def _policy(group: GroupRecord) -> str:
 
 
 def _told(attempt: Attempt, message: str) -> Attempt:
+    if not message:
+        return attempt
     refused = tuple((record, _with(verdict, message)) for record, verdict in attempt.refused)
     return Attempt(_with(attempt.verdict, message), attempt.placed, refused)
 
 
 def _with(verdict: Verdict, message: str) -> Verdict:
-    return replace(verdict, message=f"{verdict.message} {message}".rstrip())
+    return replace(verdict, message=f"{verdict.message} {message}")
 
 
 def _message(room: Room | None) -> str:

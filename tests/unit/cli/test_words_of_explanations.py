@@ -143,8 +143,17 @@ def test_a_pod_that_needs_room_names_who_would_go():
     driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), pod("high", cpu="1", priority=5))
     told = list(pod_lines(driver.engine.explain_pod("uid-high")))
     assert told[0] == "Pod test/high waits: it lacks cpu (1): 1 node has 0 free of 1."
-    assert "  would go: test/low" in told
+    assert "  would be evicted: test/low" in told
     assert "  pod test/low   1 with 1 pod   priority 0" in told
+
+
+def test_a_group_that_needs_room_names_who_would_go():
+    there = [pod(f"low{i}", cpu="1", on="n1") for i in range(10)]
+    urgent = gang(minimum=10, priority=5)
+    told = lines(node("n1", cpu="10"), *there, urgent, *pods(10, cpu="1", group="g1", priority=5))
+    assert told[-2] == "  found a placement for podgroup, preempting 10 victims."
+    assert told[-1].startswith("  would be evicted: test/low0, test/low1, ")
+    assert told[-1].endswith(" and 2 more")
 
 
 def test_conditions_and_phases_are_told_as_they_are():

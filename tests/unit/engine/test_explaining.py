@@ -274,6 +274,16 @@ def test_who_has_its_turn_earlier_is_counted():
     assert told(driver).ahead == Ahead(pods=1, groups=1), "one of the old pods has its node by now"
 
 
+def test_a_group_that_makes_room_is_told_for_whom():
+    there = pods(2, cpu="1", on="n1")
+    members = [pod(f"m{i}", cpu="1", group="g1", priority=5) for i in range(2)]
+    driver = Driver(node("n1", cpu="2"), *there, gang(minimum=2, priority=5), *members)
+    explanation = told(driver)
+    assert [victim.name for victim in explanation.victims] == ["p1", "p2"]
+    assert "preempting 2 victims" in explanation.preemption
+    assert explanation.situation.state is State.WAITING
+
+
 def test_room_that_is_kept_for_others_is_not_offered():
     nominee = pod("vip", cpu="1", priority=9)
     driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), nominee)
