@@ -224,7 +224,7 @@ class Engine:
         decisions.extend(tell_group(group, trial, room.remark(group.priority, key)))
         for victim in trial.victims:
             victim.evicted_for = key
-            group.victims.add(victim.ref.uid)
+            group.victims[victim.ref.uid] = None
         room.tried(key, now, started=attempt.verdict.succeeded)
         if attempt.placed:
             room.note_placed(now)

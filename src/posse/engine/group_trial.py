@@ -13,6 +13,7 @@ from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.group_search import GroupSearch, Places, Room
+from posse.engine.search.orders import classes_of
 from posse.engine.verdict import Code, Verdict
 
 _NEVER = "pod group preemption: not eligible due to preemptionPolicy=Never."
@@ -86,11 +87,10 @@ class GroupTrials:
 
     def _resources(self, members: Sequence[PodRecord]) -> tuple[int, ...]:
         """Those that members need, if nothing else limits where they go."""
-        views = [self.state.view(self.state.subject(record)) for record in members]
-        if not all(view.counts_by_resources for view in views):
+        classes = classes_of(self.state, members)
+        if not all(self.state.view(subject).counts_by_resources for subject, _ in classes):
             return ()
-        needed = {index for record in members for index, _ in record.pod_class.limited}
-        return tuple(sorted(needed))
+        return tuple(sorted(dict.fromkeys(i for record in members for i, _ in record.pod_class.limited)))
 
     def _nominate(self, group: GroupRecord, places: Places) -> None:
         """Room is held where the group will go, and nowhere else."""
@@ -109,8 +109,8 @@ def _policy(group: GroupRecord) -> str:
     own = group.podgroup.spec.preemption_policy if group.podgroup is not None else None
     if own:
         return own
-    policies = {record.pod.spec.preemption_policy for record in group.members.values()}
-    return "Never" if "Never" in policies else ""
+    never = any(record.pod.spec.preemption_policy == "Never" for record in group.members.values())
+    return "Never" if never else ""
 
 
 def _told(attempt: Attempt, message: str) -> Attempt:

@@ -26,7 +26,7 @@ class GroupRecord:
     """A member has succeeded: the group is on its way to its end, and fewer than its minimum are no loss."""
     is_known_to_be_short: bool = False
     """That it fell below its minimum has been told."""
-    victims: set[str] = field(default_factory=set)
+    victims: dict[str, None] = field(default_factory=dict)
     """Uids of the pods that are being evicted for it and have not gone yet."""
     awaits_bindings: bool = False
     """It is not tried until its promised members are seen on their nodes, or refused."""

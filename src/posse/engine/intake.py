@@ -284,7 +284,7 @@ class Intake:
         """A pod looks again at once, a group when the last of its victims has gone."""
         group = self.groups.get(victim.evicted_for) if isinstance(victim.evicted_for, GroupKey) else None
         if group is not None:
-            group.victims.discard(victim.ref.uid)
+            group.victims.pop(victim.ref.uid, None)
         if group is None or not group.victims:
             self.backlog.wake(victim.evicted_for)
 
@@ -306,7 +306,7 @@ class Intake:
         if victim is not None:
             group = self.groups.get(victim.evicted_for) if isinstance(victim.evicted_for, GroupKey) else None
             if group is not None:
-                group.victims.discard(victim.ref.uid)
+                group.victims.pop(victim.ref.uid, None)
             self.backlog.wake(victim.evicted_for)
             victim.evicted_for = ""
 

@@ -84,7 +84,7 @@ class GroupSearch:
             if not blocks:
                 break
             block = blocks.pop(0)
-            ids = {id(unit) for unit in block}
+            ids = dict.fromkeys(map(id, block))
             found = self._placed_without([u for key, u in evicted.items() if key not in ids], ending)
             if found:
                 places = found
@@ -114,7 +114,7 @@ class GroupSearch:
         self, pool: Sequence[Unit], places: Places, ending: Sequence[PodRecord]
     ) -> tuple[list[Unit], Places]:
         """As few priorities as suffice, from the lowest up."""
-        levels = sorted({unit.priority for unit in pool})
+        levels = sorted(dict.fromkeys(unit.priority for unit in pool))
         low, high = 0, len(levels) - 1
         best: tuple[list[Unit], Places] = (list(pool), places)
         while low < high:
@@ -140,11 +140,12 @@ class GroupSearch:
 
     def _spared(
         self, pool: Sequence[Unit], places: Places, order: Sequence[Unit], ending: Sequence[PodRecord]
-    ) -> set[int]:
+    ) -> dict[int, None]:
         """Ids of the units that can stay where they are, tried in this order, with the group in its places."""
-        nodes = {node for _, node in places}
+        nodes = dict.fromkeys(node for _, node in places)
         near = [unit for unit in pool if _touches(unit, nodes)] if self.resources else pool
-        spared = {id(unit) for unit in order} - {id(unit) for unit in near}
+        looked_at = dict.fromkeys(map(id, near))
+        spared = dict.fromkeys(id(unit) for unit in order if id(unit) not in looked_at)
         draft = Draft(self.state)
         draft.remove([*ending, *_records(near)])
         for record, node in places:
@@ -155,7 +156,7 @@ class GroupSearch:
             before = draft.checkpoint()
             draft.put_back(unit.records)
             if self._still_fits(draft, unit, places, nodes):
-                spared.add(id(unit))
+                spared[id(unit)] = None
             else:
                 draft.roll_back(before)
         draft.roll_back()
@@ -163,7 +164,7 @@ class GroupSearch:
 
     def _still_fits(self, draft: Draft, unit: Unit, places: Places, nodes: Collection[str]) -> bool:
         if self.resources:
-            return self._within_capacity({record.node for record in unit.records} & set(nodes))
+            return self._within_capacity([record.node for record in unit.records if record.node in nodes])
         before = draft.checkpoint()
         draft.remove([record for record, _ in places])
         fits = all(self._takes(draft, record, node) for record, node in places)
