@@ -20,8 +20,9 @@ from posse.engine.preemption.units import Unit, units_below
 from posse.engine.view import REFUSED
 
 _MOST_TRIALS = 64
-_TRIED_PODS = 20_000
-"""Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out."""
+_MOST_EFFORT = 20_000
+_EFFORT_OF_A_MEMBER = 20
+"""Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out and to place."""
 
 Places = tuple[tuple[PodRecord, str], ...]
 """Where the members of a group would go."""
@@ -59,9 +60,10 @@ class GroupSearch:
         if not places:
             return None
         as_it_likes = self._where_it_likes(units, places, ending)
-        pruned = self._sparing_most(as_it_likes.victims, as_it_likes.places, ending)
-        moved = self._sparing_most(units, places, ending)
-        return min(pruned, moved, key=self._cost)
+        pruned = self._sparing_more(as_it_likes.victims, ending, len(places))
+        moved = self._sparing_more(units, ending, len(places))
+        answers = [answer for answer in (pruned or as_it_likes, moved) if answer is not None]
+        return min(answers, key=self._cost)
 
     def _cost(self, room: Room) -> tuple[int, int, int, int]:
         """Budgets overdrawn, highest priority, sum of priorities, pods; less is better."""
@@ -71,16 +73,17 @@ class GroupSearch:
         total = sum((unit.priority + 2**31) * len(unit.records) for unit in room.victims)
         return len(violating), highest, total, pods
 
-    def _sparing_most(self, pool: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
+    def _sparing_more(self, pool: Sequence[Unit], ending: Sequence[PodRecord], members: int) -> Room | None:
         """Spare whom the group can go without, wherever it then goes: protected first, then by importance.
 
-        Many at once where that works, and within a number of trials; who is not looked at by then is not spared.
+        Many at once where that works, and within a number of trials; None if nobody was spared by then.
         """
+        places: Places = ()
         violating, harmless = self.budgets.split(pool)
         evicted = {id(unit): unit for unit in (*violating, *harmless)}
         blocks = [list(evicted.values())]
-        pods = sum(len(unit.records) for unit in pool)
-        for _ in range(min(_MOST_TRIALS, _TRIED_PODS // max(pods, 1))):
+        effort = sum(len(unit.records) for unit in pool) + _EFFORT_OF_A_MEMBER * members
+        for _ in range(min(_MOST_TRIALS, _MOST_EFFORT // effort)):
             if not blocks:
                 break
             block = blocks.pop(0)
@@ -92,6 +95,8 @@ class GroupSearch:
             elif len(block) > 1:
                 middle = len(block) // 2
                 blocks[:0] = [block[:middle], block[middle:]]
+        if not places:
+            return None
         left = sorted(evicted.values(), key=Unit.importance)
         spared = self._spared(left, places, left, ending)
         return Room(tuple(unit for unit in left if id(unit) not in spared), places)
@@ -103,7 +108,7 @@ class GroupSearch:
 
     def _where_it_likes(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
         violating, _ = self.budgets.split(units)
-        spared = self._spared(units, places, violating, ending)
+        spared = self._spared(units, places, violating, ending) if violating else {}
         pool = [unit for unit in units if id(unit) not in spared]
         pool, places = self._lowest_level(pool, places, ending)
         violating, harmless = self.budgets.split(pool)
