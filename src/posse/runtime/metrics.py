@@ -94,6 +94,14 @@ class Metrics:
         self._victims = self._histogram(
             "scheduler_preemption_victims", "Pods evicted to make room for one.", VICTIM_BUCKETS
         )
+        self._group_preemptions = self._counter(
+            "scheduler_workload_preemption_attempts_total",
+            "Searches for room that evictions could make for a pod group.",
+            ("result",),
+        )
+        self._group_victims = self._histogram(
+            "scheduler_workload_preemption_victims", "Pods evicted to make room for a group.", VICTIM_BUCKETS
+        )
         self._decide_seconds = self._histogram(
             "posse_decide_duration_seconds",
             "One round of deciding, over all pods and groups in it.",
@@ -141,11 +149,20 @@ class Metrics:
         pods = Tally[str]()
         for tried in refused:
             pods[tried.scheduler_name] += tried.pods
-            if tried.victims:
-                self._victims.observe(len(tried.victims))
+            self._count_preemption(tried)
         for profile, number in pods.items():
             self._count_attempts(UNSCHEDULABLE, profile, number, share)
-        self._preemptions.inc(sum(tried.sought_victims for tried in refused))
+
+    def _count_preemption(self, tried: Tried) -> None:
+        if not tried.sought_victims:
+            return
+        is_group = isinstance(tried.who, GroupKey)
+        if is_group:
+            self._group_preemptions.labels("success" if tried.victims else "failure").inc()
+        else:
+            self._preemptions.inc()
+        if tried.victims:
+            (self._group_victims if is_group else self._victims).observe(len(tried.victims))
 
     def _count_groups(self, groups: Sequence[Tried], share: float) -> None:
         for tried in groups:

@@ -152,6 +152,17 @@ def test_preemption_is_counted_with_its_victims():
     assert watched.value("scheduler_preemption_victims_sum") == 2
 
 
+def test_preemption_by_a_group_is_counted_apart():
+    low = [pod(f"low-{number}", cpu="1", on="n1", priority=0) for number in range(2)]
+    watched = Watched(
+        node(cpu="2"), *low, gang(minimum=2, priority=10), *pods(2, cpu="1", group="g1", priority=10)
+    )
+    watched.decide()
+    assert watched.value("scheduler_preemption_attempts_total") == 0
+    assert watched.value("scheduler_workload_preemption_attempts_total", result="success") == 1
+    assert watched.value("scheduler_workload_preemption_victims_sum") == 2
+
+
 def test_gauges_tell_how_things_stand_when_asked():
     watched = Watched(node(taints=[taint("dedicated")]), *pods(2), pod("orphan", group="nobody"))
     assert watched.value("scheduler_pending_pods", queue="active") == 2
