@@ -17,6 +17,7 @@ from posse.engine.scene import Scene, Subject
 RACK = "power.example.com/rack"
 RACK_WATTS = "power.example.com/rack-watts"
 WATTS = "power.example.com/watts"
+_MOST_DIGITS = 9
 
 
 class RackPower(FilterRule):
@@ -99,7 +100,12 @@ def _watts_left(scene: Scene) -> IntArray:
 
 
 def _rack_watts(scene: Scene) -> IntArray:
-    """A label that is no number raises, which refuses the pod and says why."""
+    """For every node: what its label grants its rack, and 0 without the label."""
     watts = scene.nodes.labels.column(RACK_WATTS)
-    # Nodes without the label have the id -1, and with it the 0 at the end.
-    return np.array([*map(int, watts.values), 0])[watts.ids]
+    # Nodes without the label have the id -1, and with it the 0 at the end. Values stay although no node has them any more.
+    return np.array([*map(_readable_watts, watts.values), 0])[watts.ids]
+
+
+def _readable_watts(label: str) -> int:
+    """A label that is no number, or a number no rack has, grants nothing: raising would refuse the nodes of all racks."""
+    return int(label) if label.isdecimal() and len(label) <= _MOST_DIGITS else 0

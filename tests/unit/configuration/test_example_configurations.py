@@ -69,11 +69,20 @@ def test_the_rack_with_most_power_left_comes_first(powered):
     assert powered(*racks, drawing("new", 100)).bind() == {"new": "n2"}
 
 
-def test_a_label_that_is_no_number_is_told_on_the_pod(powered):
-    driving = powered(racked("n1", "a", watts="plenty"), drawing("new", 1))
-    message = pod_reports(driving.decide())["new"][1]
-    assert "1 plugin RackPower failed: ValueError: invalid literal for int()" in message
-    assert driving.engine.take_plugin_faults()[0].startswith("plugin RackPower failed: ValueError")
+@pytest.mark.parametrize("unreadable", ["oops", "", "-1", "1e3", "9" * 30])
+def test_a_label_that_is_no_number_closes_its_own_nodes_alone(powered, unreadable):
+    driving = powered(racked("n1", "a", watts=unreadable), drawing("first", 600))
+    assert "1 node(s) had too little power in their rack" in pod_reports(driving.decide())["first"][1]
+    driving.see(racked("n2", "b"))
+    assert driving.bind() == {"first": "n2"}
+    assert not driving.engine.take_plugin_faults()
+
+
+def test_a_label_that_is_put_right_opens_its_nodes(powered):
+    driving = powered(racked("n1", "a", watts="oops"), drawing("new", 600))
+    driving.decide()
+    driving.see(racked("n1", "a", watts="1000"))
+    assert driving.bind() == {"new": "n1"}
 
 
 def test_a_gang_in_too_many_racks_waits(powered):
