@@ -13,8 +13,10 @@ FIXED_RESOURCES = (CPU, MEMORY, PODS, EPHEMERAL_STORAGE)
 
 Amounts = dict[str, int]
 
-_LARGEST = 2**52
-"""Amounts are capped here, so that sums over thousands of pods and scores times 100 stay within 64 bits."""
+_MOST_OFFERED = 2**52
+"""What nodes offer is cut to this, so that sums over thousands of pods and scores times 100 stay within 64 bits."""
+_MOST_WANTED = _MOST_OFFERED + 1
+"""Requests are cut to more than any node is said to offer: what was cut fits nowhere."""
 
 _NATIVE_DOMAIN = "kubernetes.io/"
 _ALWAYS_SCORED = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE})
@@ -25,7 +27,7 @@ _ASSUMED: Amounts = {CPU: 100, MEMORY: 200 * 1024 * 1024}
 
 def amount(resource: str, quantity: str | float) -> int:
     whole = milli_value(quantity) if resource == CPU else value(quantity)
-    return max(0, min(whole, _LARGEST))
+    return max(0, min(whole, _MOST_WANTED))
 
 
 def amounts(quantities: Mapping[str, str | int | float]) -> Amounts:
@@ -37,7 +39,7 @@ def node_allocatable(node: Node) -> Amounts:
     offered: Amounts = {}
     for name, quantity in (node.status.allocatable or node.status.capacity).items():
         try:
-            offered[name] = amount(name, quantity)
+            offered[name] = min(amount(name, quantity), _MOST_OFFERED)
         except QuantityError:
             offered[name] = 0
     return offered
@@ -131,7 +133,7 @@ def _requests(container: Container, assumed: Amounts) -> Amounts:
 
 def _add(total: Amounts, more: Amounts) -> None:
     for name, wanted in more.items():
-        total[name] = min(total.get(name, 0) + wanted, _LARGEST)
+        total[name] = min(total.get(name, 0) + wanted, _MOST_WANTED)
 
 
 def _raise_to(total: Amounts, floor: Amounts) -> None:

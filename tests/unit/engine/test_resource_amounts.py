@@ -4,7 +4,8 @@ from posse.engine.resources import amount, effective_requests, node_allocatable,
 from posse.model.container import ResourceRequirements
 from posse.model.node import Node, NodeStatus
 from posse.model.quantity import QuantityError
-from tests.builders import container, pod
+from tests.builders import container, node, pod
+from tests.driving import Driver, placements, pod_reports
 
 MIB = 2**20
 
@@ -126,3 +127,33 @@ def test_a_node_that_does_not_say_what_is_allocatable_offers_its_capacity():
 
 def test_what_nobody_can_read_the_node_does_not_offer():
     assert node_with(allocatable={"cpu": "lots", "memory": "1Ki"}) == {"cpu": 0, "memory": 1024}
+
+
+@pytest.mark.parametrize(
+    ("resource", "wanted", "offered"),
+    [
+        ("memory", "5Pi", "4Pi"),
+        ("memory", "8E", "7E"),
+        ("cpu", "2e13", "1e13"),
+        ("example.com/bytes", "8E", "8E"),
+    ],
+)
+def test_a_request_beyond_what_is_counted_fits_nowhere(resource, wanted, offered):
+    small, large = (
+        pod(name, containers=(container(**{resource: asked}),))
+        for name, asked in (("small", "4"), ("large", wanted))
+    )
+    driving = Driver(node(**{resource: offered}), small, large)
+    decisions = driving.decide()
+    assert placements(decisions) == {"small": "n1"}
+    assert f"1 Insufficient {resource}" in pod_reports(decisions)["large"][1]
+
+
+def test_the_largest_amount_that_is_counted_fits_exactly():
+    driving = Driver(node(memory="4Pi"), pod(containers=(container(memory="3Pi"), container(memory="1Pi"))))
+    assert driving.bind() == {"p1": "n1"}
+
+
+def test_containers_that_want_too_much_together_fit_nowhere():
+    driving = Driver(node(memory="7E"), pod(containers=(container(memory="3Pi"), container(memory="3Pi"))))
+    assert not driving.bind()
