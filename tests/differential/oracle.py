@@ -12,6 +12,8 @@ SUFFIXES = {"": 1, "m": Fraction(1, 1000), "k": 10**3, "M": 10**6, "Ki": 2**10, 
 
 UNSCHEDULABLE = "node(s) were unschedulable"
 TAINTED = "node(s) had untolerated taint(s)"
+NOT_NAMED = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+CONFLICT = "pod affinity terms conflict"
 NO_MATCH = "node(s) didn't match Pod's node affinity/selector"
 
 
@@ -139,11 +141,35 @@ def term_holds(term, node):
     )
 
 
+def required_affinity(pod):
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    return affinity.required_during_scheduling_ignored_during_execution if affinity else None
+
+
+def names_allowed(term, universe):
+    """Return which names of the universe the term's lists allow, None if it has no list."""
+    lists = [r.values for r in term.match_fields if r.key == "metadata.name" and r.operator == "In"]
+    return {name for name in universe if all(name in names for names in lists)} if lists else None
+
+
+def pinned_names(pod):
+    """Return the names that all terms together allow, None if one of them allows any."""
+    required = required_affinity(pod)
+    terms = required.node_selector_terms if required else ()
+    universe = {name for term in terms for field in term.match_fields for name in field.values}
+    allowed = [names_allowed(term, universe) for term in terms]
+    return None if not allowed or None in allowed else set().union(*allowed)
+
+
+def is_unnamed(pod, node):
+    names = pinned_names(pod)
+    return names is not None and node.metadata.name not in names
+
+
 def is_matched(pod, node):
     if any(node.metadata.labels.get(key) != value for key, value in pod.spec.node_selector.items()):
         return False
-    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
-    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    required = required_affinity(pod)
     return required is None or any(term_holds(term, node) for term in required.node_selector_terms)
 
 
@@ -161,6 +187,8 @@ def used(neighbours, resource):
 
 def refusals_by_description(pod, node):
     """Return the reason of the first rule that refuses the node for what it is, whoever is there."""
+    if is_unnamed(pod, node):
+        return [NOT_NAMED]
     if is_cordoned_for(pod, node):
         return [UNSCHEDULABLE]
     if is_repelled(pod, node):
@@ -186,6 +214,8 @@ def verdict_message(pod, world):
     """Return what is said of a pod that fits nowhere; the world is a list of (node, pods on it)."""
     if not world:
         return "no nodes available to schedule pods"
+    if pinned_names(pod) == set():
+        return f"0/{len(world)} nodes are available: {CONFLICT}."
     counts = {}
     for node, neighbours in world:
         for reason in refusals(pod, node, neighbours):

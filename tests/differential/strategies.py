@@ -89,7 +89,7 @@ field_requirements = st.builds(
 terms = st.builds(
     NodeSelectorTerm,
     match_expressions=st.lists(requirements, max_size=2).map(tuple),
-    match_fields=st.lists(field_requirements, max_size=1).map(tuple),
+    match_fields=st.lists(field_requirements, max_size=2).map(tuple),
 )
 affinities = st.none() | st.lists(terms, max_size=2).map(
     lambda drawn: Affinity(

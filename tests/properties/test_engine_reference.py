@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import changed
-from tests.differential import oracle_reference
+from tests.differential import oracle, oracle_reference
 from tests.differential.strategies_pods import NAMESPACES, objects_of, sociable_pods, worlds
 from tests.driving import Driver, placements, pod_reports
 
@@ -14,6 +14,8 @@ def named(pod, name):
 
 
 def refusal_message(pod, world):
+    if oracle.pinned_names(pod) == set():
+        return f"0/{len(world)} nodes are available: {oracle.CONFLICT}."
     counts = {}
     for node, _ in world:
         for reason in oracle_reference.refusals(pod, node, world, NAMESPACES):

@@ -94,6 +94,7 @@ def _assembled(choice: _Choice, plugins: Plugins, arguments: PluginArguments) ->
     fits = any(rule.name == "NodeResourcesFit" for rule in filters)
     return Profile(
         preconditions=tuple(rule for _, rules in filtering for rule in rules.preconditions),
+        narrowings=tuple(rule for _, rules in filtering for rule in rules.narrowings),
         filters=tuple(filters),
         row_scores=tuple(_weighing(r, weight) for weight, rules in scoring for r in rules.row_scores),
         relative_scores=tuple(

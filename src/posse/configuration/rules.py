@@ -5,6 +5,7 @@ arguments, or with arguments that change nothing, have the rules of the default 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from posse.configuration.argument_checks import LIST, RATIO
 from posse.configuration.arguments import PluginArguments
@@ -73,6 +74,7 @@ def spreading_of(arguments: PluginArguments) -> DefaultSpreading:
 def _default_rules(name: str) -> Profile:
     return Profile(
         preconditions=tuple(rule for rule in DEFAULT_PROFILE.preconditions if rule.name == name),
+        narrowings=tuple(rule for rule in DEFAULT_PROFILE.narrowings if rule.name == name),
         filters=tuple(rule for rule in DEFAULT_PROFILE.filters if rule.name == name),
         row_scores=tuple(rule for rule in DEFAULT_PROFILE.row_scores if rule.name == name),
         relative_scores=tuple(rule for rule in DEFAULT_PROFILE.relative_scores if rule.name == name),
@@ -81,10 +83,11 @@ def _default_rules(name: str) -> Profile:
 
 
 def _node_affinity(args: NodeAffinityArgs) -> Profile:
-    added = args.added_affinity
+    added, unchanged = args.added_affinity, _default_rules("NodeAffinity")
     if added is None:
-        return _default_rules("NodeAffinity")
-    return Profile(
+        return unchanged
+    return replace(
+        unchanged,
         filters=(NodeAffinity(added.required_during_scheduling_ignored_during_execution),),
         relative_scores=(NodePreference(added=added.preferred_during_scheduling_ignored_during_execution),),
     )

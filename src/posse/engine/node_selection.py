@@ -3,7 +3,7 @@
 Terms are alternatives; the expressions of a term must all hold; a term without any matches nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -16,6 +16,8 @@ from posse.model.pod import PodSpec
 from posse.model.selectors import matches_requirement
 
 RowTest = Callable[[Rows], BoolArray]
+
+_NAME = "metadata.name"
 
 
 def required_affinity_test(nodes: NodeTable, spec: PodSpec) -> RowTest | None:
@@ -34,6 +36,34 @@ def required_terms(spec: PodSpec) -> tuple[NodeSelectorTerm, ...] | None:
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
     return required.node_selector_terms if required is not None else None
+
+
+def pinned_names(spec: PodSpec) -> frozenset[str] | None:
+    """The names of nodes that the pod's terms spell out; None if some term leaves the name open."""
+    pinned = [_names_of(term) for term in required_terms(spec) or ()]
+    names = [one for one in pinned if one is not None]
+    return frozenset().union(*names) if names and len(names) == len(pinned) else None
+
+
+def _names_of(term: NodeSelectorTerm) -> frozenset[str] | None:
+    """What every requirement of the term allows the name to be; None if it has none that lists names."""
+    listed = [
+        frozenset(requirement.values)
+        for requirement in term.match_fields
+        if requirement.key == _NAME and requirement.operator == "In"
+    ]
+    return frozenset.intersection(*listed) if listed else None
+
+
+def name_test(nodes: NodeTable, names: Iterable[str]) -> RowTest:
+    listed = sorted(names)
+
+    def passes(rows: Rows) -> BoolArray:
+        named = np.zeros(nodes.alive.size, dtype=np.bool_)
+        named[[nodes.row_of[name] for name in listed if name in nodes.row_of]] = True
+        return named[rows]
+
+    return passes
 
 
 def selector_test(nodes: NodeTable, terms: Sequence[NodeSelectorTerm]) -> RowTest:
@@ -85,16 +115,10 @@ def _label_satisfies(requirement: NodeSelectorRequirement, label: str) -> bool:
 
 def _field_test(nodes: NodeTable, requirement: NodeSelectorRequirement) -> RowTest:
     """The only field that can be matched is metadata.name."""
-    if requirement.key != "metadata.name" or requirement.operator not in {"In", "NotIn"}:
+    if requirement.key != _NAME or requirement.operator not in {"In", "NotIn"}:
         return partial(_constant, nodes, False)
-    wanted = requirement.operator == "In"
-
-    def passes(rows: Rows) -> BoolArray:
-        named = np.zeros(nodes.alive.size, dtype=np.bool_)
-        named[[nodes.row_of[name] for name in requirement.values if name in nodes.row_of]] = True
-        return np.equal(named[rows], wanted)
-
-    return passes
+    named = name_test(nodes, requirement.values)
+    return named if requirement.operator == "In" else lambda rows: ~named(rows)
 
 
 def _constant(nodes: NodeTable, answer: bool, rows: Rows) -> BoolArray:

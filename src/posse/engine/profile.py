@@ -18,6 +18,8 @@ class Profile:
     """Row-local filters come before those that look at the cluster; the first that refuses a node gives the reason."""
 
     preconditions: tuple[PreconditionRule, ...] = ()
+    narrowings: tuple[FilterRule, ...] = ()
+    """Filters that are asked before all others, whatever the order of those."""
     filters: tuple[FilterRule, ...] = ()
     row_scores: tuple[RowScoreRule, ...] = ()
     relative_scores: tuple[RelativeScoreRule, ...] = ()

@@ -39,7 +39,9 @@ class View:
         self._preconditions: list[tuple[str, Precondition]] = [
             (name, made) for name, made in required if made is not None
         ]
-        filters = [(rule.name, rule.compile(subject, scene)) for rule in profile.filters]
+        filters = [
+            (rule.name, rule.compile(subject, scene)) for rule in (*profile.narrowings, *profile.filters)
+        ]
         self._filters: list[tuple[str, Filter]] = [(name, made) for name, made in filters if made is not None]
         self._static_filters = [made for _, made in self._filters if is_static(made)]
         self._row_filters = [made for _, made in self._filters if made.is_row_local and not is_static(made)]

@@ -81,6 +81,12 @@ def test_preconditions_go_with_their_filters():
     assert "VolumeBinding" in scores(one)
 
 
+def test_names_of_nodes_count_first_wherever_node_affinity_stands():
+    one = made(filter=enabled("InterPodAffinity"))
+    assert [rule.name for rule in one.narrowings] == ["NodeAffinity"]
+    assert not made(filter=disabled("NodeAffinity")).narrowings
+
+
 @pytest.mark.parametrize(
     ("points", "preempts"),
     [

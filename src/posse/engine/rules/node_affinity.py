@@ -1,15 +1,49 @@
-"""The pod's nodeSelector and required node affinity, and that which a profile demands of the nodes of all its pods."""
+"""The pod's nodeSelector and required node affinity, and that which a profile demands of the nodes of all its pods.
+
+Terms that spell out names of nodes, as those of DaemonSet pods do, leave all other nodes out before anything else is asked.
+"""
 
 from collections.abc import Sequence
 
 from posse.engine.arrays import BoolArray, Rows
-from posse.engine.node_selection import RowTest, required_affinity_test, selector_test
+from posse.engine.node_selection import (
+    RowTest,
+    name_test,
+    pinned_names,
+    required_affinity_test,
+    selector_test,
+)
 from posse.engine.rules.static_filter import StaticFilter
 from posse.engine.scene import Scene, Subject
 from posse.model.placement import NodeSelector
 
 _NO_MATCH = "node(s) didn't match Pod's node affinity/selector"
+_NOT_NAMED = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+_CONFLICT = "pod affinity terms conflict"
 _NOT_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
+
+
+class NamesAgree:
+    """A term may list names twice over, and then those that are in both lists count: there must be one."""
+
+    name = "NodeAffinity"
+
+    def compile(self, subject: Subject, _scene: Scene) -> "NamesConflict | None":
+        names = pinned_names(subject.pod_class.spec)
+        return NamesConflict() if names is not None and not names else None
+
+
+class NamesConflict:
+    def objection(self) -> str:
+        return _CONFLICT
+
+
+class NamedNodes:
+    name = "NodeAffinity"
+
+    def compile(self, subject: Subject, scene: Scene) -> StaticFilter | None:
+        names = pinned_names(subject.pod_class.spec)
+        return StaticFilter(_NOT_NAMED, name_test(scene.nodes, names)) if names else None
 
 
 class NodeAffinity:

@@ -7,7 +7,7 @@ from posse.engine.rules.balanced_allocation import BalancedAllocation
 from posse.engine.rules.image_locality import ImageLocality
 from posse.engine.rules.inter_pod_affinity import InterPodAffinity
 from posse.engine.rules.inter_pod_preference import InterPodPreference
-from posse.engine.rules.node_affinity import NodeAffinity
+from posse.engine.rules.node_affinity import NamedNodes, NamesAgree, NodeAffinity
 from posse.engine.rules.node_ports import NodePorts
 from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
@@ -24,7 +24,8 @@ from posse.engine.rules.volume_restrictions import ClaimsExist, VolumeRestrictio
 from posse.engine.rules.volume_zone import BoundVolumesExist, VolumeZone
 
 DEFAULT_PROFILE = Profile(
-    preconditions=(ClaimsExist(), ClaimsUsable(), BoundVolumesExist()),
+    preconditions=(NamesAgree(), ClaimsExist(), ClaimsUsable(), BoundVolumesExist()),
+    narrowings=(NamedNodes(),),
     filters=(
         NodeUnschedulable(),
         TaintToleration(),

@@ -2,9 +2,10 @@ import pytest
 
 from posse.engine.arrays import ALL_ROWS
 from posse.engine.rules.node_affinity import NodeAffinity
+from posse.engine.verdict import Code
 from posse.model.placement import NodeSelectorTerm
-from tests.builders import node, pod, required_affinity, requirement
-from tests.engine_parts import accepted, compiled, reasons, state_of
+from tests.builders import node, pod, required_affinity, requirement, taint
+from tests.engine_parts import accepted, compiled, reasons, state_of, view_of
 
 RULE = NodeAffinity()
 NODES = (
@@ -121,3 +122,60 @@ def test_a_refusal_says_so_and_no_eviction_helps():
     row_filter = compiled(RULE, pod(node_selector={"zone": "north"}), state_of(*NODES))
     assert reasons(row_filter, 0) == ["node(s) didn't match Pod's node affinity/selector"]
     assert row_filter.hopeless(ALL_ROWS)[0]
+
+
+TAINTED = node("tainted", taints=[taint("gpu")])
+CORDONED = node("cordoned", unschedulable=True)
+NOT_NAMED = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+
+
+def pinned(*lists, labels=()):
+    """Make a term that lists names, as often as told."""
+    fields = tuple(requirement("metadata.name", "In", *names) for names in lists)
+    return NodeSelectorTerm(match_expressions=tuple(labels), match_fields=fields)
+
+
+def told(*terms, **spec):
+    state = state_of(*NODES, TAINTED, CORDONED)
+    return view_of(state, pod(affinity=required_affinity(*terms), **spec)).refuse()
+
+
+def test_nodes_that_the_pod_does_not_name_are_left_out_before_anything_else_is_asked():
+    verdict = told(pinned(["east-1"]), cpu="100")
+    assert verdict.message == f"0/7 nodes are available: 1 Insufficient cpu, 6 {NOT_NAMED}."
+    assert verdict.code is Code.UNRESOLVABLE
+
+
+def test_a_named_node_speaks_for_itself():
+    assert told(pinned(["tainted"])).message == (
+        f"0/7 nodes are available: 1 node(s) had untolerated taint(s), 6 {NOT_NAMED}."
+    )
+    elsewhere = pinned(["bare"], labels=[requirement("zone", "In", "east")])
+    assert told(elsewhere).message == (
+        f"0/7 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 6 {NOT_NAMED}."
+    )
+
+
+def test_terms_name_alternatives_and_lists_of_a_term_must_agree():
+    verdict = told(pinned(["east-1", "bare"], ["bare", "west-x"]), pinned(["east-9"]), cpu="100")
+    assert verdict.message == f"0/7 nodes are available: 2 Insufficient cpu, 5 {NOT_NAMED}."
+
+
+def test_a_term_without_names_leaves_every_node_open():
+    verdict = told(pinned(["east-1"]), [requirement("zone", "In", "north")], cpu="100")
+    assert NOT_NAMED not in verdict.message
+
+
+def test_a_pod_that_names_a_missing_node_is_told_of_all_others():
+    assert told(pinned(["gone"])).message == f"0/7 nodes are available: 7 {NOT_NAMED}."
+
+
+def test_lists_without_a_name_in_common_conflict():
+    verdict = told(pinned(["east-1"], ["bare"]))
+    assert verdict.message == "0/7 nodes are available: pod affinity terms conflict."
+    assert verdict.code is Code.UNRESOLVABLE
+
+
+def test_one_term_in_conflict_leaves_the_others():
+    verdict = told(pinned(["east-1"], ["bare"]), pinned(["east-9"]), cpu="100")
+    assert verdict.message == f"0/7 nodes are available: 1 Insufficient cpu, 6 {NOT_NAMED}."
