@@ -143,6 +143,15 @@ class Backlog:
         for subject in waiting.subjects:
             self._parked_by_subject.setdefault(subject, {})[waiting.key] = waiting
 
+    def update(self, key: Key, priority: int, size: int) -> None:
+        """Its place in the queue follows its priority, also while it waits for its turn."""
+        waiting = self._entries[key]
+        waiting.size = size
+        if waiting.priority != priority:
+            waiting.priority = priority
+            if waiting.place is Place.ACTIVE:
+                self._active.push(waiting.order(), waiting)
+
     def put_aside(self, key: Key, now: float) -> None:
         """Its turn does not come before it changes itself; that is no attempt."""
         waiting = self._entries[key]
@@ -176,9 +185,13 @@ class Backlog:
     def parked_subjects(self) -> list[Subject]:
         return list(self._parked_by_subject)
 
-    def wake_subject(self, subject: Subject, now: float) -> None:
-        for waiting in list(self._parked_by_subject.get(subject, {}).values()):
-            self._resume(waiting, now)
+    @property
+    def has_parked_subjects(self) -> bool:
+        return bool(self._parked_by_subject)
+
+    def parked_for(self, subject: Subject) -> list[Key]:
+        """Who is parked because pods like these found no place."""
+        return list(self._parked_by_subject.get(subject, {}))
 
     def promote(self, now: float) -> None:
         """Let those go on whose backoff is over or who have been parked for too long."""

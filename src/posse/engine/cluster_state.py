@@ -105,7 +105,9 @@ class ClusterState:
         """The nodes without the requests of these pods, which stay where they are in every other respect."""
         freed, scoring = np.zeros_like(self.nodes.requested), np.zeros_like(self.nodes.scoring_requested)
         for record in records:
-            row = self.nodes.row_of[record.node]
+            row = self.nodes.row_of.get(record.node)
+            if row is None:
+                continue
             for line, amount in record.pod_class.load.requests:
                 freed[line, row] += amount
             for slot, amount in enumerate(record.pod_class.load.scoring_requests):
@@ -242,6 +244,10 @@ class ClusterState:
         """Each as often as it improved."""
         taken, self._improved_rows = self._improved_rows, []
         return taken
+
+    @property
+    def has_improved_rows(self) -> bool:
+        return bool(self._improved_rows)
 
     def take_renewed_rows(self) -> list[int]:
         taken, self._renewed_rows = self._renewed_rows, []

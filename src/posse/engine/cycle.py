@@ -106,12 +106,13 @@ class _Pass:
     @property
     def standing(self) -> Standing:
         resolvable = sum(len(one.records) for one in self.short if one.verdict.code is Code.UNSCHEDULABLE)
-        return Standing(self.group.minimum, self.attached + self.placed, self.untried, resolvable)
+        # A group that has its minimum running is tried for the sake of somebody new.
+        minimum = max(self.group.minimum, self.attached + 1)
+        return Standing(minimum, self.attached + self.placed, self.untried, resolvable)
 
     @property
     def succeeded(self) -> bool:
-        """Also a group that has its minimum running needs somebody new to be placed."""
-        return self.placed > 0 and self.standing.feasibility is Feasibility.SUCCESS
+        return self.standing.feasibility is Feasibility.SUCCESS
 
 
 def _in_nominated_places(

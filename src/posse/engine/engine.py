@@ -23,6 +23,7 @@ from posse.engine.overview import Overview, overview
 from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_trial import PodTrials
 from posse.engine.profile import Profile
+from posse.engine.proving import could_start
 from posse.engine.reports import tell_fallen_short, tell_group, tell_held, tell_pods, tell_started
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
@@ -90,7 +91,9 @@ class Engine:
 
     @property
     def has_work(self) -> bool:
-        return self._backlog.peek() is not None
+        """Whether somebody's turn has come, or somebody waits whom something given back meanwhile may help."""
+        has_news = self._known.state.has_improved_rows and self._backlog.has_parked_subjects
+        return has_news or self._backlog.peek() is not None
 
     def next_wakeup(self) -> float | None:
         """When to call `decide` even if nothing happens."""
@@ -153,6 +156,7 @@ class Engine:
             self._queue_group(group, waiting, now)
             self._backlog.put_aside(group.key, now)
         else:
+            group.former = self._backlog.get(group.key) or group.former
             self._backlog.remove(group.key)
         if hold.reason == EXPECTING_PODS:
             self._known.gatherings.begin(group.key, now)
@@ -167,8 +171,11 @@ class Engine:
         if entry is None:
             entry = Waiting(group.key, group.priority, oldest.created, oldest.arrival, len(waiting))
             self._backlog.add(entry)
+            if group.former is not None:
+                entry.attempts, entry.refused_since = group.former.attempts, group.former.refused_since
+                group.former = None
         else:
-            entry.priority, entry.size = group.priority, len(waiting)
+            self._backlog.update(group.key, group.priority, len(waiting))
             self._backlog.resume(group.key, now)
 
     def _return_refused(self, now: float) -> None:
@@ -197,7 +204,14 @@ class Engine:
                 or subject.pod_class.uses_any(changed_claims)
                 or (renewed and self._could_evict(subject, renewed))
             ):
-                self._backlog.wake_subject(subject, now)
+                for key in self._backlog.parked_for(subject):
+                    if not isinstance(key, GroupKey) or renewed or self._could_start(key):
+                        self._backlog.resume(key, now)
+
+    def _could_start(self, key: GroupKey) -> bool:
+        """That one member fits somewhere is not enough to try a gang which lacks room for many."""
+        group = self._known.groups.get(key)
+        return group is not None and could_start(self._known.state, group)
 
     def _could_evict(self, subject: Subject, rows: Sequence[int]) -> bool:
         """Whether these nodes would take the pods if those that are there made way."""
@@ -257,7 +271,7 @@ class Engine:
         for eviction in trial.evictions:
             eviction.victim.evicted_for = eviction.preemptor.ref.uid
         for record in trial.displaced:
-            self._backlog.wake(record.ref.uid)
+            self._backlog.wake(record.group or record.ref.uid)
         return len(run)
 
     def _take_run(self, head: Waiting, most: int) -> tuple[Subject, list[Waiting]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from posse.engine.backlog import Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import Form, GroupKey
 from posse.engine.group_forms import INITIALLY_SCHEDULED, GroupObject, describe, implied_group, permitted
@@ -28,6 +29,10 @@ class GroupRecord:
     """That it fell below its minimum has been told."""
     victims: dict[str, None] = field(default_factory=dict)
     """Uids of the pods that are being evicted for it and have not gone yet."""
+    awaits_volumes: bool = False
+    """Members have nodes, but none is bound before the claims of all of them are."""
+    former: Waiting | None = None
+    """Its entry of the queue, while it is not tried for want of members; what it has waited is not forgotten."""
     awaits_bindings: bool = False
     """It is not tried until its promised members are seen on their nodes, or refused."""
     reported: tuple[str, str] = ("", "")

@@ -100,7 +100,7 @@ class Intake:
                 self._pod_gone(obj.metadata.uid)
             case Node():
                 # What is kept on its row must not be given back to whichever node gets the row next.
-                self.room_keeper.release()
+                self.room_keeper.release_on(obj.metadata.name)
                 self.state.drop_node(obj.metadata.name)
                 self._wake_nominated(obj.metadata.name)
             case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
@@ -307,7 +307,8 @@ class Intake:
             group = self.groups.get(victim.evicted_for) if isinstance(victim.evicted_for, GroupKey) else None
             if group is not None:
                 group.victims.pop(victim.ref.uid, None)
-            self.backlog.wake(victim.evicted_for)
+            # Behind a backoff, since what was refused once is likely to be refused again.
+            self._refused_bindings[victim.evicted_for] = None
             victim.evicted_for = ""
 
     def _requeue(self, record: PodRecord) -> None:
@@ -334,6 +335,10 @@ class Intake:
             if group is not None:
                 group.gathered = True
                 self._unsettled_groups.setdefault(key, False)
+
+    def look_at(self, key: GroupKey) -> None:
+        """Have the group looked at again, though nothing was seen of it."""
+        self._unsettled_groups.setdefault(key, False)
 
     def take_unsettled_groups(self) -> dict[GroupKey, bool]:
         taken, self._unsettled_groups = self._unsettled_groups, {}

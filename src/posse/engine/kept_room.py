@@ -60,6 +60,8 @@ class RoomKeeper:
         self._look_at = 0.0
         self._ended: dict[Key, float] = {}
         """When room was last kept for a group, or found to be of no use; then it rests."""
+        self._unfinished: dict[Key, float] = {}
+        """Until when room is kept that had to be given back before its time."""
         self._overtaken_at = -math.inf
         """When somebody was last placed."""
 
@@ -74,6 +76,7 @@ class RoomKeeper:
         if self._kept is None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
             self._ended = {key: ended for key, ended in self._ended.items() if key in self._backlog}
+            self._unfinished = {key: end for key, end in self._unfinished.items() if key in self._backlog}
             self._keep_for_next(now)
 
     def note_placed(self, now: float) -> None:
@@ -117,6 +120,13 @@ class RoomKeeper:
             return f"Room is kept for it on {place}."
         return f"Room on {place} is kept for pod group {kept.key}, which has waited longer."
 
+    def release_on(self, node: str) -> None:
+        """The node is about to go; whoever had room kept there may have it kept elsewhere, for what is left of its time."""
+        row = self._state.nodes.row_of.get(node)
+        if self._kept is not None and row in self._kept.rows.tolist():
+            self._unfinished[self._kept.key] = self._kept.until
+            self.release()
+
     def release(self) -> None:
         """Give the room back; whoever could use it is looked at again."""
         if self._kept is not None:
@@ -153,7 +163,8 @@ class RoomKeeper:
             group = self._groups.get(entry.key) if isinstance(entry.key, GroupKey) else None
             shares = _plan(self._state, group) if group is not None else ()
             if group is not None and shares:
-                self._kept = Kept(group.key, entry.priority, now + KEPT_SECONDS, shares)
+                until = self._unfinished.pop(group.key, now + KEPT_SECONDS)
+                self._kept = Kept(group.key, entry.priority, until, shares)
                 self._count(self._kept, 1)
                 return
             self._ended[entry.key] = now
@@ -173,6 +184,7 @@ def _plan(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
     missing = group.minimum - group.attached_count
     if missing <= 0:
         return ()
+    _take_own(state, group, free)
     shares: list[_Share] = []
     for subject, records in classes_of(state, group.unattached()):
         wanted = min(len(records), missing)
@@ -182,6 +194,15 @@ def _plan(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
         if missing <= 0:
             return tuple(shares)
     return ()
+
+
+def _take_own(state: ClusterState, group: GroupRecord, free: IntArray) -> None:
+    """Its own members do not make way for it."""
+    for record in group.members.values():
+        row = state.nodes.row_of.get(record.node)
+        if row is not None and record.priority <= group.priority:
+            for index, amount in record.pod_class.requests:
+                free[index, row] -= amount
 
 
 def _shares(
@@ -195,15 +216,12 @@ def _shares(
         np.minimum(room, free[index] // wanted, out=room)
     nodes = state.nodes
     used = (nodes.requested / np.maximum(nodes.allocatable, 1))[[index for index, _ in pod_class.limited]]
-    shares: list[_Share] = []
-    left = len(records)
-    for row in np.argsort(used.max(axis=0), kind="stable").tolist():
-        pods = min(int(room[row]), left)
-        if pods > 0:
-            shares.append(_Share(row, pod_class.load, pods))
-            left -= pods
-            for index, wanted in pod_class.requests:
-                free[index, row] -= pods * wanted
-        if not left:
-            break
-    return shares
+    rows = np.argsort(used.max(axis=0), kind="stable")
+    rows = rows[room[rows] > 0]
+    before = np.cumsum(room[rows]) - room[rows]
+    pods = np.minimum(room[rows], len(records) - before)
+    rows, pods = rows[pods > 0], pods[pods > 0]
+    for index, wanted in pod_class.requests:
+        free[index, rows] -= pods * wanted
+    taken = zip(rows.tolist(), pods.tolist(), strict=True)
+    return [_Share(row, pod_class.load, number) for row, number in taken]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from posse.engine.cluster_state import ClusterState
 from posse.engine.groups import GroupRecord
-from posse.engine.search.orders import MemberClass
+from posse.engine.search.orders import MemberClass, classes_of
 from posse.engine.verdict import Proof
 
 _DIFFERENT_PODS = "pods that differ"
@@ -16,12 +16,23 @@ _DIFFERENT_PODS = "pods that differ"
 def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass]) -> Proof:
     """Of a group that just found no placement, with the state as it was before."""
     around = [name for subject, _ in classes for name in state.view(subject).looks_around]
-    if not around and (
-        len(classes) == 1 or _most_that_fit(state, classes) < group.minimum - group.attached_count
-    ):
+    if not around and (len(classes) == 1 or _most_that_fit(state, classes) < missing(group)):
         return Proof()
     doubts = dict.fromkeys([*([_DIFFERENT_PODS] if len(classes) > 1 else []), *around])
     return Proof(tuple(doubts))
+
+
+def missing(group: GroupRecord) -> int:
+    """How many more have to find a place so that any may take it."""
+    return max(1, group.minimum - group.attached_count)
+
+
+def could_start(state: ClusterState, group: GroupRecord) -> bool:
+    """Whether enough of its members may fit, by a bound that is quicker than an attempt."""
+    classes = classes_of(state, group.unattached())
+    if any(state.view(subject).looks_around for subject, _ in classes):
+        return True
+    return _most_that_fit(state, classes) >= missing(group)
 
 
 def _most_that_fit(state: ClusterState, classes: Sequence[MemberClass]) -> int:

@@ -61,7 +61,8 @@ def _placement(record: PodRecord) -> Placement:
 
 def tell_started(group: GroupRecord) -> Iterator[Decision]:
     """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it."""
-    if group.podgroup is not None and not group.scheduled and group.attached_count >= group.minimum:
+    has_minimum = group.attached_count >= group.minimum and not group.awaits_volumes
+    if group.podgroup is not None and not group.scheduled and has_minimum:
         group.scheduled = True
         yield ReportGroup(
             group.key,

@@ -4,7 +4,7 @@ Whoever binds claims and makes volumes works on its own time. If it gives up, or
 node and is tried again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from posse.engine.cluster_state import PodRecord
@@ -16,6 +16,7 @@ from posse.engine.decisions import (
     GroupKey,
     KeepVolume,
     Placement,
+    ReportGroup,
     ReportPod,
     VolumeStep,
 )
@@ -42,6 +43,8 @@ class VolumeWaits:
         self._book = known.state.storage.book
         self._waits: dict[str, _Wait] = {}
         """By the uid of the pod, in order of their time."""
+        self._held: dict[GroupKey, list[Placement]] = {}
+        """Members of groups that are ready, but not bound before those whose claims are not."""
 
     def next_wakeup(self) -> float | None:
         """When the first of them has waited too long."""
@@ -51,11 +54,41 @@ class VolumeWaits:
         """The decisions, with claims bound first where a pod has any that are not."""
         if not self._book.has_promises:
             return decisions
-        return [part for decision in decisions for part in self._parts(decision, now)]
+        parts = [part for decision in decisions for part in self._parts(decision, now)]
+        return [part for part in parts if not self._is_premature(part)]
+
+    def _is_premature(self, decision: Decision) -> bool:
+        """A group whose members wait for claims has not started yet; it is reported when it has."""
+        if not (isinstance(decision, ReportGroup) and decision.scheduled and decision.group in self._held):
+            return False
+        self._known.groups.not_yet_scheduled(decision.group)
+        return True
 
     def settle(self, now: float) -> list[Decision]:
         """Bind the pods whose claims are bound by now, and give up on those that will not be."""
-        return [decision for uid in list(self._waits) for decision in self._settle(uid, now)]
+        settled = [decision for uid in list(self._waits) for decision in self._settle(uid, now)]
+        waiting = dict.fromkeys(wait.group for wait in self._waits.values())
+        complete = [key for key in self._held if key not in waiting]
+        return settled + [decision for key in complete for decision in self._let_go(key)]
+
+    def _let_go(self, key: GroupKey) -> Iterator[Decision]:
+        """No member waits for claims any more: all that have a node are bound, or none if some have given theirs up."""
+        placements = [placed for placed in self._held.pop(key) if self._still_holds(placed)]
+        group = self._known.groups.get(key)
+        if group is None:
+            return
+        group.awaits_volumes = False
+        self._known.look_at(key)
+        if placements and group.attached_count >= group.minimum:
+            yield Bind(tuple(placements), key)
+            return
+        for placed in placements:
+            refusal = BindRefused(placed.pod.uid, placed.node, "claims of other members were not bound")
+            self._known.absorb(refusal)
+
+    def _still_holds(self, placed: Placement) -> bool:
+        record = self._known.pods.get(placed.pod.uid)
+        return record is not None and record.node == placed.node and not record.pod.spec.node_name
 
     def _parts(self, decision: Decision, now: float) -> Iterator[Decision]:
         if not isinstance(decision, Bind):
@@ -63,14 +96,24 @@ class VolumeWaits:
             return
         steps = {placed: self._known.pods[placed.pod.uid].volumes for placed in decision.placements}
         ready = tuple(placed for placed in decision.placements if not steps[placed])
-        if ready:
-            yield Bind(ready, decision.group)
+        if len(ready) == len(decision.placements):
+            yield decision
+            return
+        self._hold_group(decision.group, ready)
+        if ready and decision.group is None:
+            yield Bind(ready)
         for placed in decision.placements:
             if steps[placed]:
                 wait = _Wait(placed, decision.group, steps[placed], now + MOST_SECONDS)
                 self._waits.pop(placed.pod.uid, None)
                 self._waits[placed.pod.uid] = wait
                 yield BindVolumes(placed.pod, placed.node, steps[placed])
+
+    def _hold_group(self, key: GroupKey | None, ready: Sequence[Placement]) -> None:
+        group = self._known.groups.get(key) if key is not None else None
+        if group is not None:
+            group.awaits_volumes = True
+            self._held.setdefault(group.key, []).extend(ready)
 
     def _settle(self, uid: str, now: float) -> Iterable[Decision]:
         wait, record = self._waits[uid], self._known.pods.get(uid)
@@ -84,7 +127,9 @@ class VolumeWaits:
             return self._give_up(record, problem)
         if all(claim is not None and claim.is_bound for claim in claims):
             del self._waits[uid]
-            return (Bind((wait.placement,), wait.group),)
+            if wait.group is None or wait.group not in self._held:
+                return (Bind((wait.placement,), wait.group),)
+            self._held[wait.group].append(wait.placement)
         return ()
 
     def _give_up(self, record: PodRecord, problem: str) -> Iterable[Decision]:

@@ -37,6 +37,11 @@ def parked(key="a", at=0.0, subjects=(SMALL,), **description):
     return backlog
 
 
+def wake_subject(backlog, subject, now):
+    for key in backlog.parked_for(subject):
+        backlog.resume(key, now)
+
+
 def test_priority_comes_first_then_age_then_arrival():
     backlog = backlog_of(
         entry("late", since="2026-01-02T00:00:00Z", arrival=1),
@@ -102,27 +107,27 @@ def test_a_parked_entry_is_not_tried_however_late_its_backoff_ended():
 def test_a_parked_entry_wakes_when_one_of_its_subjects_improves():
     backlog = parked("a", subjects=(SMALL, LARGE))
     assert backlog.parked_subjects() == [SMALL, LARGE]
-    backlog.wake_subject(LARGE, now=50.0)
+    wake_subject(backlog, LARGE, now=50.0)
     assert backlog.get("a").place is Place.ACTIVE
     assert backlog.parked_subjects() == []
 
 
 def test_another_subject_wakes_nobody():
     backlog = parked("a", subjects=(SMALL,))
-    backlog.wake_subject(LARGE, now=50.0)
+    wake_subject(backlog, LARGE, now=50.0)
     assert backlog.get("a").place is Place.PARKED
 
 
 def test_woken_before_its_backoff_is_over_it_backs_off():
     backlog = parked("a", at=10.0)
-    backlog.wake_subject(SMALL, now=10.5)
+    wake_subject(backlog, SMALL, now=10.5)
     assert backlog.get("a").place is Place.BACKING_OFF
     assert backlog.next_wakeup() == 11.0
 
 
 def test_with_nobody_active_those_that_back_off_are_tried_early():
     backlog = parked("a", at=10.0)
-    backlog.wake_subject(SMALL, now=10.5)
+    wake_subject(backlog, SMALL, now=10.5)
     backlog.add(entry("b", arrival=1))
     assert take_all(backlog) == ["b", "a"]
 
@@ -132,7 +137,7 @@ def test_those_that_back_off_are_tried_by_end_of_backoff():
     backlog.add(entry("b", priority=9))
     backlog.take(backlog.get("b"))
     backlog.park(backlog.get("b"), [SMALL], 10.25)
-    backlog.wake_subject(SMALL, now=10.5)
+    wake_subject(backlog, SMALL, now=10.5)
     assert take_all(backlog) == ["a", "b"]
 
 
@@ -141,7 +146,7 @@ def test_when_backoff_is_over_priority_decides_again():
     backlog.add(entry("b", priority=9))
     backlog.take(backlog.get("b"))
     backlog.park(backlog.get("b"), [SMALL], 10.25)
-    backlog.wake_subject(SMALL, now=10.5)
+    wake_subject(backlog, SMALL, now=10.5)
     backlog.promote(11.25)
     assert take_all(backlog) == ["b", "a"]
 
@@ -184,7 +189,7 @@ def test_penalising_a_parked_entry_takes_it_out_of_the_parking():
     backlog = parked("a", at=0.0)
     backlog.penalise("a", now=5.0)
     assert backlog.parked_subjects() == []
-    backlog.wake_subject(SMALL, now=5.0)
+    wake_subject(backlog, SMALL, now=5.0)
     assert backlog.get("a").place is Place.PENALISED
 
 
@@ -248,7 +253,7 @@ def test_stale_heap_items_do_not_bring_an_entry_back_twice():
 @pytest.mark.parametrize("again", ["active", "penalised"])
 def test_an_entry_removed_while_backing_off_and_added_again_has_one_life(again):
     backlog = parked("a", at=10.0)
-    backlog.wake_subject(SMALL, now=10.5)
+    wake_subject(backlog, SMALL, now=10.5)
     backlog.remove("a")
     backlog.add(entry("a"))
     if again == "penalised":

@@ -447,3 +447,25 @@ def test_a_gang_that_is_being_deleted_is_not_pitied():
     driver.see(changed(gang(minimum=3), metadata={"deletion_timestamp": "2026-01-01T00:00:00Z"}))
     driver.lose(first)
     assert group_warnings(driver.decide()) == []
+
+
+def test_a_gang_that_lacks_room_for_many_is_not_tried_for_every_place_that_becomes_free():
+    driver = Driver(*nodes(4, cpu="1"), *[pod(f"x{i}", cpu="1", on=f"n{i}") for i in range(1, 5)])
+    driver.see(gang(minimum=3), *members(3, cpu="1"))
+    driver.decide()
+    driver.lose(pod("x1", cpu="1", on="n1"))
+    driver.decide(after=5.0)
+    assert driver.engine.tried() == ()
+    driver.lose(pod("x2", cpu="1", on="n2"), pod("x3", cpu="1", on="n3"))
+    assert len(driver.bind(after=5.0)) == 3
+
+
+def test_a_gang_whose_priority_rises_moves_up_before_its_turn():
+    driver = Driver(gang(minimum=1, priority=5), *members(1, cpu="1", priority=5))
+    driver.engine.decide(driver.now)
+    driver.see(pod("p6", cpu="1", priority=6))
+    driver.see(
+        gang(minimum=1, priority=9, uid="another"), changed(members(1, cpu="1")[0], spec={"priority": 9})
+    )
+    driver.see(node("n1", cpu="1"))
+    assert driver.bind(after=20.0) == {"p1": "n1"}

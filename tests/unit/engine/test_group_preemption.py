@@ -154,7 +154,8 @@ def test_a_failed_eviction_lets_the_group_look_again():
     driver = Driver(node("n1", cpu="1"), low("a", "n1"), urgent_gang(1), *urgent(1))
     driver.decide()
     driver.engine.absorb(EvictionFailed("uid-a", "refused"))
-    assert evicted(driver.decide(after=20.0)) == ["a"]
+    assert evicted(driver.decide()) == []
+    assert evicted(driver.decide(after=5.0)) == ["a"]
 
 
 def test_members_of_a_started_gang_may_evict_too_but_not_while_others_are_placed():
@@ -182,3 +183,21 @@ def test_the_search_for_victims_leaves_no_trace():
     assert (state.nodes.scoring_requested == before[1]).all()
     assert state.turn == before[2]
     assert list(pod_reports(decisions)) == ["p1", "p2", "p3", "p4", "p5"]
+
+
+def test_a_unit_with_a_member_on_a_node_that_has_vanished_is_still_a_unit():
+    members = [pod(f"m{i}", cpu="1", on=f"n{i}", group="old", priority=0) for i in (1, 2)]
+    old = gang("old", minimum=2, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    driver = Driver(*nodes(2, cpu="1"), old, *members)
+    driver.lose(node("n2", cpu="1"))
+    driver.see(urgent_gang(1), *urgent(1))
+    assert evicted(driver.decide()) == ["m1", "m2"]
+
+
+def test_nobody_is_sought_for_members_of_a_started_gang_that_fit_nowhere():
+    started = [pod(f"old{i}", cpu="1", on="n1", group="g1", priority=HIGH) for i in (1, 2)]
+    driver = Driver(node("n1", cpu="3"), urgent_gang(), *started, low("a", "n1"))
+    driver.see(*urgent(1, node_selector={"disk": "none"}))
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert not driver.engine.tried()[-1].sought_victims

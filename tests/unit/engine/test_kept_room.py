@@ -171,3 +171,37 @@ def test_a_gang_that_cannot_use_the_room_gives_it_back():
     driver.lose(endless(1)[0], pod("x", cpu="1", on="n1"))
     assert driver.bind(after=1.0) == {}
     assert keeper.kept is None
+
+
+def test_nodes_that_go_do_not_prolong_the_window():
+    driver = Driver(*nodes(5, cpu="1"), *endless(4), gang(minimum=4), *pods(4, cpu="1", group="g1"))
+    impatient(driver)
+    keeper = driver.engine._known.room_keeper
+    until, kept = keeper.kept.until, driver.engine._known.state.nodes.names[int(keeper.kept.rows[0])]
+    driver.lose(node(kept, cpu="1"))
+    driver.decide(after=2.0)
+    assert keeper.kept is not None
+    assert keeper.kept.until == until
+
+
+def test_no_room_is_kept_where_members_of_the_gang_are():
+    members = [pod(f"m{i}", cpu="1", on=f"n{i}", group="g1") for i in (1, 2)]
+    driver = Driver(*nodes(4, cpu="1"), *members, *[pod(f"x{i}", cpu="1", on=f"n{i}") for i in (3, 4)])
+    driver.see(gang(minimum=4), *pods(2, cpu="1", group="g1"))
+    impatient(driver)
+    assert driver.engine._known.room_keeper.kept.rows.tolist() == [2, 3]
+
+
+def test_a_gang_keeps_what_it_has_waited_while_a_member_is_replaced():
+    driver = Driver(*nodes(2, cpu="1"), *endless(1), gang(minimum=2))
+    members = pods(2, cpu="1", group="g1")
+    driver.see(*members)
+    driver.decide()
+    overtake(driver)
+    driver.lose(members[1])
+    driver.decide(after=40.0)
+    driver.see(pod("p3", cpu="1", group="g1"))
+    driver.decide(after=1.0)
+    assert driver.engine._known.room_keeper.kept is None
+    driver.decide(after=20.0)
+    assert driver.engine._known.room_keeper.kept is not None

@@ -3,7 +3,7 @@
 from posse.engine.decisions import BindVolumes, ClaimKey, KeepVolume, ProvisionVolume
 from posse.engine.volume_waits import MOST_SECONDS
 from tests.builders import NAMESPACE, changed, gang, node, nodes, pod
-from tests.driving import Driver, binds, placements, pod_reports
+from tests.driving import Driver, binds, group_reports, placements, pod_reports
 from tests.storage_parts import CLASSES, MADE, claim, csi_node, scratch, storage_class, using, volume
 
 HOSTS = [node(name, labels={"kubernetes.io/hostname": name}) for name in ("n1", "n2")]
@@ -175,15 +175,31 @@ def test_a_gang_that_does_not_fit_holds_no_volumes():
     assert volume_steps(driver.decide()) == [("alone", "n1", [("alone", "v")])]
 
 
-def test_members_of_a_gang_are_bound_as_their_claims_are():
+def gang_with_a_claim():
     members = [pod("plain", group="g1"), pod("stored", group="g1", volumes=using("c"))]
-    driver = Driver(*nodes(1), *CLASSES, claim(), volume(), gang("g1", 2), *members)
+    return Driver(*nodes(1), *CLASSES, claim(), volume(), gang("g1", 2), *members)
+
+
+def test_no_member_of_a_gang_is_bound_before_the_claims_of_all_are():
+    driver = gang_with_a_claim()
     decisions = driver.decide()
-    assert placements(decisions) == {"plain": "n1"}
+    assert placements(decisions) == {}
+    assert volume_steps(decisions) == [("stored", "n1", [("c", "v")])]
+    assert group_reports(decisions) == []
     driver.see(*bound())
-    (late,) = binds(driver.decide())
-    assert late.group is not None
-    assert [placed.pod.name for placed in late.placements] == ["stored"]
+    decisions = driver.decide()
+    (together,) = binds(decisions)
+    assert sorted(placed.pod.name for placed in together.placements) == ["plain", "stored"]
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+
+
+def test_a_gang_of_which_a_claim_is_not_bound_gives_up_all_its_nodes():
+    driver = gang_with_a_claim()
+    driver.decide()
+    decisions = driver.decide(after=601.0)
+    assert binds(decisions) == []
+    assert group_reports(decisions) == []
+    assert not driver.engine._known.state.nodes.requested.any()
 
 
 def test_claims_wake_whom_they_concern():

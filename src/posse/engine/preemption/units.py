@@ -41,14 +41,23 @@ def priority_of(record: PodRecord, groups: GroupBook) -> int:
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:
     """The units that `records` belong to, of a priority below the given one, most important first."""
     units: dict[GroupKey | str, Unit] = {}
+    priorities: dict[GroupKey, int] = {}
     for record in records:
-        unit_priority = priority_of(record, groups)
         group = groups.get(record.group) if record.group is not None else None
+        if group is not None and group.key in units:
+            continue
+        if group is None:
+            unit_priority = record.priority
+        elif group.key not in priorities:
+            # Of a large group that states none it follows from all members, so it is not asked for again.
+            unit_priority = priorities[group.key] = priority_of(record, groups)
+        else:
+            unit_priority = priorities[group.key]
         if unit_priority >= priority:
             continue
         if group is not None and _goes_as_one(group):
             members = tuple(member for member in group.members.values() if member.node)
-            units.setdefault(group.key, Unit(members, unit_priority, is_group=True))
+            units[group.key] = Unit(members, unit_priority, is_group=True)
         else:
             units[record.ref.uid] = Unit((record,), unit_priority, is_group=group is not None)
     return sorted(units.values(), key=Unit.importance)
