@@ -81,16 +81,17 @@ class GroupTrials:
         def place() -> Places:
             return probe_group(self.state, group).placements
 
+        members = group.unattached()
+        views = [self.state.view(subject) for subject, _ in classes_of(self.state, members)]
         return GroupSearch(
-            self.state, self.groups, self.budgets, group.priority, place, self._resources(group.unattached())
+            self.state,
+            self.groups,
+            self.budgets,
+            group.priority,
+            place,
+            _needed(members) if all(view.counts_by_resources for view in views) else (),
+            looks_around=any(view.looks_around for view in views),
         )
-
-    def _resources(self, members: Sequence[PodRecord]) -> tuple[int, ...]:
-        """Those that members need, if nothing else limits where they go."""
-        classes = classes_of(self.state, members)
-        if not all(self.state.view(subject).counts_by_resources for subject, _ in classes):
-            return ()
-        return tuple(sorted(dict.fromkeys(i for record in members for i, _ in record.pod_class.limited)))
 
     def _nominate(self, group: GroupRecord, places: Places) -> None:
         """Room is held where the group will go, and nowhere else."""
@@ -102,6 +103,10 @@ class GroupTrials:
                 self.nominations.put(record, node)
             elif not node and record.nominated:
                 self.nominations.drop(record)
+
+
+def _needed(members: Sequence[PodRecord]) -> tuple[int, ...]:
+    return tuple(sorted(dict.fromkeys(i for record in members for i, _ in record.pod_class.limited)))
 
 
 def _policy(group: GroupRecord) -> str:

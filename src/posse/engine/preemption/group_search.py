@@ -20,6 +20,8 @@ from posse.engine.preemption.units import Unit, units_below
 from posse.engine.view import REFUSED
 
 _MOST_TRIALS = 64
+_MOST_CHECKS = 2_000
+"""Of who may stay where a group goes; who is not looked at by then goes."""
 _MOST_EFFORT = 20_000
 _EFFORT_OF_A_MEMBER = 20
 """Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out and to place."""
@@ -49,6 +51,8 @@ class GroupSearch:
     place: PlaceGroup
     resources: tuple[int, ...] = ()
     """Those that decide where members fit, if nothing else does: then nobody need be moved to find out."""
+    looks_around: bool = True
+    """Whether pods elsewhere decide where members may go."""
 
     def find(self) -> Room | None:
         attached = self.state.attached_records()
@@ -148,31 +152,41 @@ class GroupSearch:
     ) -> dict[int, None]:
         """Ids of the units that can stay where they are, tried in this order, with the group in its places."""
         nodes = dict.fromkeys(node for _, node in places)
-        near = [unit for unit in pool if _touches(unit, nodes)] if self.resources else pool
-        looked_at = dict.fromkeys(map(id, near))
-        spared = dict.fromkeys(id(unit) for unit in order if id(unit) not in looked_at)
+        near = [unit for unit in order if _touches(unit, nodes)]
+        close = dict.fromkeys(map(id, near))
+        far = [unit for unit in order if id(unit) not in close]
+        spared: dict[int, None] = {} if self.looks_around else dict.fromkeys(map(id, far))
         draft = Draft(self.state)
-        draft.remove([*ending, *_records(near)])
+        draft.remove([*ending, *_records(unit for unit in pool if id(unit) not in spared)])
         for record, node in places:
             draft.place([record], np.array([self.state.nodes.row_of[node]]))
-        for unit in order:
-            if id(unit) in spared:
-                continue
+        # Many at once where that works: in the end it is as if they had been put back one by one.
+        blocks = [block for block in (far if self.looks_around else [], near) if block]
+        for _ in range(_MOST_CHECKS):
+            if not blocks:
+                break
+            block = blocks.pop(0)
             before = draft.checkpoint()
-            draft.put_back(unit.records)
-            if self._still_fits(draft, unit, places, nodes):
-                spared[id(unit)] = None
-            else:
-                draft.roll_back(before)
+            draft.put_back(_records(block))
+            if self._still_fits(draft, block, places):
+                spared |= dict.fromkeys(map(id, block))
+                continue
+            draft.roll_back(before)
+            if len(block) > 1:
+                middle = len(block) // 2
+                blocks[:0] = [block[:middle], block[middle:]]
         draft.roll_back()
         return spared
 
-    def _still_fits(self, draft: Draft, unit: Unit, places: Places, nodes: Collection[str]) -> bool:
+    def _still_fits(self, draft: Draft, block: Sequence[Unit], places: Places) -> bool:
+        """Whether members could still go where they are, with these units back."""
+        changed = dict.fromkeys(record.node for record in _records(block))
+        concerned = [(r, node) for r, node in places if self.looks_around or node in changed]
         if self.resources:
-            return self._within_capacity([record.node for record in unit.records if record.node in nodes])
+            return self._within_capacity(dict.fromkeys(node for _, node in concerned))
         before = draft.checkpoint()
-        draft.remove([record for record, _ in places])
-        fits = all(self._takes(draft, record, node) for record, node in places)
+        draft.remove([record for record, _ in concerned])
+        fits = all(self._takes(draft, record, node) for record, node in concerned)
         draft.roll_back(before)
         return fits
 
