@@ -4,7 +4,7 @@ What was refused is absorbed when all bindings and evictions were tried and befo
 """
 
 from posse.engine.decisions import Bind, Evict, GroupRef, PodRef, ReportGroup, ReportPod
-from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
+from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
 from posse.engine.groups import INITIALLY_SCHEDULED
 from posse.model.meta import Condition
 from posse.model.pod import Pod
@@ -68,7 +68,7 @@ def carry_out(server, decisions, beliefs, absorb):
             yield from _evict(server, eviction, refusals)
     for refusal in sorted(refusals, key=lambda refusal: isinstance(refusal, ReportWithheld)):
         absorb(refusal)
-    yield from _report(server, decisions, broken)
+    yield from _report(server, decisions, broken, absorb)
 
 
 def _bind(server, bind, beliefs, refusals):
@@ -106,13 +106,17 @@ def _delete(world, ref):
     world.delete_pod(world.find(Pod, ref))
 
 
-def _report(server, decisions, broken):
+def _report(server, decisions, broken, absorb):
     for report in decisions:
         if isinstance(report, ReportPod):
             refusal = _report_pod(server, report)
+            if refusal is not None and refusal.code == UNAVAILABLE:
+                absorb(ReportFailed(report.pod.uid))
             yield f"report {report.pod.name}: {report.message} {report.nominated_node}{_outcome(refusal)}"
         elif isinstance(report, ReportGroup) and report.group not in broken:
             refusal = _report_group(server, report)
+            if refusal is not None and refusal.code == UNAVAILABLE:
+                absorb(ReportWithheld(report.group))
             yield f"report {report.group.name}: {report.reason} {report.message}{_outcome(refusal)}"
 
 

@@ -5,7 +5,9 @@ A decision is judged by what the process had been told when it made it; nobody c
 
 from posse.engine.backlog import Place
 from posse.engine.decisions import Bind, Evict, GroupKey, GroupRef, ReportGroup, ReportPod
+from posse.engine.group_forms import INITIALLY_SCHEDULED
 from posse.engine.invariants import ensure, no_gang_below_minimum
+from posse.model.workload import PodGroup
 from tests.builders import NAMESPACE
 from tests.simulation.knowledge import accepts, cpu_of, group_name, minimum_of, room_of
 from tests.simulation.world import FINISHED
@@ -188,6 +190,16 @@ def no_gang_is_bound_below_its_minimum(world, belief):
     ]
     if belief.seen <= set(bound):
         no_gang_below_minimum(belief.group, len(bound), belief.minimum)
+
+
+def what_has_started_is_told(world, engine):
+    """The condition is on every group that the engine takes for scheduled; it is said again until it is."""
+    for group in engine._known.groups:
+        told = world.objects[PodGroup].get(group.key.name)
+        if group.scheduled and group.podgroup is not None and told is not None:
+            conditions = {c.type: c.status for c in told.status.conditions}
+            law = "what has started is told"
+            ensure(conditions.get(INITIALLY_SCHEDULED) == "True", law, group=group.key.name)
 
 
 def whoever_fits_has_started(knowledge):

@@ -12,7 +12,7 @@ from posse.engine.invariants import ensure
 from posse.engine.kept_room import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
 from tests.simulation.carrying import Server, preemptor_name
 from tests.simulation.faults import NO_FAULTS, draw_faults
-from tests.simulation.laws import nothing_is_lost, whoever_fits_has_started
+from tests.simulation.laws import nothing_is_lost, what_has_started_is_told, whoever_fits_has_started
 from tests.simulation.scheduler_process import SchedulerProcess
 from tests.simulation.workload import Kubelets, Workload
 from tests.simulation.world import KINDS, World
@@ -209,5 +209,6 @@ class Run:
 
     def _all_is_well(self):
         nothing_is_lost(self._process.knowledge, self._process.engine)
+        what_has_started_is_told(self._world, self._process.engine)
         if self._process.engine._known.room_keeper.kept is None:
             whoever_fits_has_started(self._process.knowledge)

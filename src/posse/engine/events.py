@@ -50,9 +50,16 @@ class EvictionFailed:
 
 @dataclass(frozen=True, slots=True)
 class ReportWithheld:
-    """The group was not reported as scheduled, because a binding of the same decision was refused."""
+    """What was to be reported of the group was not: a binding of the same decision was refused, or the report failed."""
 
     group: GroupKey
 
 
-ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed | ReportWithheld
+@dataclass(frozen=True, slots=True)
+class ReportFailed:
+    """The pod was not told what it was to be told."""
+
+    pod_uid: str
+
+
+ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed | ReportWithheld | ReportFailed

@@ -155,12 +155,13 @@ class GroupBook:
         return self.definition(group.key) != before
 
     def not_yet_scheduled(self, key: GroupKey) -> None:
-        """A binding of a member was refused: what was about to be reported does not hold, unless it once did."""
+        """What was about to be reported does not hold, or was not written: it is said again when its time comes."""
         group = self._groups.get(key)
         if group is None:
             return
         condition = _initially_scheduled(group.podgroup) if group.podgroup is not None else None
         group.scheduled = condition is not None and condition.status == "True"
+        group.reported = (condition.reason, condition.message) if condition is not None else ("", "")
 
     def drop(self, key: GroupKey) -> None:
         group = self._groups.get(key)

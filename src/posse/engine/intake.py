@@ -13,6 +13,7 @@ from posse.engine.events import (
     ClusterObject,
     EvictionFailed,
     Observed,
+    ReportFailed,
     ReportWithheld,
 )
 from posse.engine.gathering import Gatherings
@@ -70,6 +71,8 @@ class Intake:
             self._eviction_failed(event)
         elif isinstance(event, ReportWithheld):
             self._report_withheld(event.group)
+        elif isinstance(event, ReportFailed):
+            self._report_failed(event.pod_uid)
         elif isinstance(event, Observed):
             self._observed(event.obj)
         else:
@@ -299,6 +302,12 @@ class Intake:
         """The group is looked at again: with its minimum on nodes all the same, it is reported then."""
         self.groups.not_yet_scheduled(key)
         self._unsettled_groups.setdefault(key, False)
+
+    def _report_failed(self, uid: str) -> None:
+        """It is told at the next attempt, even if nothing is new by then."""
+        record = self.pods.get(uid)
+        if record is not None:
+            record.reported = _NEVER_REPORTED
 
     def _eviction_failed(self, event: EvictionFailed) -> None:
         """The victim stays; the one it was to make room for tries anew."""

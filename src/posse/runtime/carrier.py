@@ -23,7 +23,7 @@ from posse.engine.decisions import (
     ReportPod,
     WarnGroup,
 )
-from posse.engine.events import BindRefused, EvictionFailed, ReportWithheld
+from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import POD
@@ -38,8 +38,11 @@ from posse.runtime.witness import Round, Witness
 log = logging.getLogger(__name__)
 
 Refusal = BindRefused | EvictionFailed | ReportWithheld
+Lost = ReportFailed | ReportWithheld
 
 _REPORTS_AT_ONCE = 200
+_PASSING = frozenset({429, 500, 502, 503, 504})
+"""The API server may take the same write a little later."""
 _NOT_FOUND = 404
 _GONE = frozenset({_NOT_FOUND, 409})
 """The pod is not there any more, or another one has its name."""
@@ -64,8 +67,11 @@ class Carrier:
         withheld = [ReportWithheld(group) for group in sorted(broken_groups, key=str)]
         return [*refusals, *failures, *withheld]
 
-    async def report(self, done: Round, refusals: Sequence[Refusal]) -> None:
-        """Tell pods and groups how they stand; a group of which a binding was refused does not stand as decided."""
+    async def report(self, done: Round, refusals: Sequence[Refusal]) -> list[Lost]:
+        """Tell pods and groups how they stand; a group of which a binding was refused does not stand as decided.
+
+        What did not reach them for a reason that may pass is returned, to be told again later.
+        """
         withheld = {refusal.group for refusal in refusals if isinstance(refusal, ReportWithheld)}
         reports = [
             self._report(decision)
@@ -76,8 +82,10 @@ class Carrier:
         for decision in done.decisions:
             if isinstance(decision, WarnGroup):
                 self._recorder.record(warning_note(decision))
+        lost: list[Lost | None] = []
         for start in range(0, len(reports), _REPORTS_AT_ONCE):
-            await asyncio.gather(*reports[start : start + _REPORTS_AT_ONCE])
+            lost += await asyncio.gather(*reports[start : start + _REPORTS_AT_ONCE])
+        return [event for event in lost if event is not None]
 
     async def _evict(self, evictions: Sequence[Evict]) -> list[EvictionFailed]:
         """The last victim goes last: when it is gone, so are the others."""
@@ -131,7 +139,7 @@ class Carrier:
             self._witness.volumes_refused(pod, refusal.node, refusal.reason)
         return [refusal for _, refusal in refused]
 
-    async def _report(self, report: ReportPod | ReportGroup) -> None:
+    async def _report(self, report: ReportPod | ReportGroup) -> Lost | None:
         about = report.pod if isinstance(report, ReportPod) else report.group
         with skipping(type(report).__name__, about.namespace, about.name):
             try:
@@ -140,8 +148,14 @@ class Carrier:
                 else:
                     await self._report_group(report)
             except ApiError as error:
-                # The object is gone or was replaced; whoever took its place is told on its own account.
                 log.debug("report dropped: %s", error)
+                if error.code not in _PASSING:
+                    # The object is gone or was replaced; whoever took its place is told on its own account.
+                    return None
+                if isinstance(report, ReportPod):
+                    return ReportFailed(report.pod.uid)
+                return ReportWithheld(report.group)
+        return None
 
     async def _report_pod(self, report: ReportPod) -> None:
         condition = self._condition("PodScheduled", report.reason, report.message, holds=False)

@@ -137,14 +137,17 @@ class JobControl:
         namespace, made, size = job["metadata"]["namespace"], 0, 1
         while made < len(pods):
             batch = pods[made : made + size]
-            try:
-                for pod in await asyncio.gather(
-                    *(self._transport.create(POD, namespace, pod) for pod in batch)
-                ):
-                    self._controller.see_pod(pod)
-            except ApiError as error:
-                self._tell(job, "FailedCreate", f"Error creating: {error}", is_warning=True)
-                raise
+            answers = await asyncio.gather(
+                *(self._transport.create(POD, namespace, pod) for pod in batch), return_exceptions=True
+            )
+            for answer in answers:
+                if not isinstance(answer, BaseException):
+                    self._controller.see_pod(answer)
+            for answer in answers:
+                if isinstance(answer, ApiError):
+                    self._tell(job, "FailedCreate", f"Error creating: {answer}", is_warning=True)
+                if isinstance(answer, BaseException):
+                    raise answer
             made, size = made + size, size * 2
 
     def _tell(self, job: Json, reason: str, message: str, *, is_warning: bool) -> None:

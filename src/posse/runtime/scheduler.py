@@ -27,6 +27,8 @@ from posse.runtime.witness import Round, Witnesses
 log = logging.getLogger(__name__)
 
 _MOST_ROUNDS_AHEAD = 8
+_REPORT_AGAIN_SECONDS = 1.0
+"""After a report that the API server could not take just then."""
 
 
 class SchedulerLoop:
@@ -90,7 +92,8 @@ class SchedulerLoop:
             for refusal in refusals:
                 log.warning("refused: %s", refusal)
                 self._absorb(refusal)
-            await self._carrier.report(done, refusals)
+            for lost in await self._carrier.report(done, refusals):
+                asyncio.get_running_loop().call_later(_REPORT_AGAIN_SECONDS, self._absorb, lost)
 
     def _absorb(self, event: ClusterEvent) -> None:
         self._engine.absorb(event)
