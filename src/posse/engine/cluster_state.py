@@ -63,6 +63,11 @@ class PodRecord:
     def priority(self) -> int:
         return self.pod.spec.priority or 0
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether its end has begun or is ordered, by whomever and for whomever."""
+        return bool(self.pod.metadata.deletion_timestamp or self.evicted_for)
+
 
 class ClusterState:
     def __init__(self, profiles: Mapping[str, Profile]) -> None:

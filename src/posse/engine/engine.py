@@ -237,7 +237,6 @@ class Engine:
         self._tried += tried_group(group, trial)
         decisions.extend(tell_group(group, trial, room.remark(group.priority, key)))
         for victim in trial.victims:
-            victim.evicted_for = key
             group.victims[victim.ref.uid] = None
         room.tried(key, now, started=attempt.verdict.succeeded)
         if attempt.placed:
@@ -268,8 +267,6 @@ class Engine:
             self._backlog.remove(entry.key)
         for entry in run[placed:]:
             self._backlog.park(entry, [subject], now)
-        for eviction in trial.evictions:
-            eviction.victim.evicted_for = eviction.preemptor.ref.uid
         for record in trial.displaced:
             self._backlog.wake(record.group or record.ref.uid)
         return len(run)

@@ -290,6 +290,14 @@ class Intake:
             group.victims.pop(victim.ref.uid, None)
         if group is None or not group.victims:
             self.backlog.wake(victim.evicted_for)
+        self._wake_nominees(victim)
+
+    def _wake_nominees(self, victim: PodRecord) -> None:
+        """A pod may make room for more than the one that had it evicted."""
+        nominees = self.nominations.to(victim.pod.spec.node_name) if victim.evicted_for else ()
+        for record in nominees:
+            if record.group is None:
+                self.backlog.wake(record.ref.uid)
 
     def _bind_refused(self, event: BindRefused) -> None:
         record = self.pods.get(event.pod_uid)
@@ -310,7 +318,7 @@ class Intake:
             record.reported = _NEVER_REPORTED
 
     def _eviction_failed(self, event: EvictionFailed) -> None:
-        """The victim stays; the one it was to make room for tries anew."""
+        """The victim stays; those it was to make room for try anew."""
         victim = self.pods.get(event.pod_uid)
         if victim is not None:
             group = self.groups.get(victim.evicted_for) if isinstance(victim.evicted_for, GroupKey) else None
@@ -318,6 +326,7 @@ class Intake:
                 group.victims.pop(victim.ref.uid, None)
             # Behind a backoff, since what was refused once is likely to be refused again.
             self._refused_bindings[victim.evicted_for] = None
+            self._wake_nominees(victim)
             victim.evicted_for = ""
 
     def _requeue(self, record: PodRecord) -> None:

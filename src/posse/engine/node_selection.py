@@ -3,7 +3,7 @@
 Terms are alternatives; the expressions of a term must all hold; a term without any matches nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -38,29 +38,27 @@ def required_terms(spec: PodSpec) -> tuple[NodeSelectorTerm, ...] | None:
     return required.node_selector_terms if required is not None else None
 
 
-def pinned_names(spec: PodSpec) -> frozenset[str] | None:
+def pinned_names(spec: PodSpec) -> tuple[str, ...] | None:
     """The names of nodes that the pod's terms spell out; None if some term leaves the name open."""
     pinned = [_names_of(term) for term in required_terms(spec) or ()]
-    names = [one for one in pinned if one is not None]
-    return frozenset().union(*names) if names and len(names) == len(pinned) else None
+    named = [names for names in pinned if names is not None]
+    return tuple(name for names in named for name in names) if named and len(named) == len(pinned) else None
 
 
-def _names_of(term: NodeSelectorTerm) -> frozenset[str] | None:
+def _names_of(term: NodeSelectorTerm) -> tuple[str, ...] | None:
     """What every requirement of the term allows the name to be; None if it has none that lists names."""
-    listed = [
-        frozenset(requirement.values)
+    lists = [
+        requirement.values
         for requirement in term.match_fields
         if requirement.key == _NAME and requirement.operator == "In"
     ]
-    return frozenset.intersection(*listed) if listed else None
+    return tuple(name for name in lists[0] if all(name in names for names in lists)) if lists else None
 
 
-def name_test(nodes: NodeTable, names: Iterable[str]) -> RowTest:
-    listed = sorted(names)
-
+def name_test(nodes: NodeTable, names: Sequence[str]) -> RowTest:
     def passes(rows: Rows) -> BoolArray:
         named = np.zeros(nodes.alive.size, dtype=np.bool_)
-        named[[nodes.row_of[name] for name in listed if name in nodes.row_of]] = True
+        named[[nodes.row_of[name] for name in names if name in nodes.row_of]] = True
         return named[rows]
 
     return passes

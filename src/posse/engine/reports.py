@@ -1,4 +1,4 @@
-"""What waiting pods and groups are told. The same thing is said once, not at every attempt."""
+"""What waiting pods and groups are told, and what is ordered for them. The same thing is said once, not at every attempt."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from posse.engine.decisions import (
     Bind,
     Decision,
     Evict,
+    GroupKey,
     GroupRef,
     Placement,
     ReportGroup,
@@ -32,7 +33,10 @@ def tell_pods(trial: Trial, remark: str = "") -> Iterator[Decision]:
     for record in trial.attempt.placed:
         yield Bind((_placement(record),))
     for eviction in trial.evictions:
-        yield Evict(eviction.victim.ref, eviction.preemptor.ref, eviction.node)
+        preemptor = eviction.preemptor.ref
+        yield from _evict(
+            eviction.victim, Evict(eviction.victim.ref, preemptor, eviction.node), preemptor.uid
+        )
     for record, verdict in trial.attempt.refused:
         yield from _tell_pod(record, UNSCHEDULABLE, _remarked(verdict, remark))
     for record in trial.displaced:
@@ -50,9 +54,18 @@ def tell_group(group: GroupRecord, trial: GroupTrial, remark: str = "") -> Itera
         yield from _tell_group_waits(group, UNSCHEDULABLE, _remarked(attempt.verdict, remark))
     if trial.victims and group.podgroup is not None:
         preemptor = GroupRef(group.key, group.podgroup.metadata.uid, group.scheduler_name)
-        yield from (Evict(victim.ref, preemptor, victim.node) for victim in trial.victims)
+        for victim in trial.victims:
+            yield from _evict(victim, Evict(victim.ref, preemptor, victim.node), group.key)
     for record, verdict in attempt.refused:
         yield from _tell_pod(record, UNSCHEDULABLE, verdict.message)
+
+
+def _evict(victim: PodRecord, eviction: Evict, for_whom: str | GroupKey) -> Iterator[Decision]:
+    """Who is ending is not evicted again. It goes on making room for the first who asked; the others wait for it too."""
+    was_ending = victim.is_ending
+    victim.evicted_for = victim.evicted_for or for_whom
+    if not was_ending:
+        yield eviction
 
 
 def _placement(record: PodRecord) -> Placement:

@@ -201,3 +201,14 @@ def test_nobody_is_sought_for_members_of_a_started_gang_that_fit_nowhere():
     decisions = driver.decide()
     assert evicted(decisions) == []
     assert not driver.engine.tried()[-1].sought_victims
+
+
+def test_a_pod_that_wants_the_victim_of_a_group_leaves_it_to_the_group():
+    victims = [low("a", "n1"), low("b", "n2")]
+    driver = Driver(*nodes(2, cpu="1"), *victims, urgent_gang(), *urgent(2))
+    assert evicted(driver.decide()) == ["a", "b"]
+    driver.see(pod("above", cpu="1", priority=HIGH + 1))
+    assert evicted(driver.decide(after=1.0)) == []
+    driver.see(node("n3", cpu="1"))
+    driver.lose(*victims)
+    assert len(driver.bind(after=60.0)) == 3

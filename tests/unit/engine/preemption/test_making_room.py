@@ -121,6 +121,49 @@ def test_a_victim_that_cannot_be_evicted_lets_its_preemptor_try_again():
     assert evicted(driver.decide(after=4.0)) == [("low1", "high", "n1")]
 
 
+def test_who_is_evicted_already_is_not_evicted_again():
+    driver, (low,) = crowded(1)
+    driver.see(pod("high", cpu="1", priority=10))
+    assert evicted(driver.decide()) == [("low1", "high", "n1")]
+    driver.see(pod("above", cpu="1", priority=20))
+    decisions = driver.decide(after=1.0)
+    assert evicted(decisions) == []
+    assert nominated(decisions) == {"above": "n1", "high": ""}
+    driver.lose(low)
+    assert driver.bind(after=0.0) == {"above": "n1"}
+
+
+def test_who_is_ending_anyway_is_not_evicted_but_waited_for():
+    driver, (low,) = crowded(1, deleted="2026-01-01T00:01:00Z")
+    driver.see(pod("high", cpu="1", priority=10))
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert nominated(decisions) == {"high": "n1"}
+    assert "not eligible due to a terminating pod" in pod_reports(driver.decide(after=400.0))["high"][1]
+    driver.lose(low)
+    assert driver.bind() == {"high": "n1"}
+
+
+def test_two_that_need_the_same_victim_have_it_evicted_once():
+    low = pod("low", cpu="2", on="n1")
+    driver = Driver(node("n1", cpu="2"), low, *pods(2, cpu="1", priority=10))
+    decisions = driver.decide()
+    assert [victim for victim, _, _ in evicted(decisions)] == ["low"]
+    assert set(nominated(decisions).values()) == {"n1"}
+    driver.lose(low)
+    assert len(driver.bind()) == 2
+
+
+def test_all_who_wait_for_a_victim_try_again_if_it_cannot_be_evicted():
+    driver, (low,) = crowded(1)
+    driver.see(pod("high", cpu="1", priority=10))
+    driver.decide()
+    driver.see(pod("above", cpu="1", priority=20))
+    driver.decide(after=1.0)
+    driver.engine.absorb(EvictionFailed(low.metadata.uid, "the API server said no"))
+    assert evicted(driver.decide()) == [("low1", "above", "n1")]
+
+
 def test_a_budget_decides_between_nodes():
     protected = labelled(pod("protected", cpu="1", on="n1"), app="db")
     driver = Driver(*nodes(2, cpu="1"), budget(0, app="db"), protected, pod("free", cpu="1", on="n2"))
