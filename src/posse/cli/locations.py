@@ -20,10 +20,15 @@ def kubeconfig_in_force(chosen: Path | None, environment: Mapping[str, str] = os
         return chosen
     own = default_data_dir(environment) / KUBECONFIG_NAME
     others = [Path(part).expanduser() for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
-    for candidate in (*others, own):
+    for candidate in others or [own]:
         if candidate.exists():
             return candidate
+    if others:
+        raise Problem(
+            f"no kubeconfig: $KUBECONFIG names {', '.join(map(str, others))}, which does not exist; "
+            "unset it to reach the cluster of a plain `posse up`, or pass --kubeconfig FILE"
+        )
     raise Problem(
-        f"no kubeconfig: $KUBECONFIG names none and {own} does not exist; "
+        f"no kubeconfig: $KUBECONFIG is not set and {own} does not exist; "
         "start a cluster with `posse up`, or pass --kubeconfig FILE"
     )

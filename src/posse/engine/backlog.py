@@ -216,9 +216,6 @@ class Backlog:
         self._take_out(waiting)
         if waiting.ready_at <= now:
             self._active.push(waiting.order(), waiting)
-        elif isinstance(waiting.key, GroupKey):
-            # Trying a group costs as much as all its pods; it waits out its backoff even if nothing else is to do.
-            self._penalised.push((waiting.ready_at, *waiting.order()), waiting)
         else:
             self._backing_off.push((waiting.ready_at, *waiting.order()), waiting)
 

@@ -227,4 +227,6 @@ def _head(group: GroupRecord, made: _Pass) -> str:
     fit = made.attached + made.placed
     if group.minimum == 1 or fit >= group.minimum:
         return "none of its waiting pods fits:"
-    return f"only {fit} of the {group.minimum} pods that must start together fit;"
+    # What the others lack is counted with these on their nodes, so that must be said.
+    beside = "; beside them" if made.placed else ";"
+    return f"only {fit} of the {group.minimum} pods that must start together fit{beside}"

@@ -31,7 +31,7 @@ class Proof:
     @property
     def sentence(self) -> str:
         if not self.doubts:
-            return "No placement exists at present."
+            return "No placement exists in the room that is free."
         return (
             f"A placement may exist all the same: the search is not exhaustive for {', '.join(self.doubts)}."
         )

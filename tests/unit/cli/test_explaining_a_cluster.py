@@ -76,7 +76,7 @@ def test_a_gang_that_does_not_fit(cluster):
     cluster.put(gang("colossus", 4), *workers)
     story = until(cluster, ["explain", "pg", "colossus"], "Unschedulable", "FailedScheduling")
     assert story.startswith(
-        "PodGroup default/colossus waits: only 1 of the 4 pods that must start together fit; 3 lack cpu (20 each)"
+        "PodGroup default/colossus waits: only 1 of the 4 pods that must start together fit; beside them 3 lack cpu (20 each)"
     )
     assert "4 pods like w1 (cpu 20): 1 would fit, 3 would not" in story
     assert "2 nodes   Insufficient cpu   NodeResourcesFit" in story

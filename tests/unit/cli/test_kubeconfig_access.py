@@ -90,12 +90,15 @@ def test_which_kubeconfig_is_in_force(tmp_path):
         "XDG_DATA_HOME": str(tmp_path),
         "KUBECONFIG": os.pathsep.join(["/nowhere", str(tmp_path / "a")]),
     }
+    unset = {"XDG_DATA_HOME": str(tmp_path)}
     with pytest.raises(Problem, match="posse up"):
-        kubeconfig_in_force(None, environment)
+        kubeconfig_in_force(None, unset)
     own = tmp_path / "posse" / "default" / "kubeconfig"
     own.parent.mkdir(parents=True)
     own.touch()
-    assert kubeconfig_in_force(None, environment) == own
+    assert kubeconfig_in_force(None, unset) == own
+    with pytest.raises(Problem, match=r"\$KUBECONFIG names /nowhere, .* which does not exist"):
+        kubeconfig_in_force(None, environment)
     (tmp_path / "a").touch()
     assert kubeconfig_in_force(None, environment) == tmp_path / "a"
     assert kubeconfig_in_force(Path("chosen"), environment) == Path("chosen")

@@ -51,8 +51,8 @@ def test_a_gang_that_does_not_fit_holds_nothing():
     assert not state.nodes.requested.any()
     cause = (
         "only 2 of the 3 pods that must start together fit; "
-        "1 lacks cpu (1): 2 nodes have 0 free of 1. 0/2 nodes are available: 2 Insufficient cpu. "
-        "No placement exists at present."
+        "beside them 1 lacks cpu (1): 2 nodes have 0 free of 1. 0/2 nodes are available: 2 Insufficient cpu. "
+        "No placement exists in the room that is free."
     )
     assert attempt.verdict.message == cause
     assert refusals(attempt) == {
@@ -97,7 +97,7 @@ def test_a_started_gang_none_of_whose_later_members_fits_is_refused_in_true_word
     assert attempt.verdict.code is Code.UNSCHEDULABLE
     assert attempt.verdict.message == (
         "none of its waiting pods fits: 1 lacks cpu (1): 1 node has 0 free of 2. "
-        "0/1 nodes are available: 1 Insufficient cpu. No placement exists at present."
+        "0/1 nodes are available: 1 Insufficient cpu. No placement exists in the room that is free."
     )
 
 
@@ -113,7 +113,7 @@ def test_a_basic_group_none_of_whose_pods_fits_is_refused():
     attempt = try_group(state, group_of_pods(state, basic_group(), *pods(2, cpu="2")))
     assert attempt.verdict.message == (
         "none of its waiting pods fits: 2 lack cpu (2 each): 1 node has 1 free of 1. "
-        "0/1 nodes are available: 1 Insufficient cpu. No placement exists at present."
+        "0/1 nodes are available: 1 Insufficient cpu. No placement exists in the room that is free."
     )
 
 
@@ -136,7 +136,7 @@ def test_the_causes_of_several_classes_are_each_told_once():
         "only 0 of the 4 pods that must start together fit; "
         "2 lack cpu (2 each): 1 node has 1 free of 1, 2 lack memory (2Gi each): 1 node has 1Gi free of 1Gi. "
         "0/1 nodes are available: 1 Insufficient cpu. 0/1 nodes are available: 1 Insufficient memory. "
-        "No placement exists at present."
+        "No placement exists in the room that is free."
     )
 
 
@@ -145,7 +145,7 @@ def test_without_nodes_nothing_fits():
     attempt = try_group(state, group_of_pods(state, gang(minimum=2), *pods(2)))
     assert attempt.verdict.code is Code.UNRESOLVABLE
     assert attempt.verdict.message.endswith(
-        "2 find no node: no nodes available to schedule pods. No placement exists at present."
+        "2 find no node: no nodes available to schedule pods. No placement exists in the room that is free."
     )
 
 

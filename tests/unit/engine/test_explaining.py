@@ -99,7 +99,9 @@ def test_a_gang_that_does_not_fit_is_told_what_is_in_the_way():
     explanation = told(driver)
     now = explanation.situation
     assert now.state is State.WAITING
-    assert now.message.startswith("only 2 of the 4 pods that must start together fit; 2 lack cpu (3 each)")
+    assert now.message.startswith(
+        "only 2 of the 4 pods that must start together fit; beside them 2 lack cpu (3 each)"
+    )
     assert now.proof is not None
     assert now.proof.doubts == ()
     (obstacle,) = explanation.obstacles
