@@ -1,6 +1,6 @@
-"""matchLabelKeys and mismatchLabelKeys of affinity terms, resolved when a pod is created, as Kubernetes does it.
+"""matchLabelKeys and mismatchLabelKeys of affinity terms and spread constraints, resolved when a pod is created, as Kubernetes does it.
 
-The pod's own value of each such label goes into the term's selector; schedulers then read the selector alone.
+The pod's own value of each such label goes into the selector beside them; schedulers then read the selector alone.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,8 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 def resolve_label_keys(obj: Json) -> None:
     labels = section(obj, "metadata").get("labels") or {}
-    for term in _terms(section(obj, "spec").get("affinity")):
+    spec = section(obj, "spec")
+    for term in (*_terms(spec.get("affinity")), *entries(spec, "topologySpreadConstraints")):
         selector = term.get("labelSelector")
         if not isinstance(selector, dict):
             continue

@@ -6,6 +6,7 @@ from posse.kinds.checks import formatted, one_of
 from posse.kinds.errors import FieldError
 from posse.kinds.formats import dns_label, dns_subdomain, label_key, label_value
 from posse.kinds.label_selectors import WITH_VALUES, label_selector_errors, node_requirement_errors
+from posse.model.meta import LabelSelector
 from posse.model.placement import (
     Affinity,
     NodeAffinity,
@@ -134,11 +135,7 @@ def _pod_term_errors(path: str, term: PodAffinityTerm) -> list[FieldError]:
     errors += label_selector_errors(f"{path}.namespaceSelector", term.namespace_selector)
     for index, namespace in enumerate(term.namespaces):
         errors += formatted(f"{path}.namespaces[{index}]", namespace, dns_label)
-    has_selector = term.label_selector is not None
-    errors += _label_keys_errors(f"{path}.matchLabelKeys", term.match_label_keys, has_selector=has_selector)
-    errors += _label_keys_errors(
-        f"{path}.mismatchLabelKeys", term.mismatch_label_keys, has_selector=has_selector
-    )
+    errors += _label_keys_errors(path, term.match_label_keys, term.mismatch_label_keys, term.label_selector)
     return errors + _topology_key_errors(f"{path}.topologyKey", term.topology_key)
 
 
@@ -168,11 +165,7 @@ def _spread_constraint_errors(path: str, constraint: TopologySpreadConstraint) -
     errors += policies(f"{path}.nodeAffinityPolicy", constraint.node_affinity_policy)
     errors += policies(f"{path}.nodeTaintsPolicy", constraint.node_taints_policy)
     errors += label_selector_errors(f"{path}.labelSelector", constraint.label_selector)
-    return errors + _label_keys_errors(
-        f"{path}.matchLabelKeys",
-        constraint.match_label_keys,
-        has_selector=constraint.label_selector is not None,
-    )
+    return errors + _label_keys_errors(path, constraint.match_label_keys, (), constraint.label_selector)
 
 
 def _min_domains_errors(path: str, constraint: TopologySpreadConstraint) -> list[FieldError]:
@@ -189,7 +182,41 @@ def _min_domains_errors(path: str, constraint: TopologySpreadConstraint) -> list
     return [FieldError.invalid(path, count, text)]
 
 
-def _label_keys_errors(field: str, keys: Sequence[str], *, has_selector: bool) -> list[FieldError]:
+def _label_keys_errors(
+    path: str, same: Sequence[str], other: Sequence[str], selector: LabelSelector | None
+) -> list[FieldError]:
+    """The paths of clashes are those that Kubernetes gives."""
+    has_selector = selector is not None
+    errors = _label_key_errors(f"{path}.matchLabelKeys", same, has_selector=has_selector)
+    errors += _label_key_errors(f"{path}.mismatchLabelKeys", other, has_selector=has_selector)
+    twice = "exists in both matchLabelKeys and labelSelector"
+    clashes = [key for key in _repeated_keys(selector) if key in same]
+    errors += [FieldError.invalid(f"{path}[{_last_index(same, key)}]", key, twice) for key in clashes]
+    both = "exists in both matchLabelKeys and mismatchLabelKeys"
+    return errors + [
+        FieldError.invalid(f"{path}.matchLabelKeys[{index}]", key, both)
+        for index, key in enumerate(same)
+        if key in other
+    ]
+
+
+def _repeated_keys(selector: LabelSelector | None) -> list[str]:
+    """What the pod says itself is in the selector by now, so a key that comes twice was there before."""
+    if selector is None:
+        return []
+    seen, repeated = set(selector.match_labels), []
+    for expression in selector.match_expressions:
+        if expression.key in seen:
+            repeated.append(expression.key)
+        seen.add(expression.key)
+    return repeated
+
+
+def _last_index(keys: Sequence[str], key: str) -> int:
+    return max(index for index, one in enumerate(keys) if one == key)
+
+
+def _label_key_errors(field: str, keys: Sequence[str], *, has_selector: bool) -> list[FieldError]:
     if keys and not has_selector:
         return [FieldError.forbidden(field, "must not be specified when labelSelector is not set")]
     errors = []

@@ -45,6 +45,25 @@ def test_preferred_terms_are_resolved_too():
     assert term["labelSelector"] == {"matchExpressions": [{"key": "hash", "operator": "In", "values": ["x"]}]}
 
 
+def test_spread_constraints_are_resolved_too():
+    constraint = {"labelSelector": {"matchLabels": {"app": "a"}}, "matchLabelKeys": ["hash", "absent"]}
+    resolve_label_keys(
+        {"metadata": {"labels": {"hash": "x"}}, "spec": {"topologySpreadConstraints": [constraint]}}
+    )
+    assert constraint["labelSelector"] == {
+        "matchLabels": {"app": "a"},
+        "matchExpressions": [{"key": "hash", "operator": "In", "values": ["x"]}],
+    }
+
+
+def test_a_spread_constraint_without_a_selector_stays_without():
+    constraint = {"matchLabelKeys": ["hash"]}
+    resolve_label_keys(
+        {"metadata": {"labels": {"hash": "x"}}, "spec": {"topologySpreadConstraints": [constraint, 3]}}
+    )
+    assert constraint == {"matchLabelKeys": ["hash"]}
+
+
 @pytest.mark.parametrize("affinity", [None, [], {"podAffinity": 3}, {"podAffinity": {"x": 1}}])
 def test_shapes_that_validation_will_refuse_are_left_alone(affinity):
     obj = {"metadata": {}, "spec": {"affinity": affinity}}

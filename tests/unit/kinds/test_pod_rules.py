@@ -321,6 +321,36 @@ REFUSED = {
         pod_affinity(topologyKey="z", matchLabelKeys=["a"]),
         f"{PODS}.matchLabelKeys: Forbidden: must not be specified when labelSelector is not set",
     ),
+    "label key in the selector too": (
+        pod_affinity(
+            topologyKey="z",
+            matchLabelKeys=["b", "a"],
+            labelSelector={
+                "matchLabels": {"a": "x"},
+                "matchExpressions": [{"key": "a", "operator": "Exists"}],
+            },
+        ),
+        f'{PODS}[1]: Invalid value: "a": exists in both matchLabelKeys and labelSelector',
+    ),
+    "label key wanted and unwanted": (
+        pod_affinity(topologyKey="z", labelSelector={}, matchLabelKeys=["a"], mismatchLabelKeys=["a"]),
+        f'{PODS}.matchLabelKeys[0]: Invalid value: "a": exists in both matchLabelKeys and mismatchLabelKeys',
+    ),
+    "label key of a constraint in its selector too": (
+        spec(
+            topologySpreadConstraints=[
+                SPREAD
+                | {
+                    "matchLabelKeys": ["a"],
+                    "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}] * 2},
+                }
+            ]
+        ),
+        (
+            'spec.topologySpreadConstraints[0][0]: Invalid value: "a": '
+            "exists in both matchLabelKeys and labelSelector"
+        ),
+    ),
     "label selector operator": (
         pod_affinity(topologyKey="z", labelSelector={"matchExpressions": [{"key": "a", "operator": "Gt"}]}),
         f'{PODS}.labelSelector.matchExpressions[0].operator: Invalid value: "Gt": not a valid selector operator',
