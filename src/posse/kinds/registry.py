@@ -188,7 +188,7 @@ PERSISTENT_VOLUME = Kind(
     namespaced=False,
     struct=PersistentVolume,
     rules=volumes.VOLUME_RULES,
-    columns=columns.NAME_AND_AGE,
+    columns=columns.PERSISTENT_VOLUME_COLUMNS,
     short_names=("pv",),
     has_status=True,
 )
@@ -201,7 +201,7 @@ PERSISTENT_VOLUME_CLAIM = Kind(
     namespaced=True,
     struct=PersistentVolumeClaim,
     rules=volumes.CLAIM_RULES,
-    columns=columns.NAME_AND_AGE,
+    columns=columns.PERSISTENT_VOLUME_CLAIM_COLUMNS,
     short_names=("pvc",),
     has_status=True,
 )
@@ -214,7 +214,7 @@ STORAGE_CLASS = Kind(
     namespaced=False,
     struct=StorageClass,
     rules=volumes.STORAGE_CLASS_RULES,
-    columns=columns.NAME_AND_AGE,
+    columns=columns.STORAGE_CLASS_COLUMNS,
     short_names=("sc",),
 )
 CSI_NODE = Kind(

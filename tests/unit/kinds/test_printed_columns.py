@@ -9,10 +9,13 @@ from posse.kinds.registry import (
     LEASE,
     NAMESPACE,
     NODE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
     POD,
     POD_DISRUPTION_BUDGET,
     POD_GROUP,
     PRIORITY_CLASS,
+    STORAGE_CLASS,
     WORKLOAD,
 )
 from posse.model.timestamps import parse_timestamp
@@ -392,3 +395,56 @@ def test_other_kinds():
         "Allowed Disruptions": 2,
         "Age": "90s",
     }
+
+
+def test_a_volume_shows_its_size_and_its_claim():
+    spec = {
+        "capacity": {"storage": "5Gi"},
+        "accessModes": ["ReadOnlyMany", "ReadWriteOnce"],
+        "persistentVolumeReclaimPolicy": "Retain",
+        "claimRef": {"namespace": "team", "name": "data"},
+        "storageClassName": "fast",
+        "volumeMode": "Filesystem",
+    }
+    assert shown(PERSISTENT_VOLUME, {"spec": spec, "status": {"phase": "Bound"}}) == {
+        "Name": "x",
+        "Capacity": "5Gi",
+        "Access Modes": "RWO,ROX",
+        "Reclaim Policy": "Retain",
+        "Status": "Bound",
+        "Claim": "team/data",
+        "StorageClass": "fast",
+        "VolumeAttributesClass": "<unset>",
+        "Reason": "",
+        "Age": "90s",
+        "VolumeMode": "Filesystem",
+    }
+
+
+def test_a_claim_has_a_size_once_it_has_a_volume():
+    spec = {"storageClassName": "fast", "resources": {"requests": {"storage": "3Gi"}}}
+    waiting = shown(PERSISTENT_VOLUME_CLAIM, {"spec": spec, "status": {"phase": "Pending"}})
+    status = {"phase": "Bound", "capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOncePod"]}
+    bound = shown(PERSISTENT_VOLUME_CLAIM, {"spec": spec | {"volumeName": "pv-1"}, "status": status})
+    assert list(waiting.values()) == ["x", "Pending", "", "", "", "fast", "<unset>", "90s", "<unset>"]
+    assert list(bound.values()) == ["x", "Bound", "pv-1", "5Gi", "RWOP", "fast", "<unset>", "90s", "<unset>"]
+
+
+@pytest.mark.parametrize("kind", [PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM])
+def test_storage_that_is_being_deleted_is_terminating(kind):
+    ending = {"metadata": METADATA | {"deletionTimestamp": "2026-01-01T11:59:00Z"}}
+    assert shown(kind, ending | {"status": {"phase": "Bound"}})["Status"] == "Terminating"
+
+
+def test_a_storage_class_says_whether_it_is_the_default():
+    marked = {"metadata": METADATA | {"annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}}
+    full = marked | {"provisioner": "csi.example.com", "volumeBindingMode": "WaitForFirstConsumer"}
+    assert list(shown(STORAGE_CLASS, full).values()) == [
+        "x (default)",
+        "csi.example.com",
+        "Delete",
+        "WaitForFirstConsumer",
+        False,
+        "90s",
+    ]
+    assert shown(STORAGE_CLASS, {})["Name"] == "x"
