@@ -95,8 +95,11 @@ def nobody_is_evicted_without_need(knowledge, eviction, victims):
     lesser = knowledge.rank(victim) < knowledge.rank(preemptor)
     ensure(lesser, "nobody is evicted for who matters no more", **numbers)
     ensure(knowledge.place_of(victim) == eviction.node, "victims are where the room is made", **numbers)
-    ensure(knowledge.fits(preemptor, node, victims), "evictions make the room that is needed", **numbers)
-    others = [uid for uid in victims if uid != eviction.pod.uid]
+    # Who is ending already leaves too, without being evicted once more.
+    there = knowledge.pods_on(eviction.node)
+    leaving = [*victims, *(pod.metadata.uid for pod in there if knowledge.is_ending(pod))]
+    ensure(knowledge.fits(preemptor, node, leaving), "evictions make the room that is needed", **numbers)
+    others = [uid for uid in leaving if uid != eviction.pod.uid]
     ensure(not knowledge.fits(preemptor, node, others), "nobody is evicted who could be spared", **numbers)
 
 
