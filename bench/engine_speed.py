@@ -118,8 +118,8 @@ def _huge_gang() -> Figure:
 
 def _irrelevant_events(cluster: Sequence[Node]) -> Figure:
     """What waiting gangs that fit nowhere add to the cost of pods that come and go without making room for them."""
-    passers_by = [bound(pod(ordinal), f"node-{ordinal:06}") for ordinal in range(1_000)]
     groups, members = gangs(100, 30, cpu="64")
+    passers_by = [bound(pod(len(members) + ordinal), f"node-{ordinal:06}") for ordinal in range(1_000)]
     alone = median_run(lambda: _come_and_go(cluster, [], passers_by))
     beside = median_run(lambda: _come_and_go(cluster, [*groups, *members], passers_by))
     per_event = 1e6 / (2 * len(passers_by))
