@@ -47,7 +47,7 @@ def problems(*profiles, plugins=None, **fields):
     try:
         read(*profiles, plugins=plugins, **fields)
     except ConfigurationError as error:
-        return {problem.path: problem.message for problem in error.problems}
+        return {one.path: "; ".join(filter(None, (one.message, one.advice))) for one in error.problems}
     return {}
 
 

@@ -1,6 +1,6 @@
 """The arguments that a profile gives to its plugins: each plugin once, the right kind, nothing unknown."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -67,7 +67,7 @@ class ArgumentReader:
             if config.name in known or config.name in raw:
                 self._refuse(f"{item}.name", f"{config.name} is configured twice; put its arguments together")
             elif config.name not in self._known:
-                self._refuse(f"{item}.name", unknown_plugin(config.name, self._known))
+                self._problems.append(unknown_plugin(f"{item}.name", config.name, self._known))
             elif config.name in _SHAPES:
                 known[config.name] = self._checked(config, f"{item}.args")
             elif config.name in BUILT_IN:
@@ -77,17 +77,14 @@ class ArgumentReader:
         return PluginArguments(known, raw)
 
     def _checked(self, config: PluginConfig, path: str) -> Arguments:
-        name, misfits = config.name, len(self._problems)
-        args = decoded(_SHAPES[name], {} if config.args is None else config.args, path, self._problems)
-        if len(self._problems) > misfits:
-            return args
-        for field_name, given, right in (
-            ("apiVersion", args.api_version, API_VERSION),
-            ("kind", args.kind, f"{name}Args"),
-        ):
-            if given not in {"", right}:
-                self._refuse(f"{path}.{field_name}", f"must be {right}, not {given!r}")
-        if wrong := [*argument_problems(args, path)]:
+        name, misfits = config.name, list[Problem]()
+        args = decoded(_SHAPES[name], {} if config.args is None else config.args, path, misfits)
+        wrong = [*_kind_problems(args, name, path), *argument_problems(args, path)]
+        # Where something did not fit, what is missing now was left out by us.
+        wrong = misfits + [
+            one for one in wrong if not any(_overlap(one.path, other.path) for other in misfits)
+        ]
+        if wrong:
             self._problems += wrong
             return _SHAPES[name]()
         if name in _FIXED and config.args:
@@ -104,3 +101,18 @@ class ArgumentReader:
 
     def _refuse(self, path: str, message: str) -> None:
         self._problems.append(Problem(path, message))
+
+
+def _kind_problems(args: Arguments, name: str, path: str) -> Iterator[Problem]:
+    for field_name, given, right in (
+        ("apiVersion", args.api_version, API_VERSION),
+        ("kind", args.kind, f"{name}Args"),
+    ):
+        if given not in {"", right}:
+            yield Problem(f"{path}.{field_name}", f"must be {right}, not {given!r}")
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one of two paths leads through the other."""
+    longer, shorter = max(one, other, key=len), min(one, other, key=len)
+    return longer == shorter or longer.startswith((f"{shorter}.", f"{shorter}["))

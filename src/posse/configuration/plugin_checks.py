@@ -44,12 +44,12 @@ def set_notices(plugins: Plugins, path: str) -> Iterator[str]:
                 yield f"{path}.{point}.enabled: Posse has no {entry.name}; pods are scheduled without it"
 
 
-def unknown_plugin(name: str, known: Collection[str]) -> str:
+def unknown_plugin(path: str, name: str, known: Collection[str]) -> Problem:
     if not name:
-        return "is missing"
+        return Problem(path, "is missing")
     if name in REMOVED:
-        return f"{name} is no longer part of Kubernetes; NodeVolumeLimits does what it did"
-    return f"there is no plugin {name!r}; {suggestion(name, known)}"
+        return Problem(path, f"{name} is no longer part of Kubernetes; NodeVolumeLimits does what it did")
+    return Problem(path, f"there is no plugin {name!r}", suggestion(name, known))
 
 
 def _enabled_problems(
@@ -59,7 +59,7 @@ def _enabled_problems(
     for index, entry in enumerate(entries):
         item = f"{path}[{index}]"
         if entry.name not in known:
-            yield Problem(f"{item}.name", unknown_plugin(entry.name, known))
+            yield unknown_plugin(f"{item}.name", entry.name, known)
         elif entry.name in seen:
             yield Problem(f"{item}.name", f"{entry.name} is enabled twice; keep one")
         seen.add(entry.name)
@@ -75,6 +75,6 @@ def _disabled_problems(
         if entry.name == ALL:
             continue
         if entry.name not in known:
-            yield Problem(item, unknown_plugin(entry.name, known))
+            yield unknown_plugin(item, entry.name, known)
         elif entry.name in INDISPENSABLE:
             yield Problem(item, f"{entry.name} is part of Posse itself and cannot be disabled")

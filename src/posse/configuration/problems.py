@@ -1,6 +1,6 @@
 """What is wrong with a configuration: where, and what would be right. All of it at once, not one thing per attempt."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -11,6 +11,8 @@ from posse.kinds.errors import FieldError
 class Problem:
     path: str
     message: str
+    advice: str = ""
+    """What would be right, where the same may be said of many problems."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
@@ -21,7 +23,17 @@ class ConfigurationError(Exception):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__("\n".join(_lines(self.problems)))
+
+
+def _lines(problems: Iterable[Problem]) -> Iterator[str]:
+    """Advice is given once; a list of all plugins behind every wrong name would bury the names."""
+    given: set[str] = set()
+    for problem in problems:
+        yield (
+            f"{problem}; {problem.advice}" if problem.advice and problem.advice not in given else str(problem)
+        )
+        given.add(problem.advice)
 
 
 def from_field_errors(errors: Iterable[FieldError]) -> list[Problem]:

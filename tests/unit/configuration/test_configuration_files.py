@@ -190,3 +190,26 @@ def test_all_problems_are_told_at_once():
         "profiles[1].pluginConfig[0].args.hardPodAffinityWeight",
         "profils",
     ]
+
+
+def test_all_that_is_wrong_with_arguments_is_told_at_once():
+    strategy = {"type": "Bogus", "resources": [{"name": "cpu", "weight": 500}, {"name": 5}]}
+    found = problems(configured("NodeResourcesFit", scoringStrategy=strategy, wrong=1, kind="Other"))
+    where = "profiles[0].pluginConfig[0].args"
+    assert {path.removeprefix(f"{where}.") for path in found} == {
+        "wrong",
+        "kind",
+        "scoringStrategy.type",
+        "scoringStrategy.resources[0].weight",
+        "scoringStrategy.resources[1].name",
+    }
+    assert found[f"{where}.scoringStrategy.resources[1].name"].startswith("expected a string")
+
+
+def test_the_names_of_all_plugins_are_told_once():
+    with pytest.raises(ConfigurationError) as raised:
+        read({"plugins": {"filter": enabled("Zzz", "Yyy"), "score": enabled("NodePort")}})
+    first, second, third = str(raised.value).splitlines()
+    assert "there is no plugin 'Zzz'; there are " in first
+    assert second.endswith("there is no plugin 'Yyy'")
+    assert third.endswith("there is no plugin 'NodePort'; did you mean NodePorts?")
