@@ -7,7 +7,7 @@ from posse.kinds.errors import FieldError
 from posse.kinds.formats import label_key
 from posse.model.container import ResourceRequirements
 from posse.model.meta import Quantity
-from posse.model.quantity import QuantityError, canonical, milli_value, value
+from posse.model.quantity import INT64_MAX, QuantityError, canonical, milli_value, value
 
 CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 HUGE_PAGES_PREFIX = "hugepages-"
@@ -27,7 +27,8 @@ def amounts_errors(field: str, amounts: Mapping[str, Quantity]) -> list[FieldErr
         if thousandths < 0:
             text = "must be greater than or equal to 0"
             errors.append(FieldError.invalid(path, canonical(amount), text))
-        if is_extended(name) and thousandths % 1000:
+        # What is too much to be counted in thousandths was cut, and says nothing about fractions.
+        if is_extended(name) and thousandths < INT64_MAX and thousandths % 1000:
             errors.append(FieldError.invalid(path, amount, "must be an integer"))
     return errors
 

@@ -24,6 +24,11 @@ def test_good_node(problems):
     assert problems(NODE, NODE_OBJECT) == []
 
 
+def test_a_node_may_offer_more_than_can_be_counted_in_thousandths(problems):
+    obj = {"metadata": {"name": "n1"}, "status": {"allocatable": {"ex.com/bytes": "100Pi"}}}
+    assert problems(NODE, obj) == []
+
+
 def test_allocatable_is_capacity_unless_said():
     node = {"status": {"capacity": {"cpu": "4"}}}
     NODE.rules.default(node)
