@@ -95,9 +95,17 @@ def test_decisions_can_be_watched_as_the_guide_says(shell):
     assert 'scheduler_unschedulable_pods{plugin="NodeResourcesFit"' in "".join(told.values())
 
 
+def metrics_in(text):
+    return set(re.findall(r"`((?:scheduler|posse|kubernetes)_[a-z_]+)`", text))
+
+
 def test_every_metric_the_guide_names_is_there(shell):
     page, metrics = PAGE.read_text(), shell.run("posse get --raw /metrics")
-    named = set(re.findall(r"`((?:scheduler|posse|kubernetes)_[a-z_]+)`", page))
+    before, _, rest = page.partition("these are absent:")
+    listed, _, after = rest.partition("\n\nPosse decides")
+    absent, named = metrics_in(listed), metrics_in(before + after)
     typed = set(re.findall(r"^# TYPE (\S+)", metrics, re.MULTILINE))
     assert named - typed == set()
+    assert absent
+    assert absent & typed == set()
     assert {name for name in typed if not name.startswith("process_")} - named == set()

@@ -1,6 +1,9 @@
 """Runs an embedded cluster in the foreground, from the first line it prints to a clean stop."""
 
 import asyncio
+import shutil
+import sys
+from pathlib import Path
 
 import typer
 import uvloop
@@ -72,10 +75,17 @@ async def _watch_until_failure(cluster: EmbeddedCluster) -> None:
         await asyncio.wait([watching, failing])
 
 
+def _own_command() -> str:
+    """What to type: the name alone only where a shell finds this very command under it."""
+    installed = Path(sys.executable).with_name("posse")
+    return str(installed) if installed.exists() and shutil.which("posse") != str(installed) else "posse"
+
+
 def welcome(url: str, options: ClusterOptions) -> str:
     """Say where everything is and what to try next."""
     gang = examples_dir() / "gang-too-big.yaml"
     reach = "" if options.data_dir == default_data_dir() else f" --kubeconfig {options.kubeconfig}"
+    posse = _own_command()
     return f"""\
 Posse {VERSION} is ready at {url}
   kept in     {options.data_dir}
@@ -87,8 +97,8 @@ In another terminal:
   kubectl apply -f {gang}
   kubectl get podgroups,pods -o wide
 or, without kubectl:
-  posse apply{reach} -f {gang}
-  posse get{reach} podgroups,pods -o wide
+  {posse} apply{reach} -f {gang}
+  {posse} get{reach} podgroups,pods -o wide
 
 Ctrl-C stops it; the same command brings it back as it was.
 """

@@ -48,6 +48,16 @@ def test_a_file_in_the_way_is_named(options):
         serve(options, [])
 
 
+def test_the_welcome_gives_the_path_of_a_command_that_the_shell_does_not_find(monkeypatch, tmp_path, options):
+    command = tmp_path / "posse"
+    command.touch(mode=0o755)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert f"\n  {command} apply " in welcome("https://x", options)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "\n  posse apply " in welcome("https://x", options)
+
+
 def test_the_welcome_names_the_kubeconfig_only_where_it_is_needed(tmp_path, options):
     assert f"posse get --kubeconfig {options.kubeconfig} podgroups" in welcome("https://x", options)
     plain = ClusterOptions(data_dir=tmp_path / "posse" / "default", port=0)
