@@ -88,6 +88,20 @@ class Metrics:
             DURATION_BUCKETS,
             ("result", "profile"),
         )
+        self._add_preemption_metrics()
+        self._decide_seconds = self._histogram(
+            "posse_decide_duration_seconds",
+            "One round of deciding, over all pods and groups in it.",
+            SHORT_DURATION_BUCKETS,
+        )
+        self._bind_refused = self._counter(
+            "posse_bind_refused_total", "Bindings that the API server did not accept."
+        )
+        Info("posse_build", "The version that runs.", registry=self._registry).info({"version": VERSION})
+        ProcessCollector(registry=self._registry)
+        self._registry.register(Gauges(statistics, gates))
+
+    def _add_preemption_metrics(self) -> None:
         self._preemptions = self._counter(
             "scheduler_preemption_attempts_total", "Searches for room that evictions could make for a pod."
         )
@@ -102,17 +116,6 @@ class Metrics:
         self._group_victims = self._histogram(
             "scheduler_workload_preemption_victims", "Pods evicted to make room for a group.", VICTIM_BUCKETS
         )
-        self._decide_seconds = self._histogram(
-            "posse_decide_duration_seconds",
-            "One round of deciding, over all pods and groups in it.",
-            SHORT_DURATION_BUCKETS,
-        )
-        self._bind_refused = self._counter(
-            "posse_bind_refused_total", "Bindings that the API server did not accept."
-        )
-        Info("posse_build", "The version that runs.", registry=self._registry).info({"version": VERSION})
-        ProcessCollector(registry=self._registry)
-        self._registry.register(Gauges(statistics, gates))
 
     def page(self, accept: str) -> tuple[bytes, str]:
         """Everything, in the form that an Accept header asks for, and the type of that form."""

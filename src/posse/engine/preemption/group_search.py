@@ -56,7 +56,7 @@ class GroupSearch:
 
     def find(self) -> Room | None:
         attached = self.state.attached_records()
-        ending = [record for record in attached if _is_ending(record)]
+        ending = [record for record in attached if record.is_ending]
         if ending and (places := self._placed_without([], ending)):
             return Room((), places)
         units = self._units(attached)
@@ -106,9 +106,9 @@ class GroupSearch:
         return Room(tuple(unit for unit in left if id(unit) not in spared), places)
 
     def _units(self, attached: Sequence[PodRecord]) -> list[Unit]:
-        staying = [record for record in attached if not _is_ending(record)]
+        staying = [record for record in attached if not record.is_ending]
         units = units_below(staying, self.priority, self.groups)
-        return [replace(unit, records=tuple(r for r in unit.records if not _is_ending(r))) for unit in units]
+        return [replace(unit, records=tuple(r for r in unit.records if not r.is_ending)) for unit in units]
 
     def _where_it_likes(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
         violating, _ = self.budgets.split(units)
@@ -203,10 +203,6 @@ class GroupSearch:
         rows = np.array([table.row_of[name] for name in nodes], dtype=np.int64)
         lines = np.array(self.resources, dtype=np.int64)[:, None]
         return bool(np.all(table.requested[lines, rows] <= table.allocatable[lines, rows]))
-
-
-def _is_ending(record: PodRecord) -> bool:
-    return bool(record.pod.metadata.deletion_timestamp or record.evicted_for)
 
 
 def _records(units: Iterable[Unit]) -> list[PodRecord]:
