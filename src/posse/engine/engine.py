@@ -225,7 +225,8 @@ class Engine:
         if group is None:
             self._backlog.remove(key)
             return
-        hold = self._held(group)
+        # Whatever else could hold it back was looked at when it last changed.
+        hold = self._held(group) if group.relies_on_promises else None
         if hold is not None:
             self._put_aside(group, group.unattached(), hold, now)
             return
