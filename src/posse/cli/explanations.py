@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from posse.cli.group_words import headline, pods
+from posse.cli.group_words import closed_nodes, headline, pods, with_closures
 from posse.cli.tables import aligned
 from posse.cli.targets import short_name
 from posse.engine.decisions import Form, GroupKey, PodRef
 from posse.engine.explaining import Ahead, Explanation, PodExplanation
 from posse.engine.obstacles import Obstacle
+from posse.engine.reach import OutOfReach
 from posse.engine.situations import Situation
 
 MOST_NODES = 8
@@ -39,15 +40,23 @@ def pod_lines(pod: PodExplanation) -> Iterator[str]:
     elif pod.target:
         yield f"{who} fits: it could start on {pod.target} now. Whoever schedules it has not placed it yet."
     elif pod.obstacle is not None:
-        yield f"{who} waits: it {pod.obstacle.sentence.removeprefix('1 ')}."
+        yield f"{who} waits: it {_missed(pod.obstacle, pod.out_of_reach)}."
     facts = [("priority", str(pod.priority))]
     if pod.ahead is not None:
         facts.append(("queue", _queued(pod.ahead)))
     yield from indented(aligned(facts))
     if pod.obstacle is not None:
-        yield from headed("What is in its way", _details(pod.obstacle))
+        beyond = [_beyond(pod.out_of_reach)] if pod.out_of_reach is not None else []
+        yield from headed("What is in its way", [*_details(pod.obstacle), *beyond])
         yield from _holders([pod.obstacle])
     yield from _making_room(pod)
+
+
+def _missed(obstacle: Obstacle, reach: OutOfReach | None) -> str:
+    sentence = obstacle.sentence.removeprefix("1 ")
+    if obstacle.resource or not obstacle.refusals:
+        return with_closures(sentence, reach)
+    return f"{sentence}: {', '.join(f'{one.nodes} {one.reason}' for one in obstacle.refusals)}"
 
 
 def headed(heading: str, lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
@@ -106,10 +115,16 @@ def _in_the_way(explanation: Explanation) -> Iterator[str]:
         yield from indented(_details(obstacle))
     if explanation.undescribed:
         yield f"pods of {explanation.undescribed} other sorts find no node either"
-    if explanation.bigger_than_cluster:
-        yield "It is bigger than the cluster: too few would fit even if nothing else were there."
+    if explanation.situation.out_of_reach is not None:
+        yield _beyond(explanation.situation.out_of_reach)
     if explanation.situation.proof is not None:
         yield explanation.situation.proof.sentence
+
+
+def _beyond(reach: OutOfReach) -> str:
+    if not reach.closed:
+        return "It is bigger than the cluster: too few would fit even if nothing else were there."
+    return f"It would not fit on the nodes open to it even if nothing else ran there; closed are {closed_nodes(reach)}."
 
 
 def _asked(obstacle: Obstacle) -> str:

@@ -1,6 +1,7 @@
 """How a group stands, in a word and in a sentence, for lists and explanations alike."""
 
 from posse.engine.decisions import Form, GroupKey
+from posse.engine.reach import OutOfReach
 from posse.engine.reports import BELOW_MINIMUM
 from posse.engine.situations import Situation, State
 
@@ -37,7 +38,18 @@ def cause(now: Situation, succeeded: int) -> str:
         return "it fits now; it has not been placed yet"
     if state == State.SCHEDULED and not now.counts.waiting:
         return ""
-    return first_sentence(now.message)
+    return with_closures(first_sentence(now.message), now.out_of_reach)
+
+
+def with_closures(text: str, reach: OutOfReach | None) -> str:
+    """What a resource lacks on the nodes that are open is half of it, where it is the others that have enough."""
+    if reach is None or all(one.reason in text for one in reach.closed):
+        return text
+    return f"{text}; closed are {closed_nodes(reach)}"
+
+
+def closed_nodes(reach: OutOfReach) -> str:
+    return ", ".join(f"{one.nodes} {one.reason}" for one in reach.closed)
 
 
 def headline(now: Situation, succeeded: int) -> str:

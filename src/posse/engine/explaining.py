@@ -14,6 +14,7 @@ from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
+from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of
 from posse.engine.situations import Situation, as_if_its_turn, lasting_hold, situation
@@ -41,8 +42,6 @@ class Explanation:
     """In the way of its classes of pods, in the order in which they are tried."""
     undescribed: int = 0
     """Further classes that find no node."""
-    bigger_than_cluster: bool = False
-    """It would not fit even if nothing else were there."""
     ahead: Ahead | None = None
     """Where it is tried at all."""
     preemption: str = ""
@@ -62,6 +61,7 @@ class PodExplanation:
     target: str = ""
     """Where it would go now."""
     obstacle: Obstacle | None = None
+    out_of_reach: OutOfReach | None = None
     preemption: str = ""
     """What came of the search for victims."""
     victims: tuple[PodRef, ...] = ()
@@ -80,7 +80,6 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         now,
         tuple(obstacles[:_MOST_OBSTACLES]),
         undescribed=len(obstacles[_MOST_OBSTACLES:]),
-        bigger_than_cluster=_is_bigger_than_cluster(group, obstacles),
         ahead=_ahead(known, _order_of(group)) if is_tried else None,
         preemption=sought.message,
         victims=tuple(victim.ref for victim in sought.victims),
@@ -99,6 +98,7 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
     with known.nominations.held(record.priority, [uid]):
         subject = known.state.subject(record)
         in_the_way = None if probe.node else obstacle(known.state, known.groups, subject, [record], 0)
+        beyond = None if probe.node else out_of_reach(known.state, [(subject, [record])], 0)
     chosen = probe.outcome.chosen if probe.outcome is not None else None
     return PodExplanation(
         record.ref,
@@ -107,6 +107,7 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
         "",
         target=probe.node,
         obstacle=in_the_way,
+        out_of_reach=beyond,
         preemption=probe.outcome.message if probe.outcome is not None else "",
         victims=tuple(victim.ref for unit in chosen.victims for victim in unit.records) if chosen else (),
         ahead=_ahead(known, (-record.priority, record.created, record.arrival)),
@@ -134,11 +135,6 @@ def _obstacles(known: Intake, group: GroupRecord) -> list[Obstacle]:
 def _sought_room(known: Intake, trials: GroupTrials, group: GroupRecord) -> RoomSought:
     with as_if_its_turn(known, group):
         return trials.seek_room(group, probe_group(known.state, group).verdict)
-
-
-def _is_bigger_than_cluster(group: GroupRecord, obstacles: list[Obstacle]) -> bool:
-    never_fit = sum(one.number - one.most_in_empty_cluster for one in obstacles)
-    return never_fit > 0 and group.attached_count + len(group.unattached()) - never_fit < group.minimum
 
 
 def _not_tried(record: PodRecord) -> str:

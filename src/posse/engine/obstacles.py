@@ -52,8 +52,6 @@ class Obstacle:
     sentence: str
     """What those that do not fit lack."""
     refusals: tuple[Refusal, ...]
-    most_in_empty_cluster: int
-    """No more than this many fit even if nothing else were there, by resources and what nodes say of themselves."""
     resource: str = ""
     """What they lack; empty where it is not a resource."""
     closest: tuple[NodeRoom, ...] = ()
@@ -72,7 +70,6 @@ def obstacle(
         requests=_requests(state, subject),
         sentence=short.sentence,
         refusals=tuple(sorted(short.verdict.refusals, key=lambda one: (-one.nodes, one.rule, one.reason))),
-        most_in_empty_cluster=_most_in_empty_cluster(state, subject, len(records)),
         resource=lack.resource if lack is not None else "",
         closest=_closest(state, lack) if lack is not None else (),
         holders=_holders(state, groups, lack, records[fit]) if lack is not None else (),
@@ -83,13 +80,6 @@ def _requests(state: ClusterState, subject: Subject) -> tuple[tuple[str, str], .
     names = list(state.nodes.resource_index)
     asked = [(names[index], wanted) for index, wanted in subject.pod_class.requests]
     return tuple((name, amount_text(name, wanted)) for name, wanted in asked if name != "pods")
-
-
-def _most_in_empty_cluster(state: ClusterState, subject: Subject, number: int) -> int:
-    room = np.where(state.view(subject).open_when_empty(), number, 0)
-    for index, wanted in subject.pod_class.limited:
-        np.minimum(room, state.nodes.allocatable[index] // wanted, out=room)
-    return min(number, int(room.sum()))
 
 
 def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:

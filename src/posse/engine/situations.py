@@ -13,6 +13,7 @@ from posse.engine.cycle import Probe, probe_group
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
+from posse.engine.reach import OutOfReach, group_out_of_reach
 from posse.engine.verdict import Proof
 
 
@@ -69,6 +70,8 @@ class Situation:
     """Where those that wait would go now: nodes, and how many pods."""
     proof: Proof | None = None
     """Of a refusal."""
+    out_of_reach: OutOfReach | None = None
+    """Of a refusal that would be one in an empty cluster too."""
 
 
 def situation(known: Intake, group: GroupRecord) -> Situation:
@@ -82,7 +85,8 @@ def situation(known: Intake, group: GroupRecord) -> Situation:
         return _situation(group, _state_of(hold), hold.message)
     with as_if_its_turn(known, group):
         probe = probe_group(known.state, group)
-    return _tried(group, probe)
+    now = _tried(group, probe)
+    return replace(now, out_of_reach=group_out_of_reach(known.state, group)) if probe.verdict.proof else now
 
 
 def lasting_hold(group: GroupRecord) -> Held | None:

@@ -181,6 +181,17 @@ class View:
         code = Code.UNSCHEDULABLE if resolvable.any() else Code.UNRESOLVABLE
         return Verdict(code, _message(node_count, refusals), tuple(refusals))
 
+    def closures(self) -> tuple[Refusal, ...]:
+        """What nodes say of themselves that keeps the pod away whoever else is there; counted as in `refuse`."""
+        refusals: list[Refusal] = []
+        undecided = self._nodes.alive.copy()
+        for name, made in self._filters:
+            if is_static(made):
+                refused = undecided & ~made.passes(ALL_ROWS)
+                refusals += _counted(name, made.refusals(ALL_ROWS), refused)
+                undecided &= ~refused
+        return tuple(refusals)
+
     def _objection(self) -> Refusal | None:
         """What keeps the pod from going anywhere."""
         for name, made in self._preconditions:

@@ -113,7 +113,7 @@ def test_single_pods(cluster):
         pod("foreign", schedulerName="somebody-else"),
     )
     picky = until(cluster, ["explain", "pod/picky"], "FailedScheduling")
-    assert picky.startswith("Pod default/picky waits: it finds no node.")
+    assert picky.startswith("Pod default/picky waits: it finds no node: 2 node(s) didn't match Pod")
     assert "2 nodes   node(s) didn't match Pod's node affinity/selector   NodeAffinity" in picky
     assert "Making room\n  0/2 nodes are available: 2 Preemption is not helpful for scheduling." in picky
     assert "PodScheduled=False (Unschedulable), since" in picky

@@ -7,7 +7,7 @@ from posse.cli.group_words import cause, headline, shown_state
 from posse.cli.history import condition_lines, happening_lines, happenings
 from posse.engine.decisions import Form, GroupKey
 from posse.model.timestamps import parse_timestamp
-from tests.builders import NAMESPACE, basic_group, gang, initially_scheduled, node, nodes, pod, pods
+from tests.builders import NAMESPACE, basic_group, gang, initially_scheduled, node, nodes, pod, pods, taint
 from tests.driving import Driver
 from tests.group_form_parts import member, workload
 
@@ -101,6 +101,33 @@ def test_members_that_differ_are_told_apart():
     assert "    1 node   node(s) didn't match Pod's node affinity/selector   NodeAffinity" in told
     assert "  It is bigger than the cluster: too few would fit even if nothing else were there." in told
     assert told[-1] == "  No placement exists in the room that is free."
+
+
+def test_rules_that_close_nodes_are_named_where_the_rest_is_too_small():
+    there = [node("n1", unschedulable=True), node("n2", taints=[taint("k")]), node("n3", cpu="1")]
+    told = lines(*there, gang(minimum=3), *pods(3, cpu="1", group="g1"))
+    closed = "1 node(s) were unschedulable, 1 node(s) had untolerated taint(s)"
+    assert told[0].endswith(f"2 lack cpu (1 each): 1 node has 0 free of 1; closed are {closed}.")
+    assert (
+        f"  It would not fit on the nodes open to it even if nothing else ran there; closed are {closed}."
+        in told
+    )
+    assert not any("bigger than the cluster" in line for line in told)
+
+
+def test_the_rule_that_closes_every_node_is_named_once():
+    told = lines(*nodes(3), gang(), *pods(2, group="g1", node_selector={"disk": "fast"}))
+    assert told[0].count("3 node(s) didn't match Pod's node affinity/selector") == 1
+    assert "bigger" not in "".join(told)
+
+
+def test_a_pod_that_no_node_is_open_to_is_told_by_which_rules():
+    driver = Driver(node("n1", unschedulable=True), node("n2", taints=[taint("k")]), pod("p", cpu="1"))
+    told = list(pod_lines(driver.engine.explain_pod("uid-p")))
+    assert told[0] == (
+        "Pod test/p waits: it finds no node: "
+        "1 node(s) were unschedulable, 1 node(s) had untolerated taint(s)."
+    )
 
 
 def test_very_many_sorts_and_nodes_are_summed_up():

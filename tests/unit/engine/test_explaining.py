@@ -4,6 +4,7 @@ import pytest
 
 from posse.engine.decisions import Form, GroupKey
 from posse.engine.explaining import Ahead
+from posse.engine.reach import OutOfReach
 from posse.engine.situations import Counts, State
 from tests.builders import (
     NAMESPACE,
@@ -15,6 +16,7 @@ from tests.builders import (
     nodes,
     pod,
     pods,
+    taint,
 )
 from tests.driving import Driver
 from tests.group_form_parts import coscheduling_gang, describing, member
@@ -120,7 +122,7 @@ def test_a_gang_that_does_not_fit_is_told_what_is_in_the_way():
         (0, "1", 1),
     ]
     assert obstacle.holders[0].who == GroupKey(NAMESPACE, "owner")
-    assert (explanation.bigger_than_cluster, obstacle.most_in_empty_cluster) == (True, 3)
+    assert now.out_of_reach == OutOfReach(closed=())
 
 
 def test_members_of_the_group_itself_are_not_named_as_holding_what_it_lacks():
@@ -136,8 +138,28 @@ def test_a_gang_bigger_than_the_cluster_is_told_so(taken, bigger):
     others = [pod("other", cpu="1", on=taken)] if taken else []
     driver = Driver(*nodes(2, cpu="1"), *others, gang(minimum=minimum), *pods(minimum, cpu="1", group="g1"))
     explanation = told(driver)
-    assert explanation.bigger_than_cluster is bigger
-    assert explanation.obstacles[0].most_in_empty_cluster == 2
+    assert explanation.situation.out_of_reach == (OutOfReach(closed=()) if bigger else None)
+
+
+@pytest.mark.parametrize(
+    ("there", "wanted", "closed"),
+    [
+        (nodes(3), {"node_selector": {"disk": "fast"}}, {"NodeAffinity": 3}),
+        (
+            [node("n1", unschedulable=True), node("n2", taints=[taint("k")])],
+            {},
+            {"NodeUnschedulable": 1, "TaintToleration": 1},
+        ),
+        ([node("n1", unschedulable=True), node("n2", cpu="1")], {}, {"NodeUnschedulable": 1}),
+        ([node("n1", cpu="1", unschedulable=True), node("n2", cpu="1")], {}, {}),
+    ],
+)
+def test_nodes_that_are_closed_do_not_make_the_cluster_small(there, wanted, closed):
+    members = pods(4, cpu="1", group="g1", **wanted)
+    reach = told(Driver(*there, gang(minimum=4), *members)).situation.out_of_reach
+    assert {one.rule: one.nodes for one in reach.closed} == closed
+    alone = told_of_pod(Driver(*there, pod("p", cpu="2", **wanted)), "p").out_of_reach
+    assert {one.rule: one.nodes for one in alone.closed} == closed
 
 
 def test_members_that_differ_are_described_one_class_after_the_other():
@@ -228,7 +250,7 @@ def test_a_group_that_is_not_tried_is_told_why(objects, state, message):
     explanation = told(Driver(node(), *objects))
     assert (explanation.situation.state, explanation.situation.message) == (state, message)
     assert (explanation.obstacles, explanation.ahead, explanation.situation.placement) == ((), None, ())
-    assert not explanation.bigger_than_cluster
+    assert explanation.situation.out_of_reach is None
 
 
 def test_what_is_asked_for_in_all_and_not_there_is_named():
