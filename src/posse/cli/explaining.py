@@ -9,7 +9,7 @@ from rich.console import Console
 from posse.cli.client import ApiClient
 from posse.cli.configuration_file import engine_options
 from posse.cli.explanations import group_lines, headed, pod_lines
-from posse.cli.group_words import title
+from posse.cli.group_words import headline, title
 from posse.cli.history import condition_lines, happening_lines, happenings
 from posse.cli.problems import Problem
 from posse.cli.survey import SUCCEEDED, Survey, listed, survey_cluster
@@ -82,8 +82,14 @@ def _pod_story(client: ApiClient, survey: Survey, pod: Pod, now: float) -> Itera
         yield from pod_lines(explanation)
     group = group_of(pod)
     if group is not None:
-        yield from headed("Its group", [f"{title(group)}; posse explain {typed(group)} -n {group.namespace}"])
+        yield from headed("Its group", _group_of_pod(survey, group))
     yield from _remembered_of_pod(client, pod, now)
+
+
+def _group_of_pod(survey: Survey, key: GroupKey) -> Iterator[str]:
+    explanation = survey.engine.explain(key)
+    yield title(key) if explanation is None else headline(explanation.situation, survey.succeeded(key))
+    yield f"posse explain {typed(key)} -n {key.namespace}"
 
 
 def _not_known(pod: Pod) -> str:

@@ -36,7 +36,7 @@ def cause(now: Situation, succeeded: int) -> str:
         return f"{pods(succeeded)} succeeded"
     if state == State.FITS:
         return "it fits now; it has not been placed yet"
-    if state == State.SCHEDULED and not now.counts.waiting:
+    if state == State.SCHEDULED and not (now.counts.waiting or now.counts.gated):
         return ""
     return with_closures(first_sentence(now.message), now.out_of_reach)
 

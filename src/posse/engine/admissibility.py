@@ -14,6 +14,8 @@ BEING_BOUND = "BeingBound"
 WAITING_FOR_PODS = "WaitingForPods"
 EXPECTING_PODS = "ExpectingPods"
 
+_MOST_NAMED = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -32,13 +34,24 @@ def held(group: GroupRecord) -> Held | None:
     present = group.attached_count + len(group.unattached())
     if present < group.minimum:
         return Held(WAITING_FOR_PODS, f"{present} of the {group.minimum} pods it needs exist")
-    gated = sum(1 for record in group.members.values() if record.pod.spec.scheduling_gates)
+    gated = [record.pod for record in group.members.values() if record.pod.spec.scheduling_gates]
     if gated:
-        return Held("SchedulingGated", f"{gated} of its pods have scheduling gates")
+        return Held("SchedulingGated", _gated_in_words(gated))
     error = _contradiction(group, podgroup)
     if error:
         return Held(SCHEDULER_ERROR, error, is_error=True)
     return _premature(group, present)
+
+
+def _gated_in_words(gated: list[Pod]) -> str:
+    named = [f"{pod.metadata.name} ({gates_of(pod)})" for pod in gated[:_MOST_NAMED]]
+    rest = f" and {len(gated) - _MOST_NAMED} more" if len(gated) > _MOST_NAMED else ""
+    verb = "has" if len(gated) == 1 else "have"
+    return f"{len(gated)} of its pods {verb} scheduling gates: {', '.join(named)}{rest}"
+
+
+def gates_of(pod: Pod) -> str:
+    return ", ".join(gate.name for gate in pod.spec.scheduling_gates)
 
 
 def _premature(group: GroupRecord, present: int) -> Held | None:

@@ -5,6 +5,7 @@ The answer is that of an attempt made now, with everything taken back. What was 
 
 from dataclasses import dataclass
 
+from posse.engine.admissibility import gates_of
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import probe_group
 from posse.engine.decisions import GroupKey, PodRef
@@ -139,14 +140,11 @@ def _sought_room(known: Intake, trials: GroupTrials, group: GroupRecord) -> Room
 
 def _not_tried(record: PodRecord) -> str:
     pod = record.pod
-    if record.group is not None:
-        return "it is tried together with its group"
     if pod.metadata.deletion_timestamp:
         return "it is being deleted"
     if pod.spec.scheduling_gates:
-        gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-        return f"it has scheduling gates ({gates})"
-    return ""
+        return f"it has scheduling gates ({gates_of(pod)})"
+    return "it is tried together with its group" if record.group is not None else ""
 
 
 def _ahead(known: Intake, own: Order) -> Ahead:

@@ -44,6 +44,7 @@ class Counts:
     members: int
     on_nodes: int
     waiting: int
+    """Without those that are gated."""
     gated: int
     missing: int
 
@@ -148,11 +149,12 @@ def _policy(group: GroupRecord) -> str:
 
 
 def _counts(group: GroupRecord) -> Counts:
-    on_nodes, waiting = group.attached_count, len(group.unattached())
+    on_nodes, unattached = group.attached_count, group.unattached()
+    gated = sum(1 for record in unattached if record.pod.spec.scheduling_gates)
     return Counts(
         members=len(group.members),
         on_nodes=on_nodes,
-        waiting=waiting,
-        gated=sum(1 for record in group.members.values() if record.pod.spec.scheduling_gates),
-        missing=max(0, group.minimum - on_nodes - waiting),
+        waiting=len(unattached) - gated,
+        gated=gated,
+        missing=max(0, group.minimum - on_nodes - len(unattached)),
     )

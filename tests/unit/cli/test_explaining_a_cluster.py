@@ -87,6 +87,7 @@ def test_a_gang_that_does_not_fit(cluster):
     assert "pod/w0: pod group is unschedulable, as above" in story
     member = cluster("explain", "pod/w0").out
     assert member.startswith("Pod default/w0 waits: it is tried together with its group.")
+    assert "Its group\n  PodGroup default/colossus waits: only 1 of the 4 pods" in member
     assert "posse explain podgroup.scheduling.k8s.io/colossus -n default" in member
 
 
@@ -102,8 +103,12 @@ def test_what_is_held_says_what_it_waits_for(cluster):
     lost = cluster("explain", "pg/nowhere").out
     assert "cannot be tried: PodGroup nowhere does not exist yet. It is named by 1 pod." in lost
     assert "described by   nothing yet" in lost
-    assert "is held back: 1 of its pods have scheduling gates." in cluster("explain", "pg/shut").out
-    assert "it has scheduling gates" not in cluster("explain", "pod/g1").out, "its group is what counts"
+    shut = "is held back: 1 of its pods has scheduling gates: g1 (example.com/wait)."
+    assert shut in cluster("explain", "pg/shut").out
+    member = cluster("explain", "pod/g1").out
+    assert member.startswith("Pod default/g1 waits: it has scheduling gates (example.com/wait).")
+    assert shut in member
+    assert "PodGroup nowhere does not exist yet" in cluster("explain", "pod/lost").out
 
 
 def test_single_pods(cluster):

@@ -7,7 +7,18 @@ from posse.cli.group_words import cause, headline, shown_state
 from posse.cli.history import condition_lines, happening_lines, happenings
 from posse.engine.decisions import Form, GroupKey
 from posse.model.timestamps import parse_timestamp
-from tests.builders import NAMESPACE, basic_group, gang, initially_scheduled, node, nodes, pod, pods, taint
+from tests.builders import (
+    NAMESPACE,
+    basic_group,
+    gang,
+    gated,
+    initially_scheduled,
+    node,
+    nodes,
+    pod,
+    pods,
+    taint,
+)
 from tests.driving import Driver
 from tests.group_form_parts import member, workload
 
@@ -60,6 +71,13 @@ def test_a_started_group_tells_why_further_pods_wait():
     assert headline(now, 0).startswith(
         "PodGroup test/g1 has started: 2 of its 3 pods are on nodes, and it needs 2; none of its waiting pods fits"
     )
+
+
+def test_a_started_group_tells_that_a_further_pod_is_gated():
+    shut = pod("late", group="g1", scheduling_gates=gated("x"))
+    told = lines(node("n1"), gang(minimum=2), *pods(2, on="n1", group="g1"), shut)
+    assert told[0].endswith("1 of its pods has scheduling gates: late (x).")
+    assert "  pods           3: 2 on nodes, 1 gated" in told
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,14 @@ def test_members_that_are_on_nodes_count_for_the_quorum():
 def test_one_gated_member_holds_the_whole_group():
     waits = hold(gang(minimum=1), pod("a"), pod("b", scheduling_gates=gated("quota")))
     assert (waits.reason, waits.is_error) == ("SchedulingGated", False)
-    assert waits.message == "1 of its pods have scheduling gates"
+    assert waits.message == "1 of its pods has scheduling gates: b (quota)"
+
+
+def test_of_many_gated_members_a_few_are_named():
+    shut = [pod(f"p{i}", scheduling_gates=gated("quota", "data")) for i in range(5)]
+    assert hold(gang(minimum=1), *shut).message == (
+        "5 of its pods have scheduling gates: p0 (quota, data), p1 (quota, data), p2 (quota, data) and 2 more"
+    )
 
 
 @pytest.mark.parametrize(

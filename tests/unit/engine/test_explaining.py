@@ -232,7 +232,7 @@ def test_what_passes_in_a_moment_does_not_count_as_waiting():
         (
             [gang(minimum=2), pod("a", group="g1"), pod("b", group="g1", scheduling_gates=gated("x"))],
             State.GATED,
-            "1 of its pods have scheduling gates",
+            "1 of its pods has scheduling gates: b (x)",
         ),
         (
             [gang(minimum=2, priority=5), *pods(2, group="g1")],
@@ -251,6 +251,12 @@ def test_a_group_that_is_not_tried_is_told_why(objects, state, message):
     assert (explanation.situation.state, explanation.situation.message) == (state, message)
     assert (explanation.obstacles, explanation.ahead, explanation.situation.placement) == ((), None, ())
     assert explanation.situation.out_of_reach is None
+
+
+def test_a_gated_member_is_not_counted_among_those_that_wait_as_well():
+    shut = pod("shut", group="g1", scheduling_gates=gated("x"))
+    driver = Driver(node("n1"), gang(minimum=3), *pods(3, on="n1", group="g1"), shut)
+    assert told(driver).situation.counts == Counts(members=4, on_nodes=3, waiting=0, gated=1, missing=0)
 
 
 def test_what_is_asked_for_in_all_and_not_there_is_named():
@@ -352,6 +358,8 @@ def test_without_nodes_a_pod_is_told_so_little_as_there_is_to_say():
         ({"group": "g1"}, "it is tried together with its group"),
         ({"deleted": "2026-01-02T00:00:00Z"}, "it is being deleted"),
         ({"scheduling_gates": gated("x", "y")}, "it has scheduling gates (x, y)"),
+        ({"scheduling_gates": gated("x"), "group": "g1"}, "it has scheduling gates (x)"),
+        ({"deleted": "2026-01-02T00:00:00Z", "group": "g1"}, "it is being deleted"),
     ],
 )
 def test_a_pod_that_is_not_tried_is_told_why(description, reason):
