@@ -9,10 +9,11 @@ from rich.console import Console
 from posse.cli.client import ApiClient
 from posse.cli.configuration_file import engine_options
 from posse.cli.explanations import group_lines, headed, pod_lines
+from posse.cli.fates import has_ended
 from posse.cli.group_words import headline, title
 from posse.cli.history import condition_lines, happening_lines, happenings
 from posse.cli.problems import Problem
-from posse.cli.survey import SUCCEEDED, Survey, listed, survey_cluster
+from posse.cli.survey import Survey, listed, survey_cluster
 from posse.cli.targets import Target, groups_meant, listing, parse_target, typed
 from posse.engine.decisions import GroupKey
 from posse.engine.group_forms import group_of
@@ -46,10 +47,8 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def _group_story(client: ApiClient, survey: Survey, key: GroupKey, now: float) -> Iterator[str]:
-    explanation = survey.engine.explain(key)
-    if explanation is None:
-        return
-    yield from group_lines(explanation, survey.succeeded(key), since(survey.created(key), now))
+    explanation = survey.explain(key)
+    yield from group_lines(explanation, survey.fates(key), since(survey.created(key), now))
     known = explanation.situation.message
     for line in _remembered_of_group(client, survey, key, now):
         # What was written down is mostly what has just been said, and it is long.
@@ -87,13 +86,13 @@ def _pod_story(client: ApiClient, survey: Survey, pod: Pod, now: float) -> Itera
 
 
 def _group_of_pod(survey: Survey, key: GroupKey) -> Iterator[str]:
-    explanation = survey.engine.explain(key)
-    yield title(key) if explanation is None else headline(explanation.situation, survey.succeeded(key))
+    is_known = key in survey.group_keys()
+    yield headline(survey.explain(key).situation, survey.fates(key)) if is_known else title(key)
     yield f"posse explain {typed(key)} -n {key.namespace}"
 
 
 def _not_known(pod: Pod) -> str:
-    if pod.status.phase in {SUCCEEDED, "Failed"}:
+    if has_ended(pod):
         return f"has finished ({pod.status.phase})"
     return f"is not scheduled by these rules: it is left to the scheduler {pod.spec.scheduler_name!r}, or cannot be read"
 

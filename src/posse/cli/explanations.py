@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from posse.cli.fates import Fates
 from posse.cli.group_words import closed_nodes, headline, pods, with_closures
 from posse.cli.tables import aligned
 from posse.cli.targets import short_name
@@ -16,10 +17,10 @@ MOST_VICTIMS = 8
 INDENT = "  "
 
 
-def group_lines(explanation: Explanation, succeeded: int, age: str) -> Iterator[str]:
+def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[str]:
     now = explanation.situation
-    yield headline(now, succeeded)
-    facts = [("described by", _described(now, age)), ("pods", _counted(now, succeeded))]
+    yield headline(now, fates)
+    facts = [("described by", _described(now, age)), ("pods", _counted(now, fates))]
     if explanation.ahead is not None:
         facts.append(("queue", _queued(explanation.ahead)))
     if now.placement:
@@ -79,16 +80,19 @@ def _described(now: Situation, age: str) -> str:
     return f"{kind}: {now.policy}{size}, priority {now.priority}, made {age} ago"
 
 
-def _counted(now: Situation, succeeded: int) -> str:
+def _counted(now: Situation, fates: Fates) -> str:
     counts = now.counts
     parts = [
         (counts.on_nodes, "on nodes"),
         (counts.waiting, "waiting"),
         (counts.gated, "gated"),
-        (counts.missing, "missing"),
-        (succeeded, "succeeded"),
+        (counts.missing - fates.ended, "missing"),
+        (fates.failed, "failed"),
+        (fates.succeeded, "succeeded"),
     ]
-    return f"{counts.members}: " + (", ".join(f"{n} {word}" for n, word in parts if n) or "none")
+    return f"{counts.members + fates.ended}: " + (
+        ", ".join(f"{n} {word}" for n, word in parts if n > 0) or "none"
+    )
 
 
 def _queued(ahead: Ahead) -> str:

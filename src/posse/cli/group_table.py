@@ -50,19 +50,19 @@ def show_groups(client: ApiClient, namespace: str | None, config: Path | None, *
 
 
 def _lines(survey: Survey, namespace: str | None) -> Iterator[GroupLine]:
-    for now in survey.engine.situations():
+    for now in survey.situations():
         if namespace in {None, now.key.namespace}:
-            done = survey.succeeded(now.key)
+            fates = survey.fates(now.key)
             yield GroupLine(
                 now.key.namespace,
                 short_name(now.key),
                 now.key.form,
-                shown_state(now, done),
+                shown_state(now, fates),
                 now.counts.on_nodes,
                 now.minimum,
                 now.counts.members,
                 survey.created(now.key),
-                cause(now, done),
+                cause(now, fates),
             )
 
 

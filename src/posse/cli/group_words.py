@@ -1,5 +1,6 @@
 """How a group stands, in a word and in a sentence, for lists and explanations alike."""
 
+from posse.cli.fates import Fates
 from posse.engine.decisions import Form, GroupKey
 from posse.engine.reach import OutOfReach
 from posse.engine.reports import BELOW_MINIMUM
@@ -9,7 +10,7 @@ FINISHED = "Finished"
 
 _SENTENCES = {
     FINISHED: "{who} has finished: {why}.",
-    BELOW_MINIMUM: "{who} has started, but only {on_nodes} of the {minimum} pods it needs are on nodes now: {why}.",
+    BELOW_MINIMUM: "{who} has started, but {on_nodes} of the {minimum} pods it needs are on nodes now: {why}.",
     State.SCHEDULED: "{who} has started: {share}.",
     State.FITS: "{who} fits: it could start now{rest}. Whoever schedules it has not placed it yet.",
     State.WAITING_FOR_PODS: "{who} waits for pods: {why}.",
@@ -20,24 +21,27 @@ _SENTENCES = {
 }
 
 
-def shown_state(now: Situation, succeeded: int) -> str:
+def shown_state(now: Situation, fates: Fates) -> str:
     """The engine forgets pods that have finished; to people they are no loss."""
-    if now.has_started and succeeded and not now.counts.members:
+    has_run = now.has_started or fates.succeeded >= now.minimum
+    if has_run and fates.succeeded and not now.counts.members:
         return FINISHED
     if now.has_fallen_short:
         return BELOW_MINIMUM
     return State.SCHEDULED if now.has_started else now.state
 
 
-def cause(now: Situation, succeeded: int) -> str:
+def cause(now: Situation, fates: Fates) -> str:
     """Why it waits, or its further pods do, in one short line."""
-    state = shown_state(now, succeeded)
+    state = shown_state(now, fates)
     if state == FINISHED:
-        return f"{pods(succeeded)} succeeded"
+        return f"{pods(fates.succeeded)} succeeded" + (f", {fates.failed} failed" if fates.failed else "")
     if state == State.FITS:
         return "it fits now; it has not been placed yet"
     if state == State.SCHEDULED and not (now.counts.waiting or now.counts.gated):
         return ""
+    if now.state == State.WAITING_FOR_PODS and fates.ended:
+        return f"{_left(now)} left: {fates.in_words}"
     return with_closures(first_sentence(now.message), now.out_of_reach)
 
 
@@ -52,8 +56,8 @@ def closed_nodes(reach: OutOfReach) -> str:
     return ", ".join(f"{one.nodes} {one.reason}" for one in reach.closed)
 
 
-def headline(now: Situation, succeeded: int) -> str:
-    state, why = shown_state(now, succeeded), cause(now, succeeded)
+def headline(now: Situation, fates: Fates) -> str:
+    state, why = shown_state(now, fates), cause(now, fates)
     sentence = _SENTENCES.get(state, "{who} waits: {why}.")
     if state == State.SCHEDULED and why:
         sentence = "{who} has started: {share}; {why}."
@@ -61,7 +65,7 @@ def headline(now: Situation, succeeded: int) -> str:
         who=title(now.key),
         why=why,
         share=_share(now),
-        on_nodes=now.counts.on_nodes,
+        on_nodes=f"only {now.counts.on_nodes}" if now.counts.on_nodes else "none",
         minimum=now.minimum,
         members=pods(now.counts.members),
         rest=_rest(now),
@@ -86,6 +90,12 @@ def pods(number: int) -> str:
 
 def first_sentence(text: str) -> str:
     return text.partition(". ")[0].removesuffix(".")
+
+
+def _left(now: Situation) -> str:
+    counts = now.counts
+    there = counts.on_nodes + counts.waiting + counts.gated
+    return f"{there or 'none'} of the {now.minimum} pods it needs {'is' if there == 1 else 'are'}"
 
 
 def _share(now: Situation) -> str:

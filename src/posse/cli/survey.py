@@ -4,7 +4,7 @@ So the engine that answers is the one that schedules, whichever cluster is asked
 kinds of which it has none.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -12,22 +12,25 @@ from urllib.parse import quote
 from rich.console import Console
 
 from posse.cli.client import ApiClient, Refused, path_of
+from posse.cli.fates import Fates, fates_of, has_ended
 from posse.cli.session import warn
-from posse.engine.decisions import GroupKey
+from posse.engine.decisions import Form, GroupKey
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import Observed
-from posse.engine.group_forms import group_of
+from posse.engine.explaining import Explanation
+from posse.engine.group_forms import group_of, implied_group
+from posse.engine.situations import Situation, situation_of_ended
 from posse.kinds.conversion import to_storage
 from posse.kinds.kind import Kind
 from posse.model.decoding import ShapeError, decode
 from posse.model.pod import Pod
+from posse.model.workload import Workload
 from posse.runtime.followed_kinds import FOLLOWED_KINDS
 from posse.runtime.group_reports import object_kind
 
 Json = dict[str, Any]
 
 PAGE = 500
-SUCCEEDED = "Succeeded"
 NOT_FOUND, GONE = 404, 410
 
 
@@ -56,11 +59,35 @@ class Survey:
             (pod.metadata.creation_timestamp for pod in self.members.get(key, {}).values()), default=""
         )
 
-    def succeeded(self, key: GroupKey) -> int:
-        return sum(1 for pod in self.members.get(key, {}).values() if pod.status.phase == SUCCEEDED)
+    def fates(self, key: GroupKey) -> Fates:
+        return fates_of(self.members.get(key, {}).values())
 
     def group_keys(self) -> list[GroupKey]:
-        return [group.key for group in self.engine.overview().groups]
+        known = {group.key: None for group in self.engine.overview().groups}
+        return [*known, *self._ended_keys(known)]
+
+    def situations(self) -> Iterator[Situation]:
+        known = set()
+        for now in self.engine.situations():
+            known.add(now.key)
+            yield now
+        for key in self._ended_keys(known):
+            yield self._situation_of_ended(key)
+
+    def explain(self, key: GroupKey) -> Explanation:
+        return self.engine.explain(key) or Explanation(self._situation_of_ended(key))
+
+    def _ended_keys(self, known: Collection[GroupKey]) -> list[GroupKey]:
+        """Groups that only pods name which have ended: those the engine forgets."""
+        return [
+            key
+            for key, pods in self.members.items()
+            if key not in known and all(map(has_ended, pods.values()))
+        ]
+
+    def _situation_of_ended(self, key: GroupKey) -> Situation:
+        obj = self.object_of(key) if key.form is Form.WORKLOAD else None
+        return situation_of_ended(key, implied_group(decode(Workload, obj), key) if obj else None)
 
     def warn_of_faults(self) -> None:
         """Rules of installed packages that went wrong did not take part in the answer."""

@@ -15,6 +15,7 @@ from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.reach import OutOfReach, group_out_of_reach
 from posse.engine.verdict import Proof
+from posse.model.workload import PodGroup
 
 
 class State(StrEnum):
@@ -88,6 +89,11 @@ def situation(known: Intake, group: GroupRecord) -> Situation:
         probe = probe_group(known.state, group)
     now = _tried(group, probe)
     return replace(now, out_of_reach=group_out_of_reach(known.state, group)) if probe.verdict.proof else now
+
+
+def situation_of_ended(key: GroupKey, podgroup: PodGroup | None) -> Situation:
+    """Of a group that nobody knows any more, because all of its pods have ended."""
+    return _situation(GroupRecord(key, podgroup), State.WAITING_FOR_PODS, "")
 
 
 def lasting_hold(group: GroupRecord) -> Held | None:

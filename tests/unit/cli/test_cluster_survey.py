@@ -5,6 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from posse.cli.client import Refused
+from posse.cli.fates import Fates
+from posse.cli.group_words import headline
 from posse.cli.survey import PAGE, listed, survey_cluster
 from posse.engine.decisions import Form, GroupKey
 from posse.engine.engine import EngineOptions
@@ -74,6 +76,7 @@ def surveyed(**lists):
         "pods": PODS,
         "groups": "/apis/scheduling.k8s.io/v1beta1/podgroups",
         "old_groups": "/apis/scheduling.k8s.io/v1alpha2/podgroups",
+        "workloads": "/apis/scheduling.k8s.io/v1beta1/workloads",
         "posse_groups": "/apis/scheduling.posse.dev/v1alpha1/podgroups",
     }
     client = FakeClient({paths[name]: items for name, items in lists.items()})
@@ -139,9 +142,23 @@ def test_pods_that_have_finished_are_remembered():
     done = [pod("a", "g", phase="Succeeded"), pod("b", "g", phase="Failed")]
     survey = surveyed(groups=[gang("g", 2)], pods=[*done, pod("c", "g")])
     key = GroupKey("team", "g")
-    assert survey.succeeded(key) == 1
+    assert survey.fates(key) == Fates(succeeded=1, failed=1)
     assert list(survey.members[key]) == ["a", "b", "c"]
     assert next(iter(survey.engine.situations())).state is State.WAITING_FOR_PODS
+
+
+def test_groups_that_only_ended_pods_name_are_not_forgotten():
+    done = [pod("a", phase="Succeeded"), pod("b", phase="Succeeded")]
+    for one in done:
+        one["spec"]["workloadRef"] = {"name": "w", "podGroup": "a"}
+    policy = {"gang": {"minCount": 2}}
+    described = group("w", podGroupTemplates=[{"name": "a", "schedulingPolicy": policy}])
+    survey = surveyed(workloads=[described], pods=done)
+    key = GroupKey("team", "w", Form.WORKLOAD, "a")
+    (now,) = survey.situations()
+    assert (survey.group_keys(), now) == ([key], survey.explain(key).situation)
+    assert headline(now, survey.fates(key)) == "Group a of Workload team/w has finished: 2 pods succeeded."
+    assert now.minimum == 2
 
 
 def test_a_group_is_as_old_as_what_describes_it_or_as_its_oldest_pod():

@@ -3,6 +3,7 @@
 import pytest
 
 from posse.cli.explanations import group_lines, pod_lines
+from posse.cli.fates import Fates
 from posse.cli.group_words import cause, headline, shown_state
 from posse.cli.history import condition_lines, happening_lines, happenings
 from posse.engine.decisions import Form, GroupKey
@@ -24,6 +25,7 @@ from tests.group_form_parts import member, workload
 
 NOW = parse_timestamp("2026-01-01T01:00:00Z")
 STARTED = [initially_scheduled("True", "Scheduled")]
+NOBODY = Fates()
 
 
 def situation(*objects):
@@ -31,21 +33,21 @@ def situation(*objects):
     return now
 
 
-def lines(*objects, name="g1"):
-    return list(group_lines(Driver(*objects).engine.explain(GroupKey(NAMESPACE, name)), 0, "5m"))
+def lines(*objects, name="g1", fates=NOBODY):
+    return list(group_lines(Driver(*objects).engine.explain(GroupKey(NAMESPACE, name)), fates, "5m"))
 
 
 def test_a_group_whose_pods_have_succeeded_has_finished():
     now = situation(gang(minimum=2, conditions=STARTED))
-    assert shown_state(now, 2) == "Finished"
-    assert headline(now, 2) == "PodGroup test/g1 has finished: 2 pods succeeded."
-    assert shown_state(now, 0) == "BelowMinimum", "its pods may as well have been deleted"
+    assert shown_state(now, Fates(2)) == "Finished"
+    assert headline(now, Fates(2)) == "PodGroup test/g1 has finished: 2 pods succeeded."
+    assert shown_state(now, NOBODY) == "BelowMinimum", "its pods may as well have been deleted"
 
 
 def test_a_group_that_lost_members_is_below_its_minimum():
     now = situation(node("n1"), gang(minimum=2, conditions=STARTED), pod("a", on="n1", group="g1"))
-    assert shown_state(now, 0) == "BelowMinimum"
-    assert headline(now, 0) == (
+    assert shown_state(now, NOBODY) == "BelowMinimum"
+    assert headline(now, NOBODY) == (
         "PodGroup test/g1 has started, but only 1 of the 2 pods it needs are on nodes now: "
         "1 of the 2 pods it needs exist."
     )
@@ -54,21 +56,44 @@ def test_a_group_that_lost_members_is_below_its_minimum():
 def test_members_that_have_succeeded_are_no_loss():
     done = pod("b", on="n1", group="g1", phase="Succeeded")
     now = situation(node("n1"), gang(minimum=2, conditions=STARTED), pod("a", on="n1", group="g1"), done)
-    assert (shown_state(now, 1), cause(now, 1)) == ("Scheduled", "")
+    assert (shown_state(now, Fates(1)), cause(now, Fates(1))) == ("Scheduled", "")
+
+
+def test_members_that_have_failed_are_not_called_missing():
+    told = lines(gang(minimum=2), fates=Fates(failed=2))
+    assert told[0] == "PodGroup test/g1 waits for pods: none of the 2 pods it needs are left: 2 failed."
+    assert "  pods           2: 2 failed" in told
+
+
+def test_a_started_group_whose_members_have_failed():
+    now = situation(node("n1"), gang(minimum=3, conditions=STARTED))
+    assert headline(now, Fates(failed=2)) == (
+        "PodGroup test/g1 has started, but none of the 3 pods it needs are on nodes now: "
+        "none of the 3 pods it needs are left: 2 failed."
+    )
+
+
+def test_a_group_that_ran_without_anybody_writing_it_down_has_finished():
+    now = situation(gang(minimum=2))
+    assert cause(now, Fates(succeeded=2, failed=1)) == "2 pods succeeded, 1 failed"
+    assert (
+        cause(now, Fates(succeeded=1, failed=1))
+        == "none of the 2 pods it needs are left: 1 failed, 1 succeeded"
+    )
 
 
 def test_a_group_that_fits_waits_only_for_its_scheduler():
     now = situation(*nodes(2, cpu="1"), gang(minimum=2), *pods(3, cpu="1", group="g1"))
-    assert headline(now, 0) == (
+    assert headline(now, NOBODY) == (
         "PodGroup test/g1 fits: it could start now without 1 pod. Whoever schedules it has not placed it yet."
     )
-    assert cause(now, 0) == "it fits now; it has not been placed yet"
+    assert cause(now, NOBODY) == "it fits now; it has not been placed yet"
 
 
 def test_a_started_group_tells_why_further_pods_wait():
     there = pods(2, cpu="1", on="n1", group="g1")
     now = situation(node("n1", cpu="2"), gang(minimum=2), *there, pod("late", cpu="1", group="g1"))
-    assert headline(now, 0).startswith(
+    assert headline(now, NOBODY).startswith(
         "PodGroup test/g1 has started: 2 of its 3 pods are on nodes, and it needs 2; none of its waiting pods fits"
     )
 
@@ -103,7 +128,7 @@ def test_a_started_group_tells_that_a_further_pod_is_gated():
     ],
 )
 def test_first_lines_answer_the_question(objects, text):
-    assert headline(situation(*objects), 0).startswith(text)
+    assert headline(situation(*objects), NOBODY).startswith(text)
 
 
 def test_members_that_differ_are_told_apart():
