@@ -1,7 +1,7 @@
 """Finds out what `posse explain` is asked, and prints it: the engine's answer, then what the API remembers."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -9,9 +9,9 @@ from rich.console import Console
 from posse.cli.client import ApiClient
 from posse.cli.configuration_file import engine_options
 from posse.cli.explanations import group_lines, headed, pod_lines
-from posse.cli.fates import has_ended
+from posse.cli.fates import has_ended, is_preempted
 from posse.cli.group_words import headline, title
-from posse.cli.history import condition_lines, happening_lines, happenings
+from posse.cli.history import condition_lines, happening_lines, happenings, preemptors
 from posse.cli.problems import Problem
 from posse.cli.survey import Survey, listed, survey_cluster
 from posse.cli.targets import Target, groups_meant, listing, parse_target, typed
@@ -59,10 +59,9 @@ def _remembered_of_group(client: ApiClient, survey: Survey, key: GroupKey, now: 
     obj = survey.object_of(key)
     if conditions := condition_lines(obj, now):
         yield from headed("What its status says", conditions)
-    uids = {pod.metadata.uid for pod in survey.members.get(key, {}).values()}
-    if obj is not None:
-        uids.add(obj["metadata"].get("uid", ""))
-    yield from _events(client, key.namespace, uids, now)
+    members = survey.members.get(key, {}).values()
+    group_uid = obj["metadata"].get("uid", "") if obj is not None else ""
+    yield from _events(client, key.namespace, members, group_uid, now)
 
 
 def _pod_named(survey: Survey, name: str, namespace: str) -> Pod:
@@ -111,10 +110,15 @@ def _remembered_of_pod(client: ApiClient, pod: Pod, now: float) -> Iterator[str]
     ]
     if scheduled:
         yield from headed("What its status says", condition_lines({"status": {"conditions": scheduled}}, now))
-    yield from _events(client, pod.metadata.namespace, {pod.metadata.uid}, now)
+    yield from _events(client, pod.metadata.namespace, [pod], "", now)
 
 
-def _events(client: ApiClient, namespace: str, uids: set[str], now: float) -> Iterator[str]:
-    found = happenings(listed(client, EVENT, namespace, lambda _: None), uids)
+def _events(
+    client: ApiClient, namespace: str, members: Collection[Pod], group_uid: str, now: float
+) -> Iterator[str]:
+    events = list(listed(client, EVENT, namespace, lambda _: None))
+    if causes := preemptors(events, {pod.metadata.uid for pod in members if is_preempted(pod)}):
+        yield from headed("Preempted for", causes)
+    found = happenings(events, {group_uid, *(pod.metadata.uid for pod in members)})
     if found:
         yield from headed("Latest events", happening_lines(found, now))

@@ -35,7 +35,7 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
 def pod_lines(pod: PodExplanation) -> Iterator[str]:
     who = f"Pod {pod.ref.namespace}/{pod.ref.name}"
     if pod.node:
-        yield f"{who} is on node {pod.node}."
+        yield f"{who} is on node {pod.node}{', and is being deleted' if pod.is_terminating else ''}."
     elif pod.held:
         yield f"{who} waits: {pod.held}."
     elif pod.target:
@@ -82,8 +82,10 @@ def _described(now: Situation, age: str) -> str:
 
 def _counted(now: Situation, fates: Fates) -> str:
     counts = now.counts
+    staying = counts.members - counts.waiting - counts.gated - counts.terminating
     parts = [
-        (counts.on_nodes, "on nodes"),
+        (staying, "on nodes"),
+        (counts.terminating, "terminating"),
         (counts.waiting, "waiting"),
         (counts.gated, "gated"),
         (counts.missing - fates.ended, "missing"),

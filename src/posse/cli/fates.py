@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from posse.model.pod import Pod
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
+PREEMPTION = "PreemptionByScheduler"
 
 
 @dataclass(frozen=True, slots=True)
 class Fates:
     succeeded: int = 0
     failed: int = 0
+    preempted: int = 0
+    """Of those that are terminating."""
 
     @property
     def ended(self) -> int:
@@ -24,8 +27,17 @@ class Fates:
 
 
 def fates_of(members: Iterable[Pod]) -> Fates:
-    phases = [pod.status.phase for pod in members]
-    return Fates(phases.count(SUCCEEDED), phases.count(FAILED))
+    pods = list(members)
+    phases = [pod.status.phase for pod in pods]
+    return Fates(phases.count(SUCCEEDED), phases.count(FAILED), sum(map(is_preempted, pods)))
+
+
+def is_preempted(pod: Pod) -> bool:
+    """On its way out, to make room; other disruptions have other reasons."""
+    return bool(pod.metadata.deletion_timestamp) and any(
+        one.type == "DisruptionTarget" and one.status == "True" and one.reason == PREEMPTION
+        for one in pod.status.conditions
+    )
 
 
 def has_ended(pod: Pod) -> bool:

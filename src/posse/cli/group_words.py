@@ -1,5 +1,7 @@
 """How a group stands, in a word and in a sentence, for lists and explanations alike."""
 
+from collections.abc import Iterator
+
 from posse.cli.fates import Fates
 from posse.engine.decisions import Form, GroupKey
 from posse.engine.reach import OutOfReach
@@ -32,7 +34,22 @@ def shown_state(now: Situation, fates: Fates) -> str:
 
 
 def cause(now: Situation, fates: Fates) -> str:
-    """Why it waits, or its further pods do, in one short line."""
+    """Why it waits, or its further pods do, and what else is the matter, in one short line."""
+    return "; ".join(filter(None, [_why(now, fates), *_remarks(now, fates)]))
+
+
+def _remarks(now: Situation, fates: Fates) -> Iterator[str]:
+    number = now.counts.terminating
+    if number:
+        preempted = f"{fates.preempted} of them " if fates.preempted < number else ""
+        ending = f", {preempted}preempted" if fates.preempted else ""
+        yield f"{number} of its pods {'is' if number == 1 else 'are'} terminating{ending}"
+    if now.is_being_deleted:
+        naming = now.counts.members + fates.ended
+        yield f"it is being deleted; {pods(naming)} still {'names' if naming == 1 else 'name'} it"
+
+
+def _why(now: Situation, fates: Fates) -> str:
     state = shown_state(now, fates)
     if state == FINISHED:
         return f"{pods(fates.succeeded)} succeeded" + (f", {fates.failed} failed" if fates.failed else "")
@@ -57,7 +74,12 @@ def closed_nodes(reach: OutOfReach) -> str:
 
 
 def headline(now: Situation, fates: Fates) -> str:
-    state, why = shown_state(now, fates), cause(now, fates)
+    remarks = (f"{one[0].upper()}{one[1:]}." for one in _remarks(now, fates))
+    return " ".join([_verdict(now, fates), *remarks])
+
+
+def _verdict(now: Situation, fates: Fates) -> str:
+    state, why = shown_state(now, fates), _why(now, fates)
     sentence = _SENTENCES.get(state, "{who} waits: {why}.")
     if state == State.SCHEDULED and why:
         sentence = "{who} has started: {share}; {why}."

@@ -52,6 +52,21 @@ def happenings(events: Iterable[Json], uids: Collection[str]) -> list[Happening]
     return sorted(found.values(), key=lambda one: (one.last_seen, one.name))[-MOST_EVENTS:]
 
 
+def preemptors(events: Iterable[Json], uids: Collection[str]) -> list[str]:
+    """For whom these pods were preempted, as far as events tell."""
+    told = [
+        event.get("related") or {}
+        for event in events
+        if event.get("reason") == "Preempted" and (event.get("involvedObject") or {}).get("uid") in uids
+    ]
+    named = [
+        f"{one.get('kind', '').lower()} {one.get('namespace', '')}/{one['name']}"
+        for one in told
+        if "name" in one
+    ]
+    return list(dict.fromkeys(named))
+
+
 def happening_lines(found: Iterable[Happening], now: float) -> list[str]:
     return [_line(one, now) for one in found]
 

@@ -57,6 +57,7 @@ class PodExplanation:
     group: GroupKey | None
     node: str
     """Where it is."""
+    is_terminating: bool = False
     held: str = ""
     """Why it is not tried by itself."""
     target: str = ""
@@ -94,7 +95,8 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
         return None
     reason = _not_tried(record)
     if reason or record.node:
-        return PodExplanation(record.ref, record.priority, record.group, record.node, held=reason)
+        ends = bool(record.pod.metadata.deletion_timestamp)
+        return PodExplanation(record.ref, record.priority, record.group, record.node, ends, held=reason)
     probe = trials.probe(record)
     with known.nominations.held(record.priority, [uid]):
         subject = known.state.subject(record)

@@ -48,6 +48,8 @@ class Counts:
     """Without those that are gated."""
     gated: int
     missing: int
+    terminating: int = 0
+    """On nodes or not; those that are count as on nodes as well, until they are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Situation:
     """Its minimum was on nodes once, as far as the API tells."""
     has_fallen_short: bool
     """And has lost members since."""
+    is_being_deleted: bool
+    """What describes it is to go."""
     state: State
     message: str
     """Why it waits, or its further members do."""
@@ -143,6 +147,7 @@ def _situation(group: GroupRecord, state: State, message: str) -> Situation:
         counts=_counts(group),
         has_started=group.scheduled,
         has_fallen_short=group.has_fallen_short,
+        is_being_deleted=group.podgroup is not None and bool(group.podgroup.metadata.deletion_timestamp),
         state=state,
         message=message,
     )
@@ -163,4 +168,5 @@ def _counts(group: GroupRecord) -> Counts:
         waiting=len(unattached) - gated,
         gated=gated,
         missing=max(0, group.minimum - on_nodes - len(unattached)),
+        terminating=sum(1 for one in group.members.values() if one.pod.metadata.deletion_timestamp),
     )

@@ -3,14 +3,16 @@
 import pytest
 
 from posse.cli.explanations import group_lines, pod_lines
-from posse.cli.fates import Fates
+from posse.cli.fates import Fates, fates_of
 from posse.cli.group_words import cause, headline, shown_state
-from posse.cli.history import condition_lines, happening_lines, happenings
+from posse.cli.history import condition_lines, happening_lines, happenings, preemptors
 from posse.engine.decisions import Form, GroupKey
+from posse.model.pod import PodCondition
 from posse.model.timestamps import parse_timestamp
 from tests.builders import (
     NAMESPACE,
     basic_group,
+    changed,
     gang,
     gated,
     initially_scheduled,
@@ -80,6 +82,66 @@ def test_a_group_that_ran_without_anybody_writing_it_down_has_finished():
         cause(now, Fates(succeeded=1, failed=1))
         == "none of the 2 pods it needs are left: 1 failed, 1 succeeded"
     )
+
+
+def test_members_that_terminate_are_told_apart_from_those_that_stay():
+    leaving = pods(2, first=7, on="n1", group="g1", deleted="2026-01-01T00:00:00Z")
+    told = lines(
+        node("n1"), gang(minimum=2), *pods(6, on="n1", group="g1"), *leaving, fates=Fates(preempted=2)
+    )
+    assert told[0] == (
+        "PodGroup test/g1 has started: all 8 pods are on nodes. 2 of its pods are terminating, preempted."
+    )
+    assert "  pods           8: 6 on nodes, 2 terminating" in told
+
+
+@pytest.mark.parametrize(
+    ("preempted", "text"),
+    [
+        (0, "2 of its pods are terminating"),
+        (1, "2 of its pods are terminating, 1 of them preempted"),
+        (2, "2 of its pods are terminating, preempted"),
+    ],
+)
+def test_the_list_tells_who_is_terminating(preempted, text):
+    leaving = pods(2, on="n1", group="g1", deleted="2026-01-01T00:00:00Z")
+    assert cause(situation(node("n1"), gang(), *leaving), Fates(preempted=preempted)) == text
+
+
+def test_a_group_that_is_being_deleted_says_so():
+    going = changed(gang(), metadata={"deletion_timestamp": "2026-01-01T00:00:00Z"})
+    now = situation(node("n1"), going, pod("a", on="n1", group="g1"))
+    assert cause(now, Fates(failed=1)).endswith("; it is being deleted; 2 pods still name it")
+    assert headline(now, Fates(failed=1)).endswith(". It is being deleted; 2 pods still name it.")
+
+
+def test_a_pod_that_is_being_deleted_says_so_on_its_node():
+    there = pod("p", on="n1", deleted="2026-01-01T00:00:00Z")
+    told = pod_lines(Driver(node("n1"), there).engine.explain_pod("uid-p"))
+    assert next(told) == "Pod test/p is on node n1, and is being deleted."
+
+
+def test_only_evictions_for_the_sake_of_others_are_called_preemption():
+    marks = [
+        PodCondition(type="DisruptionTarget", status="True", reason=reason)
+        for reason in ("PreemptionByScheduler", "EvictionByEvictionAPI")
+    ]
+    members = [
+        pod(f"p{i}", deleted="2026-01-01T00:00:00Z", conditions=(mark,)) for i, mark in enumerate(marks)
+    ]
+    assert fates_of([*members, pod("stays", conditions=(marks[0],))]) == Fates(preempted=1)
+
+
+def test_who_needed_the_room_is_known_from_events():
+    by = {"kind": "PodGroup", "namespace": "team", "name": "urgent"}
+    events = [
+        event(1, "a", reason="Preempted", related=by),
+        event(2, "b", reason="Preempted", related=by),
+        event(3, "a", reason="Preempted"),
+        event(4, "a", related={"kind": "Pod", "name": "x"}),
+    ]
+    assert preemptors(events, {"a", "b"}) == ["podgroup team/urgent"]
+    assert preemptors(events, {"c"}) == []
 
 
 def test_a_group_that_fits_waits_only_for_its_scheduler():
