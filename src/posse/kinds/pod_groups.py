@@ -27,10 +27,11 @@ FIXED_SPEC_CHECKS: dict[str, Check] = {
 
 
 def default(obj: Json) -> None:
-    """Also serves CompositePodGroup, which has the same defaults."""
-    spec = section(obj, "spec")
-    fill(spec, "disruptionMode", {"single": {}})
-    fill(spec, "preemptionPolicy", DEFAULT_PREEMPTION_POLICY)
+    """Also serves CompositePodGroup, which has the same defaults.
+
+    The preemption policy is none of them: it is that of the priority class, which only admission knows.
+    """
+    fill(section(obj, "spec"), "disruptionMode", {"single": {}})
 
 
 def clear_status(obj: Json) -> None:
@@ -38,13 +39,15 @@ def clear_status(obj: Json) -> None:
 
 
 def keep_unstated(new: Json, old: Json) -> None:
-    """A group that was made while the gate of preemption policies was off has none, and it is fixed."""
+    """The preemption policy is fixed. Who does not state it leaves it as it is.
+
+    A group that was made while the gate of preemption policies was off has none, which is as good as the usual one.
+    """
     keep_status(new, old)
-    spec = section(new, "spec")
-    if (
-        "preemptionPolicy" not in old.get("spec", {})
-        and spec.get("preemptionPolicy") == DEFAULT_PREEMPTION_POLICY
-    ):
+    spec, before = section(new, "spec"), old.get("spec", {}).get("preemptionPolicy")
+    if before is not None:
+        fill(spec, "preemptionPolicy", before)
+    elif spec.get("preemptionPolicy") == DEFAULT_PREEMPTION_POLICY:
         del spec["preemptionPolicy"]
 
 

@@ -142,10 +142,11 @@ def test_refused_priorities(kind, spec, message):
     assert (error.code, error.message) == (403, message)
 
 
-def test_defaulting_comes_first_so_a_quiet_class_needs_a_quiet_group():
+def test_a_group_that_states_no_policy_takes_that_of_its_class():
     group = obj(priorityClassName="quiet")
     POD_GROUP.rules.default(group)
-    assert "must not be provided" in refusal(POD_GROUP, group).message
+    admit_create(POD_GROUP, group, CLUSTER)
+    assert group["spec"]["preemptionPolicy"] == "Never"
 
 
 def test_name_in_errors_may_be_generated_later():

@@ -26,7 +26,7 @@ def test_good(problems):
 def test_defaults():
     group = {"metadata": {}}
     COMPOSITE_POD_GROUP.rules.default(group)
-    assert group["spec"] == {"disruptionMode": {"single": {}}, "preemptionPolicy": "PreemptLowerPriority"}
+    assert group["spec"] == {"disruptionMode": {"single": {}}}
 
 
 REFUSED_SPECS = {

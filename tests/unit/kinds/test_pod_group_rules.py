@@ -46,13 +46,16 @@ def test_good_groups(problems, group):
 
 
 def test_defaults():
-    group = {"metadata": {}, "spec": {"schedulingPolicy": {"basic": {}}, "preemptionPolicy": None}}
+    group = {"metadata": {}, "spec": {"schedulingPolicy": {"basic": {}}}}
     POD_GROUP.rules.default(group)
-    assert group["spec"] == {
-        "schedulingPolicy": {"basic": {}},
-        "disruptionMode": {"single": {}},
-        "preemptionPolicy": "PreemptLowerPriority",
-    }
+    assert group["spec"] == {"schedulingPolicy": {"basic": {}}, "disruptionMode": {"single": {}}}
+
+
+def test_who_does_not_state_the_policy_in_an_update_leaves_it_as_it_is():
+    old = {"spec": {"preemptionPolicy": "Never"}}
+    new = {"spec": {}}
+    POD_GROUP.rules.prepare_update(new, old)
+    assert new["spec"]["preemptionPolicy"] == "Never"
 
 
 def test_defaults_leave_what_is_set():
