@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from posse.cli.problems import Misuse, Problem
 from posse.cli.resources import kind_named
@@ -95,11 +96,22 @@ def _workload_name(survey: Survey, key: GroupKey) -> str:
     return str(reference.get("workloadName") or "")
 
 
+def _unnamed(workload: dict[str, Any], name: str, namespace: str) -> str:
+    """Of a Workload that exists, without the group that was asked for."""
+    own_name, _, group = name.partition("/")
+    if not group:
+        return f'no pod and no PodGroup names Workload "{name}" in {namespace} yet, so it has no groups'
+    templates = (workload.get("spec") or {}).get("podGroupTemplates") or []
+    names = [str(template.get("name")) for template in templates]
+    if group.partition("/")[0] in names:
+        return f'no pod names "{group}" of Workload "{own_name}" in {namespace} yet'
+    return f'Workload "{own_name}" in {namespace} has no group "{group}"; {listing(names)}'
+
+
 def _nothing(survey: Survey, target: Target, namespace: str) -> str:
-    if target.kind is WORKLOAD and survey.find(WORKLOAD, namespace, target.name) is not None:
-        return (
-            f'no pod and no PodGroup names Workload "{target.name}" in {namespace} yet, so it has no groups'
-        )
+    workload = survey.find(WORKLOAD, namespace, target.name.partition("/")[0])
+    if target.kind is WORKLOAD and workload is not None:
+        return _unnamed(workload, target.name, namespace)
     keys = [key for key in survey.group_keys() if key.form in target.forms]
     elsewhere = dict.fromkeys(key.namespace for key in keys if _is_meant(key, target))
     what = f'there is no {target.kind.name} "{target.name}" in namespace {namespace}'

@@ -30,7 +30,7 @@ def held(group: GroupRecord) -> Held | None:
     """Why the group is not tried now; None when it may be."""
     podgroup = group.podgroup
     if podgroup is None:
-        return Held("WaitingForPodGroup", absence(group.key))
+        return Held("WaitingForPodGroup", absence(group.key, group.siblings))
     present = group.attached_count + len(group.unattached())
     if present < group.minimum:
         return Held(WAITING_FOR_PODS, f"{present} of the {group.minimum} pods it needs exist")

@@ -4,7 +4,7 @@ The rest of the engine sees only that. What is translated here is never written 
 that a group came from.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -116,6 +116,10 @@ def implied_group(workload: Workload, key: GroupKey) -> PodGroup | None:
     return None
 
 
+def group_names(workload: Workload) -> tuple[str, ...]:
+    return tuple(template.name for template in workload.spec.pod_group_templates)
+
+
 def permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
     """The group without what feature gates forbid to act upon; the object may well have it."""
     spec, policy = podgroup.spec, podgroup.spec.scheduling_policy
@@ -130,10 +134,13 @@ def permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
     return podgroup if spec is podgroup.spec else replace(podgroup, spec=spec)
 
 
-def absence(key: GroupKey) -> str:
-    """What the members of a group wait for, as long as nothing describes it."""
+def absence(key: GroupKey, siblings: Sequence[str] | None = None) -> str:
+    """What the members of a group wait for, as long as nothing describes it; `siblings` are the groups its Workload has."""
+    if key.form is Form.WORKLOAD and siblings is None:
+        return f"Workload {key.name} does not exist yet"
     if key.form is Form.WORKLOAD:
-        return f"there is no Workload {key.name} with a pod group {key.pod_group} yet"
+        others = f"only {', '.join(siblings)}" if siblings else "none at all"
+        return f"Workload {key.name} has no pod group {key.pod_group!r} yet, {others}"
     if key.form is Form.NATIVE:
         return f"PodGroup {key.name} does not exist yet"
     return f"PodGroup {key.name} of {key.form} does not exist yet"

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from posse.engine.backlog import Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import Form, GroupKey
-from posse.engine.group_forms import INITIALLY_SCHEDULED, GroupObject, describe, implied_group, permitted
+from posse.engine.group_forms import (
+    INITIALLY_SCHEDULED,
+    GroupObject,
+    describe,
+    group_names,
+    implied_group,
+    permitted,
+)
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.model.meta import Condition, Quantity
 from posse.model.workload import PodGroup, Workload
@@ -17,6 +24,8 @@ class GroupRecord:
     key: GroupKey
     podgroup: PodGroup | None = None
     """What describes it, in the hub's shape; None until that is seen, and until then its members wait."""
+    siblings: tuple[str, ...] | None = None
+    """The groups that its Workload has; None where there is no Workload, or where its form has none."""
     minimum_resources: Mapping[str, Quantity] = field(default_factory=dict)
     """What must be free in the whole cluster before it is tried; empty in most forms."""
     members: dict[str, PodRecord] = field(default_factory=dict)
@@ -150,6 +159,7 @@ class GroupBook:
     def _describe_implied(self, group: GroupRecord) -> bool:
         before = self.definition(group.key)
         workload = self._workloads.get((group.key.namespace, group.key.name))
+        group.siblings = None if workload is None else group_names(workload)
         implied = None if workload is None else implied_group(workload, group.key)
         _define(group, None if implied is None else permitted(implied, self._gates))
         return self.definition(group.key) != before

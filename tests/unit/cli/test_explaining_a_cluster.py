@@ -218,6 +218,18 @@ def test_names_that_do_not_exist_are_answered_with_those_that_do(cluster):
     assert cluster("explain", "pod/none").err.startswith('Error: there is no pod "none" in namespace default')
 
 
+def test_half_of_the_name_of_a_group_of_a_workload_may_be_right(cluster):
+    template = {"name": "a", "schedulingPolicy": {"gang": {"minCount": 2}}}
+    cluster.put(manifest("Workload", "work", "scheduling.k8s.io/v1beta1", podGroupTemplates=[template]))
+    answers = {
+        "work": 'no pod and no PodGroup names Workload "work" in default yet, so it has no groups',
+        "work/a": 'no pod names "a" of Workload "work" in default yet',
+        "work/b": 'Workload "work" in default has no group "b"; there are a',
+    }
+    for name, answer in answers.items():
+        assert cluster("explain", f"workload/{name}").err == f"Error: {answer}\n"
+
+
 @pytest.mark.parametrize(
     ("words", "code", "hint"),
     [

@@ -180,7 +180,7 @@ def test_a_started_group_tells_that_a_further_pod_is_gated():
         ),
         (
             [member("a", Form.WORKLOAD, "w", key="k")],
-            "Group a, replica k, of Workload test/w cannot be tried: there is no Workload w with a pod group a yet.",
+            "Group a, replica k, of Workload test/w cannot be tried: Workload w does not exist yet.",
         ),
         (
             [node("n1"), workload("w", a=1), member("a", Form.WORKLOAD, "w", on="n1")],

@@ -77,7 +77,7 @@ def test_members_wait_for_a_workload_that_has_their_group():
     [summary] = driver.engine.overview().groups
     assert (summary.state, summary.message) == (
         "WaitingForPodGroup",
-        "there is no Workload g1 with a pod group a yet",
+        "Workload g1 has no pod group 'a' yet, only b",
     )
     driver.see(workload("g1", uid="again", a=1, b=1))
     assert driver.bind() == {"p1": "n1"}

@@ -120,5 +120,7 @@ def test_a_workload_implies_the_groups_it_has_and_no_others():
 def test_what_is_missing_is_named_in_its_form():
     assert absence(key_of(gang("g1"))) == "PodGroup g1 does not exist yet"
     assert absence(key_of(volcano_gang("g1"))) == "PodGroup g1 of scheduling.volcano.sh does not exist yet"
-    text = absence(group_of(member("p", Form.WORKLOAD, "w")))
-    assert text == "there is no Workload w with a pod group a yet"
+    key = group_of(member("p", Form.WORKLOAD, "w"))
+    assert absence(key) == "Workload w does not exist yet"
+    assert absence(key, ("b", "c")) == "Workload w has no pod group 'a' yet, only b, c"
+    assert absence(key, ()) == "Workload w has no pod group 'a' yet, none at all"
