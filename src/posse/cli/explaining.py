@@ -17,6 +17,7 @@ from posse.cli.survey import Survey, listed, survey_cluster
 from posse.cli.targets import Target, groups_meant, listing, parse_target, typed
 from posse.engine.decisions import GroupKey
 from posse.engine.group_forms import group_of
+from posse.engine.situations import Situation
 from posse.kinds.durations import since
 from posse.kinds.registry import EVENT, POD
 from posse.model.pod import Pod
@@ -50,14 +51,17 @@ def _group_story(client: ApiClient, survey: Survey, key: GroupKey, now: float) -
     explanation = survey.explain(key)
     yield from group_lines(explanation, survey.fates(key), since(survey.created(key), now))
     known = explanation.situation.message
-    for line in _remembered_of_group(client, survey, key, now):
+    for line in _remembered_of_group(client, survey, explanation.situation, now):
         # What was written down is mostly what has just been said, and it is long.
         yield line.replace(known, "as above") if known else line
 
 
-def _remembered_of_group(client: ApiClient, survey: Survey, key: GroupKey, now: float) -> Iterator[str]:
+def _remembered_of_group(
+    client: ApiClient, survey: Survey, situation: Situation, now: float
+) -> Iterator[str]:
+    key = situation.key
     obj = survey.object_of(key)
-    if conditions := condition_lines(obj, now):
+    if conditions := condition_lines(obj, now, situation.message):
         yield from headed("What its status says", conditions)
     members = survey.members.get(key, {}).values()
     group_uid = obj["metadata"].get("uid", "") if obj is not None else ""
@@ -81,7 +85,8 @@ def _pod_story(client: ApiClient, survey: Survey, pod: Pod, now: float) -> Itera
     group = group_of(pod)
     if group is not None:
         yield from headed("Its group", _group_of_pod(survey, group))
-    yield from _remembered_of_pod(client, pod, now)
+    fits = explanation is not None and bool(explanation.target)
+    yield from _remembered_of_pod(client, pod, now, "" if fits else None)
 
 
 def _group_of_pod(survey: Survey, key: GroupKey) -> Iterator[str]:
@@ -96,7 +101,7 @@ def _not_known(pod: Pod) -> str:
     return f"is not scheduled by these rules: it is left to the scheduler {pod.spec.scheduler_name!r}, or cannot be read"
 
 
-def _remembered_of_pod(client: ApiClient, pod: Pod, now: float) -> Iterator[str]:
+def _remembered_of_pod(client: ApiClient, pod: Pod, now: float, verdict: str | None) -> Iterator[str]:
     scheduled = [
         {
             "type": one.type,
@@ -109,7 +114,8 @@ def _remembered_of_pod(client: ApiClient, pod: Pod, now: float) -> Iterator[str]
         if one.type == "PodScheduled"
     ]
     if scheduled:
-        yield from headed("What its status says", condition_lines({"status": {"conditions": scheduled}}, now))
+        told = condition_lines({"status": {"conditions": scheduled}}, now, verdict)
+        yield from headed("What its status says", told)
     yield from _events(client, pod.metadata.namespace, [pod], "", now)
 
 

@@ -4,11 +4,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from posse.engine.group_forms import INITIALLY_SCHEDULED, VOLCANO_UNSCHEDULABLE
 from posse.kinds.durations import UNKNOWN, since
 
 Json = dict[str, Any]
 
 MOST_EVENTS = 6
+_REFUSALS = {(INITIALLY_SCHEDULED, "False"), ("PodScheduled", "False"), (VOLCANO_UNSCHEDULABLE, "True")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +27,13 @@ class Happening:
     count: int
 
 
-def condition_lines(obj: Json | None, now: float) -> list[str]:
+def condition_lines(obj: Json | None, now: float, verdict: str | None = None) -> list[str]:
+    """With the verdict of this moment, what was written at another and says something else is told apart; empty: it fits."""
     status = (obj or {}).get("status") or {}
     phase = [f"phase {status['phase']}"] if status.get("phase") else []
-    return phase + [_condition(one, now) for one in status.get("conditions") or []]
+    return phase + [
+        f"{_condition(one, now)}{_then(one, now, verdict)}" for one in status.get("conditions") or []
+    ]
 
 
 def _condition(condition: Json, now: float) -> str:
@@ -37,6 +42,16 @@ def _condition(condition: Json, now: float) -> str:
     text = f": {condition['message']}" if condition.get("message") else ""
     when = f", since {age}" if age != UNKNOWN else ""
     return f"{condition.get('type', '')}={condition.get('status', '')}{reason}{when}{text}"
+
+
+def _then(condition: Json, now: float, verdict: str | None) -> str:
+    text = condition.get("message") or ""
+    is_refusal = (condition.get("type"), condition.get("status")) in _REFUSALS
+    if verdict is None or not is_refusal or (verdict and verdict in text):
+        return ""
+    age = since(condition.get("lastTransitionTime"), now)
+    when = f"up to {age} ago" if age != UNKNOWN else "earlier"
+    return f" [written {when}; how it stands now is said above]"
 
 
 def happenings(events: Iterable[Json], uids: Collection[str]) -> list[Happening]:

@@ -304,6 +304,30 @@ def test_conditions_and_phases_are_told_as_they_are():
     assert condition_lines({}, NOW) == condition_lines(None, NOW) == []
 
 
+@pytest.mark.parametrize(
+    ("verdict", "kind", "status", "is_told"),
+    [
+        (None, "PodScheduled", "False", False),
+        ("lacks cpu", "PodScheduled", "False", False),
+        ("lacks memory", "PodScheduled", "False", True),
+        ("lacks memory", "Unschedulable", "True", True),
+        ("", "PodGroupInitiallyScheduled", "False", True),
+        ("lacks memory", "PodGroupInitiallyScheduled", "True", False),
+        ("lacks memory", "Ready", "False", False),
+    ],
+)
+def test_a_refusal_that_says_something_else_is_from_another_time(verdict, kind, status, is_told):
+    condition = {
+        "type": kind,
+        "status": status,
+        "message": "it lacks cpu",
+        "lastTransitionTime": "2026-01-01T00:55:00Z",
+    }
+    (line,) = condition_lines({"status": {"conditions": [condition]}}, NOW, verdict)
+    note = " [written up to 5m ago; how it stands now is said above]" if is_told else ""
+    assert line == f"{kind}={status}, since 5m: it lacks cpu{note}"
+
+
 def event(number, uid, message="no room", **more):
     about = {"kind": "Pod", "name": f"p{uid}", "uid": uid}
     return {
