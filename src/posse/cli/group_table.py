@@ -26,6 +26,8 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
     name: str
     form: str
     state: str
+    policy: str
+    """Gang or Basic; empty as long as nothing describes the group."""
     on_nodes: int
     minimum: int
     members: int
@@ -58,6 +60,7 @@ def _lines(survey: Survey, namespace: str | None) -> Iterator[GroupLine]:
                 short_name(now.key),
                 now.key.form,
                 shown_state(now, fates),
+                now.policy,
                 now.counts.on_nodes,
                 now.minimum,
                 now.counts.members,
@@ -72,6 +75,6 @@ def _table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool) -> l
 
 
 def _row(line: GroupLine, now: float) -> tuple[str, ...]:
-    ready = f"{line.on_nodes}/{line.minimum}"
+    ready = f"{line.on_nodes}/{line.minimum}" if line.policy == "Gang" else str(line.on_nodes)
     age = since(line.created, now)
     return line.namespace, line.name, line.form, line.state, ready, str(line.members), age, line.why

@@ -10,6 +10,7 @@ from posse.kinds.durations import UNKNOWN, since
 Json = dict[str, Any]
 
 MOST_EVENTS = 6
+SCHEDULED = "Scheduled"
 _REFUSALS = {(INITIALLY_SCHEDULED, "False"), ("PodScheduled", "False"), (VOLCANO_UNSCHEDULABLE, "True")}
 
 
@@ -62,7 +63,7 @@ def happenings(events: Iterable[Json], uids: Collection[str]) -> list[Happening]
         subject = event.get("involvedObject") or {}
         if subject.get("uid") in uids:
             one = _happening(event, subject)
-            said = (one.kind, one.reason, one.message)
+            said = (one.kind, one.reason, "" if one.reason == SCHEDULED else one.message)
             found[said] = _merged(found[said], one) if said in found else one
     return sorted(found.values(), key=lambda one: (one.last_seen, one.name))[-MOST_EVENTS:]
 
@@ -105,6 +106,7 @@ def _merged(first: Happening, second: Happening) -> Happening:
         first,
         last_seen=max(first.last_seen, second.last_seen),
         name=min(first.name, second.name),
+        message=first.message if first.message == second.message else "Successfully assigned to their nodes",
         objects=first.objects + 1,
         count=max(first.count, second.count),
     )

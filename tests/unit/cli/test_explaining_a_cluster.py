@@ -169,6 +169,15 @@ def test_the_list_has_those_that_wait_first(cluster):
     assert alpha.split()[:5] == ["alpha", "scheduling.k8s.io", "Scheduled", "1/1", "1"]
 
 
+def test_the_list_does_not_count_towards_a_minimum_that_a_group_does_not_have(cluster):
+    loose = manifest("PodGroup", "loose", "scheduling.k8s.io/v1beta1", schedulingPolicy={"basic": {}})
+    cluster.put(loose, pod("l1", "loose"), pod("l2", "loose"))
+    until(cluster, ["explain", "pg/loose"], "all 2 pods are on nodes")
+    table = cluster("gangs").out.splitlines()
+    (line,) = (line for line in table if line.startswith("loose"))
+    assert line.split()[2:5] == ["Scheduled", "2", "2"]
+
+
 def test_the_list_can_be_had_for_programs_and_for_all_namespaces(cluster):
     cluster.put(manifest("Namespace", "team", metadata={"namespace": None}))
     cluster.put(gang("there", 2, namespace="team"))

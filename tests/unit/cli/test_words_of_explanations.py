@@ -348,6 +348,16 @@ def test_events_that_say_the_same_are_told_once():
     ]
 
 
+def test_that_many_pods_were_placed_is_told_once_wherever_they_went():
+    placed = [event(n, uid, f"assigned p{uid} to n{n}", reason="Scheduled") for n, uid in enumerate("abc")]
+    assert happening_lines(happenings(placed, {"a", "b", "c"}), NOW) == [
+        "58m ago  Scheduled  pod/pa and 2 more: Successfully assigned to their nodes"
+    ]
+    assert happening_lines(happenings(placed, {"b"}), NOW) == [
+        "59m ago  Scheduled  pod/pb: assigned pb to n1"
+    ]
+
+
 def test_only_the_latest_events_are_told_whichever_way_they_give_their_time():
     series = {
         "series": {"count": 7, "lastObservedTime": "2026-01-01T00:59:30.000000Z"},
