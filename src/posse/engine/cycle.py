@@ -229,4 +229,5 @@ def _head(group: GroupRecord, made: _Pass) -> str:
         return "none of its waiting pods fits:"
     # What the others lack is counted with these on their nodes, so that must be said.
     beside = "; beside them" if made.placed else ";"
-    return f"only {fit} of the {group.minimum} pods that must start together fit{beside}"
+    share = f"only {fit}" if fit else "none"
+    return f"{share} of the {group.minimum} pods that must start together fit{beside}"

@@ -133,7 +133,7 @@ def test_the_causes_of_several_classes_are_each_told_once():
     members = [*pods(2, cpu="2", memory="1Mi"), *pods(2, first=3, cpu="1m", memory="2Gi")]
     attempt = try_group(state, group_of_pods(state, gang(minimum=4), *members))
     assert attempt.verdict.message == (
-        "only 0 of the 4 pods that must start together fit; "
+        "none of the 4 pods that must start together fit; "
         "2 lack cpu (2 each): 1 node has 1 free of 1, 2 lack memory (2Gi each): 1 node has 1Gi free of 1Gi. "
         "0/1 nodes are available: 1 Insufficient cpu. 0/1 nodes are available: 1 Insufficient memory. "
         "No placement exists in the room that is free."
