@@ -9,7 +9,7 @@ from rich.console import Console
 from posse.cli.client import ApiClient
 from posse.cli.configuration_file import engine_options
 from posse.cli.explanations import group_lines, headed, pod_lines
-from posse.cli.fates import has_ended, is_preempted
+from posse.cli.fates import has_ended, was_preempted
 from posse.cli.group_words import headline, title
 from posse.cli.history import condition_lines, happening_lines, happenings, preemptors
 from posse.cli.problems import Problem
@@ -123,7 +123,7 @@ def _events(
     client: ApiClient, namespace: str, members: Collection[Pod], group_uid: str, now: float
 ) -> Iterator[str]:
     events = list(listed(client, EVENT, namespace, lambda _: None))
-    if causes := preemptors(events, {pod.metadata.uid for pod in members if is_preempted(pod)}):
+    if causes := preemptors(events, {pod.metadata.uid for pod in members if was_preempted(pod)}):
         yield from headed("Preempted for", causes)
     found = happenings(events, {group_uid, *(pod.metadata.uid for pod in members)})
     if found:

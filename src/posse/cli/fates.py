@@ -15,6 +15,8 @@ class Fates:
     failed: int = 0
     preempted: int = 0
     """Of those that are terminating."""
+    failed_preempted: int = 0
+    """Of those that have failed."""
 
     @property
     def ended(self) -> int:
@@ -22,19 +24,26 @@ class Fates:
 
     @property
     def in_words(self) -> str:
-        parts = ((self.failed, "failed"), (self.succeeded, "succeeded"))
+        preempted = f" ({self.failed_preempted} preempted)" if self.failed_preempted else ""
+        parts = ((self.failed, f"failed{preempted}"), (self.succeeded, "succeeded"))
         return ", ".join(f"{number} {word}" for number, word in parts if number)
 
 
 def fates_of(members: Iterable[Pod]) -> Fates:
     pods = list(members)
     phases = [pod.status.phase for pod in pods]
-    return Fates(phases.count(SUCCEEDED), phases.count(FAILED), sum(map(is_preempted, pods)))
+    preempted = [pod for pod in pods if was_preempted(pod)]
+    return Fates(
+        phases.count(SUCCEEDED),
+        phases.count(FAILED),
+        sum(1 for pod in preempted if pod.metadata.deletion_timestamp and not has_ended(pod)),
+        sum(1 for pod in preempted if pod.status.phase == FAILED),
+    )
 
 
-def is_preempted(pod: Pod) -> bool:
-    """On its way out, to make room; other disruptions have other reasons."""
-    return bool(pod.metadata.deletion_timestamp) and any(
+def was_preempted(pod: Pod) -> bool:
+    """It had to make room; other disruptions have other reasons."""
+    return any(
         one.type == "DisruptionTarget" and one.status == "True" and one.reason == PREEMPTION
         for one in pod.status.conditions
     )

@@ -91,6 +91,23 @@ def test_a_gang_that_does_not_fit(cluster):
     assert "posse explain podgroup.scheduling.k8s.io/colossus -n default" in member
 
 
+def test_members_that_had_to_make_room_say_for_whom(cluster):
+    stays = {"finalizers": ["example.com/slow"]}
+    urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}}
+    cluster.put(
+        {**urgent, "value": 1000},
+        gang("meek", 2),
+        *(pod(f"m{i}", "meek", "20", metadata=stays) for i in (1, 2)),
+    )
+    until(cluster, ["explain", "pg/meek"], "all 2 pods are on nodes")
+    cluster.put(*(pod(f"v{i}", cpu="20", priorityClassName="urgent") for i in (1, 2)))
+    left = "none of the 2 pods it needs are left: 2 failed (2 preempted)."
+    story = until(cluster, ["explain", "pg/meek"], left, "Preempted for\n  pod default/v")
+    assert "pods           2: 2 failed" in story
+    cluster.put(*(pod(f"m{i}", "meek", "20", metadata={"finalizers": None}) for i in (1, 2)))
+    until(cluster, ["explain", "pg/meek"], "pods           0: 2 missing")
+
+
 def test_what_is_held_says_what_it_waits_for(cluster):
     cluster.put(
         gang("short", 3),

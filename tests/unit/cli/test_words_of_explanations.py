@@ -130,6 +130,9 @@ def test_only_evictions_for_the_sake_of_others_are_called_preemption():
         pod(f"p{i}", deleted="2026-01-01T00:00:00Z", conditions=(mark,)) for i, mark in enumerate(marks)
     ]
     assert fates_of([*members, pod("stays", conditions=(marks[0],))]) == Fates(preempted=1)
+    ended = [pod(f"e{i}", phase="Failed", conditions=(mark,)) for i, mark in enumerate(marks)]
+    assert fates_of(ended) == Fates(failed=2, failed_preempted=1)
+    assert fates_of(ended).in_words == "2 failed (1 preempted)"
 
 
 def test_who_needed_the_room_is_known_from_events():
