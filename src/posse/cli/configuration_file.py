@@ -17,5 +17,5 @@ def engine_options(path: Path | None) -> EngineOptions:
 
 
 def unusable(error: ConfigurationError, path: Path | None) -> Problem:
-    problems = "".join(f"\n  {problem}" for problem in error.problems)
+    problems = "".join(f"\n  {line}" for line in str(error).splitlines())
     return Problem(f"--config: {path} cannot be used:{problems}")
