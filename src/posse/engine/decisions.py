@@ -166,4 +166,14 @@ class WarnGroup:
     scheduler_name: str = field(default="", compare=False)
 
 
-Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup
+@dataclass(frozen=True, slots=True)
+class MarkDisrupted:
+    """Mark a group that is evicted as a whole as a victim of preemption, or take the mark away once it runs again."""
+
+    group: GroupKey
+    uid: str
+    message: str = ""
+    """Why it is evicted; empty if that is over."""
+
+
+Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup | MarkDisrupted

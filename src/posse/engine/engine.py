@@ -13,7 +13,7 @@ from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, Held, held
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
-from posse.engine.decisions import Decision, GroupKey
+from posse.engine.decisions import Decision, Evict, GroupKey
 from posse.engine.events import ClusterEvent
 from posse.engine.explaining import Explanation, PodExplanation, explain, explain_pod
 from posse.engine.group_trial import GroupTrials
@@ -24,7 +24,15 @@ from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_trial import PodTrials
 from posse.engine.profile import Profile
 from posse.engine.proving import could_start
-from posse.engine.reports import tell_fallen_short, tell_group, tell_held, tell_pods, tell_started
+from posse.engine.reports import (
+    tell_disrupted,
+    tell_fallen_short,
+    tell_group,
+    tell_held,
+    tell_pods,
+    tell_recovered,
+    tell_started,
+)
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.situations import Situation, situation
@@ -87,6 +95,8 @@ class Engine:
                 tried += head.size
             else:
                 tried += self._try_run(head, _MOST_PODS - tried, now, decisions)
+        evictions = [decision for decision in decisions if isinstance(decision, Evict)]
+        decisions.extend(tell_disrupted(self._known.pods, self._known.groups, evictions))
         return settled + self._volume_waits.hold_back(decisions, now)
 
     @property
@@ -134,6 +144,7 @@ class Engine:
                 continue
             decisions.extend(tell_started(group))
             decisions.extend(tell_fallen_short(group))
+            decisions.extend(tell_recovered(group))
             waiting = group.unattached()
             if not waiting:
                 self._backlog.remove(key)

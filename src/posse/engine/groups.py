@@ -18,6 +18,8 @@ from posse.model.feature_gates import ALL_GATES, Gates
 from posse.model.meta import Condition, Quantity
 from posse.model.workload import PodGroup, Workload
 
+DISRUPTION_TARGET = "DisruptionTarget"
+
 
 @dataclass(slots=True, eq=False)
 class GroupRecord:
@@ -38,6 +40,8 @@ class GroupRecord:
     """That it fell below its minimum has been told."""
     victims: dict[str, None] = field(default_factory=dict)
     """Uids of the pods that are being evicted for it and have not gone yet."""
+    is_disrupted: bool = False
+    """It is marked as evicted as a whole, and does not run again yet."""
     awaits_volumes: bool = False
     """Members have nodes, but none is bound before the claims of all of them are."""
     former: Waiting | None = None
@@ -219,12 +223,18 @@ def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
     if podgroup is None or (before is not None and before.metadata.uid != podgroup.metadata.uid):
         group.scheduled, group.reported = False, ("", "")
         group.has_completed_members = group.is_known_to_be_short = group.gathered = False
+        group.is_disrupted = False
     group.podgroup = podgroup
+    group.is_disrupted = group.is_disrupted or (podgroup is not None and _is_marked(podgroup))
     condition = _initially_scheduled(podgroup) if podgroup is not None else None
     if condition is not None:
         group.scheduled = group.scheduled or condition.status == "True"
         group.reported = (condition.reason, condition.message)
         group.gathered = True
+
+
+def _is_marked(podgroup: PodGroup) -> bool:
+    return any(c.type == DISRUPTION_TARGET and c.status == "True" for c in podgroup.status.conditions)
 
 
 def _initially_scheduled(podgroup: PodGroup) -> Condition | None:

@@ -1,6 +1,6 @@
 """What waiting pods and groups are told, and what is ordered for them. The same thing is said once, not at every attempt."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from posse.engine.admissibility import Held
 from posse.engine.cluster_state import PodRecord
@@ -10,14 +10,16 @@ from posse.engine.decisions import (
     Evict,
     GroupKey,
     GroupRef,
+    MarkDisrupted,
     Placement,
     ReportGroup,
     ReportPod,
     WarnGroup,
 )
 from posse.engine.group_trial import GroupTrial
-from posse.engine.groups import GroupRecord
+from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.pod_trial import Trial
+from posse.engine.preemption.units import goes_as_one
 from posse.engine.verdict import Verdict
 
 UNSCHEDULABLE = "Unschedulable"
@@ -50,6 +52,7 @@ def tell_group(group: GroupRecord, trial: GroupTrial, remark: str = "") -> Itera
     if attempt.verdict.succeeded:
         yield from tell_started(group)
         yield from tell_fallen_short(group)
+        yield from tell_recovered(group)
     else:
         yield from _tell_group_waits(group, UNSCHEDULABLE, _remarked(attempt.verdict, remark))
     if trial.victims and group.podgroup is not None:
@@ -70,6 +73,29 @@ def _evict(victim: PodRecord, eviction: Evict, for_whom: str | GroupKey) -> Iter
 
 def _placement(record: PodRecord) -> Placement:
     return Placement(record.ref, record.node, record.attempts, record.queued_at)
+
+
+def tell_disrupted(
+    pods: Mapping[str, PodRecord], groups: GroupBook, evictions: Iterable[Evict]
+) -> Iterator[Decision]:
+    """Groups that are evicted as a whole are marked once, however many of their pods are named."""
+    for eviction in evictions:
+        key = pods[eviction.pod.uid].group
+        group = groups.get(key) if key is not None else None
+        if group is not None and group.podgroup is not None and goes_as_one(group) and not group.is_disrupted:
+            group.is_disrupted = True
+            preemptor = "podgroup" if isinstance(eviction.preemptor, GroupRef) else "pod"
+            reporter = eviction.preemptor.scheduler_name
+            text = f"{reporter}: preempting to accommodate a higher priority {preemptor}"
+            yield MarkDisrupted(group.key, group.podgroup.metadata.uid, text)
+
+
+def tell_recovered(group: GroupRecord) -> Iterator[Decision]:
+    """A group that runs again is no victim any more."""
+    runs = group.attached_count >= group.minimum and not any(r.is_ending for r in group.members.values())
+    if group.is_disrupted and group.podgroup is not None and runs:
+        group.is_disrupted = False
+        yield MarkDisrupted(group.key, group.podgroup.metadata.uid)
 
 
 def tell_started(group: GroupRecord) -> Iterator[Decision]:

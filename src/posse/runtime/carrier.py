@@ -19,6 +19,7 @@ from posse.engine.decisions import (
     Evict,
     GroupKey,
     GroupRef,
+    MarkDisrupted,
     ReportGroup,
     ReportPod,
     WarnGroup,
@@ -29,7 +30,13 @@ from posse.kinds.kind import Kind
 from posse.kinds.registry import POD
 from posse.model.timestamps import format_timestamp
 from posse.runtime.event_recorder import EventRecorder
-from posse.runtime.group_reports import group_note, group_status, object_kind, warning_note
+from posse.runtime.group_reports import (
+    disruption_status,
+    group_note,
+    group_status,
+    object_kind,
+    warning_note,
+)
 from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, scheduled
 from posse.runtime.skipping import skipping
 from posse.runtime.volume_carrier import bind_volumes
@@ -76,7 +83,7 @@ class Carrier:
         reports = [
             self._report(decision)
             for decision in done.decisions
-            if isinstance(decision, ReportPod)
+            if isinstance(decision, ReportPod | MarkDisrupted)
             or (isinstance(decision, ReportGroup) and decision.group not in withheld)
         ]
         for decision in done.decisions:
@@ -139,12 +146,14 @@ class Carrier:
             self._witness.volumes_refused(pod, refusal.node, refusal.reason)
         return [refusal for _, refusal in refused]
 
-    async def _report(self, report: ReportPod | ReportGroup) -> Lost | None:
+    async def _report(self, report: ReportPod | ReportGroup | MarkDisrupted) -> Lost | None:
         about = report.pod if isinstance(report, ReportPod) else report.group
         with skipping(type(report).__name__, about.namespace, about.name):
             try:
                 if isinstance(report, ReportPod):
                     await self._report_pod(report)
+                elif isinstance(report, MarkDisrupted):
+                    await self._mark(report)
                 else:
                     await self._report_group(report)
             except ApiError as error:
@@ -165,6 +174,12 @@ class Carrier:
         status = {"conditions": [condition], "nominatedNodeName": report.nominated_node or None}
         await self._set_status(POD, pod.namespace, pod.name, status, uid=pod.uid)
         self._recorder.record(not_scheduled(report))
+
+    async def _mark(self, mark: MarkDisrupted) -> None:
+        status = disruption_status(mark, format_timestamp(self._clock()))
+        if status is not None:
+            kind, group = object_kind(mark.group.form), mark.group
+            await self._set_status(kind, group.namespace, group.name, status, uid=mark.uid)
 
     async def _report_group(self, report: ReportGroup) -> None:
         group = report.group

@@ -6,8 +6,9 @@ event says it alone.
 
 from typing import Any
 
-from posse.engine.decisions import SCHEDULER_ERROR, Form, GroupKey, ReportGroup, WarnGroup
+from posse.engine.decisions import SCHEDULER_ERROR, Form, GroupKey, MarkDisrupted, ReportGroup, WarnGroup
 from posse.engine.group_forms import INITIALLY_SCHEDULED, VOLCANO_UNSCHEDULABLE
+from posse.engine.groups import DISRUPTION_TARGET
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
     COSCHEDULING_POD_GROUP,
@@ -28,6 +29,8 @@ _OBJECT_KINDS = {
     Form.VOLCANO: VOLCANO_POD_GROUP,
 }
 
+_WITH_CONDITIONS = frozenset({Form.NATIVE, Form.POSSE})
+
 
 def object_kind(form: Form) -> Kind:
     """Of what kind the object is that describes a group of this form."""
@@ -45,6 +48,22 @@ def group_status(report: ReportGroup, stamp: str) -> Json | None:
             return {"phase": _volcano_phase(report), "conditions": _volcano_conditions(report, stamp)}
         case _:
             return {"conditions": [_condition(report, INITIALLY_SCHEDULED, stamp, holds=report.scheduled)]}
+
+
+def disruption_status(mark: MarkDisrupted, stamp: str) -> Json | None:
+    """What changes in the status of a group that is evicted, or runs again; None if it has no such conditions."""
+    if mark.group.form not in _WITH_CONDITIONS:
+        return None
+    if not mark.message:
+        return {"conditions": [{"type": DISRUPTION_TARGET, "$patch": "delete"}]}
+    condition = {
+        "type": DISRUPTION_TARGET,
+        "status": "True",
+        "reason": "PreemptionByScheduler",
+        "message": mark.message,
+        "lastTransitionTime": stamp,
+    }
+    return {"conditions": [condition]}
 
 
 def group_note(report: ReportGroup) -> Note:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.engine.decisions import Evict
+from posse.engine.decisions import Evict, MarkDisrupted
 from posse.engine.engine import EngineOptions
 from posse.engine.events import EvictionFailed
 from posse.model.disruption_budget import (
@@ -77,6 +77,35 @@ def test_a_group_that_is_disrupted_as_a_whole_goes_entirely_or_not_at_all():
     assert evicted(driver.decide()) == ["m1", "m2"]
     alone = Driver(*nodes(3, cpu="1"), old, *members, low("x", "n3", 0), urgent_gang(1), *urgent(1))
     assert evicted(alone.decide()) == ["x"]
+
+
+def marks(decisions):
+    return [(d.group.name, bool(d.message)) for d in decisions if isinstance(d, MarkDisrupted)]
+
+
+def test_a_group_that_is_evicted_as_a_whole_is_marked_until_it_runs_again():
+    members = [pod(f"m{i}", cpu="1", on=f"n{i}", group="old", priority=0) for i in (1, 2)]
+    old = gang("old", minimum=2, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    driver = Driver(*nodes(2, cpu="1"), old, *members)
+    driver.decide()
+    driver.see(urgent_gang(1), *urgent(1))
+    assert marks(driver.decide()) == [("old", True)]
+    driver.lose(*members)
+    assert marks(driver.decide()) == []
+    again = [pod(f"again{i}", cpu="1", group="old", priority=0) for i in (1, 2)]
+    driver.see(node("n3", cpu="1"), *again)
+    decisions = driver.decide(after=5.0)
+    assert len(placements(decisions)) == 2
+    assert marks(decisions) == [("old", False)]
+
+
+def test_groups_whose_members_are_evicted_one_by_one_are_not_marked():
+    members = [pod(f"m{i}", cpu="1", on=f"n{i}", group="old", priority=0) for i in (1, 2)]
+    driver = Driver(*nodes(2, cpu="1"), gang("old", minimum=2), *members)
+    driver.see(urgent_gang(1), *urgent(1))
+    decisions = driver.decide()
+    assert len(evicted(decisions)) == 1
+    assert marks(decisions) == []
 
 
 def budget(allowed, **labels):

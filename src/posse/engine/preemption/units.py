@@ -55,7 +55,7 @@ def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) 
             unit_priority = priorities[group.key]
         if unit_priority >= priority:
             continue
-        if group is not None and _goes_as_one(group):
+        if group is not None and goes_as_one(group):
             members = tuple(member for member in group.members.values() if member.node)
             units[group.key] = Unit(members, unit_priority, is_group=True)
         else:
@@ -63,6 +63,6 @@ def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) 
     return sorted(units.values(), key=Unit.importance)
 
 
-def _goes_as_one(group: GroupRecord) -> bool:
+def goes_as_one(group: GroupRecord) -> bool:
     mode = group.podgroup.spec.disruption_mode if group.podgroup is not None else None
     return mode is not None and mode.all is not None
