@@ -64,7 +64,7 @@ class GroupTrials:
         if _policy(group) == "Never":
             return RoomSought(_NEVER)
         room = self._search(group).find()
-        return RoomSought(_message(room), room, sought=True)
+        return RoomSought(self._message(room), room, sought=True)
 
     def could_evict(self, group: GroupRecord) -> bool:
         """Whether anybody matters less, and groups like this one may have room made for them."""
@@ -92,6 +92,18 @@ class GroupTrials:
             _needed(members) if all(view.counts_by_resources for view in views) else (),
             looks_around=any(view.looks_around for view in views),
         )
+
+    def _message(self, room: Room | None) -> str:
+        if room is None:
+            return ""
+        if not room.victims:
+            nodes = dict.fromkeys(node for _, node in room.places)
+            ending = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
+            return f"pod group preemption: waiting for {ending} pods on its nodes to terminate."
+        pods = sum(len(unit.records) for unit in room.victims)
+        whole = sum(1 for unit in room.victims if len(unit.records) > 1)
+        groups = f" ({whole} whole groups among them)" if whole else ""
+        return f"pod group preemption: found a placement for podgroup, preempting {pods} victims{groups}."
 
     def _nominate(self, group: GroupRecord, places: Places) -> None:
         """Room is held where the group will go, and nowhere else."""
@@ -127,12 +139,3 @@ def _told(attempt: Attempt, message: str) -> Attempt:
 
 def _with(verdict: Verdict, message: str) -> Verdict:
     return replace(verdict, message=f"{verdict.message} {message}")
-
-
-def _message(room: Room | None) -> str:
-    if room is None:
-        return ""
-    if not room.victims:
-        return "pod group preemption: a placement is found for it; it waits for pods there to terminate."
-    pods = sum(len(unit.records) for unit in room.victims)
-    return f"pod group preemption: found a placement for podgroup, preempting {pods} victims."

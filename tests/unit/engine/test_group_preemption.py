@@ -154,6 +154,9 @@ def test_while_victims_are_ending_nobody_else_is_evicted():
     later = driver.decide(after=5.0)
     assert evicted(later) == []
     assert placements(later) == {}
+    much_later = driver.decide(after=310.0)
+    assert evicted(much_later) == []
+    assert group_reports(much_later)[0][3].endswith("waiting for 1 pods on its nodes to terminate.")
 
 
 def test_room_that_was_made_is_held_against_others():
