@@ -91,6 +91,10 @@ class Census:
             del self._label_classes[label_class.key]
 
     @property
+    def version(self) -> int:
+        return self._version
+
+    @property
     def has_queries(self) -> bool:
         return bool(self._queries)
 

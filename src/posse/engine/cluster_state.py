@@ -69,6 +69,16 @@ class PodRecord:
         return bool(self.pod.metadata.deletion_timestamp or self.evicted_for)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Usage:
+    """Requests on all nodes, in the form of the node table's own columns."""
+
+    requested: IntArray
+    scoring: IntArray
+    rows: list[int]
+    """Where there are any."""
+
+
 class ClusterState:
     def __init__(self, profiles: Mapping[str, Profile]) -> None:
         self.nodes = NodeTable()
@@ -108,26 +118,35 @@ class ClusterState:
     @contextmanager
     def lightened(self, records: Iterable[PodRecord]) -> Iterator[None]:
         """The nodes without the requests of these pods, which stay where they are in every other respect."""
-        freed, scoring = np.zeros_like(self.nodes.requested), np.zeros_like(self.nodes.scoring_requested)
-        for record in records:
-            row = self.nodes.row_of.get(record.node)
-            if row is None:
-                continue
-            for line, amount in record.pod_class.load.requests:
-                freed[line, row] += amount
-            for slot, amount in enumerate(record.pod_class.load.scoring_requests):
-                scoring[slot, row] += amount
-        rows = np.flatnonzero(freed.any(axis=0)).tolist()
-        self._add_usage(-freed, -scoring, rows)
+        usage = self.usage_of((record, record.node) for record in records)
+        self.add_usage(usage, -1)
         try:
             yield
         finally:
-            self._add_usage(freed, scoring, rows)
+            self.add_usage(usage, 1)
 
-    def _add_usage(self, requested: IntArray, scoring: IntArray, rows: Sequence[int]) -> None:
-        self.nodes.requested += requested
-        self.nodes.scoring_requested += scoring
-        self.nodes.touch_all(rows)
+    def usage_of(self, places: Iterable[tuple[PodRecord, str]]) -> Usage:
+        """What these pods request on these nodes, in all; nodes that are not known do not count."""
+        requested, scoring = np.zeros_like(self.nodes.requested), np.zeros_like(self.nodes.scoring_requested)
+        for record, node in places:
+            row = self.nodes.row_of.get(node)
+            if row is None:
+                continue
+            for line, amount in record.pod_class.load.requests:
+                requested[line, row] += amount
+            for slot, amount in enumerate(record.pod_class.load.scoring_requests):
+                scoring[slot, row] += amount
+        return Usage(requested, scoring, np.flatnonzero(requested.any(axis=0)).tolist())
+
+    def add_usage(self, usage: Usage, sign: int) -> None:
+        self.nodes.requested += sign * usage.requested
+        self.nodes.scoring_requested += sign * usage.scoring
+        self.nodes.touch_all(usage.rows)
+
+    def is_only_load(self, record: PodRecord) -> bool:
+        """Whether nobody would notice the pod on a node but for what it requests there."""
+        matched = self.census.has_queries and self.census.matched(record.labels)
+        return not (self._brought[record.pod_class] or matched)
 
     def pods_on(self, node: str) -> Iterable[PodRecord]:
         return self._pods_on.get(node, {}).values()

@@ -249,6 +249,7 @@ class Intake:
                 self.state.release(record)
             self.backlog.remove(record.ref.uid)
             record.pod_class, record.labels = after
+            self.nominations.note_changed(record)
             if node:
                 self.state.attach_by_name(record, node)
         self.state.dismiss(*before)

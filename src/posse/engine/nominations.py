@@ -5,8 +5,22 @@ While others are tried, nominated pods count as if they were on their nodes; not
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.cluster_state import ClusterState, PodRecord, Usage
+
+_FEW = 8
+"""Pods that are held one by one more quickly than in one sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """All that is held against pods of one priority, as long as `stamp` is the same."""
+
+    stamp: tuple[int, ...]
+    usage: Usage
+    singly: tuple[PodRecord, ...]
+    """Pods that count for more than their requests."""
 
 
 class Nominations:
@@ -14,16 +28,25 @@ class Nominations:
         self._state = state
         self._records: dict[str, PodRecord] = {}
         """Waiting pods with a nominated node, by uid."""
+        self._changes = 0
+        self._held: dict[int, _Held] = {}
+        """By priority."""
 
     def put(self, record: PodRecord, node: str) -> None:
         record.nominated = node
         self._records[record.ref.uid] = record
+        self._changes += 1
 
     def drop(self, record: PodRecord) -> None:
         """Let others have the room that was held, if any was."""
         if self._records.pop(record.ref.uid, None) is not None:
+            self._changes += 1
             self._state.note_improved(record.nominated)
         record.nominated = ""
+
+    def note_changed(self, record: PodRecord) -> None:
+        """The pod is of another class now."""
+        self._changes += record.ref.uid in self._records
 
     def to(self, node: str) -> list[PodRecord]:
         """The pods nominated to the node."""
@@ -36,11 +59,38 @@ class Nominations:
     @contextmanager
     def held(self, priority: int, trying: Collection[str]) -> Iterator[None]:
         """Hold the nominated room while pods of this priority are tried."""
-        holding = [r for uid, r in self._records.items() if r.priority >= priority and uid not in trying]
-        for record in holding:
+        if len(self._records) > _FEW and not any(uid in self._records for uid in trying):
+            held = self._all_held(priority)
+            usage, singly = held.usage, held.singly
+        else:
+            usage = None
+            singly = tuple(
+                r for uid, r in self._records.items() if r.priority >= priority and uid not in trying
+            )
+        if usage is not None:
+            self._state.add_usage(usage, 1)
+        for record in singly:
             self._state.reserve(record, record.nominated)
         try:
             yield
         finally:
-            for record in reversed(holding):
+            for record in reversed(singly):
                 self._state.unreserve(record, record.nominated)
+            if usage is not None:
+                self._state.add_usage(usage, -1)
+
+    def _all_held(self, priority: int) -> _Held:
+        state = self._state
+        stamp = (self._changes, state.nodes.description_version, state.census.version)
+        known = self._held.get(priority)
+        if (
+            known is not None
+            and known.stamp == stamp
+            and known.usage.requested.shape == state.nodes.requested.shape
+        ):
+            return known
+        holding = [record for record in self._records.values() if record.priority >= priority]
+        plain = [(record, record.nominated) for record in holding if state.is_only_load(record)]
+        singly = tuple(record for record in holding if not state.is_only_load(record))
+        held = self._held[priority] = _Held(stamp, state.usage_of(plain), singly)
+        return held
