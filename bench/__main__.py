@@ -5,12 +5,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import completeness, embedded_speed, engine_memory, engine_speed
+from bench import completeness, embedded_speed, engine_memory, engine_speed, preemption
 from bench.measuring import Figure
 from bench.report import show, write
 
 SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("The engine alone", engine_speed.measure),
+    ("Preemption, the engine alone", preemption.measure),
     ("Completeness of the search", completeness.measure),
     ("Memory of the engine", engine_memory.measure),
     ("The embedded cluster, in process", embedded_speed.measure),
