@@ -179,6 +179,14 @@ class Backlog:
         if waiting is not None and waiting.place is Place.PARKED:
             self._resume(waiting, now)
 
+    def resume_at(self, key: Key, time: float) -> None:
+        """The same, but its turn does not come before that time."""
+        waiting = self._entries.get(key)
+        if waiting is not None and waiting.place is Place.PARKED:
+            self._take_out(waiting)
+            waiting.ready_at = max(waiting.ready_at, time)
+            self._penalised.push((waiting.ready_at, *waiting.order()), waiting)
+
     def refused_groups(self) -> Collection[Waiting]:
         return self._refused_groups.values()
 

@@ -43,6 +43,9 @@ from posse.model.feature_gates import ALL_GATES, Gate, Gates
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
+_SETTLING_SECONDS = 1.0
+"""How long a group whose victims are ending waits before it looks for a place elsewhere that needs no more of them."""
+
 _MOST_PODS = 1000
 """Tried per call of decide, give or take a group, so that decisions reach the outside while the rest of a long queue is worked on."""
 
@@ -216,13 +219,21 @@ class Engine:
                 or (renewed and self._could_evict(subject, renewed))
             ):
                 for key in self._backlog.parked_for(subject):
-                    if not isinstance(key, GroupKey) or renewed or self._could_start(key):
+                    if isinstance(key, GroupKey):
+                        self._wake_group(key, now, is_renewed=bool(renewed))
+                    else:
                         self._backlog.resume(key, now)
 
-    def _could_start(self, key: GroupKey) -> bool:
+    def _wake_group(self, key: GroupKey, now: float, *, is_renewed: bool) -> None:
         """That one member fits somewhere is not enough to try a gang which lacks room for many."""
         group = self._known.groups.get(key)
-        return group is not None and could_start(self._known.state, group)
+        if group is None or not (is_renewed or could_start(self._known.state, group)):
+            return
+        if group.victims:
+            # The last of them may be about to go; then it has the room that was made for it.
+            self._backlog.resume_at(key, now + _SETTLING_SECONDS)
+        else:
+            self._backlog.resume(key, now)
 
     def _could_evict(self, subject: Subject, rows: Sequence[int]) -> bool:
         """Whether these nodes would take the pods if those that are there made way."""

@@ -244,3 +244,27 @@ def test_a_pod_that_wants_the_victim_of_a_group_leaves_it_to_the_group():
     driver.see(node("n3", cpu="1"))
     driver.lose(*victims)
     assert len(driver.bind(after=60.0)) == 3
+
+
+def test_members_take_the_room_that_was_made_for_them_though_other_room_becomes_free_first():
+    there = [low("a", "n2"), low("b", "n3")]
+    blocker = pod("high", cpu="1", on="n1", priority=HIGH)
+    driver = Driver(*nodes(3, cpu="1"), blocker, *there, urgent_gang(), *urgent(2))
+    driver.decide()
+    driver.lose(blocker)
+    assert driver.bind(after=30.0) == {}
+    driver.lose(there[0])
+    assert driver.bind(after=0.01) == {}
+    driver.lose(there[1])
+    assert sorted(driver.bind(after=0.01).values()) == ["n2", "n3"]
+
+
+def test_members_go_elsewhere_if_that_needs_no_more_victims_and_theirs_take_their_time():
+    there = [low("a", "n2"), low("b", "n3")]
+    blocker = pod("high", cpu="1", on="n1", priority=HIGH)
+    driver = Driver(*nodes(3, cpu="1"), blocker, *there, urgent_gang(), *urgent(2))
+    driver.decide()
+    driver.lose(blocker)
+    driver.lose(there[0])
+    driver.decide(after=30.0)
+    assert len(driver.bind(after=1.0)) == 2
