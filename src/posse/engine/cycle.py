@@ -188,9 +188,9 @@ def _own_verdicts(short: Sequence[Shortfall]) -> tuple[tuple[PodRecord, Verdict]
 
 def _objection(state: ClusterState, group: GroupRecord) -> str:
     """What a rule of the group's profile has against where its members are now; empty if nothing."""
-    placed = [record for record in group.members.values() if record.node in state.nodes.row_of]
-    rules = state.profile(placed[0].pod_class).group_rules if placed else ()
-    if not rules:
+    rules = state.profile(next(iter(group.members.values())).pod_class).group_rules
+    placed = [r for r in group.members.values() if r.node in state.nodes.row_of] if rules else []
+    if not placed:
         return ""
     rows = np.array([state.nodes.row_of[record.node] for record in placed])
     placement = GroupPlacement(group.key.namespace, group.key.name, rows)

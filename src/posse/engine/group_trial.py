@@ -107,6 +107,8 @@ class GroupTrials:
 
     def _nominate(self, group: GroupRecord, places: Places) -> None:
         """Room is held where the group will go, and nowhere else."""
+        if not places and not any(record.nominated for record in group.members.values()):
+            return
         nodes = {record.ref.uid: node for record, node in places}
         for record in group.members.values():
             node = nodes.get(record.ref.uid, "")

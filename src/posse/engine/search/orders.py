@@ -19,8 +19,14 @@ MemberClass = tuple[Subject, list[PodRecord]]
 def classes_of(state: ClusterState, members: Sequence[PodRecord]) -> list[MemberClass]:
     """Members that are alike together, the class of the oldest member first."""
     classes: dict[Subject, list[PodRecord]] = {}
+    before: PodRecord | None = None
+    alike: list[PodRecord] = []
     for record in members:
-        classes.setdefault(state.subject(record), []).append(record)
+        # Mostly the same as for the one before, which is quicker to see than to work out.
+        if before is None or record.pod_class is not before.pod_class or record.labels is not before.labels:
+            alike = classes.setdefault(state.subject(record), [])
+        alike.append(record)
+        before = record
     return list(classes.items())
 
 
