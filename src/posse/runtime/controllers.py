@@ -13,7 +13,7 @@ from posse.controllers.podgroup_protection import PodGroupProtection, Release
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import EVENT, KINDS, NAMESPACE, POD, POD_GROUP
-from posse.runtime.following import Follower, Json
+from posse.runtime.following import Follower, Json, attend
 from posse.runtime.skipping import skipping
 
 log = logging.getLogger(__name__)
@@ -44,14 +44,7 @@ class Controllers:
 
     async def run(self) -> None:
         """Control until cancelled. Nothing is concluded before everything that exists has been seen."""
-        for follower in self._followers:
-            await follower.sync()
-        async with asyncio.TaskGroup() as tasks:
-            for follower in self._followers:
-                tasks.create_task(follower.follow())
-            tasks.create_task(self._release_groups())
-            tasks.create_task(self._empty_namespaces())
-            tasks.create_task(self._sweep_events())
+        await attend(self._followers, self._release_groups, self._empty_namespaces, self._sweep_events)
 
     # PodGroup protection
 

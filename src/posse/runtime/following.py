@@ -5,7 +5,7 @@ Whatever the watch misses shows in the next list: what is no longer there is tol
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from posse.apiserver.transport import Transport
@@ -76,6 +76,17 @@ class Follower:
     def _tell(self, listener: Listener, obj: Json) -> None:
         with skipping(self._kind.name, *_place(obj)):
             listener(obj)
+
+
+async def attend(followers: Sequence[Follower], *works: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Follow all of these for ever, and do the works beside it, which begin when everything there is has been seen."""
+    for follower in followers:
+        await follower.sync()
+    async with asyncio.TaskGroup() as tasks:
+        for follower in followers:
+            tasks.create_task(follower.follow())
+        for work in works:
+            tasks.create_task(work())
 
 
 def _place(obj: Json) -> tuple[str, str]:

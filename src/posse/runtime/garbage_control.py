@@ -11,7 +11,7 @@ from posse.kinds.errors import NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import EVENT, KINDS
 from posse.runtime.controllers import attempt
-from posse.runtime.following import Follower, Json
+from posse.runtime.following import Follower, Json, attend
 
 # Events own nothing, are owned by nobody and are many.
 COLLECTED_KINDS = tuple(kind for kind in KINDS if kind.stored is kind and kind is not EVENT)
@@ -28,12 +28,7 @@ class GarbageControl:
 
     async def run(self) -> None:
         """Collect until cancelled. Nothing is concluded before everything that exists has been seen."""
-        for follower in self._followers:
-            await follower.sync()
-        async with asyncio.TaskGroup() as tasks:
-            for follower in self._followers:
-                tasks.create_task(follower.follow())
-            tasks.create_task(self._collect())
+        await attend(self._followers, self._collect)
 
     def _follower(self, kind: Kind) -> Follower:
         def on_seen(obj: Json) -> None:

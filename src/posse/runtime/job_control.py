@@ -17,7 +17,7 @@ from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.registry import JOB, POD
 from posse.kubelet.timers import Timers
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
-from posse.runtime.following import Follower, Json
+from posse.runtime.following import Follower, Json, attend
 from posse.runtime.skipping import skipping
 
 log = logging.getLogger(__name__)
@@ -44,13 +44,7 @@ class JobControl:
 
     async def run(self) -> None:
         """Control until cancelled. Nothing is concluded before everything that exists has been seen."""
-        for follower in self._followers:
-            await follower.sync()
-        async with asyncio.TaskGroup() as tasks:
-            for follower in self._followers:
-                tasks.create_task(follower.follow())
-            tasks.create_task(self._recorder.run())
-            tasks.create_task(self._reconcile())
+        await attend(self._followers, self._recorder.run, self._reconcile)
 
     def _see_job(self, job: Json) -> None:
         self._controller.see_job(job)

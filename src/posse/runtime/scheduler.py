@@ -20,7 +20,7 @@ from posse.runtime.carrier import Carrier
 from posse.runtime.decision_log import DecisionLog
 from posse.runtime.event_recorder import EventRecorder
 from posse.runtime.followed_kinds import FOLLOWED_KINDS
-from posse.runtime.following import Follower, Json
+from posse.runtime.following import Follower, Json, attend
 from posse.runtime.metrics import Metrics
 from posse.runtime.witness import Round, Witnesses
 
@@ -48,14 +48,7 @@ class SchedulerLoop:
 
     async def run(self) -> None:
         """Schedule until cancelled. Nothing is decided before everything that exists has been seen."""
-        for follower in self._followers:
-            await follower.sync()
-        async with asyncio.TaskGroup() as tasks:
-            for follower in self._followers:
-                tasks.create_task(follower.follow())
-            tasks.create_task(self._recorder.run())
-            tasks.create_task(self._carry_out())
-            tasks.create_task(self._decide())
+        await attend(self._followers, self._recorder.run, self._carry_out, self._decide)
 
     async def _decide(self) -> None:
         while True:

@@ -26,7 +26,7 @@ from posse.kubelet.writes import (
     Write,
 )
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
-from posse.runtime.following import Follower, Json
+from posse.runtime.following import Follower, Json, attend
 from posse.runtime.skipping import skipping
 
 log = logging.getLogger(__name__)
@@ -52,13 +52,7 @@ class SimulatedNodes:
 
     async def run(self) -> None:
         """Drive the nodes until cancelled."""
-        for follower in self._followers:
-            await follower.sync()
-        async with asyncio.TaskGroup() as tasks:
-            for follower in self._followers:
-                tasks.create_task(follower.follow())
-            tasks.create_task(self._recorder.run())
-            tasks.create_task(self._write_what_is_due())
+        await attend(self._followers, self._recorder.run, self._write_what_is_due)
 
     def _see_node(self, node: Json) -> None:
         self._fleet.see_node(node, self._clock())

@@ -14,7 +14,7 @@ from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STO
 from posse.model.decoding import ShapeError, decode
 from posse.model.volume import PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.runtime.controllers import attempt
-from posse.runtime.following import Follower, Json
+from posse.runtime.following import Follower, Json, attend
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +32,7 @@ class VolumeControl:
 
     async def run(self) -> None:
         """Control until cancelled. Nothing is concluded before everything that exists has been seen."""
-        for follower in self._followers:
-            await follower.sync()
-        async with asyncio.TaskGroup() as tasks:
-            for follower in self._followers:
-                tasks.create_task(follower.follow())
-            tasks.create_task(self._bind())
+        await attend(self._followers, self._bind)
 
     async def _bind(self) -> None:
         while True:
