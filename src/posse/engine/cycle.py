@@ -73,8 +73,9 @@ def probe_group(state: ClusterState, group: GroupRecord) -> Probe:
 def _attempt(state: ClusterState, group: GroupRecord) -> tuple[Attempt, Draft | None]:
     """Where the group fits, its pods are in the draft, which is still open."""
     members = group.unattached()
-    if missing := missing_resources(state, group):
-        return _refused_together(members, Verdict(Code.UNSCHEDULABLE, missing, proof=Proof())), None
+    missing = missing_resources(state, group)
+    if missing is not None:
+        return _refused_together(members, missing), None
     nominated = _in_nominated_places(state, group, members)
     if nominated is not None:
         return _accepted(state, group, nominated)

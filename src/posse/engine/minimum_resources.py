@@ -6,16 +6,17 @@ from posse.engine.cluster_state import ClusterState
 from posse.engine.groups import GroupRecord
 from posse.engine.resources import amounts
 from posse.engine.shortfall import amount_text
+from posse.engine.verdict import Code, Proof, Verdict
 from posse.model.quantity import QuantityError
 
 
-def missing_resources(state: ClusterState, group: GroupRecord) -> str:
-    """What the cluster has too little of, in words; empty if there is enough."""
+def missing_resources(state: ClusterState, group: GroupRecord) -> Verdict | None:
+    """What the cluster has too little of; None if there is enough."""
     nodes = state.nodes
     try:
         minimum = amounts(group.minimum_resources)
     except QuantityError as error:
-        return f"its minResources cannot be read: {error}."
+        return Verdict(Code.UNRESOLVABLE, f"its minResources cannot be read: {error}.", proof=Proof())
     for name, wanted in minimum.items():
         index = nodes.resource_index.get(name)
         free = 0
@@ -24,8 +25,9 @@ def missing_resources(state: ClusterState, group: GroupRecord) -> str:
             free += _taken_by_members(group, index)
         if free < wanted:
             asked, left = amount_text(name, wanted), amount_text(name, free)
-            return f"its minResources ask for {asked} of {name}, and the cluster has {left} free for it."
-    return ""
+            text = f"its minResources ask for {asked} of {name}, and the cluster has {left} free for it."
+            return Verdict(Code.UNSCHEDULABLE, text, proof=Proof())
+    return None
 
 
 def _taken_by_members(group: GroupRecord, index: int) -> int:

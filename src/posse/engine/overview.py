@@ -17,7 +17,7 @@ class GroupSummary:
     minimum: int
     members: int
     state: str
-    """Scheduled, BelowMinimum, Waiting (it can be tried, but does not fit), or why it is not tried."""
+    """Scheduled, Finished, BelowMinimum, Waiting (it can be tried, but does not fit), or why it is not tried."""
     message: str
 
 
@@ -46,6 +46,8 @@ def _summary(group: GroupRecord) -> GroupSummary:
     state, message = ("Waiting", group.reported[1])
     if group.scheduled and group.attached_count >= group.minimum:
         state, message = ("Scheduled", "")
+    elif group.has_completed_members and not group.members:
+        state, message = ("Finished", "")
     elif group.has_fallen_short and (hold is None or hold.reason == WAITING_FOR_PODS):
         left = f"{group.attached_count} of the {group.minimum} pods that must run together are left"
         state, message = (BELOW_MINIMUM, left)

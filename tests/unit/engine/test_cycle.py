@@ -203,6 +203,8 @@ def test_minimum_resources_that_cannot_be_read_or_that_no_node_has_refuse_the_gr
     state = state_of(*nodes(2, cpu="2"))
     group = group_of_pods(state, gang(minimum=2), *pods(2, cpu="1"))
     group.minimum_resources = {"cpu": "much"}
-    assert "cannot be read" in try_group(state, group).verdict.message
+    unreadable = try_group(state, group).verdict
+    assert "cannot be read" in unreadable.message
+    assert unreadable.code is Code.UNRESOLVABLE
     group.minimum_resources = {"nvidia.com/gpu": "1"}
     assert "has 0 free for it" in try_group(state, group).verdict.message

@@ -1,5 +1,5 @@
 from posse.engine.backlog import Place
-from tests.builders import gang, node, nodes, pod, pods
+from tests.builders import changed, gang, node, nodes, pod, pods
 from tests.driving import Driver
 
 
@@ -53,3 +53,13 @@ def test_a_started_gang_that_lost_members_is_not_shown_as_scheduled():
     driver.decide()
     driver.lose(first)
     assert summaries(driver)["g1"][0] == "BelowMinimum"
+
+
+def test_a_gang_all_of_whose_members_have_succeeded_is_shown_as_finished():
+    started = pods(2, group="g1")
+    driver = Driver(*nodes(2), gang(minimum=2), *started)
+    driver.bind_and_confirm(*started)
+    for one in started:
+        driver.see(changed(one, status={"phase": "Succeeded"}))
+    driver.decide()
+    assert summaries(driver)["g1"][0] == "Finished"
