@@ -7,12 +7,14 @@ import json
 import re
 import ssl
 from collections.abc import Callable
+from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any
 from urllib.parse import quote
 
 from posse.cli.access import Access
 from posse.cli.problems import Problem
+from posse.kinds.discovered import GROUPS_PATH, Discovered, paths_to_ask
 from posse.kinds.kind import Kind
 
 Json = dict[str, Any]
@@ -42,6 +44,11 @@ class ApiClient:
     @property
     def default_namespace(self) -> str:
         return self._access.namespace
+
+    @cached_property
+    def served(self) -> Discovered:
+        """What the cluster has, asked once."""
+        return Discovered(self.get(path) for path in paths_to_ask(self.get(GROUPS_PATH)))
 
     def close(self) -> None:
         self._connection.close()

@@ -31,7 +31,7 @@ from posse.runtime.group_reports import object_kind
 Json = dict[str, Any]
 
 PAGE = 500
-NOT_FOUND, GONE = 404, 410
+GONE = 410
 
 
 @dataclass(slots=True)
@@ -118,19 +118,15 @@ def survey_cluster(client: ApiClient, options: EngineOptions) -> Survey:
 def listed(
     client: ApiClient, kind: Kind, namespace: str | None, tell: Callable[[str], None]
 ) -> Iterator[Json]:
-    """All objects of a kind in their stored form, from the first of its versions that is served; None: everywhere."""
-    for version in kind.versions:
-        try:
-            for number, item in enumerate(_pages(client, path_of(kind, version, namespace))):
-                if number % PAGE == 0:
-                    tell(f"Reading {kind.plural}: {number:,}")
-                # Items of a list do not say what they are.
-                yield to_storage(kind, item | {"apiVersion": kind.api_version_of(version), "kind": kind.name})
-        except Refused as refusal:
-            if refusal.code != NOT_FOUND:
-                raise
-        else:
-            return
+    """All objects of a kind in their stored form, in whichever version it is served; of namespace None: everywhere."""
+    version = client.served.version_of(kind)
+    if version is None:
+        return
+    for number, item in enumerate(_pages(client, path_of(kind, version, namespace))):
+        if number % PAGE == 0:
+            tell(f"Reading {kind.plural}: {number:,}")
+        # Items of a list do not say what they are.
+        yield to_storage(kind, item | {"apiVersion": kind.api_version_of(version), "kind": kind.name})
 
 
 def _pages(client: ApiClient, path: str) -> Iterator[Json]:

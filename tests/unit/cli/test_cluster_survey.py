@@ -11,9 +11,18 @@ from posse.cli.survey import PAGE, listed, survey_cluster
 from posse.engine.decisions import Form, GroupKey
 from posse.engine.engine import EngineOptions
 from posse.engine.situations import State
+from posse.kinds.discovered import Discovered
 from posse.kinds.registry import POD, POD_GROUP
 
 PODS, NODES = "/api/v1/pods", "/api/v1/nodes"
+
+
+def serving(paths):
+    groups = [path.removeprefix("/api/").removeprefix("/apis/").rpartition("/") for path in paths]
+    return Discovered(
+        {"groupVersion": group_version, "resources": [{"name": plural}]}
+        for group_version, _, plural in groups
+    )
 
 
 class FakeClient:
@@ -23,13 +32,12 @@ class FakeClient:
         self.lists = lists
         self.forgets_after = forgets_after
         self.asked = []
+        self.served = serving(lists)
 
     def get(self, path):
         self.asked.append(path)
         parts = urlsplit(path)
         query = parse_qs(parts.query)
-        if parts.path not in self.lists:
-            raise Refused({"code": 404, "reason": "NotFound"})
         items = self.lists[parts.path]
         if not query:
             return {"metadata": {}, "items": items}
@@ -122,8 +130,10 @@ def test_long_lists_come_in_pages(forgets_after):
     assert f"Reading pods: {PAGE}" in told
 
 
-def test_refusals_other_than_absence_are_told():
+def test_refusals_are_told():
     class Forbidding:
+        served = serving(["/apis/scheduling.k8s.io/v1beta1/podgroups"])
+
         def get(self, path):
             raise Refused({"code": 403, "reason": "Forbidden", "message": "no"})
 
