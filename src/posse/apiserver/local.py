@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from posse.apiserver.committer import Committer
-from posse.apiserver.requests import DeleteOptions, Listing, Patch, Selection, WriteOptions
+from posse.apiserver.requests import DeleteOptions, Selection, WriteOptions
 from posse.apiserver.service import ApiService
-from posse.apiserver.transport import Binding
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Json, Kind
-from posse.store.change_log import WatchEvent
+from posse.transport.objects import Listing, ShownJson, WatchEvent
+from posse.transport.patches import Patch
+from posse.transport.transport import Binding
 
 
 class LocalTransport:
@@ -24,7 +25,8 @@ class LocalTransport:
     async def list(
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing:
-        return self._service.list(kind, namespace, Selection(labels, fields))
+        listing = self._service.list(kind, namespace, Selection(labels, fields))
+        return Listing([ShownJson(stored.obj) for stored in listing.stored], listing.resource_version)
 
     async def watch(
         self,
@@ -44,7 +46,7 @@ class LocalTransport:
                 await ready.wait()
                 ready.clear()
                 if events := subscription.drain():
-                    yield events
+                    yield [WatchEvent(event.type, ShownJson(event.obj)) for event in events]
         finally:
             subscription.close()
 

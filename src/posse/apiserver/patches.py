@@ -1,7 +1,6 @@
 """Which kind of patch a media type means, and applying it. How each works is for posse.kinds.patching."""
 
 from posse.apiserver.incoming import nested_too_deeply
-from posse.apiserver.requests import Patch
 from posse.kinds.conversion import version_of
 from posse.kinds.errors import bad_request, unprocessable, unsupported_media_type
 from posse.kinds.kind import Json, Kind
@@ -12,10 +11,8 @@ from posse.kinds.patching import (
     merge_patch,
     strategic_merge_patch,
 )
+from posse.transport.patches import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
 
-JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 SUPPORTED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
 
 

@@ -46,18 +46,6 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
-    """A patch body with the media type that says how it is meant; `body` is a list for JSON patches.
-
-    It is written for the object as it looks in `version`, the one that is stored when none is given.
-    """
-
-    media_type: str
-    body: Any
-    version: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """One page of objects. `remaining` counts what is left after this page when that is known cheaply."""
 

@@ -14,7 +14,7 @@ from posse.apiserver.deleting import check_preconditions, deletion_answer, depar
 from posse.apiserver.incoming import accept, check_place, in_version
 from posse.apiserver.kind_store import KindStore, key_of, resource_of
 from posse.apiserver.patches import patched
-from posse.apiserver.requests import DeleteOptions, Listing, Patch, Selection, WriteOptions
+from posse.apiserver.requests import DeleteOptions, Listing, Selection, WriteOptions
 from posse.apiserver.selecting import listing, predicate
 from posse.apiserver.server_metadata import carry_over, generated_name, stamp_created
 from posse.apiserver.watching import Subscription
@@ -30,6 +30,7 @@ from posse.store.change_log import Interest
 from posse.store.errors import HistoryExpired
 from posse.store.objects import Stored
 from posse.store.store import Store
+from posse.transport.patches import Patch
 
 EVERYTHING = Selection()
 PLAIN_DELETE = DeleteOptions()

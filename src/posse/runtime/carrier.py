@@ -10,9 +10,6 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
-from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
-from posse.apiserver.requests import Patch
-from posse.apiserver.transport import Binding, Transport
 from posse.engine.decisions import (
     Bind,
     BindVolumes,
@@ -41,6 +38,8 @@ from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted,
 from posse.runtime.skipping import skipping
 from posse.runtime.volume_carrier import bind_volumes
 from posse.runtime.witness import Round, Witness
+from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
+from posse.transport.transport import Binding, Transport
 
 log = logging.getLogger(__name__)
 

@@ -4,9 +4,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from posse.apiserver.patches import MERGE_PATCH
-from posse.apiserver.requests import Patch
-from posse.apiserver.transport import Transport
 from posse.controllers.event_expiry import EventExpiry
 from posse.controllers.namespace_deletion import DeleteObject, LetGo, Step, is_terminating, next_steps
 from posse.controllers.podgroup_protection import PodGroupProtection, Release
@@ -15,6 +12,8 @@ from posse.kinds.kind import Kind
 from posse.kinds.registry import EVENT, KINDS, NAMESPACE, POD, POD_GROUP
 from posse.runtime.following import Follower, Json, attend
 from posse.runtime.skipping import skipping
+from posse.transport.patches import MERGE_PATCH, Patch
+from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 

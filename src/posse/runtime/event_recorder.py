@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from posse.apiserver.transport import Transport
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import EVENT
 from posse.model.timestamps import format_micro_timestamp, format_timestamp
 from posse.runtime.skipping import skipping
+from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 

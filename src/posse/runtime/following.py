@@ -1,43 +1,65 @@
-"""Keeps somebody told of every object of a kind, as JSON: a list first, then a watch, and a new list when it breaks.
+"""Keeps somebody told of every object of a kind: a list first, then a watch, and a new list when that breaks.
 
 Whatever the watch misses shows in the next list: what is no longer there is told as gone.
 """
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from posse.apiserver.transport import Transport
 from posse.kinds.errors import EXPIRED, ApiError
 from posse.kinds.kind import Kind
+from posse.model.decoding import ShapeError
+from posse.model.meta import ApiObject
 from posse.runtime.skipping import skipping
+from posse.transport.objects import Shown
+from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1.0
 
 Json = dict[str, Any]
-Listener = Callable[[Json], None]
+T = TypeVar("T")
+S = TypeVar("S", bound=ApiObject)
+Place = tuple[str, str]
+"""Namespace, empty for none, and name."""
 
 
-class Follower:
-    def __init__(self, transport: Transport, kind: Kind, on_seen: Listener, on_gone: Listener) -> None:
+class Following(ABC, Generic[T]):
+    """What both followers do; they differ in the form in which objects are told."""
+
+    def __init__(
+        self, transport: Transport, kind: Kind, on_seen: Callable[[T], None], on_gone: Callable[[T], None]
+    ) -> None:
         self._transport = transport
         self._kind = kind
         self._on_seen = on_seen
         self._on_gone = on_gone
-        self._known: dict[tuple[str, str], Json] = {}
+        self._known: dict[Place, T] = {}
         self._version = ""
+
+    @abstractmethod
+    def _form(self, shown: Shown) -> T:
+        """ShapeError: it cannot be read."""
+
+    @abstractmethod
+    def _place(self, obj: T) -> Place: ...
+
+    @abstractmethod
+    def _uid(self, obj: T) -> str: ...
 
     async def sync(self) -> None:
         """Tell everything there is now, and what has gone since the last time."""
         listing = await self._transport.list(self._kind)
-        present = {_place(obj) for obj in listing.items}
+        read = [self._read(shown) for shown in listing.shown]
+        present = {place for place, _ in read}
         for place in [place for place in self._known if place not in present]:
-            self._tell(self._on_gone, self._known.pop(place))
-        for obj in listing.items:
-            self._see(obj)
+            self._lose(place, None)
+        for place, obj in read:
+            self._see(place, obj)
         self._version = listing.resource_version
 
     async def follow(self) -> None:
@@ -59,26 +81,83 @@ class Follower:
     async def _follow_once(self) -> None:
         async for batch in self._transport.watch(self._kind, self._version):
             for event in batch:
+                place, obj = self._read(event.shown)
                 if event.type == "DELETED":
-                    self._known.pop(_place(event.obj), None)
-                    self._tell(self._on_gone, event.obj)
-                elif event.type != "BOOKMARK":
-                    self._see(event.obj)
-                self._version = event.resource_version
+                    self._lose(place, obj)
+                else:
+                    self._see(place, obj)
 
-    def _see(self, obj: Json) -> None:
-        previous = self._known.get(_place(obj))
-        if previous is not None and previous["metadata"].get("uid") != obj["metadata"].get("uid"):
-            self._tell(self._on_gone, previous)
-        self._known[_place(obj)] = obj
-        self._tell(self._on_seen, obj)
+    def _read(self, shown: Shown) -> tuple[Place, T | None]:
+        """One object that cannot be read is left out; it never stops the others."""
+        try:
+            obj = self._form(shown)
+        except ShapeError as error:
+            place = _place_in(shown.obj)
+            log.warning("ignoring %s %s: %s", self._kind.name, "/".join(filter(None, place)), error)
+            return place, None
+        return self._place(obj), obj
 
-    def _tell(self, listener: Listener, obj: Json) -> None:
-        with skipping(self._kind.name, *_place(obj)):
+    def _see(self, place: Place, obj: T | None) -> None:
+        if obj is None:
+            return
+        previous = self._known.get(place)
+        if previous is not None and self._uid(previous) != self._uid(obj):
+            self._tell(self._on_gone, place, previous)
+        self._known[place] = obj
+        self._tell(self._on_seen, place, obj)
+
+    def _lose(self, place: Place, last: T | None) -> None:
+        """Tell the last state of it, as far as that is known."""
+        known = self._known.pop(place, None)
+        gone = known if last is None else last
+        if gone is not None:
+            self._tell(self._on_gone, place, gone)
+
+    def _tell(self, listener: Callable[[T], None], place: Place, obj: T) -> None:
+        with skipping(self._kind.name, *place):
             listener(obj)
 
 
-async def attend(followers: Sequence[Follower], *works: Callable[[], Coroutine[Any, Any, None]]) -> None:
+class Follower(Following[Json]):
+    """Tells objects as JSON."""
+
+    def _form(self, shown: Shown) -> Json:
+        return shown.obj
+
+    def _place(self, obj: Json) -> Place:
+        return _place_in(obj)
+
+    def _uid(self, obj: Json) -> str:
+        return str(obj["metadata"].get("uid", ""))
+
+
+class StructFollower(Following[S]):
+    """Tells objects as structs, which take less room and time."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        kind: Kind,
+        on_seen: Callable[[S], None],
+        on_gone: Callable[[S], None],
+        struct: type[S],
+    ) -> None:
+        super().__init__(transport, kind, on_seen, on_gone)
+        self._struct = struct
+
+    def _form(self, shown: Shown) -> S:
+        return shown.read(self._struct)
+
+    def _place(self, obj: S) -> Place:
+        return obj.metadata.namespace, obj.metadata.name
+
+    def _uid(self, obj: S) -> str:
+        return obj.metadata.uid
+
+
+async def attend(
+    followers: Sequence[Following[Any]], *works: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
     """Follow all of these for ever, and do the works beside it, which begin when everything there is has been seen."""
     for follower in followers:
         await follower.sync()
@@ -89,5 +168,5 @@ async def attend(followers: Sequence[Follower], *works: Callable[[], Coroutine[A
             tasks.create_task(work())
 
 
-def _place(obj: Json) -> tuple[str, str]:
+def _place_in(obj: Json) -> Place:
     return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]

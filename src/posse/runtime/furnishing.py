@@ -6,11 +6,11 @@ What exists already is left as it is, so a restart changes nothing.
 import asyncio
 from collections.abc import Sequence
 
-from posse.apiserver.transport import Transport
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Json, Kind
 from posse.kinds.registry import NODE
 from posse.kubelet.nodes import Level, missing_nodes
+from posse.transport.transport import Transport
 
 # Enough for one group commit to be worth its while, little enough to stay responsive in between.
 CREATED_TOGETHER = 1000

@@ -3,15 +3,14 @@
 import asyncio
 from collections.abc import Iterable
 
-from posse.apiserver.patches import MERGE_PATCH
-from posse.apiserver.requests import Patch
-from posse.apiserver.transport import Transport
 from posse.controllers.garbage_collection import Amend, Collect, GarbageCollector, Place, Step
 from posse.kinds.errors import NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import EVENT, KINDS
 from posse.runtime.controllers import attempt
 from posse.runtime.following import Follower, Json, attend
+from posse.transport.patches import MERGE_PATCH, Patch
+from posse.transport.transport import Transport
 
 # Events own nothing, are owned by nobody and are many.
 COLLECTED_KINDS = tuple(kind for kind in KINDS if kind.stored is kind and kind is not EVENT)

@@ -8,9 +8,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from posse.apiserver.patches import STRATEGIC_MERGE_PATCH
-from posse.apiserver.requests import Patch
-from posse.apiserver.transport import Transport
 from posse.controllers.jobs.controller import JobController, Plan
 from posse.controllers.jobs.pods import TRACKING_FINALIZER, JobPod
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
@@ -19,6 +16,8 @@ from posse.kubelet.timers import Timers
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
 from posse.runtime.following import Follower, Json, attend
 from posse.runtime.skipping import skipping
+from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
+from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 

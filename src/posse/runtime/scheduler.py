@@ -10,19 +10,18 @@ import logging
 import time
 from collections.abc import Callable
 
-from posse.apiserver.transport import Transport
 from posse.engine.engine import Engine
 from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
-from posse.model.decoding import ShapeError, decode
 from posse.runtime.carrier import Carrier
 from posse.runtime.decision_log import DecisionLog
 from posse.runtime.event_recorder import EventRecorder
 from posse.runtime.followed_kinds import FOLLOWED_KINDS
-from posse.runtime.following import Follower, Json, attend
+from posse.runtime.following import StructFollower, attend
 from posse.runtime.metrics import Metrics
 from posse.runtime.witness import Round, Witnesses
+from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
@@ -92,21 +91,13 @@ class SchedulerLoop:
         self._engine.absorb(event)
         self._something_happened.set()
 
-    def _follower(self, transport: Transport, kind: Kind, struct: type[ClusterObject]) -> Follower:
-        def on_seen(obj: Json) -> None:
-            self._absorb_object(struct, obj, Observed)
+    def _follower(
+        self, transport: Transport, kind: Kind, struct: type[ClusterObject]
+    ) -> StructFollower[ClusterObject]:
+        def on_seen(obj: ClusterObject) -> None:
+            self._absorb(Observed(obj))
 
-        def on_gone(obj: Json) -> None:
-            self._absorb_object(struct, obj, Vanished)
+        def on_gone(obj: ClusterObject) -> None:
+            self._absorb(Vanished(obj))
 
-        return Follower(transport, kind, on_seen, on_gone)
-
-    def _absorb_object(
-        self, struct: type[ClusterObject], obj: Json, event: type[Observed] | type[Vanished]
-    ) -> None:
-        """One object that cannot be read is left out; it never stops the others."""
-        try:
-            self._absorb(event(decode(struct, obj)))
-        except ShapeError as error:
-            name = "/".join((obj["metadata"].get("namespace", ""), obj["metadata"]["name"]))
-            log.warning("ignoring %s %s: %s", struct.__name__, name, error)
+        return StructFollower(transport, kind, on_seen, on_gone, struct)

@@ -8,9 +8,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from posse.apiserver.patches import MERGE_PATCH
-from posse.apiserver.requests import Patch
-from posse.apiserver.transport import Transport
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.registry import LEASE, NODE, POD
 from posse.kubelet.fleet import Fleet
@@ -28,6 +25,8 @@ from posse.kubelet.writes import (
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
 from posse.runtime.following import Follower, Json, attend
 from posse.runtime.skipping import skipping
+from posse.transport.patches import MERGE_PATCH, Patch
+from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 

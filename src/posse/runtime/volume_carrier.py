@@ -5,14 +5,13 @@ Binding the claim itself is left to whoever binds claims in the cluster; the sch
 
 from typing import Any
 
-from posse.apiserver.patches import MERGE_PATCH
-from posse.apiserver.requests import Patch
-from posse.apiserver.transport import Transport
 from posse.engine.decisions import BindVolumes, KeepVolume, ProvisionVolume
 from posse.engine.events import BindRefused
 from posse.engine.volumes.records import BOUND_BY_CONTROLLER, SELECTED_NODE
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
+from posse.transport.patches import MERGE_PATCH, Patch
+from posse.transport.transport import Transport
 
 _CONFLICT = 409
 

@@ -1,22 +1,16 @@
 """Runs the volume controller of the embedded cluster: claims and volumes seen go in, bindings are written."""
 
 import asyncio
-import logging
-from collections.abc import Callable
 
-from posse.apiserver.patches import MERGE_PATCH
-from posse.apiserver.requests import Patch
-from posse.apiserver.transport import Transport
 from posse.controllers.volume_binding import VolumeBinder, Write
 from posse.engine.volumes.book import StorageObject
 from posse.kinds.kind import Kind
 from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
-from posse.model.decoding import ShapeError, decode
 from posse.model.volume import PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.runtime.controllers import attempt
-from posse.runtime.following import Follower, Json, attend
-
-log = logging.getLogger(__name__)
+from posse.runtime.following import StructFollower, attend
+from posse.transport.patches import MERGE_PATCH, Patch
+from posse.transport.transport import Transport
 
 
 class VolumeControl:
@@ -47,21 +41,13 @@ class VolumeControl:
             write.kind, write.namespace, write.name, patch, subresource=write.subresource
         )
 
-    def _follower(self, kind: Kind, struct: type[StorageObject]) -> Follower:
-        def on_seen(obj: Json) -> None:
-            self._tell(self._binder.see, struct, obj)
+    def _follower(self, kind: Kind, struct: type[StorageObject]) -> StructFollower[StorageObject]:
+        def on_seen(obj: StorageObject) -> None:
+            self._binder.see(obj)
+            self._changed.set()
 
-        def on_gone(obj: Json) -> None:
-            self._tell(self._binder.lose, struct, obj)
+        def on_gone(obj: StorageObject) -> None:
+            self._binder.lose(obj)
+            self._changed.set()
 
-        return Follower(self._transport, kind, on_seen, on_gone)
-
-    def _tell(
-        self, listener: Callable[[StorageObject], None], struct: type[StorageObject], obj: Json
-    ) -> None:
-        """One object that cannot be read is left out; it never stops the others."""
-        try:
-            listener(decode(struct, obj))
-        except ShapeError as error:
-            log.warning("ignoring %s %s: %s", struct.__name__, obj["metadata"]["name"], error)
-        self._changed.set()
+        return StructFollower(self._transport, kind, on_seen, on_gone, struct)

@@ -7,11 +7,10 @@ import pytest
 
 from posse.apiserver.committer import Committer
 from posse.apiserver.local import LocalTransport
-from posse.apiserver.patches import MERGE_PATCH
-from posse.apiserver.requests import Patch
-from posse.apiserver.transport import Binding, Transport
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import POD
+from posse.transport.patches import MERGE_PATCH, Patch
+from posse.transport.transport import Binding, Transport
 
 
 def drive(service, body):

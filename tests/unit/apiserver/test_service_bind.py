@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from posse.apiserver.requests import Patch
 from posse.kinds.registry import POD
+from posse.transport.patches import Patch
 
 MERGE = "application/merge-patch+json"
 

@@ -5,8 +5,9 @@ import copy
 import pytest
 
 from posse.apiserver.kind_store import key_of
-from posse.apiserver.requests import DeleteOptions, Patch, Selection
+from posse.apiserver.requests import DeleteOptions, Selection
 from posse.kinds.registry import CONFIG_MAP, NAMESPACE, NODE, POD, POD_GROUP, PRIORITY_CLASS
+from posse.transport.patches import Patch
 
 MERGE = "application/merge-patch+json"
 

@@ -4,8 +4,6 @@ import random
 
 import pytest
 
-from posse.apiserver.patches import MERGE_PATCH
-from posse.apiserver.requests import Patch
 from posse.apiserver.service import ApiService
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
@@ -18,6 +16,7 @@ from posse.kinds.registry import (
 )
 from posse.model.feature_gates import ALL_GATES, NEEDS, Gate
 from posse.store.store import Store
+from posse.transport.patches import MERGE_PATCH, Patch
 
 NS = "default"
 CONSTRAINTS = {"topology": [{"key": "example.com/rack"}]}

@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
-from posse.apiserver.requests import Patch
 from posse.kinds.conversion import to_version
 from posse.kinds.registry import POD_GROUP, WORKLOAD
+from posse.transport.patches import Patch
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"

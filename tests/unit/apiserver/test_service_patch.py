@@ -2,8 +2,9 @@
 
 import pytest
 
-from posse.apiserver.requests import Patch, WriteOptions
+from posse.apiserver.requests import WriteOptions
 from posse.kinds.registry import CONFIG_MAP, EVENT, EVENT_VIEW, POD, POD_GROUP
+from posse.transport.patches import Patch
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"

@@ -2,8 +2,9 @@
 
 import pytest
 
-from posse.apiserver.requests import Patch, Selection
+from posse.apiserver.requests import Selection
 from posse.kinds.registry import EVENT, EVENT_VIEW, POD
+from posse.transport.patches import Patch
 
 MERGE = "application/merge-patch+json"
 

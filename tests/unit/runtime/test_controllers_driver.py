@@ -1,12 +1,11 @@
 import asyncio
 import time
 
-from posse.apiserver.patches import MERGE_PATCH
-from posse.apiserver.requests import Patch
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import CONFIG_MAP, EVENT, NAMESPACE, POD, POD_GROUP
 from posse.runtime import controllers
 from posse.runtime.controllers import Controllers
+from posse.transport.patches import MERGE_PATCH, Patch
 
 
 def pod(name="p", group="gang", **spec):

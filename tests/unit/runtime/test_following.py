@@ -2,10 +2,10 @@ import asyncio
 
 from posse.kinds.errors import ApiError, expired
 from posse.kinds.registry import NAMESPACE, NODE
+from posse.model.node import Node
 from posse.runtime import following
-from posse.runtime.following import Follower
-from posse.store.change_log import WatchEvent
-from posse.store.objects import Stored
+from posse.runtime.following import Follower, StructFollower
+from posse.transport.objects import Listing, ShownJson, WatchEvent
 
 
 def node(name, uid="u1", version=1):
@@ -36,18 +36,14 @@ class ScriptedTransport:
         if isinstance(objects, Exception):
             raise objects
 
-        class Listing:
-            items = objects
-            resource_version = "10"
-
-        return Listing
+        return Listing([ShownJson(obj) for obj in objects], "10")
 
     async def watch(self, kind, resource_version):
         self.watched_from.append(resource_version)
         for step in self.watches.pop(0):
             if isinstance(step, Exception):
                 raise step
-            yield [WatchEvent(type_, Stored(obj, version)) for type_, obj, version in step]
+            yield [WatchEvent(type_, ShownJson(obj)) for type_, obj, _ in step]
         await asyncio.Event().wait()
 
 
@@ -73,7 +69,7 @@ def follow(transport, log, steps_until, on_seen):
 
 def test_everything_there_is_comes_first_then_every_change():
     changes = [("ADDED", node("b"), 11), ("MODIFIED", node("a"), 12), ("DELETED", node("b"), 13)]
-    transport = ScriptedTransport([[node("a")]], [[changes, [("BOOKMARK", node(""), 20)]]])
+    transport = ScriptedTransport([[node("a")]], [[changes]])
     entries = followed(transport, lambda log: len(log.entries) == 4)
     assert entries == [("seen", "a", "u1"), ("seen", "b", "u1"), ("seen", "a", "u1"), ("gone", "b", "u1")]
     assert transport.watched_from == ["10"]
@@ -139,3 +135,31 @@ def test_follows_a_real_cluster(in_lab):
         await follower.follow()
 
     in_lab(scenario, background)
+
+
+def test_objects_are_told_as_structs_where_asked_and_what_cannot_be_read_is_left_out(caplog):
+    unreadable = node("a") | {"spec": {"unschedulable": "perhaps"}}
+    changes = [("MODIFIED", unreadable, 11), ("ADDED", node("b"), 12), ("DELETED", unreadable, 13)]
+    transport = ScriptedTransport([[node("a")]], [[changes]])
+    told = []
+
+    async def main():
+        follower = StructFollower(
+            transport,
+            NODE,
+            lambda obj: told.append(("seen", obj)),
+            lambda obj: told.append(("gone", obj)),
+            Node,
+        )
+        await follower.sync()
+        task = asyncio.create_task(follower.follow())
+        for _ in range(5000):
+            if len(told) == 3:
+                break
+            await asyncio.sleep(0.001)
+        task.cancel()
+
+    asyncio.run(main())
+    assert all(isinstance(obj, Node) for _, obj in told)
+    assert [(what, obj.metadata.name) for what, obj in told] == [("seen", "a"), ("seen", "b"), ("gone", "a")]
+    assert "ignoring Node a: spec.unschedulable: expected a boolean" in caplog.text

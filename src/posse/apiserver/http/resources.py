@@ -25,10 +25,10 @@ from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tables import checked_include
 from posse.apiserver.incoming import in_version
 from posse.apiserver.patches import check_media_type
-from posse.apiserver.requests import Patch
 from posse.apiserver.service import ApiService
 from posse.kinds.errors import method_not_allowed, not_acceptable
 from posse.kinds.kind import Json
+from posse.transport.patches import Patch
 
 REPRESENTATIONS = (TABLE, METADATA, METADATA_LIST)
 ACTIONS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get"}

@@ -6,10 +6,10 @@ Objects that come back are shared and must not be edited. Every refusal is an Ap
 from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple, Protocol
 
-from posse.apiserver.requests import Listing, Patch
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Json, Kind
-from posse.store.change_log import WatchEvent
+from posse.transport.objects import Listing, WatchEvent
+from posse.transport.patches import Patch
 
 
 class Binding(NamedTuple):
@@ -35,7 +35,10 @@ class Transport(Protocol):
         labels: str = "",
         fields: str = "",
     ) -> AsyncIterator[Sequence[WatchEvent]]:
-        """Yield changes after a version in batches, so that many at once cost one wake-up; 410 ends it."""
+        """Yield changes after a version in batches, so that many at once cost one wake-up.
+
+        It goes on for ever, over interruptions too. An ApiError ends it: what is missed then, only a list can tell.
+        """
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json: ...
 

@@ -1,0 +1,56 @@
+"""Objects as a cluster shows them: in lists and in watches, to be read as JSON or as the struct of their kind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from posse.model.decoding import decode
+from posse.model.meta import ApiObject
+
+Json = dict[str, Any]
+S = TypeVar("S", bound=ApiObject)
+
+
+class Shown(Protocol):
+    """One object at one version, in its stored form. It is shared and must not be edited."""
+
+    @property
+    def obj(self) -> Json: ...
+
+    def read(self, struct: type[S]) -> S:
+        """ShapeError: it is not what its kind should be."""
+
+
+class ShownJson:
+    """An object that is at hand as JSON already."""
+
+    __slots__ = ("obj",)
+
+    def __init__(self, obj: Json) -> None:
+        self.obj = obj
+
+    def read(self, struct: type[S]) -> S:
+        return decode(struct, self.obj)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All objects that were asked for, at one version."""
+
+    shown: Sequence[Shown]
+    resource_version: str
+
+    @property
+    def items(self) -> list[Json]:
+        return [shown.obj for shown in self.shown]
+
+
+class WatchEvent(NamedTuple):
+    """What a watcher is told. `type` is ADDED, MODIFIED or DELETED."""
+
+    type: str
+    shown: Shown
+
+    @property
+    def obj(self) -> Json:
+        return self.shown.obj
