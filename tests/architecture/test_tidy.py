@@ -9,7 +9,7 @@ import pytest
 from tests.architecture.source_tree import ROOT, SOURCE, dotted, length, modules, with_parents
 
 PURE = ("model", "engine", "kinds", "controllers", "configuration", "kubelet")
-ENTRY_POINTS = {"posse.__main__", "posse.cli.main"}
+ENTRY_POINTS = {"posse.__main__", "posse.cli.main", "posse.solver.__main__"}
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base", "misc", "core"}
 READS_OF_CLOCK_OR_CHANCE = {
     "now",

@@ -5,8 +5,9 @@ draft is rolled back, so that a gang holds nothing while it waits. What the refu
 it is given, other orders are tried.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from posse.engine.search.orders import Fill, MemberClass, classes_of, other_ways
 from posse.engine.shortfall import Shortfall, shortfall, told
 from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
 from posse.engine.view import REFUSED
+
+_NO_PLAN: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,9 @@ def try_pods(state: ClusterState, subject: Subject, records: Sequence[PodRecord]
     return Attempt(SUCCESS, draft.commit(), tuple((record, verdict) for record in records[placed:]))
 
 
-def try_group(state: ClusterState, group: GroupRecord) -> Attempt:
-    attempt, draft = _attempt(state, group)
+def try_group(state: ClusterState, group: GroupRecord, plan: Mapping[str, str] = _NO_PLAN) -> Attempt:
+    """With a plan, of a node for each of the members by uid, that is tried first."""
+    attempt, draft = _attempt(state, group, plan)
     if draft is not None:
         draft.commit()
     return attempt
@@ -63,22 +67,24 @@ def try_group(state: ClusterState, group: GroupRecord) -> Attempt:
 
 def probe_group(state: ClusterState, group: GroupRecord) -> Probe:
     """Try the group and take everything back: the state is as it was, to the last bit."""
-    attempt, draft = _attempt(state, group)
+    attempt, draft = _attempt(state, group, _NO_PLAN)
     placements = tuple((record, record.node) for record in attempt.placed)
     if draft is not None:
         draft.roll_back()
     return Probe(attempt.verdict, placements, attempt.refused)
 
 
-def _attempt(state: ClusterState, group: GroupRecord) -> tuple[Attempt, Draft | None]:
+def _attempt(
+    state: ClusterState, group: GroupRecord, plan: Mapping[str, str]
+) -> tuple[Attempt, Draft | None]:
     """Where the group fits, its pods are in the draft, which is still open."""
     members = group.unattached()
     missing = missing_resources(state, group)
     if missing is not None:
         return _refused_together(members, missing), None
-    nominated = _in_nominated_places(state, group, members)
-    if nominated is not None:
-        return _accepted(state, group, nominated)
+    given = _in_given_places(state, group, members, plan or _nominated(members))
+    if given is not None:
+        return _accepted(state, group, given)
     classes = classes_of(state, members)
     first = _run(state, group, classes, fill)
     if first.succeeded:
@@ -116,16 +122,20 @@ class _Pass:
         return self.standing.feasibility is Feasibility.SUCCESS
 
 
-def _in_nominated_places(
-    state: ClusterState, group: GroupRecord, members: Sequence[PodRecord]
+def _nominated(members: Sequence[PodRecord]) -> dict[str, str]:
+    return {record.ref.uid: record.nominated for record in members if record.nominated}
+
+
+def _in_given_places(
+    state: ClusterState, group: GroupRecord, members: Sequence[PodRecord], nodes: Mapping[str, str]
 ) -> _Pass | None:
-    """Members for which room was made take it, all of them, and the others what is left."""
-    nominated = [record for record in members if record.nominated]
-    if not nominated:
+    """Members for which a place is given take it, all of them, and the others what is left."""
+    given = [record for record in members if record.ref.uid in nodes]
+    if not given:
         return None
-    made = _Pass(Draft(state), group, untried=0, attached=group.attached_count, placed=len(nominated))
-    if all(_takes_nominated(state, made.draft, record) for record in nominated):
-        others = [record for record in members if not record.nominated]
+    made = _Pass(Draft(state), group, untried=0, attached=group.attached_count, placed=len(given))
+    if all(_takes(state, made.draft, record, nodes[record.ref.uid]) for record in given):
+        others = [record for record in members if record.ref.uid not in nodes]
         _fill_classes(state, made, classes_of(state, others), fill)
         if made.succeeded:
             return made
@@ -133,8 +143,8 @@ def _in_nominated_places(
     return None
 
 
-def _takes_nominated(state: ClusterState, draft: Draft, record: PodRecord) -> bool:
-    row = state.nodes.row_of.get(record.nominated)
+def _takes(state: ClusterState, draft: Draft, record: PodRecord, node: str) -> bool:
+    row = state.nodes.row_of.get(node)
     if row is None or state.view(state.subject(record)).totals()[row] == REFUSED:
         return False
     draft.place([record], np.array([row]))

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from posse.engine.puzzle import Puzzle
+
 
 @dataclass(frozen=True, slots=True)
 class PodRef:
@@ -176,4 +178,13 @@ class MarkDisrupted:
     """Why it is evicted; empty if that is over."""
 
 
-Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup | MarkDisrupted
+@dataclass(frozen=True, slots=True)
+class Solve:
+    """Find out whether the group can be placed at all; the answer comes back as an event with the same number."""
+
+    group: GroupKey
+    number: int
+    puzzle: Puzzle
+
+
+Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup | MarkDisrupted | Solve

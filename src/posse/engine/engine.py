@@ -14,7 +14,7 @@ from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import Decision, Evict, GroupKey
-from posse.engine.events import ClusterEvent
+from posse.engine.events import EngineEvent, Solved
 from posse.engine.explaining import Explanation, PodExplanation, explain, explain_pod
 from posse.engine.group_trial import GroupTrials
 from posse.engine.groups import GroupRecord
@@ -24,6 +24,7 @@ from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_trial import PodTrials
 from posse.engine.profile import Profile
 from posse.engine.proving import could_start
+from posse.engine.questions import Question, Questions
 from posse.engine.reports import (
     tell_disrupted,
     tell_fallen_short,
@@ -58,6 +59,8 @@ class EngineOptions:
     faults: PluginFaults = field(default_factory=PluginFaults)
     """Where plugins among the rules of the profiles leave what goes wrong with them."""
     gates: Gates = ALL_GATES
+    asks: bool = False
+    """Whether an exact search is at hand: then `decide` may ask for it to be made, and waits for what comes of it."""
 
 
 class Engine:
@@ -69,15 +72,22 @@ class Engine:
         known = self._known
         self._trials = PodTrials(known.state, known.groups, known.budgets, known.nominations)
         evicts = Gate.WORKLOAD_AWARE_PREEMPTION in options.gates
-        self._group_trials = GroupTrials(known.state, known.groups, known.budgets, known.nominations, evicts)
+        self._questions = Questions(options.asks)
+        self._group_trials = GroupTrials(
+            known.state, known.groups, known.budgets, known.nominations, evicts, self._questions
+        )
         self._volume_waits = VolumeWaits(self._known)
         self._seen_version = 0
         """Of the state, when the parked were last looked at."""
         self._tried: list[Tried] = []
         """During the last call of decide."""
 
-    def absorb(self, event: ClusterEvent) -> None:
-        self._known.absorb(event)
+    def absorb(self, event: EngineEvent) -> None:
+        if isinstance(event, Solved):
+            if self._questions.answered(event):
+                self._backlog.wake(event.group)
+        else:
+            self._known.absorb(event)
 
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
@@ -144,6 +154,7 @@ class Engine:
             group = self._known.groups.get(key)
             if group is None or not self._known.is_ours(group):
                 self._backlog.remove(key)
+                self._questions.forget(key)
                 continue
             decisions.extend(tell_started(group))
             decisions.extend(tell_fallen_short(group))
@@ -255,6 +266,10 @@ class Engine:
         room = self._known.room_keeper
         with room.lifted_for(group.priority, key):
             trial = self._group_trials.run(group)
+        if trial.question is not None:
+            self._ask(group, trial.question, now, decisions)
+            return
+        self._questions.forget(key)
         attempt = trial.attempt
         count(attempt)
         self._tried += tried_group(group, trial)
@@ -271,6 +286,13 @@ class Engine:
         if attempt.placed and self._group_trials.could_evict(group):
             # Those that were left over may have room made for them, which never happens while others are placed.
             self._backlog.wake(key)
+
+    def _ask(self, group: GroupRecord, question: Question, now: float, decisions: list[Decision]) -> None:
+        """It waits for the answer; meanwhile it is others' turn."""
+        asked = self._questions.ask(group.key, question)
+        if asked is not None:
+            decisions.append(asked)
+        self._backlog.put_aside(group.key, now)
 
     def _try_run(self, head: Waiting, most: int, now: float, decisions: list[Decision]) -> int:
         """Try the pod at the head together with those behind it that are its equals."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from posse.engine.decisions import GroupKey
 from posse.engine.group_forms import GroupObject
+from posse.engine.puzzle import Solution
 from posse.engine.volumes.book import StorageObject
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.namespace import Namespace
@@ -63,3 +64,15 @@ class ReportFailed:
 
 
 ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed | ReportWithheld | ReportFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """The exact search has ended, one way or the other."""
+
+    group: GroupKey
+    number: int
+    solution: Solution
+
+
+EngineEvent = ClusterEvent | Solved

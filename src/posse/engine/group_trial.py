@@ -13,8 +13,10 @@ from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.group_search import GroupSearch, Places, Room
+from posse.engine.puzzle import Outcome
+from posse.engine.questions import Answer, Question, Questions, question_of
 from posse.engine.search.orders import classes_of
-from posse.engine.verdict import Code, Verdict
+from posse.engine.verdict import Code, Proof, Verdict
 
 _NEVER = "pod group preemption: not eligible due to preemptionPolicy=Never."
 
@@ -24,6 +26,8 @@ class GroupTrial:
     attempt: Attempt
     victims: tuple[PodRecord, ...] = ()
     sought_victims: bool = False
+    question: Question | None = None
+    """What has to be known before the group is refused, or anybody evicted for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +52,26 @@ class GroupTrials:
     nominations: Nominations
     evicts: bool
     """Whether groups may have room made for them at all."""
+    questions: Questions
 
     def run(self, group: GroupRecord) -> GroupTrial:
+        answer = self.questions.take_answer(group.key)
         with self.nominations.held(group.priority, group.members):
-            attempt = try_group(self.state, group)
+            attempt = try_group(self.state, group, answer.plan if answer is not None else {})
+            question = self._question(group, attempt)
+            if question is not None and answer is not None and answer.settles(question):
+                attempt = _settled(attempt, answer)
+            elif question is not None and self.questions.may_ask(group.key):
+                return GroupTrial(attempt, question=question)
             sought = self.seek_room(group, attempt.verdict)
         room = sought.room
         self._nominate(group, room.places if room is not None else ())
         return GroupTrial(_told(attempt, sought.message), sought.victims, sought.sought)
+
+    def _question(self, group: GroupRecord, attempt: Attempt) -> Question | None:
+        proof = attempt.verdict.proof
+        in_doubt = self.questions.asks and proof is not None and bool(proof.doubts)
+        return question_of(self.state, group) if in_doubt else None
 
     def seek_room(self, group: GroupRecord, verdict: Verdict) -> RoomSought:
         """Who could make way for a group of which this came. Nothing is changed by asking."""
@@ -117,6 +133,20 @@ class GroupTrials:
                 self.nominations.put(record, node)
             elif not node and record.nominated:
                 self.nominations.drop(record)
+
+
+def _settled(attempt: Attempt, answer: Answer) -> Attempt:
+    """The refusal, with what the exact search says to it instead of the doubts of the first."""
+    before = attempt.verdict.proof or Proof()
+    impossible = answer.solution.outcome is Outcome.IMPOSSIBLE
+    after = Proof() if impossible else Proof(before.doubts, exhausted=True)
+
+    def told(verdict: Verdict) -> Verdict:
+        message = verdict.message.replace(before.sentence, after.sentence)
+        return replace(verdict, message=message, proof=after if verdict.proof is not None else None)
+
+    refused = tuple((record, told(verdict)) for record, verdict in attempt.refused)
+    return Attempt(told(attempt.verdict), attempt.placed, refused)
 
 
 def _needed(members: Sequence[PodRecord]) -> tuple[int, ...]:

@@ -27,11 +27,15 @@ class Proof:
 
     doubts: tuple[str, ...] = ()
     """What the search cannot go through completely; with none, there is no placement."""
+    exhausted: bool = False
+    """An exact search was made, and given up."""
 
     @property
     def sentence(self) -> str:
         if not self.doubts:
             return "No placement exists in the room that is free."
+        if self.exhausted:
+            return "A placement may exist all the same: an exact search did not end within its budget."
         return (
             f"A placement may exist all the same: the search is not exhaustive for {', '.join(self.doubts)}."
         )

@@ -55,7 +55,9 @@ class EmbeddedCluster:
             self._start_store(parts)
             await create_missing(self._transport, bootstrap_objects())
             await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, time.time())
-            self._start_background(parts, replace(configuration.options, gates=self._options.gates))
+            self._start_background(
+                parts, replace(configuration.options, gates=self._options.gates, asks=True)
+            )
             await self._start_server(parts)
             self._parts = parts.pop_all()
 

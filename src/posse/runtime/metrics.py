@@ -97,6 +97,11 @@ class Metrics:
         self._bind_refused = self._counter(
             "posse_bind_refused_total", "Bindings that the API server did not accept."
         )
+        self._exact_searches = self._counter(
+            "posse_exact_searches_total",
+            "Searches through every placement of a group, by what came of them.",
+            ("outcome",),
+        )
         Info("posse_build", "The version that runs.", registry=self._registry).info({"version": VERSION})
         ProcessCollector(registry=self._registry)
         self._registry.register(Gauges(statistics, gates))
@@ -116,6 +121,9 @@ class Metrics:
         self._group_victims = self._histogram(
             "scheduler_workload_preemption_victims", "Pods evicted to make room for a group.", VICTIM_BUCKETS
         )
+
+    def searched_exactly(self, outcome: str) -> None:
+        self._exact_searches.labels(outcome).inc()
 
     def page(self, accept: str) -> tuple[bytes, str]:
         """Everything, in the form that an Accept header asks for, and the type of that form."""

@@ -10,13 +10,15 @@ import logging
 import time
 from collections.abc import Callable
 
+from posse.engine.decisions import Solve
 from posse.engine.engine import Engine
-from posse.engine.events import ClusterEvent, ClusterObject, Observed, Vanished
+from posse.engine.events import ClusterObject, EngineEvent, Observed, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
 from posse.runtime.carrier import Carrier
 from posse.runtime.decision_log import DecisionLog
 from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.exact_search import ExactSearch
 from posse.runtime.followed_kinds import FOLLOWED_KINDS
 from posse.runtime.following import StructFollower, attend
 from posse.runtime.metrics import Metrics
@@ -38,6 +40,7 @@ class SchedulerLoop:
         self.metrics = Metrics(engine.statistics, clock, engine.gates)
         self._witness = Witnesses(self.metrics, DecisionLog(clock))
         self._carrier = Carrier(transport, self._recorder, self._witness, clock)
+        self._exact_search = ExactSearch()
         self._rounds: asyncio.Queue[Round] = asyncio.Queue(_MOST_ROUNDS_AHEAD)
         self._something_happened = asyncio.Event()
         self._followers = [self._follower(transport, kind, struct) for kind, struct in FOLLOWED_KINDS]
@@ -47,7 +50,7 @@ class SchedulerLoop:
 
     async def run(self) -> None:
         """Schedule until cancelled. Nothing is decided before everything that exists has been seen."""
-        await attend(self._followers, self._recorder.run, self._carry_out, self._decide)
+        await attend(self._followers, self._recorder.run, self._carry_out, self._decide, self._await_answers)
 
     async def _decide(self) -> None:
         while True:
@@ -57,6 +60,9 @@ class SchedulerLoop:
                 log.error(fault)
             if done.decisions or done.tried:
                 self._witness.decided(done)
+            for decision in done.decisions:
+                if isinstance(decision, Solve):
+                    self._exact_search.put(decision)
             if done.decisions:
                 await self._rounds.put(done)
             if self._engine.has_work:
@@ -87,7 +93,13 @@ class SchedulerLoop:
             for lost in await self._carrier.report(done, refusals):
                 asyncio.get_running_loop().call_later(_REPORT_AGAIN_SECONDS, self._absorb, lost)
 
-    def _absorb(self, event: ClusterEvent) -> None:
+    async def _await_answers(self) -> None:
+        async with contextlib.aclosing(self._exact_search.answers()) as answers:
+            async for answer in answers:
+                self.metrics.searched_exactly(answer.solution.outcome)
+                self._absorb(answer)
+
+    def _absorb(self, event: EngineEvent) -> None:
         self._engine.absorb(event)
         self._something_happened.set()
 

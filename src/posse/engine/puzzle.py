@@ -1,0 +1,71 @@
+"""A group that found no place, reduced to numbers: what an exact search needs to know, and what it may answer.
+
+A puzzle is a value. It is solved elsewhere, while the engine goes on deciding for others; what comes back is tried on the
+cluster as it is by then. Who made the puzzle and what the numbers stand for is known to the engine alone.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Pods that are alike."""
+
+    wanted: tuple[int, ...]
+    """By resource of the puzzle."""
+    room: tuple[int, ...]
+    """By node: how many of them it could take if none of the others were placed; 0 where they may not be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A group: of pods, or of other groups."""
+
+    minimum: int
+    """How many of its pods, or of the groups below it, have to start so that it does."""
+    pods: tuple[tuple[int, int], ...] = ()
+    """Sort and number; empty if it consists of groups."""
+    children: tuple["Team", ...] = ()
+    key: int | None = None
+    """All its pods must be in one domain of this topology key."""
+    domain: int | None = None
+    """The domain is given, because some of its pods are there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    free: tuple[tuple[int, ...], ...]
+    """By resource, by node."""
+    sorts: tuple[Sort, ...]
+    root: Team
+    domains: tuple[tuple[int, ...], ...] = ()
+    """By topology key, by node; negative where the node has no such label."""
+
+    @property
+    def node_count(self) -> int:
+        return len(self.sorts[0].room)
+
+
+class Outcome(StrEnum):
+    PLACED = "Placed"
+    IMPOSSIBLE = "ProvenInfeasible"
+    EXHAUSTED = "BudgetExhausted"
+
+
+Share = tuple[tuple[int, int], ...]
+"""Node and number, for the pods of one sort in one team."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    outcome: Outcome
+    shares: tuple[tuple[Share, ...], ...] = ()
+    """For each team of pods, left to right, and each of its sorts; only as many pods as have to start are placed."""
+
+
+def leaves(team: Team) -> list[Team]:
+    """Teams of pods, left to right."""
+    if not team.children:
+        return [team]
+    return [leaf for child in team.children for leaf in leaves(child)]

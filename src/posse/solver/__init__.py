@@ -1,0 +1,1 @@
+"""Exact search: whether a puzzle of the engine has any solution at all."""

@@ -1,0 +1,26 @@
+"""Solves puzzles for another process: they come in on standard input, answers go out in the same order.
+
+The process ends when nobody writes to it any more.
+"""
+
+import signal
+import sys
+
+import msgspec
+
+from posse.solver.frames import LENGTH_BYTES, Request, frame
+from posse.solver.solving import solve
+
+
+def main() -> None:
+    # Who asks decides when this ends; a Ctrl-C is meant for them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    while header := requests.read(LENGTH_BYTES):
+        request = msgspec.msgpack.decode(requests.read(int.from_bytes(header)), type=Request)
+        answers.write(frame(solve(request.puzzle, request.effort)))
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

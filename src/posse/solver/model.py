@@ -1,0 +1,130 @@
+"""A puzzle as a constraint model: whole numbers of pods per team, sort and cell, where a cell is one node or several equal ones.
+
+With equal nodes taken together the model is small and too generous: if even that has no solution, there is none. With
+every node by itself it is exact.
+"""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from ortools.sat.python import cp_model
+
+from posse.engine.puzzle import Puzzle, Team
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    nodes: tuple[int, ...]
+    """Alike in everything that the puzzle knows of them."""
+
+
+@dataclass(slots=True)
+class Model:
+    puzzle: Puzzle
+    cells: tuple[Cell, ...]
+    program: cp_model.CpModel = field(default_factory=cp_model.CpModel)
+    counts: list[list[dict[int, cp_model.IntVar]]] = field(default_factory=list)
+    """How many pods go where: by team of pods, by its sort, by cell."""
+    load: list[list[tuple[int, cp_model.IntVar]]] = field(default_factory=list)
+    """By cell: sort and variable of everything that may be on it."""
+
+
+def together(puzzle: Puzzle) -> tuple[Cell, ...]:
+    """Nodes that are alike in one cell."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    columns = (*puzzle.free, *puzzle.domains, *(sort.room for sort in puzzle.sorts))
+    for node, features in enumerate(zip(*columns, strict=True)):
+        alike.setdefault(features, []).append(node)
+    return tuple(Cell(tuple(nodes)) for nodes in alike.values())
+
+
+def apart(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """Every node in a cell of its own; those that are alike next to each other."""
+    return tuple(Cell((node,)) for cell in cells for node in cell.nodes)
+
+
+def build(puzzle: Puzzle, cells: tuple[Cell, ...]) -> Model:
+    model = Model(puzzle, cells, load=[[] for _ in cells])
+    started = _add_team(model, puzzle.root, ())
+    model.program.add(started == 1)
+    _limit_load(model)
+    return model
+
+
+def break_symmetry(model: Model, alike: tuple[Cell, ...]) -> None:
+    """Of nodes that are alike the fullest comes first: the others' permutations need not be looked at."""
+    position = {cell.nodes[0]: index for index, cell in enumerate(model.cells)}
+    for group in alike:
+        for left, right in pairwise(position[node] for node in group.nodes):
+            if model.load[left]:
+                model.program.add(_weight(model, left) >= _weight(model, right))
+
+
+def _weight(model: Model, cell: int) -> cp_model.LinearExprT:
+    # Any weights will do that tell sorts apart.
+    return sum((index + 1) * variable for index, (_, variable) in enumerate(model.load[cell]))
+
+
+_Domains = tuple[tuple[int, dict[int, cp_model.IntVar]], ...]
+"""Key, and by domain whether the team is there, for the team and everything above it that has a key."""
+
+
+def _add_team(model: Model, team: Team, above: _Domains) -> cp_model.IntVar:
+    """Whether the team starts."""
+    started = model.program.new_bool_var("")
+    around = (*above, (team.key, _choice(model, team, started))) if team.key is not None else above
+    if team.children:
+        children = [_add_team(model, child, around) for child in team.children]
+        for child in children:
+            model.program.add_implication(child, started)
+        model.program.add(sum(children) >= team.minimum).only_enforce_if(started)
+    else:
+        _add_pods(model, team, started, around)
+    return started
+
+
+def _choice(model: Model, team: Team, started: cp_model.IntVar) -> dict[int, cp_model.IntVar]:
+    """One variable per domain, of which exactly one holds if the team starts."""
+    column = model.puzzle.domains[team.key or 0]
+    domains = sorted({domain for domain in column if domain >= 0})
+    if team.domain is not None:
+        domains = [domain for domain in domains if domain == team.domain]
+    chosen = {domain: model.program.new_bool_var("") for domain in domains}
+    model.program.add(sum(chosen.values()) == started)
+    return chosen
+
+
+def _add_pods(model: Model, team: Team, started: cp_model.IntVar, around: _Domains) -> None:
+    counts = [_add_sort(model, sort, number, around) for sort, number in team.pods]
+    for (_, number), placed in zip(team.pods, counts, strict=True):
+        model.program.add(sum(placed.values()) <= number * started)
+    everything = [variable for placed in counts for variable in placed.values()]
+    model.program.add(sum(everything) == team.minimum * started)
+    model.counts.append(counts)
+
+
+def _add_sort(model: Model, sort: int, number: int, around: _Domains) -> dict[int, cp_model.IntVar]:
+    placed: dict[int, cp_model.IntVar] = {}
+    room = model.puzzle.sorts[sort].room
+    for index, cell in enumerate(model.cells):
+        first = cell.nodes[0]
+        most = min(number, room[first] * len(cell.nodes))
+        places = [(key, model.puzzle.domains[key][first], chosen) for key, chosen in around]
+        if most and all(domain in chosen for _, domain, chosen in places):
+            variable = placed[index] = model.program.new_int_var(0, most, "")
+            model.load[index].append((sort, variable))
+            for _, domain, chosen in places:
+                model.program.add(variable <= most * chosen[domain])
+    return placed
+
+
+def _limit_load(model: Model) -> None:
+    for index, cell in enumerate(model.cells):
+        for resource, column in enumerate(model.puzzle.free):
+            wanted = [
+                model.puzzle.sorts[sort].wanted[resource] * variable
+                for sort, variable in model.load[index]
+                if model.puzzle.sorts[sort].wanted[resource]
+            ]
+            if wanted:
+                model.program.add(sum(wanted) <= column[cell.nodes[0]] * len(cell.nodes))

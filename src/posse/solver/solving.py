@@ -1,0 +1,51 @@
+"""Answers a puzzle: a solution, the proof that there is none, or that the effort allowed did not suffice.
+
+Effort is counted in the solver's own steps, not in seconds, so that equal puzzles have equal answers.
+"""
+
+from ortools.sat.python import cp_model
+
+from posse.engine.puzzle import Outcome, Puzzle, Share, Solution
+from posse.solver.model import Model, apart, break_symmetry, build, together
+
+_IMPOSSIBLE = Solution(Outcome.IMPOSSIBLE)
+_EXHAUSTED = Solution(Outcome.EXHAUSTED)
+
+
+def solve(puzzle: Puzzle, effort: float) -> Solution:
+    """Effort is about seconds of one core."""
+    alike = together(puzzle)
+    # Half of the effort may go into the proof that is quick where it succeeds.
+    generous = build(puzzle, alike)
+    status, solver = _run(generous, effort / 2)
+    if status == cp_model.INFEASIBLE:
+        return _IMPOSSIBLE
+    if len(alike) == puzzle.node_count and status in _SOLVED:
+        return _read(generous, solver)
+    exact = build(puzzle, apart(alike))
+    break_symmetry(exact, alike)
+    status, solver = _run(exact, effort)
+    if status in _SOLVED:
+        return _read(exact, solver)
+    return _IMPOSSIBLE if status == cp_model.INFEASIBLE else _EXHAUSTED
+
+
+_SOLVED = frozenset({cp_model.OPTIMAL, cp_model.FEASIBLE})
+
+
+def _run(model: Model, effort: float) -> tuple[cp_model.CpSolverStatus, cp_model.CpSolver]:
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_deterministic_time = effort
+    solver.parameters.random_seed = 0
+    return solver.solve(model.program), solver
+
+
+def _read(model: Model, solver: cp_model.CpSolver) -> Solution:
+    shares = tuple(tuple(_share(model, placed, solver) for placed in counts) for counts in model.counts)
+    return Solution(Outcome.PLACED, shares)
+
+
+def _share(model: Model, placed: dict[int, cp_model.IntVar], solver: cp_model.CpSolver) -> Share:
+    numbers = ((model.cells[index].nodes[0], solver.value(count)) for index, count in placed.items())
+    return tuple((node, number) for node, number in numbers if number)

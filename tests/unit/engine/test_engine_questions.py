@@ -1,0 +1,168 @@
+"""Groups about which the quick search is in doubt: what is asked, what comes of the answer, and what time does to it."""
+
+import pytest
+
+from posse.engine.decisions import Evict, ReportGroup, Solve
+from posse.engine.engine import EngineOptions
+from posse.engine.events import Solved
+from posse.engine.puzzle import Outcome, Solution
+from posse.solver.solving import solve
+from tests.builders import changed, gang, node, pod
+from tests.driving import Driver, binds
+
+# Each node takes exactly one way of sharing out; found by comparison with going through every placement.
+NODES = ((8, 5), (6, 4), (8, 7), (7, 5))
+PODS = ((3, 3), (3, 3), (3, 3), (4, 5), (4, 5))
+
+
+def nodes(*shapes):
+    return [
+        node(f"n{number}", cpu=str(cpu), memory=f"{memory}Gi")
+        for number, (cpu, memory) in enumerate(shapes, start=1)
+    ]
+
+
+def members(*shapes):
+    return [
+        pod(f"p{number}", str(cpu), f"{memory}Gi", group="g1")
+        for number, (cpu, memory) in enumerate(shapes, start=1)
+    ]
+
+
+def asking(*objects):
+    return Driver(*objects, options=EngineOptions(asks=True))
+
+
+def questions(decisions):
+    return [decision for decision in decisions if isinstance(decision, Solve)]
+
+
+def told(decisions):
+    return [decision.message for decision in decisions if isinstance(decision, ReportGroup)]
+
+
+def answer(driver, question, solution=None):
+    found = solution or solve(question.puzzle, effort=10.0)
+    driver.engine.absorb(Solved(question.group, question.number, found))
+
+
+def test_without_anybody_to_ask_the_group_is_refused_with_doubts():
+    driver = Driver(*nodes(*NODES), gang(minimum=5), *members(*PODS))
+    [message] = told(driver.decide())
+    assert "A placement may exist all the same" in message
+
+
+def test_a_group_in_doubt_is_told_nothing_before_the_answer():
+    driver = asking(*nodes(*NODES), gang(minimum=5), *members(*PODS))
+    decisions = driver.decide()
+    [question] = questions(decisions)
+    assert decisions == [question]
+
+
+def test_a_solution_is_carried_out():
+    driver = asking(*nodes(*NODES), gang(minimum=5), *members(*PODS))
+    [question] = questions(driver.decide())
+    answer(driver, question)
+    [bind] = binds(driver.decide())
+    assert len(bind.placements) == 5
+
+
+def test_equal_pods_are_counted_and_nobody_is_asked():
+    driver = asking(*nodes((3, 3), (3, 3)), gang(minimum=5), *members(*[(3, 3)] * 5))
+    decisions = driver.decide()
+    assert not questions(decisions)
+    [message] = told(decisions)
+    assert "No placement exists" in message
+
+
+def hopeless():
+    """Enough room in all, and each sort by itself fits, but not both."""
+    return asking(*nodes((5, 5), (5, 5)), gang(minimum=3), *members((3, 3), (3, 3), (4, 4)))
+
+
+def test_a_proof_replaces_the_doubts():
+    driver = hopeless()
+    [question] = questions(driver.decide())
+    answer(driver, question)
+    [message] = told(driver.decide())
+    assert "No placement exists" in message
+    assert "may exist" not in message
+
+
+def test_an_exact_search_that_was_given_up_says_so():
+    driver = hopeless()
+    [question] = questions(driver.decide())
+    answer(driver, question, Solution(Outcome.EXHAUSTED))
+    [message] = told(driver.decide())
+    assert "did not end within its budget" in message
+
+
+def test_a_proof_about_another_cluster_proves_nothing_and_is_asked_again():
+    driver = hopeless()
+    [question] = questions(driver.decide())
+    driver.see(*nodes((5, 5), (5, 5), (2, 2)))
+    driver.see(node("n4", cpu="3", memory="3Gi"), node("n5", cpu="1", memory="1Gi"))
+    answer(driver, question)
+    decisions = driver.decide()
+    assert binds(decisions) or questions(decisions)
+
+
+def test_a_plan_that_no_longer_holds_is_not_carried_out():
+    driver = asking(*nodes(*NODES), gang(minimum=5), *members(*PODS))
+    [question] = questions(driver.decide())
+    taken = pod("other", "6", "4Gi", on="n2")
+    driver.see(taken)
+    answer(driver, question)
+    decisions = driver.decide()
+    assert not binds(decisions)
+    assert questions(decisions) or told(decisions)
+
+
+def test_the_same_question_is_asked_once_while_it_is_open():
+    driver = hopeless()
+    assert len(questions(driver.decide())) == 1
+    driver.see(changed(members((3, 3))[0], metadata={"annotations": {"note": "new"}}))
+    assert not questions(driver.decide(after=60))
+
+
+def test_an_answer_to_an_old_question_is_ignored():
+    driver = hopeless()
+    [question] = questions(driver.decide())
+    driver.engine.absorb(Solved(question.group, question.number + 7, Solution(Outcome.IMPOSSIBLE)))
+    assert driver.decide() == []
+
+
+def test_a_cluster_that_changes_all_the_time_does_not_keep_a_group_from_an_answer():
+    driver = hopeless()
+    decisions = driver.decide()
+    for number in range(10):
+        if not questions(decisions):
+            break
+        driver.see(
+            node(f"small-{number}", cpu="3500m", memory="2Gi"),
+            node("n1", cpu="5", memory=f"{5000 + number}Mi"),
+        )
+        answer(driver, questions(decisions)[0], Solution(Outcome.IMPOSSIBLE))
+        decisions = driver.decide()
+    [message] = told(decisions)
+    assert "A placement may exist all the same" in message
+
+
+def test_nobody_is_evicted_for_a_group_that_may_fit_without_it():
+    low = pod("low", "1", on="n5", priority=-5)
+    objects = [*nodes(*NODES), node("n5", cpu="4", memory="5Gi"), low]
+    driver = asking(*objects, gang(minimum=5), *members(*PODS))
+    decisions = driver.decide()
+    assert questions(decisions) or binds(decisions)
+    assert not [decision for decision in decisions if isinstance(decision, Evict)]
+
+
+@pytest.mark.parametrize("goes", ["group", "pods"])
+def test_who_has_gone_meanwhile_is_not_placed(goes):
+    group, pods = gang(minimum=5), members(*PODS)
+    driver = asking(*nodes(*NODES), group, *pods)
+    [question] = questions(driver.decide())
+    driver.lose(*([group] if goes == "group" else pods))
+    driver.decide()
+    answer(driver, question)
+    assert not binds(driver.decide())

@@ -1,0 +1,44 @@
+"""Puzzles are solved in another process, one after the other; one that dies costs an answer, not the scheduler."""
+
+import asyncio
+from contextlib import aclosing
+
+from posse.engine.decisions import GroupKey, Solve
+from posse.engine.puzzle import Outcome, Puzzle, Sort, Team
+from posse.runtime.exact_search import ExactSearch
+
+KEY = GroupKey("test", "g1")
+
+
+def puzzle(minimum):
+    """A node for two pods."""
+    return Puzzle(((2,),), (Sort((1,), (2,)),), Team(minimum, ((0, minimum),)))
+
+
+def test_puzzles_are_answered_in_order():
+    async def scenario():
+        search = ExactSearch()
+        search.put(Solve(KEY, 1, puzzle(2)))
+        search.put(Solve(KEY, 2, puzzle(3)))
+        async with aclosing(search.answers()) as answers:
+            return [await anext(answers), await anext(answers)]
+
+    first, second = asyncio.run(scenario())
+    assert (first.number, first.solution.outcome) == (1, Outcome.PLACED)
+    assert first.solution.shares == ((((0, 2),),),)
+    assert (second.number, second.solution.outcome) == (2, Outcome.IMPOSSIBLE)
+
+
+def test_a_puzzle_that_kills_the_process_counts_as_not_solved_and_the_next_one_is_answered():
+    async def scenario():
+        search = ExactSearch()
+        # The sort names a node that does not exist: the process stumbles over it.
+        broken = Puzzle(((2,),), (Sort((1, 1), (2,)),), Team(1, ((5, 1),)))
+        search.put(Solve(KEY, 1, broken))
+        search.put(Solve(KEY, 2, puzzle(2)))
+        async with aclosing(search.answers()) as answers:
+            return [await anext(answers), await anext(answers)]
+
+    first, second = asyncio.run(scenario())
+    assert first.solution.outcome is Outcome.EXHAUSTED
+    assert second.solution.outcome is Outcome.PLACED
