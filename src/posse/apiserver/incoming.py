@@ -12,8 +12,10 @@ from posse.apiserver.requests import WriteOptions
 from posse.kinds.conversion import to_storage, to_version, version_of
 from posse.kinds.errors import ApiError, bad_request
 from posse.kinds.kind import Json, Kind
+from posse.kinds.scaling import SCALE_VERSION
 from posse.model.decoding import ShapeError, decode, drop_nulls, unknown_fields
 from posse.model.meta import Shape
+from posse.model.scale import Scale
 
 # Deeper than any object that is meant, far from where walking through one would overflow the stack.
 NESTING_MAX = 100
@@ -67,6 +69,18 @@ def check_place(kind: Kind, obj: Json, namespace: str, name: str | None = None) 
     if name is not None and metadata.get("name", "") != name:
         stated = metadata.get("name", "")
         raise bad_request(f"the name of the object ({stated}) does not match the name on the URL ({name})")
+
+
+def check_scale(scale: Json, namespace: str, name: str) -> None:
+    """Check that what was sent is a Scale, and that of the object on the path."""
+    try:
+        sent = decode(Scale, scale)
+    except ShapeError as error:
+        raise bad_request(f'Scale in version "v1" cannot be handled as a Scale: {error}') from error
+    if sent.kind not in {"", "Scale"} or sent.api_version not in {"", SCALE_VERSION}:
+        raise bad_request(f"expected a Scale of {SCALE_VERSION}, got {sent.kind} of {sent.api_version}")
+    if sent.metadata.name not in {"", name} or sent.metadata.namespace not in {"", namespace}:
+        raise bad_request("the name in the Scale does not match the name on the URL")
 
 
 def _check_type(kind: Kind, body: Json) -> None:

@@ -1,9 +1,8 @@
 """Which kind of patch a media type means, and applying it. How each works is for posse.kinds.patching."""
 
 from posse.apiserver.incoming import nested_too_deeply
-from posse.kinds.conversion import version_of
 from posse.kinds.errors import bad_request, unprocessable, unsupported_media_type
-from posse.kinds.kind import Json, Kind
+from posse.kinds.kind import Json
 from posse.kinds.patching import (
     PatchError,
     PatchMismatchError,
@@ -11,6 +10,7 @@ from posse.kinds.patching import (
     merge_patch,
     strategic_merge_patch,
 )
+from posse.model.meta import Shape
 from posse.transport.patches import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
 
 SUPPORTED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
@@ -21,11 +21,11 @@ def check_media_type(media_type: str) -> None:
         raise unsupported_media_type(SUPPORTED)
 
 
-def patched(kind: Kind, obj: Json, patch: Patch) -> Json:
-    """Return the patched object, which shares nothing with `obj`."""
+def patched(struct: type[Shape], obj: Json, patch: Patch) -> Json:
+    """Return the patched object, which shares nothing with `obj`; `struct` says which of its lists are merged."""
     check_media_type(patch.media_type)
     try:
-        result = _apply(kind, obj, patch)
+        result = _apply(struct, obj, patch)
     except PatchMismatchError as error:
         raise unprocessable(str(error)) from error
     except PatchError as error:
@@ -37,9 +37,9 @@ def patched(kind: Kind, obj: Json, patch: Patch) -> Json:
     return result
 
 
-def _apply(kind: Kind, obj: Json, patch: Patch) -> object:
+def _apply(struct: type[Shape], obj: Json, patch: Patch) -> object:
     if patch.media_type == JSON_PATCH:
         return json_patch(obj, patch.body)
     if patch.media_type == MERGE_PATCH:
         return merge_patch(obj, patch.body)
-    return strategic_merge_patch(kind.struct_of(version_of(obj)), obj, patch.body)
+    return strategic_merge_patch(struct, obj, patch.body)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from posse.apiserver.binding import bound, drawn_along
 from posse.apiserver.deleting import check_preconditions, deletion_answer, departing, may_vanish
-from posse.apiserver.incoming import accept, check_place, in_version
+from posse.apiserver.incoming import accept, check_place, check_scale, in_version
 from posse.apiserver.kind_store import KindStore, key_of, resource_of
 from posse.apiserver.patches import patched
 from posse.apiserver.requests import DeleteOptions, Listing, Selection, WriteOptions
@@ -24,8 +24,11 @@ from posse.kinds.errors import ApiError, FieldError, already_exists, bad_request
 from posse.kinds.gating import drop_disabled_fields
 from posse.kinds.judging import creation_errors, update_errors
 from posse.kinds.kind import Json, Kind
+from posse.kinds.patching import copy_json
 from posse.kinds.registry import NAMESPACE, POD
+from posse.kinds.scaling import rescaled, scale_of
 from posse.model.feature_gates import ALL_GATES, Gates
+from posse.model.scale import Scale
 from posse.store.change_log import Interest
 from posse.store.errors import HistoryExpired
 from posse.store.objects import Stored
@@ -136,10 +139,27 @@ class ApiService:
         options = options or WriteOptions()
         old = self._objects.existing(kind, namespace, name)
         version = patch.version or kind.storage_version
-        changed = patched(kind, to_version(kind, old.obj, version), patch)
+        changed = patched(kind.struct_of(version), to_version(kind, old.obj, version), patch)
         new = accept(kind, in_version(kind, changed, version), options, old.obj)
         check_place(kind, new, namespace, name)
         return self._replace(kind.stored, old, Change(new, version, subresource, options.dry_run))
+
+    def get_scale(self, kind: Kind, namespace: str, name: str) -> Json:
+        return scale_of(kind, self.get(kind, namespace, name))
+
+    def update_scale(
+        self, kind: Kind, namespace: str, name: str, scale: Json, options: WriteOptions | None = None
+    ) -> Json:
+        """Change how many parts the object has, and nothing else about it."""
+        check_scale(scale, namespace, name)
+        wanted = rescaled(self.get(kind, namespace, name), scale)
+        return scale_of(kind, self.update(kind, namespace, name, copy_json(wanted), options=options))
+
+    def patch_scale(
+        self, kind: Kind, namespace: str, name: str, patch: Patch, options: WriteOptions | None = None
+    ) -> Json:
+        scale = patched(Scale, self.get_scale(kind, namespace, name), patch)
+        return self.update_scale(kind, namespace, name, scale, options)
 
     def bind(self, namespace: str, pod_name: str, binding: Json) -> Json:
         """Return the bound pod."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from posse.kinds.errors import FieldError
-from posse.kinds.formats import Format
-from posse.model.meta import Shape
+from posse.kinds.formats import Format, percent
+from posse.model.meta import IntOrString, Shape
 
 Check = Callable[[str, Any], list[FieldError]]
 
@@ -75,6 +75,17 @@ def not_negative(field: str, number: int | None) -> list[FieldError]:
     if number is None or number >= 0:
         return []
     return [FieldError.invalid(field, number, "must be greater than or equal to 0")]
+
+
+def share_errors(field: str, share: IntOrString | None) -> list[FieldError]:
+    """So many pods, or such a part of them."""
+    if share is None or isinstance(share, int):
+        return not_negative(field, share)
+    if problems := percent(share):
+        return [FieldError.invalid(field, share, problem) for problem in problems]
+    if len(share) > 4 or int(share[:-1]) > 100:
+        return [FieldError.invalid(field, share, "must not be greater than 100%")]
+    return []
 
 
 def union(field: str, shape: Shape, old: Shape | None, members: Collection[str]) -> list[FieldError]:

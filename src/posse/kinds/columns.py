@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from posse.kinds.durations import since
-from posse.kinds.job_columns import JOB_STATUS_COLUMNS, JOB_WIDE_COLUMNS
+from posse.kinds.job_columns import CONTAINER_COLUMNS, JOB_STATUS_COLUMNS, JOB_WIDE_COLUMNS
 from posse.kinds.kind import Column, Json
 from posse.kinds.pod_columns import NONE, POD_STATUS_COLUMNS, POD_WIDE_COLUMNS
 from posse.kinds.storage_columns import (
@@ -172,6 +172,33 @@ def _driver_count(csi_node: Json, _now: float) -> int:
 CSI_NODE_COLUMNS = (
     NAME,
     Column("Drivers", "integer", "Storage drivers on the node.", 0, _driver_count),
+    AGE,
+)
+
+
+def _ready_of_wanted(obj: Json, _now: float) -> str:
+    ready = (obj.get("status") or {}).get("readyReplicas") or 0
+    return f"{ready}/{(obj.get('spec') or {}).get('replicas') or 0}"
+
+
+STATEFUL_SET_COLUMNS = (
+    NAME,
+    Column("Ready", "string", "Pods that are ready, of how many.", 0, _ready_of_wanted),
+    AGE,
+    *CONTAINER_COLUMNS,
+)
+
+
+def _controller(obj: Json, _now: float) -> str:
+    owners = obj["metadata"].get("ownerReferences") or []
+    controllers = [owner for owner in owners if owner.get("controller")]
+    return f"{str(controllers[0]['kind']).lower()}/{controllers[0]['name']}" if controllers else NONE
+
+
+CONTROLLER_REVISION_COLUMNS = (
+    NAME,
+    Column("Controller", "string", "What was made from it.", 0, _controller),
+    Column("Revision", "integer", "Its number; the newest has the highest.", 0, _at("revision", absent=0)),
     AGE,
 )
 

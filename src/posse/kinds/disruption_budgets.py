@@ -1,9 +1,8 @@
 """Rules for PodDisruptionBudget. Without either limit a budget is legal and allows nothing to be disrupted."""
 
-from posse.kinds.checks import not_negative, one_of
+from posse.kinds.checks import not_negative, one_of, share_errors
 from posse.kinds.conditions import conditions_errors
 from posse.kinds.errors import FieldError
-from posse.kinds.formats import percent
 from posse.kinds.kind import Rules, keep_spec
 from posse.kinds.label_selectors import label_selector_errors
 from posse.kinds.metadata import metadata_errors, metadata_update_errors
@@ -13,7 +12,6 @@ from posse.model.disruption_budget import (
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
-from posse.model.meta import IntOrString
 
 _eviction_policy = one_of("AlwaysAllow", "IfHealthyBudget")
 
@@ -38,22 +36,11 @@ def _spec_errors(spec: PodDisruptionBudgetSpec) -> list[FieldError]:
         errors.append(FieldError.invalid("spec", spec, text))
     return [
         *errors,
-        *_share_errors("spec.minAvailable", spec.min_available),
-        *_share_errors("spec.maxUnavailable", spec.max_unavailable),
+        *share_errors("spec.minAvailable", spec.min_available),
+        *share_errors("spec.maxUnavailable", spec.max_unavailable),
         *label_selector_errors("spec.selector", spec.selector),
         *_eviction_policy("spec.unhealthyPodEvictionPolicy", spec.unhealthy_pod_eviction_policy),
     ]
-
-
-def _share_errors(field: str, share: IntOrString | None) -> list[FieldError]:
-    """So many pods, or such a part of them."""
-    if share is None or isinstance(share, int):
-        return not_negative(field, share)
-    if problems := percent(share):
-        return [FieldError.invalid(field, share, problem) for problem in problems]
-    if len(share) > 4 or int(share[:-1]) > 100:
-        return [FieldError.invalid(field, share, "must not be greater than 100%")]
-    return []
 
 
 def _status_errors(status: PodDisruptionBudgetStatus) -> list[FieldError]:

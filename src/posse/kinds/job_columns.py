@@ -64,8 +64,11 @@ JOB_STATUS_COLUMNS = (
     Column("Completions", "string", "Pods that have succeeded, of how many.", 0, _completions),
     Column("Duration", "string", "Time from its start to its completion, or until now.", 0, _duration),
 )
-JOB_WIDE_COLUMNS = (
+CONTAINER_COLUMNS = (
     Column("Containers", "string", "Names of the containers.", 1, _container_names),
     Column("Images", "string", "Images of the containers.", 1, _images),
+)
+JOB_WIDE_COLUMNS = (
+    *CONTAINER_COLUMNS,
     Column("Selector", "string", "Labels by which its pods are found.", 1, _selector),
 )

@@ -115,6 +115,8 @@ class Kind:
     categories: tuple[str, ...] = ()
     has_status: bool = False
     subresources: tuple[str, ...] = ()
+    # For kinds with the subresource scale: the labels by which the pods that it counts are found.
+    scale_selector: Callable[[Json], str] | None = None
     selectable_fields: tuple[str, ...] = ()
     # The versions whose shape differs from the stored one.
     dialects: Mapping[str, Dialect] = field(default_factory=dict)

@@ -50,6 +50,7 @@ _SUBRESOURCE_ACTIONS: dict[str, tuple[_Action, ...]] = {
     "status": (_GET, _UPDATE, _PATCH),
     "binding": (_CREATE,),
     "finalize": (_UPDATE,),
+    "scale": (_GET, _UPDATE, _PATCH),
 }
 
 
@@ -112,6 +113,8 @@ def _operation(kind: Kind, version: str, path: str, action: _Action) -> Json:
 def _target(kind: Kind, version: str, path: str, action: str) -> Json:
     if path.endswith("/binding"):
         return {"$ref": f"{REFERENCE}io.k8s.api.core.v1.Binding"}
+    if path.endswith("/scale"):
+        return {"$ref": f"{REFERENCE}io.k8s.api.autoscaling.v1.Scale"}
     suffix = "List" if action == "list" else ""
     return {"$ref": REFERENCE + schema_name(kind, version) + suffix}
 
@@ -119,6 +122,8 @@ def _target(kind: Kind, version: str, path: str, action: str) -> Json:
 def _spoken_of(kind: Kind, version: str, path: str) -> Json:
     if path.endswith("/binding"):
         return group_version_kind("", "v1", "Binding")
+    if path.endswith("/scale"):
+        return group_version_kind("autoscaling", "v1", "Scale")
     return group_version_kind(kind.group, version, kind.name)
 
 

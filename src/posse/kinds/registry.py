@@ -18,10 +18,12 @@ from posse.kinds import (
     pods,
     priority_classes,
     services,
+    stateful_sets,
     volumes,
     workloads,
 )
 from posse.kinds.kind import Kind
+from posse.kinds.scaling import selector_of
 from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.event import Event, EventsEvent
@@ -32,6 +34,7 @@ from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.priority_class import PriorityClass
 from posse.model.service import ConfigMap, Secret, Service, ServiceAccount
+from posse.model.stateful_set import ControllerRevision, StatefulSet
 from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.model.workload import CompositePodGroup, PodGroup, Workload
 
@@ -318,6 +321,33 @@ JOB = Kind(
     categories=("all",),
     has_status=True,
 )
+STATEFUL_SET = Kind(
+    name="StatefulSet",
+    plural="statefulsets",
+    group="apps",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=StatefulSet,
+    rules=stateful_sets.RULES,
+    columns=columns.STATEFUL_SET_COLUMNS,
+    short_names=("sts",),
+    categories=("all",),
+    has_status=True,
+    subresources=("scale",),
+    scale_selector=selector_of,
+)
+CONTROLLER_REVISION = Kind(
+    name="ControllerRevision",
+    plural="controllerrevisions",
+    group="apps",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=ControllerRevision,
+    rules=stateful_sets.REVISION_RULES,
+    columns=columns.CONTROLLER_REVISION_COLUMNS,
+)
 LEASE = Kind(
     name="Lease",
     plural="leases",
@@ -384,6 +414,8 @@ KINDS = (
     COMPOSITE_POD_GROUP,
     POD_DISRUPTION_BUDGET,
     JOB,
+    STATEFUL_SET,
+    CONTROLLER_REVISION,
     LEASE,
     EVENT_VIEW,
     STORAGE_CLASS,

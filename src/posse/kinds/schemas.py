@@ -12,6 +12,7 @@ import msgspec
 from posse.kinds.kind import Json, Kind
 from posse.model import meta
 from posse.model.binding import Binding
+from posse.model.scale import Scale
 from posse.model.structure import fields_of
 
 REFERENCE = "#/components/schemas/"
@@ -69,6 +70,8 @@ def schemas_of(kinds: Iterable[Kind], version: str) -> Json:
     roots = {kind.struct_of(version): schema_name(kind, version) for kind in kinds}
     if any("binding" in kind.subresources for kind in kinds):
         roots[Binding] = f"{_CORE_PACKAGE}.Binding"
+    if any("scale" in kind.subresources for kind in kinds):
+        roots[Scale] = f"{package_of('autoscaling', 'v1')}.Scale"
     structs = _reachable([*roots, meta.ListMeta])
     names = {struct.__name__: roots.get(struct) or _name_within(struct, roots) for struct in structs}
     _, components = msgspec.json.schema_components(structs, ref_template=REFERENCE + "{name}")

@@ -12,7 +12,14 @@ from posse.kinds.label_selectors import label_selector_errors
 from posse.kinds.metadata import metadata_errors, metadata_update_errors, object_update_errors
 from posse.kinds.placements import node_selector_errors
 from posse.model.meta import Quantity
-from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from posse.model.volume import (
+    CSIDriver,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    StorageClass,
+)
 
 ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 
@@ -43,7 +50,7 @@ def start_pending(obj: Json) -> None:
 def validate_volume(volume: PersistentVolume) -> list[FieldError]:
     spec = volume.spec
     errors = metadata_errors(volume.metadata, namespaced=False)
-    errors += _access_mode_errors(spec.access_modes)
+    errors += _access_mode_errors("spec.accessModes", spec.access_modes)
     errors += _capacity_errors("spec.capacity", spec.capacity)
     errors += _reclaim_policy("spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy)
     errors += _volume_mode("spec.volumeMode", spec.volume_mode)
@@ -55,13 +62,15 @@ def validate_volume(volume: PersistentVolume) -> list[FieldError]:
 
 
 def validate_claim(claim: PersistentVolumeClaim) -> list[FieldError]:
-    spec = claim.spec
+    return metadata_errors(claim.metadata, namespaced=True) + claim_spec_errors("spec", claim.spec)
+
+
+def claim_spec_errors(field: str, spec: PersistentVolumeClaimSpec) -> list[FieldError]:
     return [
-        *metadata_errors(claim.metadata, namespaced=True),
-        *_access_mode_errors(spec.access_modes),
-        *_capacity_errors("spec.resources.requests", spec.resources.requests),
-        *label_selector_errors("spec.selector", spec.selector),
-        *_volume_mode("spec.volumeMode", spec.volume_mode),
+        *_access_mode_errors(f"{field}.accessModes", spec.access_modes),
+        *_capacity_errors(f"{field}.resources.requests", spec.resources.requests),
+        *label_selector_errors(f"{field}.selector", spec.selector),
+        *_volume_mode(f"{field}.volumeMode", spec.volume_mode),
     ]
 
 
@@ -108,14 +117,10 @@ def validate_csi_driver(driver: CSIDriver) -> list[FieldError]:
     return metadata_errors(driver.metadata, namespaced=False)
 
 
-def _access_mode_errors(modes: Sequence[str]) -> list[FieldError]:
+def _access_mode_errors(field: str, modes: Sequence[str]) -> list[FieldError]:
     if not modes:
-        return [FieldError.required("spec.accessModes", "at least 1 access mode is required")]
-    return [
-        FieldError.not_supported("spec.accessModes", mode, ACCESS_MODES)
-        for mode in modes
-        if mode not in ACCESS_MODES
-    ]
+        return [FieldError.required(field, "at least 1 access mode is required")]
+    return [FieldError.not_supported(field, mode, ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES]
 
 
 def _capacity_errors(field: str, capacity: dict[str, Quantity]) -> list[FieldError]:

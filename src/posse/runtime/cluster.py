@@ -19,6 +19,7 @@ from posse.apiserver.http.server import serve
 from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
+from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.overview import Overview
 from posse.kinds.registry import NAMESPACE, NODE, POD
@@ -31,6 +32,7 @@ from posse.runtime.furnishing import Item, create_missing, ensure_nodes
 from posse.runtime.garbage_control import GarbageControl
 from posse.runtime.job_control import JobControl
 from posse.runtime.options import KUBECONFIG_NAME, ClusterOptions
+from posse.runtime.reconciling import Reconciliation
 from posse.runtime.scheduler import SchedulerLoop
 from posse.runtime.simulated_nodes import SimulatedNodes
 from posse.runtime.usage import NodeUsage, node_usage
@@ -109,6 +111,8 @@ class EmbeddedCluster:
         self._background.start("the controllers", Controllers(self._transport, time.time).run())
         self._background.start("the volume controller", VolumeControl(self._transport).run())
         self._background.start("the job controller", JobControl(self._transport, time.time).run())
+        sets = Reconciliation(self._transport, StatefulSetController(), time.time)
+        self._background.start("the stateful set controller", sets.run())
         self._background.start("the garbage collector", GarbageControl(self._transport).run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
 

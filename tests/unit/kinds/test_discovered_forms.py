@@ -108,7 +108,7 @@ def test_a_subresource_is_no_resource():
 def test_only_documents_about_known_kinds_are_asked_for():
     groups = {
         "groups": [
-            {"name": "apps", "versions": [{"groupVersion": "apps/v1"}]},
+            {"name": "autoscaling", "versions": [{"groupVersion": "autoscaling/v2"}]},
             {
                 "name": "scheduling.k8s.io",
                 "versions": [

@@ -5,6 +5,7 @@ import pytest
 from posse.kinds.durations import human_duration, since
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
+    CONTROLLER_REVISION,
     EVENT,
     LEASE,
     NAMESPACE,
@@ -15,6 +16,7 @@ from posse.kinds.registry import (
     POD_DISRUPTION_BUDGET,
     POD_GROUP,
     PRIORITY_CLASS,
+    STATEFUL_SET,
     STORAGE_CLASS,
     WORKLOAD,
 )
@@ -448,3 +450,16 @@ def test_a_storage_class_says_whether_it_is_the_default():
         "90s",
     ]
     assert shown(STORAGE_CLASS, {})["Name"] == "x"
+
+
+def test_stateful_sets_show_how_many_pods_are_ready():
+    cells = shown(STATEFUL_SET, {"spec": {"replicas": 3}, "status": {"readyReplicas": 2}})
+    assert cells["Ready"] == "2/3"
+    assert shown(STATEFUL_SET, {})["Ready"] == "0/0"
+
+
+def test_revisions_show_what_was_made_from_them():
+    owner = {"kind": "StatefulSet", "name": "web", "controller": True}
+    cells = shown(CONTROLLER_REVISION, {"metadata": METADATA | {"ownerReferences": [owner]}, "revision": 4})
+    assert (cells["Controller"], cells["Revision"]) == ("statefulset/web", 4)
+    assert shown(CONTROLLER_REVISION, {})["Controller"] == "<none>"

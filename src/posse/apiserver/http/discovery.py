@@ -15,6 +15,7 @@ STATUS_VERBS = ("get", "patch", "update")
 SUBRESOURCES: dict[str, tuple[tuple[str, ...], tuple[str, str, str] | None]] = {
     "binding": (("create",), ("", "v1", "Binding")),
     "finalize": (("update",), None),
+    "scale": (STATUS_VERBS, ("autoscaling", "v1", "Scale")),
 }
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STABILITY = {None: 2, "beta": 1, "alpha": 0}

@@ -20,7 +20,7 @@ from posse.apiserver.http.bodies import (
 )
 from posse.apiserver.http.negotiation import JSON, METADATA, METADATA_LIST, TABLE, negotiate
 from posse.apiserver.http.paths import ResourcePath
-from posse.apiserver.http.rendering import View
+from posse.apiserver.http.rendering import View, encode
 from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tables import checked_include
 from posse.apiserver.incoming import in_version
@@ -78,6 +78,9 @@ class Resources:
             ("GET", "status"): self._get,
             ("PUT", "status"): self._update,
             ("PATCH", "status"): self._patch,
+            ("GET", "scale"): self._get_scale,
+            ("PUT", "scale"): self._update_scale,
+            ("PATCH", "scale"): self._patch_scale,
             ("POST", "binding"): self._bind,
             ("PUT", "finalize"): self._finalize,
         }
@@ -133,9 +136,7 @@ class Resources:
 
     async def _patch(self, call: Call) -> web.StreamResponse:
         target, options = call.target, parameters.write_options(call.query)
-        media_type = media_type_of(call.request)
-        check_media_type(media_type)
-        patch = Patch(media_type, decode_json(await read_body(call.request)), target.version)
+        patch = await _read_patch(call)
         patched = self._service.patch(
             target.kind, target.namespace, target.name, patch, subresource=target.subresource, options=options
         )
@@ -156,6 +157,24 @@ class Resources:
         await self._committer.durable()
         return _answer(call, call.view.listing(deleted))
 
+    async def _get_scale(self, call: Call) -> web.StreamResponse:
+        target = call.target
+        return _as_is(call, self._service.get_scale(target.kind, target.namespace, target.name))
+
+    async def _update_scale(self, call: Call) -> web.StreamResponse:
+        target, options = call.target, parameters.write_options(call.query)
+        scale = await read_object(call.request)
+        scaled = self._service.update_scale(target.kind, target.namespace, target.name, scale, options)
+        await self._committer.durable()
+        return _as_is(call, scaled)
+
+    async def _patch_scale(self, call: Call) -> web.StreamResponse:
+        target, options = call.target, parameters.write_options(call.query)
+        patch = await _read_patch(call)
+        scaled = self._service.patch_scale(target.kind, target.namespace, target.name, patch, options)
+        await self._committer.durable()
+        return _as_is(call, scaled)
+
     async def _bind(self, call: Call) -> web.StreamResponse:
         binding = await read_object(call.request)
         self._service.bind(call.target.namespace, call.target.name, binding)
@@ -167,6 +186,17 @@ class Resources:
         finalized = self._service.finalize_namespace(call.target.name, body)
         await self._committer.durable()
         return _object(call, finalized)
+
+
+async def _read_patch(call: Call) -> Patch:
+    media_type = media_type_of(call.request)
+    check_media_type(media_type)
+    return Patch(media_type, decode_json(await read_body(call.request)), call.target.version)
+
+
+def _as_is(call: Call, body: Json) -> web.Response:
+    """Answer with what has one form only, whatever the client would like best."""
+    return _answer(call, encode(body))
 
 
 def _object(call: Call, obj: Json, status: int = 200, warnings: list[str] | None = None) -> web.Response:

@@ -1,0 +1,65 @@
+"""The newest form in which objects were seen, by uid, and who claims whom by a controller reference."""
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from posse.controllers.steps import controller_uid
+from posse.kinds.kind import Kind
+
+Json = dict[str, Any]
+
+# The answer to a write may come later than the news that its object is gone. Far more are remembered than are on their way.
+GONE_REMEMBERED = 10_000
+
+
+class _Known(NamedTuple):
+    kind: Kind
+    version: int
+    owner_uid: str
+    obj: Json
+
+
+class Observed:
+    def __init__(self) -> None:
+        self._known: dict[str, _Known] = {}
+        self._owned: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._gone: dict[str, None] = {}
+
+    def see(self, kind: Kind, obj: Json) -> bool:
+        """Return whether this is news."""
+        uid, version = obj["metadata"]["uid"], int(obj["metadata"]["resourceVersion"])
+        before = self._known.get(uid)
+        if uid in self._gone or (before is not None and before.version >= version):
+            return False
+        if before is not None:
+            self._disown(uid, before)
+        known = _Known(kind, version, controller_uid(obj), obj)
+        self._known[uid] = known
+        if known.owner_uid:
+            self._owned[known.owner_uid][uid] = None
+        return True
+
+    def lose(self, obj: Json) -> None:
+        uid = obj["metadata"]["uid"]
+        before = self._known.pop(uid, None)
+        if before is not None:
+            self._disown(uid, before)
+        self._gone[uid] = None
+        if len(self._gone) > GONE_REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+
+    def get(self, uid: str) -> Json | None:
+        known = self._known.get(uid)
+        return known.obj if known is not None else None
+
+    def owned_by(self, uid: str, kind: Kind) -> list[Json]:
+        """Return what the object claims, in the order of arrival."""
+        known = [self._known[owned] for owned in self._owned.get(uid, ())]
+        return [item.obj for item in known if item.kind is kind]
+
+    def _disown(self, uid: str, known: _Known) -> None:
+        if known.owner_uid:
+            owned = self._owned[known.owner_uid]
+            del owned[uid]
+            if not owned:
+                del self._owned[known.owner_uid]

@@ -1,0 +1,171 @@
+"""Runs a reconciler: objects seen go in, the plans for touched subjects are carried out.
+
+What a write returns is shown to the reconciler at once, so that its next plan never rests on less than it has done itself.
+A write that is refused ends the plan; the change that came between, or a pause, brings the subject back.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from posse.controllers.steps import Create, Delete, Plan, Step, Write
+from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
+from posse.kinds.kind import Kind
+from posse.kubelet.timers import Timers
+from posse.runtime.event_recorder import EventRecorder, Note, Subject
+from posse.runtime.following import Follower, Json, attend
+from posse.runtime.skipping import skipping
+from posse.transport.transport import Transport
+
+log = logging.getLogger(__name__)
+
+# A round holds up the event loop while its writes are made; most plans are a handful of them.
+SUBJECTS_PER_ROUND = 20
+RETRY_SECONDS = 5.0
+ALREADY_EXISTS = "AlreadyExists"
+# What events call a step that was refused.
+FAILURES = {Create: "FailedCreate", Write: "FailedUpdate", Delete: "FailedDelete"}
+
+
+class Reconciler(Protocol):
+    """Pure: it knows what it was shown. Subjects, the objects that plans are made for, go by their uid."""
+
+    @property
+    def subject_kind(self) -> Kind: ...
+    @property
+    def reporter(self) -> str: ...
+    @property
+    def kinds(self) -> Sequence[Kind]: ...
+    def see(self, kind: Kind, obj: Json) -> None: ...
+    def lose(self, kind: Kind, obj: Json) -> None: ...
+    def touch(self, uid: str) -> None: ...
+    def take_touched(self, limit: int) -> list[str]: ...
+    def subject(self, uid: str) -> Json | None: ...
+    def plan(self, uid: str, now: float) -> Plan: ...
+
+
+class Refused(Exception):  # noqa: N818 - it is no error of ours
+    def __init__(self, step: Step, error: ApiError) -> None:
+        super().__init__(str(error))
+        self.step = step
+        self.error = error
+
+
+class Reconciliation:
+    def __init__(self, transport: Transport, reconciler: Reconciler, clock: Callable[[], float]) -> None:
+        self._transport = transport
+        self._reconciler = reconciler
+        self._clock = clock
+        self._changed = asyncio.Event()
+        self._timers: Timers[str] = Timers()
+        self._recorder = EventRecorder(transport, clock)
+        self._followers = [self._follower(kind) for kind in reconciler.kinds]
+
+    async def run(self) -> None:
+        """Reconcile until cancelled. Nothing is concluded before everything that exists has been seen."""
+        await attend(self._followers, self._recorder.run, self._reconcile)
+
+    def _follower(self, kind: Kind) -> Follower:
+        def on_seen(obj: Json) -> None:
+            self._reconciler.see(kind, obj)
+            self._changed.set()
+
+        def on_gone(obj: Json) -> None:
+            self._reconciler.lose(kind, obj)
+            self._changed.set()
+
+        return Follower(self._transport, kind, on_seen, on_gone)
+
+    async def _reconcile(self) -> None:
+        while True:
+            self._changed.clear()
+            for uid in self._timers.pop_due(self._clock(), SUBJECTS_PER_ROUND):
+                self._reconciler.touch(uid)
+            touched = self._reconciler.take_touched(SUBJECTS_PER_ROUND)
+            if touched:
+                await asyncio.gather(*(self._handle(uid) for uid in touched))
+            else:
+                await self._wait()
+
+    async def _wait(self) -> None:
+        wakeup = self._timers.next_time()
+        timeout = None if wakeup is None else max(0.0, wakeup - self._clock())
+        try:
+            await asyncio.wait_for(self._changed.wait(), timeout)
+        except TimeoutError:
+            return
+
+    async def _handle(self, uid: str) -> None:
+        with skipping(self._reconciler.subject_kind.name, uid):
+            plan = self._reconciler.plan(uid, self._clock())
+            if plan.wake_at is None:
+                self._timers.cancel(uid)
+            else:
+                self._timers.set(uid, plan.wake_at)
+            try:
+                await self._carry_out(plan)
+            except Refused as refusal:
+                self._refused(uid, refusal.step, refusal.error)
+            else:
+                for news in plan.news:
+                    self._tell(uid, news.reason, news.message, is_warning=news.is_warning)
+
+    async def _carry_out(self, plan: Plan) -> None:
+        """Take the steps of each stage in batches of growing size: what is wrong with one is usually wrong with all."""
+        for stage in plan.stages:
+            done, size = 0, 1
+            while done < len(stage):
+                outcomes = await asyncio.gather(
+                    *(self._take(step) for step in stage[done : done + size]), return_exceptions=True
+                )
+                for outcome in outcomes:
+                    if isinstance(outcome, BaseException):
+                        raise outcome
+                done, size = done + size, size * 2
+
+    async def _take(self, step: Step) -> None:
+        try:
+            await self._attempt(step)
+        except ApiError as error:
+            is_present = isinstance(step, Create) and step.unless_present and error.reason == ALREADY_EXISTS
+            is_gone = isinstance(step, Delete) and error.code in {NOT_FOUND, CONFLICT}
+            if not is_present and not is_gone:
+                raise Refused(step, error) from error
+
+    async def _attempt(self, step: Step) -> None:
+        namespace, name = step.obj["metadata"].get("namespace", ""), step.obj["metadata"]["name"]
+        match step:
+            case Create():
+                self._reconciler.see(step.kind, await self._transport.create(step.kind, namespace, step.obj))
+            case Write():
+                written = await self._transport.update(
+                    step.kind, namespace, name, step.obj, subresource=step.subresource
+                )
+                self._reconciler.see(step.kind, written)
+            case Delete():
+                uid = step.obj["metadata"]["uid"]
+                deleted = await self._transport.delete(
+                    step.kind, namespace, name, uid=uid, propagation=step.propagation
+                )
+                # What is gone at once is told by the watch; the answer may be a mere Status.
+                if (deleted.get("metadata") or {}).get("deletionTimestamp"):
+                    self._reconciler.see(step.kind, deleted)
+
+    def _refused(self, uid: str, step: Step, error: ApiError) -> None:
+        if error.reason != ALREADY_EXISTS and error.code in {NOT_FOUND, CONFLICT}:
+            # Something else came first, and the news of it brings the subject back.
+            return
+        kind, name = step.kind.name, step.obj["metadata"]["name"]
+        self._tell(uid, FAILURES[type(step)], f"{kind} {name}: {error}", is_warning=True)
+        log.warning("%s %s was refused, trying again: %s", kind, name, error)
+        self._timers.set(uid, self._clock() + RETRY_SECONDS)
+
+    def _tell(self, uid: str, reason: str, message: str, *, is_warning: bool) -> None:
+        obj, kind = self._reconciler.subject(uid), self._reconciler.subject_kind
+        if obj is not None:
+            metadata = obj["metadata"]
+            subject = Subject(kind.api_version, kind.name, metadata["namespace"], metadata["name"], uid)
+            self._recorder.record(
+                Note(self._reconciler.reporter, subject, reason, message, warning=is_warning)
+            )

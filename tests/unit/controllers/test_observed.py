@@ -1,0 +1,36 @@
+"""What is seen late, twice or after its end."""
+
+from posse.controllers.observed import GONE_REMEMBERED, Observed
+from posse.kinds.registry import POD
+
+
+def pod(uid="p", version=1, owner=""):
+    references = [{"uid": owner, "controller": True}] if owner else []
+    return {"metadata": {"uid": uid, "resourceVersion": str(version), "ownerReferences": references}}
+
+
+def test_only_newer_forms_are_news():
+    observed = Observed()
+    assert observed.see(POD, pod(version=2))
+    assert not observed.see(POD, pod(version=2))
+    assert not observed.see(POD, pod(version=1))
+    assert observed.get("p") == pod(version=2)
+
+
+def test_who_claims_whom_follows_the_newest_form():
+    observed = Observed()
+    observed.see(POD, pod(version=1, owner="a"))
+    observed.see(POD, pod(version=2, owner="b"))
+    assert observed.owned_by("a", POD) == []
+    assert observed.owned_by("b", POD) == [pod(version=2, owner="b")]
+    observed.lose(pod())
+    assert observed.owned_by("b", POD) == []
+
+
+def test_what_is_gone_does_not_come_back():
+    observed = Observed()
+    observed.lose(pod())
+    assert not observed.see(POD, pod(version=9))
+    for number in range(GONE_REMEMBERED):
+        observed.lose(pod(uid=str(number)))
+    assert observed.see(POD, pod(version=9))
