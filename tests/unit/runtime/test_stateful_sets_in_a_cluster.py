@@ -92,7 +92,7 @@ def test_a_pod_that_cannot_be_made_is_told_as_an_event(in_lab):
         stranger = {"metadata": {"name": "web-0"}, "spec": {"containers": [{"name": "m", "image": "i"}]}}
         await lab.transport.create(POD, "default", stranger)
         await lab.transport.create(STATEFUL_SET, "default", stateful_set())
-        (event,) = await lab.until(
+        event, *_ = await lab.until(
             lambda: [
                 event
                 for event in lab.service.list(EVENT, "default").items
