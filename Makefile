@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test explore simulate check fmt test-kubectl conformance bench picture lock clean
+.PHONY: help run test explore simulate check fmt test-kubectl conformance bench picture deploy lock clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ bench: $(READY) ## Measure; prints a table and writes build/bench.json
 
 picture: $(READY) ## Draw the picture of the README anew
 	@$(BIN)/python tools/picture.py
+
+deploy: $(READY) ## Write deploy/ (Kustomize, Helm) anew from what `posse install` prints
+	@$(BIN)/python -m tools.deploy_files
 
 lock: ## Renew requirements.lock from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv

@@ -9,6 +9,7 @@ from posse.cli.delete import delete
 from posse.cli.explain import explain
 from posse.cli.gangs import gangs
 from posse.cli.get import get
+from posse.cli.install import install
 from posse.cli.problems import Problem
 from posse.cli.up import up
 from posse.version import VERSION
@@ -35,6 +36,7 @@ def version() -> None:
 
 
 app.command(rich_help_panel="A cluster on this machine")(up)
+app.command(rich_help_panel="A real cluster")(install)
 app.command(rich_help_panel="Why something waits")(gangs)
 app.command(rich_help_panel="Why something waits")(explain)
 for verb in (apply, get, delete):

@@ -93,10 +93,10 @@ def union(field: str, shape: Shape, old: Shape | None, members: Collection[str])
     chosen = _chosen(shape, members)
     if len(chosen) == 1 or (old is not None and chosen == _chosen(old, members)):
         return []
-    names = ", ".join(f"`{_json_name(shape, member)}`" for member in members)
+    names = ", ".join(f"`{json_name(shape, member)}`" for member in members)
     if not chosen:
         return [FieldError.invalid(field, "", f"must specify one of: {names}")]
-    several = ", ".join(_json_name(shape, member) for member in chosen)
+    several = ", ".join(json_name(shape, member) for member in chosen)
     return [FieldError.invalid(field, f"{{{several}}}", f"must specify exactly one of: {names}")]
 
 
@@ -108,7 +108,7 @@ def fixed_fields(field: str, new: Shape, old: Shape | None, checks: Mapping[str,
     """Fields (attribute names) that are checked when the object is made and never change afterwards."""
     errors: list[FieldError] = []
     for name, check in checks.items():
-        path = f"{field}.{_json_name(new, name)}"
+        path = f"{field}.{json_name(new, name)}"
         if old is None:
             errors += check(path, getattr(new, name))
         elif getattr(new, name) != getattr(old, name):
@@ -130,6 +130,6 @@ def _chosen(shape: Shape, members: Collection[str]) -> list[str]:
     return [member for member in members if getattr(shape, member) not in (None, ())]
 
 
-def _json_name(shape: Shape, attribute: str) -> str:
+def json_name(shape: Shape | type[Shape], attribute: str) -> str:
     position = shape.__struct_fields__.index(attribute)
     return shape.__struct_encode_fields__[position]

@@ -14,11 +14,11 @@ _MOST_REMEMBERED = 4096
 LABEL_LENGTH_MAX = 63
 SUBDOMAIN_LENGTH_MAX = 253
 
-_DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_DNS_SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
-_WORD = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_LABEL_VALUE = rf"({_WORD})?"
-_CONDITION_REASON = r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
+DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+DNS_SUBDOMAIN = rf"{DNS_LABEL}(\.{DNS_LABEL})*"
+WORD = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_LABEL_VALUE = rf"({WORD})?"
+CONDITION_REASON = r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 _PERCENT = r"[0-9]+%"
 
@@ -60,26 +60,26 @@ def _remembered(check: Format) -> Format:
 def dns_label(text: str) -> list[str]:
     """Kubernetes calls it a short name."""
     problems = _too_long(text, LABEL_LENGTH_MAX)
-    if re.fullmatch(_DNS_LABEL, text):
+    if re.fullmatch(DNS_LABEL, text):
         return problems
-    if re.fullmatch(_DNS_SUBDOMAIN, text):
+    if re.fullmatch(DNS_SUBDOMAIN, text):
         return [*problems, "must not contain dots"]
-    return [*problems, _mismatch(_DNS_LABEL_TEXT, _DNS_LABEL, "my-name", "123-abc")]
+    return [*problems, _mismatch(_DNS_LABEL_TEXT, DNS_LABEL, "my-name", "123-abc")]
 
 
 @_remembered
 def dns_subdomain(text: str) -> list[str]:
     """Kubernetes calls it a long name."""
     problems = _too_long(text, SUBDOMAIN_LENGTH_MAX)
-    if not re.fullmatch(_DNS_SUBDOMAIN, text):
-        problems.append(_mismatch(_DNS_SUBDOMAIN_TEXT, _DNS_SUBDOMAIN, "example.com"))
+    if not re.fullmatch(DNS_SUBDOMAIN, text):
+        problems.append(_mismatch(_DNS_SUBDOMAIN_TEXT, DNS_SUBDOMAIN, "example.com"))
     return problems
 
 
 @_remembered
 def label_key(text: str) -> list[str]:
     prefix, slash, name = text.rpartition("/")
-    word = _mismatch(_WORD_TEXT, _WORD, "MyName", "my.name", "123-abc")
+    word = _mismatch(_WORD_TEXT, WORD, "MyName", "my.name", "123-abc")
     if "/" in prefix:
         hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return [f"a valid label key {word} {hint}"]
@@ -87,7 +87,7 @@ def label_key(text: str) -> list[str]:
     if not name:
         problems.append("name part must be non-empty")
     problems += [f"name part {problem}" for problem in _too_long(name, LABEL_LENGTH_MAX)]
-    if not re.fullmatch(_WORD, name):
+    if not re.fullmatch(WORD, name):
         problems.append(f"name part {word}")
     return problems
 
@@ -107,10 +107,10 @@ def path_segment(text: str) -> list[str]:
 
 
 def condition_reason(text: str) -> list[str]:
-    if re.fullmatch(_CONDITION_REASON, text):
+    if re.fullmatch(CONDITION_REASON, text):
         return []
     examples = ("my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")
-    return [_mismatch(_CONDITION_REASON_TEXT, _CONDITION_REASON, *examples)]
+    return [_mismatch(_CONDITION_REASON_TEXT, CONDITION_REASON, *examples)]
 
 
 def config_key(text: str) -> list[str]:

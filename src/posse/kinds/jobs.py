@@ -3,7 +3,7 @@
 The selector and the labels it looks for are generated from name and uid, so no two Jobs ever claim the same pods.
 """
 
-from posse.kinds.checks import at_most, not_negative, one_of
+from posse.kinds.checks import at_most, json_name, not_negative, one_of
 from posse.kinds.errors import FieldError
 from posse.kinds.filling import entries, fill, fill_text, section
 from posse.kinds.formats import dns_label, dns_subdomain
@@ -142,7 +142,7 @@ def _hostname_errors(job: Job) -> list[FieldError]:
 def _spec_errors(spec: JobSpec) -> list[FieldError]:
     errors = []
     for name in COUNTS:
-        errors += not_negative(f"spec.{_json_name(spec, name)}", getattr(spec, name))
+        errors += not_negative(f"spec.{json_name(spec, name)}", getattr(spec, name))
     return [
         *errors,
         *_manager_errors(spec.managed_by),
@@ -154,10 +154,6 @@ def _spec_errors(spec: JobSpec) -> list[FieldError]:
         *template_errors("spec.template", spec.template),
         *_restart_errors("spec.template.spec.restartPolicy", spec),
     ]
-
-
-def _json_name(shape: JobSpec | JobStatus, attribute: str) -> str:
-    return shape.__struct_encode_fields__[shape.__struct_fields__.index(attribute)]
 
 
 def _manager_errors(manager: str | None) -> list[FieldError]:
@@ -262,7 +258,7 @@ def _completions_update_errors(new: JobSpec, old: JobSpec) -> list[FieldError]:
 def _status_errors(status: JobStatus) -> list[FieldError]:
     errors = []
     for name in STATUS_COUNTS:
-        errors += not_negative(f"status.{_json_name(status, name)}", getattr(status, name))
+        errors += not_negative(f"status.{json_name(status, name)}", getattr(status, name))
     return errors
 
 

@@ -1,0 +1,22 @@
+"""What lets the Prometheus operator find the metrics. Only on request: a cluster without it has no such kind."""
+
+from posse.installation.deployment import PORT, PORT_NAME
+from posse.installation.objects import LABELS, named
+from posse.installation.options import NAME, InstallOptions
+from posse.kinds.kind import Json
+
+
+def monitoring(options: InstallOptions) -> list[Json]:
+    service = named("v1", "Service", NAME, options.namespace) | {
+        "spec": {
+            "selector": dict(LABELS),
+            "ports": [{"name": PORT_NAME, "port": PORT, "targetPort": PORT_NAME}],
+        }
+    }
+    monitor = named("monitoring.coreos.com/v1", "ServiceMonitor", NAME, options.namespace) | {
+        "spec": {
+            "selector": {"matchLabels": dict(LABELS)},
+            "endpoints": [{"port": PORT_NAME, "path": "/metrics"}],
+        }
+    }
+    return [service, monitor]

@@ -1,0 +1,15 @@
+"""How all objects of an installation begin: their names, and the label by which they are found."""
+
+from posse.installation.options import NAME
+from posse.kinds.kind import Json
+
+LABELS = {"app.kubernetes.io/name": NAME}
+
+
+def named(api_version: str, kind: str, name: str, namespace: str = "") -> Json:
+    place = {"namespace": namespace} if namespace else {}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, **place, "labels": dict(LABELS)},
+    }

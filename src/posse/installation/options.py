@@ -1,0 +1,21 @@
+"""What can be chosen about an installation."""
+
+from dataclasses import dataclass
+
+from posse.kinds.discovered import ClusterForm
+from posse.version import VERSION
+
+NAME = "posse"
+"""Of every object that there is one of."""
+DEFAULT_IMAGE = f"posse:{VERSION}"
+DEFAULT_NAMESPACE = "posse-system"
+DEFAULT_SCHEDULER_NAME = "posse"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallOptions:
+    form: ClusterForm = ClusterForm.CRD
+    image: str = DEFAULT_IMAGE
+    namespace: str = DEFAULT_NAMESPACE
+    scheduler_name: str = DEFAULT_SCHEDULER_NAME
+    monitoring: bool = False

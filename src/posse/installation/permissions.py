@@ -1,0 +1,67 @@
+"""What the scheduler may do in a cluster, one by one, and why. Whatever is not listed here it may not do.
+
+Groups are listed in every form, whichever the cluster has: a permission for a kind that is not served allows nothing,
+and after an upgrade of the cluster nothing is missing.
+"""
+
+from typing import NamedTuple
+
+from posse.kinds.kind import Json
+
+LEASE = "posse-scheduler"
+_READ = ("list", "watch")
+_CUSTOM_GROUPS = ("scheduling.posse.dev", "scheduling.x-k8s.io", "scheduling.volcano.sh")
+
+
+class Permission(NamedTuple):
+    """`names` limits it to objects of these names."""
+
+    api_group: str
+    resources: tuple[str, ...]
+    verbs: tuple[str, ...]
+    reason: str
+    names: tuple[str, ...] = ()
+
+    def as_rule(self) -> Json:
+        rule: Json = {
+            "apiGroups": [self.api_group],
+            "resources": list(self.resources),
+            "verbs": list(self.verbs),
+        }
+        return rule | {"resourceNames": list(self.names)} if self.names else rule
+
+
+def _of_custom_groups(api_group: str) -> tuple[Permission, ...]:
+    """An API server does not merge lists in custom resources, so their status is read and replaced."""
+    return (
+        Permission(api_group, ("podgroups",), (*_READ, "get"), "know who starts together"),
+        Permission(api_group, ("podgroups/status",), ("patch", "update"), "tell groups how they stand"),
+    )
+
+
+IN_THE_CLUSTER = (
+    Permission("", ("pods",), _READ, "see what waits and what takes up room"),
+    Permission("", ("pods",), ("get",), "see whether a binding without an answer was made"),
+    Permission("", ("pods",), ("delete",), "evict pods for more important ones"),
+    Permission("", ("pods/binding",), ("create",), "give a pod its node"),
+    Permission("", ("pods/status",), ("patch",), "tell a pod why it waits or must go"),
+    Permission("", ("events",), ("create",), "tell people what was done, and what could not be"),
+    Permission("", ("nodes", "namespaces", "services"), _READ, "know where pods may go and how they spread"),
+    Permission("", ("persistentvolumes", "persistentvolumeclaims"), _READ, "know which volumes there are"),
+    Permission(
+        "", ("persistentvolumes", "persistentvolumeclaims"), ("patch",), "keep a volume, or have one made"
+    ),
+    Permission("", ("persistentvolumes",), ("get",), "see for whom a volume is kept already"),
+    Permission(
+        "storage.k8s.io", ("storageclasses", "csinodes", "csidrivers"), _READ, "know where volumes can be"
+    ),
+    Permission("policy", ("poddisruptionbudgets",), _READ, "evict first whom no budget protects"),
+    Permission("scheduling.k8s.io", ("workloads", "podgroups"), _READ, "know who starts together"),
+    Permission("scheduling.k8s.io", ("podgroups/status",), ("patch",), "tell groups how they stand"),
+    *(permission for group in _CUSTOM_GROUPS for permission in _of_custom_groups(group)),
+)
+
+IN_ITS_NAMESPACE = (
+    Permission("coordination.k8s.io", ("leases",), ("create",), "elect a leader for the first time"),
+    Permission("coordination.k8s.io", ("leases",), ("get", "update"), "elect a leader", (LEASE,)),
+)

@@ -1,0 +1,64 @@
+"""docs/guides/install.md: its commands print manifests, and its tables tell what is in them."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from posse.installation.permissions import IN_ITS_NAMESPACE, IN_THE_CLUSTER
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "guides" / "install.md").read_text()
+
+
+def commands():
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def printed(line):
+    done = subprocess.run(
+        [sys.executable, "-m", *shlex.split(line)], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    return list(yaml.safe_load_all(done.stdout))
+
+
+def test_the_commands_print_what_the_page_says():
+    plain, native, chosen = map(printed, commands())
+    names = {obj["metadata"]["name"] for obj in (*plain, *chosen)}
+    told = set(
+        re.findall(r"`([a-z-]+)`", PAGE.partition("## What is installed")[2].partition("## What it may")[0])
+    )
+    assert {
+        "posse",
+        "posse-system",
+        "posse-critical-pods",
+        "posse-groups-view",
+        "posse-groups-edit",
+    } <= told & names
+    assert {obj["kind"] for obj in plain} - {obj["kind"] for obj in native} == {"CustomResourceDefinition"}
+    assert {obj["kind"] for obj in chosen} - {obj["kind"] for obj in plain} == {"Service", "ServiceMonitor"}
+    (namespace,) = (obj for obj in chosen if obj["kind"] == "Namespace")
+    assert namespace["metadata"]["name"] == "batch"
+
+
+def test_every_kind_that_is_installed_is_told_of():
+    for obj in printed("posse install --with-monitoring"):
+        if obj["kind"] not in {"CustomResourceDefinition", "ClusterRoleBinding", "RoleBinding"}:
+            assert obj["kind"] in PAGE
+
+
+def test_every_permission_is_told_with_its_reason():
+    rows = re.findall(r"^\| (\S+) \| (`.*`) \| ([a-z, ]+) \| (.*) \|$", PAGE, re.MULTILINE)
+    told = [
+        (group.strip("`").replace("core", ""), tuple(re.findall(r"`(.*?)`", resources)), verbs, reason)
+        for group, resources, verbs, reason in rows
+    ]
+    granted = [
+        (item.api_group, item.resources, ", ".join(item.verbs), item.reason)
+        for item in (*IN_THE_CLUSTER, *IN_ITS_NAMESPACE)
+    ]
+    assert told == granted

@@ -1,0 +1,200 @@
+"""The definitions of our kinds: of the form that API servers ask for, and saying what our own validation says."""
+
+import json
+
+import pytest
+
+from posse.installation.crd_limits import LIMITS
+from posse.installation.crds import POSSE_KINDS, definitions
+from posse.kinds.checks import json_name
+from posse.kinds.composite_pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_COMPOSITES
+from posse.kinds.group_fields import FIXED_CHECKS
+from posse.kinds.pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_GROUPS
+from posse.kinds.workloads import POD_GROUP_TEMPLATE_CHECKS
+from posse.model import workload
+from posse.model.structure import fields_of
+
+WORKLOADS, POD_GROUPS, COMPOSITES = definitions()
+ALL = pytest.mark.parametrize(
+    "definition", [WORKLOADS, POD_GROUPS, COMPOSITES], ids=lambda d: d["metadata"]["name"]
+)
+KNOWN_KEYWORDS = {
+    "default",
+    "description",
+    "enum",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maximum",
+    "minimum",
+    "pattern",
+    "properties",
+    "required",
+    "type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+}
+
+
+def schema_of(definition):
+    (version,) = definition["spec"]["versions"]
+    return version["schema"]["openAPIV3Schema"]
+
+
+def nodes(schema, path=""):
+    """Every schema within a schema, with its path."""
+    yield path, schema
+    for name, member in schema.get("properties", {}).items():
+        yield from nodes(member, f"{path}.{name}")
+    if "items" in schema:
+        yield from nodes(schema["items"], f"{path}[]")
+
+
+def at(schema, path):
+    return dict(nodes(schema))[path]
+
+
+def messages(schema, *, about):
+    return [
+        rule["message"] for rule in schema["x-kubernetes-validations"] if rule.get("fieldPath", "") == about
+    ]
+
+
+@ALL
+def test_schemas_are_structural(definition):
+    for path, node in nodes(schema_of(definition)):
+        assert node["type"] in {"object", "array", "string", "integer"}, path
+        assert set(node) <= KNOWN_KEYWORDS, path
+        assert ("items" in node) == (node["type"] == "array"), path
+        assert set(node.get("required", [])) <= set(node.get("properties", {})), path
+
+
+@ALL
+def test_items_that_are_paired_by_a_key_must_have_it(definition):
+    for path, node in nodes(schema_of(definition)):
+        for key in node.get("x-kubernetes-list-map-keys", []):
+            assert key in node["items"]["required"], path
+
+
+@ALL
+def test_nothing_that_rules_look_at_is_without_bounds(definition):
+    """An API server refuses rules whose cost it cannot bound."""
+    for path, node in nodes(schema_of(definition)["properties"]["spec"]):
+        if node["type"] == "array":
+            assert node["maxItems"] <= 8, path
+        elif node["type"] == "string":
+            assert "maxLength" in node or "enum" in node, path
+
+
+@ALL
+def test_rules_say_what_is_wrong_and_where(definition):
+    for path, node in nodes(schema_of(definition)):
+        for rule in node.get("x-kubernetes-validations", []):
+            assert rule["message"], path
+            blamed = rule.get("fieldPath", "")
+            assert not blamed or f"{path}{blamed}" in dict(nodes(schema_of(definition))), rule
+
+
+def test_names_and_scope_are_those_of_our_kinds():
+    assert [definition["metadata"]["name"] for definition in definitions()] == [
+        "workloads.scheduling.posse.dev",
+        "podgroups.scheduling.posse.dev",
+        "compositepodgroups.scheduling.posse.dev",
+    ]
+    assert {definition["spec"]["scope"] for definition in definitions()} == {"Namespaced"}
+
+
+def test_only_groups_have_a_status():
+    has_status = {
+        definition["spec"]["names"]["kind"]: "subresources" in definition["spec"]["versions"][0]
+        for definition in definitions()
+    }
+    assert has_status == {kind.name: kind.has_status for kind in POSSE_KINDS}
+
+
+def json_fields(struct):
+    return {
+        name: shape
+        for name, shape in fields_of(struct).items()
+        if name not in {"apiVersion", "kind", "metadata"}
+    }
+
+
+def assert_holds_all_of(schema, struct, levels=0):
+    for name, shape in json_fields(struct).items():
+        member = schema["properties"][name]
+        if shape.struct is None or member.get("maxItems") == 0:
+            continue
+        assert_holds_all_of(member["items"] if shape.holds == "list" else member, shape.struct, levels + 1)
+
+
+@pytest.mark.parametrize("kind", POSSE_KINDS, ids=lambda kind: kind.name)
+def test_no_field_of_a_kind_is_left_out(kind):
+    """What a definition does not name, the API server drops."""
+    (definition,) = (item for item in definitions() if item["spec"]["names"]["kind"] == kind.name)
+    assert_holds_all_of(schema_of(definition), kind.struct)
+
+
+@pytest.mark.parametrize(
+    ("definition", "path", "struct", "fixed"),
+    [
+        (POD_GROUPS, ".spec", workload.PodGroupSpec, FIXED_IN_GROUPS),
+        (COMPOSITES, ".spec", workload.CompositePodGroupSpec, FIXED_IN_COMPOSITES),
+        (WORKLOADS, ".spec.podGroupTemplates[]", workload.PodGroupTemplate, POD_GROUP_TEMPLATE_CHECKS),
+        (WORKLOADS, ".spec.compositePodGroupTemplates[]", workload.CompositePodGroupTemplate, FIXED_CHECKS),
+        (WORKLOADS, ".spec", workload.WorkloadSpec, ["controller_ref"]),
+    ],
+)
+def test_what_is_fixed_at_creation_is_fixed_by_a_rule(definition, path, struct, fixed):
+    schema = at(schema_of(definition), path)
+    for attribute in fixed:
+        assert "field is immutable" in messages(schema, about=f".{json_name(struct, attribute)}"), attribute
+
+
+def test_the_size_of_a_gang_may_change_and_its_policy_may_not():
+    policy = at(schema_of(POD_GROUPS), ".spec.schedulingPolicy")
+    assert messages(policy, about="") == ["must specify exactly one of: `basic`, `gang`"]
+    assert messages(policy, about=".gang") == [
+        "field cannot be cleared once set",
+        "field cannot be set once created",
+    ]
+    assert messages(at(schema_of(POD_GROUPS), ".spec"), about=".schedulingPolicy") == []
+
+
+def test_groups_are_disrupted_one_by_one_unless_they_say_otherwise():
+    for definition in (POD_GROUPS, COMPOSITES):
+        assert at(schema_of(definition), ".spec.disruptionMode")["default"] == {"single": {}}
+    assert "default" not in at(schema_of(WORKLOADS), ".spec.podGroupTemplates[].disruptionMode")
+
+
+def test_pods_can_name_every_group_by_a_label():
+    assert at(schema_of(POD_GROUPS), ".metadata.name")["maxLength"] == 63
+
+
+def test_trees_of_templates_end_where_they_may_be_no_deeper():
+    path = ".spec" + 3 * ".compositePodGroupTemplates[]"
+    schema = schema_of(WORKLOADS)
+    assert at(schema, f"{path}.podGroupTemplates[].schedulingPolicy.gang.minCount")["minimum"] == 1
+    assert at(schema, f"{path}.compositePodGroupTemplates")["maxItems"] == 0
+
+
+def test_a_definition_is_small_enough_for_kubectl_apply():
+    """It is kept in an annotation as well."""
+    assert all(len(json.dumps(definition)) < 200_000 for definition in definitions())
+
+
+@ALL
+def test_columns_point_at_fields_that_exist(definition):
+    (version,) = definition["spec"]["versions"]
+    paths = dict(nodes(schema_of(definition)))
+    for column in version["additionalPrinterColumns"]:
+        place = column["jsonPath"].partition("[?")[0]
+        assert place == ".metadata.creationTimestamp" or place in paths, column
+
+
+def test_every_limit_is_of_a_field_that_exists():
+    for struct, limits in LIMITS.items():
+        assert set(limits.fields) | set(limits.required) <= set(fields_of(struct)), struct

@@ -1,0 +1,123 @@
+"""What an installation consists of, and that it follows the options."""
+
+import pytest
+import yaml
+
+from posse.configuration.reading import read_configuration
+from posse.installation.bundle import objects
+from posse.installation.options import InstallOptions
+from posse.kinds.discovered import ClusterForm
+
+OPTIONS = InstallOptions(image="registry.example/posse:7", namespace="gangs", scheduler_name="gang-scheduler")
+
+
+def bundle(**changes):
+    values = {
+        "form": ClusterForm.CRD,
+        "image": OPTIONS.image,
+        "namespace": OPTIONS.namespace,
+        "scheduler_name": OPTIONS.scheduler_name,
+    }
+    return objects(InstallOptions(**(values | changes)))
+
+
+def kinds(items):
+    return [item["kind"] for item in items]
+
+
+def only(kind, items=None):
+    (found,) = (item for item in items or bundle() if item["kind"] == kind)
+    return found
+
+
+def test_everything_in_the_order_of_need():
+    assert kinds(bundle()) == [
+        *(3 * ["CustomResourceDefinition"]),
+        *(2 * ["ClusterRole"]),
+        "Namespace",
+        "ServiceAccount",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
+        "ResourceQuota",
+        "ConfigMap",
+        "Deployment",
+        "PodDisruptionBudget",
+    ]
+
+
+def test_a_cluster_with_groups_of_its_own_gets_none():
+    assert bundle(form=ClusterForm.NATIVE) == bundle()[5:]
+
+
+def test_monitoring_comes_on_request():
+    assert kinds(bundle(monitoring=True)[len(bundle()) :]) == ["Service", "ServiceMonitor"]
+
+
+def test_everything_is_where_it_was_asked_for():
+    places = {item["metadata"]["namespace"] for item in bundle() if "namespace" in item["metadata"]}
+    assert places == {"gangs"}
+    assert only("Namespace")["metadata"]["name"] == "gangs"
+    for binding in ("ClusterRoleBinding", "RoleBinding"):
+        assert only(binding)["subjects"] == [
+            {"kind": "ServiceAccount", "name": "posse", "namespace": "gangs"}
+        ]
+
+
+def test_all_objects_are_found_by_one_label():
+    assert {item["metadata"]["labels"]["app.kubernetes.io/name"] for item in bundle()} == {"posse"}
+
+
+def test_the_configuration_is_one_that_posse_reads():
+    text = only("ConfigMap")["data"]["scheduler.yaml"]
+    assert list(read_configuration(yaml.safe_load(text), {}).options.profiles) == ["gang-scheduler"]
+    assert yaml.safe_load(text)["leaderElection"] == {
+        "leaderElect": True,
+        "resourceName": "posse-scheduler",
+        "resourceNamespace": "gangs",
+    }
+
+
+@pytest.fixture
+def pod():
+    return only("Deployment")["spec"]["template"]["spec"]
+
+
+def test_the_deployment_runs_what_it_was_told_to(pod):
+    (container,) = pod["containers"]
+    assert container["image"] == "registry.example/posse:7"
+    assert pod["serviceAccountName"] == only("ServiceAccount")["metadata"]["name"]
+    mount = container["volumeMounts"][0]["mountPath"]
+    assert container["args"] == ["run", f"--config={mount}/scheduler.yaml"]
+
+
+def test_pods_keep_to_the_restricted_standard(pod):
+    (container,) = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
+    assert all(set(volume) & {"configMap", "emptyDir"} for volume in pod["volumes"])
+    assert only("Namespace")["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+def test_selectors_find_the_pods(pod):
+    labels = only("Deployment")["spec"]["template"]["metadata"]["labels"]
+    assert only("Deployment")["spec"]["selector"]["matchLabels"] == labels
+    assert only("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
+    items = bundle(monitoring=True)
+    service = only("Service", items)
+    assert service["spec"]["selector"] == labels
+    assert only("ServiceMonitor", items)["spec"]["selector"]["matchLabels"] == service["metadata"]["labels"]
+    (port,) = pod["containers"][0]["ports"]
+    assert service["spec"]["ports"] == [
+        {"name": port["name"], "port": port["containerPort"], "targetPort": port["name"]}
+    ]
+
+
+def test_a_drain_leaves_one_replica():
+    assert only("Deployment")["spec"]["replicas"] - only("PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
