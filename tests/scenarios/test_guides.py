@@ -136,6 +136,28 @@ def test_a_group_that_expects_more_pods_starts_with_those_there_are(cluster):
     wait_until(lambda: running(cluster, "expecting") == 2, "the two pods that exist")
 
 
+@pytest.fixture
+def beside(tmp_path, cluster):
+    """A scheduler of its own process for pods that name it."""
+    command = [sys.executable, "-m", "posse", "run", "--kubeconfig", cluster, "--port", "0"]
+    with (tmp_path / "run.log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    yield process
+    process.terminate()
+    assert process.wait(PATIENCE_SECONDS) == 0, (tmp_path / "run.log").read_text()
+
+
+def test_a_real_cluster_goes_as_its_guide_says(cluster, beside):
+    for line in commands_of(ROOT / "docs" / "guides" / "real-cluster.md"):
+        posse(line, cluster)
+    wait_until(lambda: running(cluster, "crew") == 3, "the gang of the other scheduler")
+    wait_until(lambda: running(cluster, "runs-on") == 1, "the pods of the cluster's own scheduler")
+    sources = {
+        event["source"]["component"] for event in listed(cluster, "events") if event["reason"] == "Scheduled"
+    }
+    assert sources == {"posse", "default-scheduler"}
+
+
 def without_ages(text):
     return re.sub(r"\b\d+s\b", "AGE", re.sub(r" +", " ", text))
 

@@ -11,6 +11,7 @@ from posse.cli.gangs import gangs
 from posse.cli.get import get
 from posse.cli.install import install
 from posse.cli.problems import Problem
+from posse.cli.run import run
 from posse.cli.up import up
 from posse.version import VERSION
 
@@ -24,7 +25,7 @@ app = typer.Typer(
     help="""Posse schedules workloads: pods that belong together start together or not at all.
 
     [bold]posse up[/bold] starts a whole cluster on this machine, with simulated nodes. Use it with kubectl, or with
-    apply, get and delete below.
+    apply, get and delete below. [bold]posse run[/bold] schedules for a cluster that is there already.
     """,
 )
 
@@ -36,6 +37,7 @@ def version() -> None:
 
 
 app.command(rich_help_panel="A cluster on this machine")(up)
+app.command(rich_help_panel="A real cluster")(run)
 app.command(rich_help_panel="A real cluster")(install)
 app.command(rich_help_panel="Why something waits")(gangs)
 app.command(rich_help_panel="Why something waits")(explain)

@@ -129,7 +129,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
 
       posse up --feature-gates=GangScheduling=false,WorkloadAwarePreemption=false
     """
-    gates = _gates(feature_gates or [])
+    gates = chosen_gates(feature_gates or [])
     options = ClusterOptions(
         data_dir=(data_dir or default_data_dir()).expanduser().absolute(),
         port=port,
@@ -141,7 +141,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     )
     examples = [manifest for name in example or [] for manifest in _example(name, gates)]
     if log_decisions:
-        _log_decisions(log_decisions)
+        start_decision_log(log_decisions)
     # The server and the engine take a while to load; completion and the other verbs need neither.
     from posse.cli.serving import serve  # noqa: PLC0415
 
@@ -155,7 +155,7 @@ def _levels(text: str) -> tuple[Level, ...]:
         raise Misuse(f"--topology: {error}; for example --topology block=2,rack=4") from error
 
 
-def _gates(texts: list[str]) -> Gates:
+def chosen_gates(texts: list[str]) -> Gates:
     try:
         return parse_gates(texts)
     except GateError as error:
@@ -172,7 +172,7 @@ def _example(name: str, gates: Gates) -> list[Manifest]:
     return manifests
 
 
-def _log_decisions(destination: str) -> None:
+def start_decision_log(destination: str) -> None:
     try:
         log_decisions_to(destination)
     except OSError as error:

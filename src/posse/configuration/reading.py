@@ -8,6 +8,7 @@ from posse.configuration.decoding import decoded
 from posse.configuration.outside import PluginLoader
 from posse.configuration.problems import ConfigurationError, Problem
 from posse.configuration.profiles import ProfileReader
+from posse.configuration.running import Running, read_running
 from posse.configuration.shapes import API_VERSION, KIND, ConfigurationShape, ProfileShape
 from posse.engine.backlog import Backoff
 from posse.engine.engine import DEFAULT_SCHEDULER, EngineOptions
@@ -16,12 +17,14 @@ from posse.engine.profile import Profile
 _ALL_NODES_ARE_SCORED = "Posse always scores all nodes"
 _WITHOUT_EFFECT = {
     "parallelism": "Posse works on all nodes at once",
-    "leaderElection": "an embedded cluster has one scheduler",
-    "clientConnection": "the scheduler of an embedded cluster needs no connection",
     "enableProfiling": "Posse serves no profiling data",
     "enableContentionProfiling": "Posse serves no profiling data",
     "percentageOfNodesToScore": _ALL_NODES_ARE_SCORED,
-    "delayCacheUntilActive": "an embedded cluster has one scheduler",
+    "delayCacheUntilActive": "a scheduler that waits to lead knows the cluster already",
+}
+_WITHOUT_EFFECT_EMBEDDED = {
+    "leaderElection": "an embedded cluster has one scheduler",
+    "clientConnection": "the scheduler of an embedded cluster needs no connection",
 }
 
 
@@ -32,6 +35,9 @@ class Configuration:
     options: EngineOptions = field(default_factory=EngineOptions)
     notices: tuple[str, ...] = ()
     """What stands in the file without having an effect, and why."""
+    running: Running = field(default_factory=Running)
+    embedded_notices: tuple[str, ...] = ()
+    """What has no effect in an embedded cluster either."""
 
 
 def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Configuration:
@@ -42,11 +48,16 @@ def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Co
     shape = decoded(ConfigurationShape, document, "", misfits)
     reader = ProfileReader(plugins)
     profiles = _profiles(shape, reader)
+    running = read_running(shape.leader_election, shape.client_connection, reader.problems)
     problems = [*misfits, *_beside(misfits, [*_file_problems(shape), *reader.problems])]
     if problems:
         raise ConfigurationError(problems)
-    notices = (*_notices(shape, document), *reader.notices)
-    return Configuration(EngineOptions(profiles, _backoff(shape), reader.faults), notices)
+    return Configuration(
+        EngineOptions(profiles, _backoff(shape), reader.faults),
+        (*_notices(shape, document), *reader.notices),
+        running,
+        tuple(_unused(document, _WITHOUT_EFFECT_EMBEDDED)),
+    )
 
 
 def _profiles(shape: ConfigurationShape, reader: ProfileReader) -> dict[str, Profile]:
@@ -118,9 +129,13 @@ def _percentage_problems(percentage: int | None, prefix: str) -> Iterator[Proble
 
 
 def _notices(shape: ConfigurationShape, document: Mapping[str, Any]) -> Iterator[str]:
-    for name, reason in _WITHOUT_EFFECT.items():
-        if document.get(name) is not None:
-            yield f"{name}: without effect; {reason}"
+    yield from _unused(document, _WITHOUT_EFFECT)
     for index, profile in enumerate(shape.profiles):
         if profile.percentage_of_nodes_to_score is not None:
             yield f"profiles[{index}].percentageOfNodesToScore: without effect; {_ALL_NODES_ARE_SCORED}"
+
+
+def _unused(document: Mapping[str, Any], reasons: Mapping[str, str]) -> Iterator[str]:
+    for name, reason in reasons.items():
+        if document.get(name) is not None:
+            yield f"{name}: without effect; {reason}"

@@ -187,8 +187,6 @@ class GroupBook:
     def join(self, record: PodRecord, key: GroupKey) -> GroupRecord:
         group = self._get_or_make(key)
         group.members[record.ref.uid] = record
-        # The same key object for all members: looking it up compares no names.
-        record.group = group.key
         return group
 
     def leave(self, record: PodRecord, key: GroupKey) -> None:

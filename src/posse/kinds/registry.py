@@ -10,7 +10,6 @@ from posse.kinds import (
     events,
     foreign_groups,
     jobs,
-    jobsets,
     leases,
     namespaces,
     nodes,
@@ -29,7 +28,6 @@ from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.event import Event, EventsEvent
 from posse.model.job import Job
-from posse.model.jobset import JobSet
 from posse.model.lease import Lease
 from posse.model.namespace import Namespace
 from posse.model.node import Node
@@ -350,18 +348,6 @@ CONTROLLER_REVISION = Kind(
     rules=stateful_sets.REVISION_RULES,
     columns=columns.CONTROLLER_REVISION_COLUMNS,
 )
-JOB_SET = Kind(
-    name="JobSet",
-    plural="jobsets",
-    group="jobset.x-k8s.io",
-    versions=("v1alpha2",),
-    storage_version="v1alpha2",
-    namespaced=True,
-    struct=JobSet,
-    rules=jobsets.RULES,
-    columns=columns.JOB_SET_COLUMNS,
-    has_status=True,
-)
 LEASE = Kind(
     name="Lease",
     plural="leases",
@@ -430,7 +416,6 @@ KINDS = (
     JOB,
     STATEFUL_SET,
     CONTROLLER_REVISION,
-    JOB_SET,
     LEASE,
     EVENT_VIEW,
     STORAGE_CLASS,

@@ -19,7 +19,6 @@ from posse.apiserver.http.server import serve
 from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
-from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.overview import Overview
@@ -114,8 +113,6 @@ class EmbeddedCluster:
         self._background.start("the job controller", JobControl(self._transport, time.time).run())
         sets = Reconciliation(self._transport, StatefulSetController(), time.time)
         self._background.start("the stateful set controller", sets.run())
-        jobsets = Reconciliation(self._transport, JobSetController(self._options.gates), time.time)
-        self._background.start("the jobset controller", jobsets.run())
         self._background.start("the garbage collector", GarbageControl(self._transport).run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
 

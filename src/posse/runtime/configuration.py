@@ -17,12 +17,12 @@ log = logging.getLogger(__name__)
 PLUGIN_GROUP = "posse.rules"
 
 
-def load_configuration(path: Path | None) -> Configuration:
+def load_configuration(path: Path | None, *, is_embedded: bool = True) -> Configuration:
     """Without a file, everything is as by default. ConfigurationError: the file cannot be used."""
     if path is None:
         return Configuration()
     configuration = read_configuration(_document(path), installed_plugins())
-    for notice in configuration.notices:
+    for notice in (*configuration.notices, *(configuration.embedded_notices if is_embedded else ())):
         log.warning("%s: %s", path, notice)
     return configuration
 

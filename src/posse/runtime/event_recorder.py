@@ -77,10 +77,18 @@ class EventRecorder:
             await self._some_waiting.wait()
             self._some_waiting.clear()
             while self._waiting:
-                batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
-                await asyncio.gather(*(self._write(event) for event in batch))
+                await self._write_some()
                 if self._waiting:
                     await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def flush(self) -> None:
+        """Write what is waiting, without pauses."""
+        while self._waiting:
+            await self._write_some()
+
+    async def _write_some(self) -> None:
+        batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
+        await asyncio.gather(*(self._write(event) for event in batch))
 
     def _event(self, note: Note, now: float) -> Json:
         stamp = format_timestamp(now)

@@ -9,17 +9,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Generic, TypeVar
 
-from posse.kinds.errors import EXPIRED, ApiError
+from posse.kinds.errors import EXPIRED, NOT_FOUND, ApiError, no_such_resource
 from posse.kinds.kind import Kind
 from posse.model.decoding import ShapeError
 from posse.model.meta import ApiObject
 from posse.runtime.skipping import skipping
-from posse.transport.objects import Shown
+from posse.transport.objects import Listing, Shown
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1.0
+UNSERVED_SECONDS = 30.0
+"""Between looks whether a kind is served by now."""
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -40,6 +42,7 @@ class Following(ABC, Generic[T]):
         self._on_gone = on_gone
         self._known: dict[Place, T] = {}
         self._version = ""
+        self._is_served = True
 
     @abstractmethod
     def _form(self, shown: Shown) -> T:
@@ -53,7 +56,7 @@ class Following(ABC, Generic[T]):
 
     async def sync(self) -> None:
         """Tell everything there is now, and what has gone since the last time."""
-        listing = await self._transport.list(self._kind)
+        listing = await self._list()
         read = [self._read(shown) for shown in listing.shown]
         present = {place for place, _ in read}
         for place in [place for place in self._known if place not in present]:
@@ -62,8 +65,16 @@ class Following(ABC, Generic[T]):
             self._see(place, obj)
         self._version = listing.resource_version
 
+    async def begin(self) -> None:
+        """Tell everything there is, however long it takes until the cluster can be asked."""
+        while True:
+            try:
+                return await self.sync()
+            except ApiError as error:
+                await self._pause(error)
+
     async def follow(self) -> None:
-        """Tell changes for ever, listing anew whenever the watch breaks. `sync` comes first."""
+        """Tell changes for ever, listing anew whenever the watch breaks. `begin` comes first."""
         is_broken = False
         while True:
             try:
@@ -74,11 +85,31 @@ class Following(ABC, Generic[T]):
             except ApiError as error:
                 # An expired watch is to be expected, and a list mends it at once; the rest is given time to pass.
                 if is_broken or error.code != EXPIRED:
-                    log.warning("following %s failed, trying again: %s", self._kind.plural, error)
-                    await asyncio.sleep(RETRY_SECONDS)
+                    await self._pause(error)
                 is_broken = True
 
+    async def _list(self) -> Listing:
+        """A kind that is not served is one of which there is nothing, for now."""
+        try:
+            listing = await self._transport.list(self._kind)
+        except ApiError as error:
+            if error.code != NOT_FOUND:
+                raise
+            self._is_served = False
+            return Listing((), "")
+        self._is_served = True
+        return listing
+
+    async def _pause(self, error: ApiError) -> None:
+        if error.code == NOT_FOUND:
+            await asyncio.sleep(UNSERVED_SECONDS)
+            return
+        log.warning("following %s failed, trying again: %s", self._kind.plural, error)
+        await asyncio.sleep(RETRY_SECONDS)
+
     async def _follow_once(self) -> None:
+        if not self._is_served:
+            raise no_such_resource()
         async for batch in self._transport.watch(self._kind, self._version):
             for event in batch:
                 place, obj = self._read(event.shown)
@@ -160,7 +191,7 @@ async def attend(
 ) -> None:
     """Follow all of these for ever, and do the works beside it, which begin when everything there is has been seen."""
     for follower in followers:
-        await follower.sync()
+        await follower.begin()
     async with asyncio.TaskGroup() as tasks:
         for follower in followers:
             tasks.create_task(follower.follow())

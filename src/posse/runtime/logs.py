@@ -1,4 +1,4 @@
-"""Log lines: one per record on standard error, as key=value pairs; only what needs attention.
+"""Log lines: one per record on standard error, as key=value pairs or as JSON.
 
 The story of decisions is a log of its own, which goes where it is asked to and nowhere otherwise.
 """
@@ -6,8 +6,9 @@ The story of decisions is a log of its own, which goes where it is asked to and 
 import json
 import logging
 import sys
+from collections.abc import Callable
+from enum import StrEnum
 from logging.handlers import WatchedFileHandler
-from typing import Any
 
 from posse.model.timestamps import format_micro_timestamp
 
@@ -15,8 +16,16 @@ DECISIONS = "posse.decisions"
 STANDARD_OUTPUT = "-"
 
 
-def configure_logging(level: int = logging.WARNING) -> None:
-    logging.basicConfig(level=level, handlers=[StandardErrorHandler()], force=True)
+class LogForm(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+def configure_logging(level: int = logging.WARNING, form: LogForm = LogForm.TEXT) -> None:
+    line = as_json if form is LogForm.JSON else as_key_values
+    logging.basicConfig(level=level, handlers=[StandardErrorHandler(line)], force=True)
+    if not logging.getLogger(DECISIONS).handlers:
+        logging.getLogger(DECISIONS).setLevel(logging.CRITICAL)
 
 
 def log_decisions_to(destination: str) -> None:
@@ -44,24 +53,41 @@ class StandardOutputHandler(logging.Handler):
 class StandardErrorHandler(logging.Handler):
     """Finds standard error anew for each record, because a live view may have put itself in front of it."""
 
+    def __init__(self, line: Callable[[logging.LogRecord], str]) -> None:
+        super().__init__()
+        self._line = line
+
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            sys.stderr.write(as_key_values(record) + "\n")
+            sys.stderr.write(self._line(record) + "\n")
         except Exception:  # noqa: BLE001 - a log that cannot be written must not stop what it reports on
             self.handleError(record)
 
 
 def as_key_values(record: logging.LogRecord) -> str:
-    fields: dict[str, Any] = {
+    line = " ".join(f"{key}={_quoted(value)}" for key, value in _fields(record).items())
+    trace = _trace(record)
+    return f"{line}\n{trace}" if trace else line
+
+
+def as_json(record: logging.LogRecord) -> str:
+    trace = _trace(record)
+    return json.dumps(_fields(record) | ({"trace": trace} if trace else {}), ensure_ascii=False)
+
+
+def _fields(record: logging.LogRecord) -> dict[str, str]:
+    return {
         "time": format_micro_timestamp(record.created),
         "level": record.levelname.lower(),
         "logger": record.name,
         "message": record.getMessage(),
     }
-    line = " ".join(f"{key}={_quoted(str(value))}" for key, value in fields.items())
+
+
+def _trace(record: logging.LogRecord) -> str:
     if record.exc_info and record.exc_info[0] is not None:
-        line += "\n" + logging.Formatter().formatException(record.exc_info)
-    return line
+        return logging.Formatter().formatException(record.exc_info)
+    return ""
 
 
 def _quoted(text: str) -> str:

@@ -16,6 +16,7 @@ from prometheus_client import (
     disable_created_metrics,
 )
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
 from posse.engine.attempts import Tried
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, Placement, PodRef, ReportPod
@@ -124,6 +125,10 @@ class Metrics:
 
     def searched_exactly(self, outcome: str) -> None:
         self._exact_searches.labels(outcome).inc()
+
+    def add(self, collector: Collector) -> None:
+        """Show these too."""
+        self._registry.register(collector)
 
     def page(self, accept: str) -> tuple[bytes, str]:
         """Everything, in the form that an Accept header asks for, and the type of that form."""

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from posse.engine.decisions import Solve
 from posse.engine.engine import Engine
@@ -33,7 +33,13 @@ _REPORT_AGAIN_SECONDS = 1.0
 
 
 class SchedulerLoop:
-    def __init__(self, transport: Transport, engine: Engine, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        engine: Engine,
+        clock: Callable[[], float],
+        kinds: Sequence[tuple[Kind, type[ClusterObject]]] = FOLLOWED_KINDS,
+    ) -> None:
         self._engine = engine
         self._clock = clock
         self._recorder = EventRecorder(transport, clock)
@@ -43,17 +49,36 @@ class SchedulerLoop:
         self._exact_search = ExactSearch()
         self._rounds: asyncio.Queue[Round] = asyncio.Queue(_MOST_ROUNDS_AHEAD)
         self._something_happened = asyncio.Event()
-        self._followers = [self._follower(transport, kind, struct) for kind, struct in FOLLOWED_KINDS]
+        self._followers = [self._follower(transport, kind, struct) for kind, struct in kinds]
+        self.knows_all = asyncio.Event()
+        """Set when everything that exists has been seen."""
+        self._is_stopping = False
+        self._has_stopped_deciding = asyncio.Event()
 
     def overview(self) -> Overview:
         return self._engine.overview()
 
-    async def run(self) -> None:
-        """Schedule until cancelled. Nothing is decided before everything that exists has been seen."""
-        await attend(self._followers, self._recorder.run, self._carry_out, self._decide, self._await_answers)
+    async def run(self, may_begin: asyncio.Event | None = None) -> None:
+        """Schedule until cancelled. Nothing is decided before everything that exists has been seen, and it may begin."""
+
+        async def decide() -> None:
+            self.knows_all.set()
+            if may_begin is not None:
+                await may_begin.wait()
+            await self._decide()
+
+        await attend(self._followers, self._recorder.run, self._carry_out, decide, self._await_answers)
+
+    async def finish(self) -> None:
+        """Decide nothing more, and return when everything that was decided is carried out and told."""
+        self._is_stopping = True
+        self._something_happened.set()
+        await self._has_stopped_deciding.wait()
+        await self._rounds.join()
+        await self._recorder.flush()
 
     async def _decide(self) -> None:
-        while True:
+        while not self._is_stopping:
             self._something_happened.clear()
             done = self._decide_once()
             for fault in self._engine.take_plugin_faults():
@@ -69,6 +94,7 @@ class SchedulerLoop:
                 await asyncio.sleep(0)
             else:
                 await self._wait()
+        self._has_stopped_deciding.set()
 
     def _decide_once(self) -> Round:
         started = time.perf_counter()
@@ -92,6 +118,7 @@ class SchedulerLoop:
                 self._absorb(refusal)
             for lost in await self._carrier.report(done, refusals):
                 asyncio.get_running_loop().call_later(_REPORT_AGAIN_SECONDS, self._absorb, lost)
+            self._rounds.task_done()
 
     async def _await_answers(self) -> None:
         async with contextlib.aclosing(self._exact_search.answers()) as answers:

@@ -4,6 +4,7 @@ import pytest
 
 from posse.configuration.problems import ConfigurationError
 from posse.configuration.reading import read_configuration
+from posse.configuration.running import LeaseTerms, Running
 from posse.engine.backlog import Backoff
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from tests.configuring import (
@@ -59,8 +60,6 @@ def test_backoff_is_that_of_the_file():
     [
         {"parallelism": 16},
         {"percentageOfNodesToScore": 50},
-        {"leaderElection": {"leaderElect": True, "leaseDuration": "15s"}},
-        {"clientConnection": {"kubeconfig": "/etc/kubernetes/scheduler.conf", "qps": 50}},
         {"enableProfiling": True},
         {"enableContentionProfiling": False},
         {"delayCacheUntilActive": True},
@@ -70,6 +69,65 @@ def test_backoff_is_that_of_the_file():
 def test_what_has_no_meaning_here_is_accepted_with_a_notice(fields):
     (notice,) = read(**fields).notices
     assert notice.startswith(f"{next(iter(fields))}: without effect; ")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"leaderElection": {"leaderElect": True, "leaseDuration": "15s"}},
+        {"clientConnection": {"kubeconfig": "/etc/kubernetes/scheduler.conf", "qps": 50}},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_what_has_no_meaning_in_an_embedded_cluster_is_noticed_there_only(fields):
+    configuration = read(**fields)
+    assert configuration.notices == ()
+    (notice,) = configuration.embedded_notices
+    assert notice.startswith(f"{next(iter(fields))}: without effect; ")
+
+
+def test_who_leads_and_how_much_is_asked_is_that_of_the_file():
+    assert read().running == Running()
+    election = {
+        "leaderElect": False,
+        "resourceName": "mine",
+        "resourceNamespace": "here",
+        "leaseDuration": "1m30s",
+        "renewDeadline": "20s",
+        "retryPeriod": "500ms",
+    }
+    running = read(
+        leaderElection=election, clientConnection={"kubeconfig": "k", "qps": 5, "burst": 9}
+    ).running
+    assert running == Running(
+        leader_elect=False,
+        terms=LeaseTerms("mine", "here", 90.0, 20.0, 0.5),
+        kubeconfig="k",
+        requests_per_second=5,
+        burst=9,
+    )
+
+
+@pytest.mark.parametrize(
+    ("election", "field"),
+    [
+        ({"leaseDuration": "soon"}, "leaseDuration"),
+        ({"leaseDuration": "10s"}, "leaseDuration"),
+        ({"leaseDuration": "500ms", "renewDeadline": "200ms", "retryPeriod": "100ms"}, "leaseDuration"),
+        ({"renewDeadline": "2s"}, "renewDeadline"),
+        ({"retryPeriod": "0s"}, "retryPeriod"),
+        ({"resourceLock": "endpoints"}, "resourceLock"),
+    ],
+)
+def test_terms_of_a_lease_that_cannot_work_are_refused(election, field):
+    with pytest.raises(ConfigurationError, match=rf"leaderElection\.{field}: "):
+        read(leaderElection=election)
+
+
+@pytest.mark.parametrize("field", ["qps", "burst"])
+def test_limits_are_not_negative(field):
+    with pytest.raises(ConfigurationError, match=rf"clientConnection\.{field}: must not be negative"):
+        read(clientConnection={field: -1})
 
 
 @pytest.mark.parametrize(

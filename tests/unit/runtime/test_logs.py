@@ -1,7 +1,8 @@
+import json
 import logging
 import sys
 
-from posse.runtime.logs import StandardErrorHandler, as_key_values
+from posse.runtime.logs import StandardErrorHandler, as_json, as_key_values
 
 
 def record(message, *args, exc_info=None):
@@ -32,6 +33,16 @@ def test_a_traceback_follows_its_line():
 
 
 def test_lines_go_to_standard_error_as_it_is_at_that_moment(capsys):
-    handler = StandardErrorHandler()
+    handler = StandardErrorHandler(as_key_values)
     handler.emit(record("now"))
     assert capsys.readouterr().err.endswith("message=now\n")
+
+
+def test_programs_get_json():
+    try:
+        int("broken")
+    except ValueError:
+        line = json.loads(as_json(record("it", exc_info=sys.exc_info())))
+    assert (line["level"], line["message"]) == ("warning", "it")
+    assert line["trace"].splitlines()[-1].startswith("ValueError: ")
+    assert "trace" not in json.loads(as_json(record("it")))

@@ -1,0 +1,41 @@
+"""Runs a scheduler for a real cluster in the foreground, until a signal says stop."""
+
+import logging
+
+import uvloop
+
+from posse.apiserver.http.server import PortInUse
+from posse.cli.configuration_file import unusable
+from posse.cli.problems import Problem
+from posse.client.credentials import CredentialsError
+from posse.configuration.problems import ConfigurationError
+from posse.runtime.background import BackgroundFailed
+from posse.runtime.logs import LogForm, configure_logging
+from posse.runtime.remote import RemoteScheduler
+from posse.runtime.run_options import RunOptions
+from posse.runtime.stopping import on_stop_signal
+from posse.version import VERSION
+
+log = logging.getLogger(__name__)
+
+
+def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
+    """Problem: it could not start, or it broke."""
+    configure_logging(logging.getLevelNamesMapping()[level], form)
+    try:
+        uvloop.run(_run(options))
+    except ConfigurationError as error:
+        raise unusable(error, options.config) from error
+    except (CredentialsError, PortInUse, BackgroundFailed) as error:
+        raise Problem(str(error)) from error
+    except OSError as error:
+        raise Problem(
+            f"port {options.port}: {(error.strerror or str(error)).lower()}; use another --port"
+        ) from error
+
+
+async def _run(options: RunOptions) -> None:
+    scheduler = RemoteScheduler(options)
+    on_stop_signal(scheduler.stop)
+    await scheduler.run(lambda: log.info("Posse %s serves %s/healthz", VERSION, scheduler.url))
+    log.info("stopped")

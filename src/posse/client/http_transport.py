@@ -1,0 +1,252 @@
+"""Any Kubernetes API server, as a Transport.
+
+Writes wait for their turn (`lanes`) and are repeated where that is safe (`repeating`). Before each one is sent the
+fence is asked: a scheduler that is not in charge any more writes nothing, however long ago it decided to.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from posse.client.connection import Call, Connection
+from posse.client.lanes import Lane, Lanes, Limits
+from posse.client.paths import path_of
+from posse.client.repeating import repeated
+from posse.client.served_versions import ServedVersions
+from posse.client.shown_bytes import shown_item
+from posse.client.watches import Watch, WatchHealth
+from posse.kinds.conversion import to_storage
+from posse.kinds.errors import CONFLICT, EXPIRED, NOT_FOUND, ApiError, conflict
+from posse.kinds.kind import Json, Kind
+from posse.kinds.patching import strategic_merge_patch
+from posse.kinds.registry import EVENT, POD
+from posse.transport.objects import Listing, Shown, WatchEvent
+from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
+from posse.transport.transport import Binding
+
+PAGE = 500
+UNSUPPORTED_MEDIA_TYPE = 415
+_ATTEMPTS_TO_REPLACE = 5
+
+Fence = Callable[[], None]
+"""Raises an ApiError when nothing may be written."""
+
+
+class _PageMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    continue_token: str = msgspec.field(default="", name="continue")
+
+
+class _Page(msgspec.Struct):
+    metadata: _PageMeta = msgspec.field(default_factory=_PageMeta)
+    items: tuple[msgspec.Raw, ...] | None = None
+
+
+_read_page = msgspec.json.Decoder(_Page).decode
+
+
+def _open_fence() -> None:
+    pass
+
+
+class HttpTransport:
+    """Implements Transport."""
+
+    def __init__(self, connection: Connection, limits: Limits, fence: Fence = _open_fence) -> None:
+        self._connection = connection
+        self._lanes = Lanes(limits)
+        self._fence = fence
+        self._versions = ServedVersions(connection)
+        self._without_strategic_patches: set[Kind] = set()
+        self.watches: dict[Kind, WatchHealth] = {}
+
+    async def list(
+        self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
+    ) -> Listing:
+        version = await self._versions.of(kind)
+        path = path_of(kind, version, namespace)
+        try:
+            return await self._list(kind, version, path, _selection(labels, fields))
+        except ApiError as error:
+            if error.code == NOT_FOUND:
+                self._versions.doubt()
+            raise
+
+    async def watch(
+        self,
+        kind: Kind,
+        resource_version: str,
+        namespace: str | None = None,
+        *,
+        labels: str = "",
+        fields: str = "",
+    ) -> AsyncIterator[Sequence[WatchEvent]]:
+        version = await self._versions.of(kind)
+        path = path_of(kind, version, namespace)
+        health = self.watches.setdefault(kind, WatchHealth())
+        watch = Watch(kind, version, path, _selection(labels, fields), resource_version)
+        async for batch in watch.batches(self._connection, health):
+            yield batch
+
+    async def get(self, kind: Kind, namespace: str, name: str) -> Json:
+        return await self._ask_for(kind, namespace, name)
+
+    async def create(self, kind: Kind, namespace: str, obj: Json) -> Json:
+        version = await self._versions.of(kind)
+        path = path_of(kind, version, namespace)
+        body = _spoken(kind, version, obj) | {"apiVersion": kind.api_version_of(version), "kind": kind.name}
+        return await self._write(kind, Call("POST", path, None, _encoded(body)))
+
+    async def update(
+        self, kind: Kind, namespace: str, name: str, obj: Json, *, subresource: str = ""
+    ) -> Json:
+        version = await self._versions.of(kind)
+        path = path_of(kind, version, namespace, name, subresource)
+        body = _spoken(kind, version, obj) | {"apiVersion": kind.api_version_of(version), "kind": kind.name}
+        return await self._write(kind, Call("PUT", path, None, _encoded(body)))
+
+    async def patch(
+        self, kind: Kind, namespace: str, name: str, patch: Patch, *, subresource: str = ""
+    ) -> Json:
+        if patch.media_type == STRATEGIC_MERGE_PATCH and kind in self._without_strategic_patches:
+            return await self._merge(kind, namespace, name, patch.body, subresource)
+        version = await self._versions.of(kind)
+        path = path_of(kind, version, namespace, name, subresource)
+        body = _encoded(_spoken(kind, version, patch.body))
+        try:
+            return await self._write(kind, Call("PATCH", path, None, body, patch.media_type))
+        except ApiError as error:
+            if error.code != UNSUPPORTED_MEDIA_TYPE or patch.media_type != STRATEGIC_MERGE_PATCH:
+                raise
+            self._without_strategic_patches.add(kind)
+        return await self._merge(kind, namespace, name, patch.body, subresource)
+
+    async def delete(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        *,
+        grace_seconds: int | None = None,
+        uid: str = "",
+        propagation: str = "",
+    ) -> Json:
+        options: Json = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        if propagation:
+            options["propagationPolicy"] = propagation
+        version = await self._versions.of(kind)
+        path = path_of(kind, version, namespace, name)
+        return await self._write(kind, Call("DELETE", path, None, _encoded(options)), Lane.BINDING)
+
+    async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:
+        refusal = await self._bind(Binding(namespace, name, uid, node))
+        if refusal:
+            raise refusal
+
+    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+        """No API server binds several pods at once; all are on their way together, and each has its own answer."""
+        answers = iter(await asyncio.gather(*(self._bind(binding) for group in groups for binding in group)))
+        return [[next(answers) for _ in group] for group in groups]
+
+    async def _bind(self, binding: Binding) -> ApiError | None:
+        path = path_of(POD, "v1", binding.namespace, binding.name, "binding")
+        call = Call("POST", path, None, _encoded(_binding_body(binding)))
+        try:
+            await self._send(call, Lane.BINDING)
+        except ApiError as error:
+            # An earlier try of ours may have reached the server without its answer reaching us.
+            if error.code == CONFLICT and await self._is_bound(binding):
+                return None
+            return error
+        return None
+
+    async def _is_bound(self, binding: Binding) -> bool:
+        try:
+            pod = await self._ask_for(POD, binding.namespace, binding.name)
+        except ApiError:
+            return False
+        return bool(pod["metadata"]["uid"] == binding.uid and pod["spec"].get("nodeName") == binding.node)
+
+    async def _list(self, kind: Kind, version: str, path: str, selection: Mapping[str, str]) -> Listing:
+        shown: list[Shown] = []
+        query = {**selection, "limit": str(PAGE)}
+        while True:
+            try:
+                page = _read_page(await self._read(Call("GET", path, query)))
+            except ApiError as error:
+                if error.code != EXPIRED or "limit" not in query:
+                    raise
+                # The cluster has forgotten where we were; everything comes once more, and all at once.
+                shown, query = [], dict(selection)
+                continue
+            shown += [shown_item(kind, version, item) for item in page.items or ()]
+            if not page.metadata.continue_token:
+                return Listing(shown, page.metadata.resource_version)
+            query["continue"] = page.metadata.continue_token
+
+    async def _ask_for(self, kind: Kind, namespace: str, name: str) -> Json:
+        version = await self._versions.of(kind)
+        call = Call("GET", path_of(kind, version, namespace, name))
+        return to_storage(kind, msgspec.json.decode(await self._read(call)))
+
+    async def _read(self, call: Call) -> bytes:
+        return await repeated(lambda: self._connection.ask(call))
+
+    async def _merge(self, kind: Kind, namespace: str, name: str, body: Json, subresource: str) -> Json:
+        """For kinds that an API server does not know well enough to merge lists by key: we do it, and it checks."""
+        uid = body.get("metadata", {}).get("uid")
+        for attempt in range(_ATTEMPTS_TO_REPLACE):
+            current = await self._ask_for(kind, namespace, name)
+            if uid and current["metadata"]["uid"] != uid:
+                raise conflict(kind, name)
+            merged = strategic_merge_patch(kind.struct, current, body)
+            try:
+                return await self.update(kind, namespace, name, merged, subresource=subresource)
+            except ApiError as error:
+                if error.code != CONFLICT or attempt == _ATTEMPTS_TO_REPLACE - 1:
+                    raise
+        raise conflict(kind, name)
+
+    async def _write(self, kind: Kind, call: Call, lane: Lane = Lane.STATUS) -> Json:
+        written: Json = msgspec.json.decode(await self._send(call, Lane.EVENT if kind is EVENT else lane))
+        return written
+
+    async def _send(self, call: Call, lane: Lane) -> bytes:
+        """Events are for people, and the first to be given up when a server is in trouble."""
+        if lane is Lane.EVENT:
+            return await self._send_once(call, lane)
+        return await repeated(lambda: self._send_once(call, lane))
+
+    async def _send_once(self, call: Call, lane: Lane) -> bytes:
+        async with self._lanes.turn(lane):
+            self._fence()
+            return await self._connection.ask(call)
+
+
+def _selection(labels: str, fields: str) -> dict[str, str]:
+    selectors = {"labelSelector": labels, "fieldSelector": fields}
+    return {name: selector for name, selector in selectors.items() if selector}
+
+
+def _spoken(kind: Kind, version: str, obj: Any) -> Any:
+    """What we write about an object, or the whole of it, in the words of another version."""
+    dialect = kind.dialects.get(version)
+    return obj if dialect is None else dialect.outgoing(obj)
+
+
+def _binding_body(binding: Binding) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": binding.name, "namespace": binding.namespace, "uid": binding.uid},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": binding.node},
+    }
+
+
+_encoded = msgspec.json.Encoder().encode

@@ -1,0 +1,87 @@
+"""Who may write next: bindings before what is told to objects, that before events, and only so many at once.
+
+The less a write matters, the fewer it may have under way: when bindings come, not all places are taken by events.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Lane(IntEnum):
+    """In the order in which they are let through."""
+
+    BINDING = 0
+    STATUS = 1
+    EVENT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is asked of the API server: at once, and per second; no rate means that the server sets the pace."""
+
+    at_once: int = 64
+    per_second: float = 0.0
+    burst: int = 0
+
+
+class Lanes:
+    def __init__(self, limits: Limits) -> None:
+        self._pace = _Pace(limits.per_second, max(1, limits.burst)) if limits.per_second > 0 else None
+        most = limits.at_once
+        self._most = {Lane.BINDING: most, Lane.STATUS: max(1, most * 3 // 4), Lane.EVENT: max(1, most // 4)}
+        self._under_way = 0
+        self._waiting: dict[Lane, deque[asyncio.Future[None]]] = {lane: deque() for lane in Lane}
+
+    @asynccontextmanager
+    async def turn(self, lane: Lane) -> AsyncIterator[None]:
+        """Wait until it is the caller's turn, and hold a place while it writes."""
+        await self._enter(lane)
+        try:
+            if self._pace is not None:
+                await self._pace.wait()
+            yield
+        finally:
+            self._under_way -= 1
+            self._admit()
+
+    async def _enter(self, lane: Lane) -> None:
+        if self._under_way < self._most[lane] and not self._waiting[lane]:
+            self._under_way += 1
+            return
+        place = asyncio.get_running_loop().create_future()
+        self._waiting[lane].append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._under_way -= 1
+                self._admit()
+            raise
+
+    def _admit(self) -> None:
+        for lane, waiting in self._waiting.items():
+            while waiting and self._under_way < self._most[lane]:
+                place = waiting.popleft()
+                if not place.done():
+                    self._under_way += 1
+                    place.set_result(None)
+
+
+class _Pace:
+    """Lets through so many per second, and so many more at once after a pause."""
+
+    def __init__(self, per_second: float, burst: int) -> None:
+        self._gap = 1.0 / per_second
+        self._slack = (burst - 1) * self._gap
+        self._next = 0.0
+
+    async def wait(self) -> None:
+        now = asyncio.get_running_loop().time()
+        self._next = max(self._next, now - self._slack)
+        delay, self._next = self._next - now, self._next + self._gap
+        if delay > 0:
+            await asyncio.sleep(delay)

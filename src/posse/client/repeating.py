@@ -1,0 +1,62 @@
+"""Asks again where that is worth it: after a server that is too busy, in trouble, or did not answer.
+
+Only for requests that may be repeated: those whose second time is harmless, or is told apart by the server.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from posse.client.connection import Refused
+from posse.kinds.errors import ApiError
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+TOO_MANY_REQUESTS = 429
+PASSING = frozenset({TOO_MANY_REQUESTS, 500, 502, 503, 504})
+"""The API server may take the same request a little later."""
+
+FIRST_PAUSE_SECONDS = 0.05
+MOST_PAUSE_SECONDS = 2.0
+GIVE_UP_SECONDS = 20.0
+
+
+class Pauses:
+    """Longer and longer, and never quite the same, so that many do not come back at the same moment."""
+
+    def __init__(self, most_seconds: float = MOST_PAUSE_SECONDS) -> None:
+        self._most = most_seconds
+        self._next = FIRST_PAUSE_SECONDS
+
+    def next(self, wanted_seconds: float = 0.0) -> float:
+        """How long to wait now; a server may have said how long it wants us to."""
+        pause, self._next = self._next, min(self._most, 2 * self._next)
+        return max(wanted_seconds, pause * random.uniform(0.5, 1.0))  # noqa: S311 - not a secret
+
+    def start_over(self) -> None:
+        self._next = FIRST_PAUSE_SECONDS
+
+
+async def repeated(ask: Callable[[], Awaitable[T]], give_up_seconds: float = GIVE_UP_SECONDS) -> T:
+    """Ask until there is an answer, or a refusal that will not pass, or it has taken too long."""
+    pauses = Pauses()
+    deadline = asyncio.get_running_loop().time() + give_up_seconds
+    while True:
+        try:
+            return await ask()
+        except ApiError as error:
+            if error.code not in PASSING:
+                raise
+            pause = pauses.next(retry_after(error))
+            if asyncio.get_running_loop().time() + pause > deadline:
+                raise
+            log.debug("asking again in %.2f s: %s", pause, error)
+        await asyncio.sleep(pause)
+
+
+def retry_after(error: ApiError) -> float:
+    return error.retry_after if isinstance(error, Refused) else 0.0

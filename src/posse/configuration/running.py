@@ -1,0 +1,89 @@
+"""The parts of a configuration that only matter beside a real API server: who leads, and how much may be asked of it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from posse.configuration.problems import Problem
+from posse.configuration.shapes import ClientConnection, LeaderElection
+
+_LEASES = "leases"
+_JITTER = 1.2
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|us|µs|ns|s))+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)")
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseTerms:
+    """Which lease says who leads, and by when it has to be renewed. Durations are in seconds."""
+
+    name: str = "posse"
+    namespace: str = "kube-system"
+    duration: float = 15.0
+    """So long after it last saw the lease change, another may take it."""
+    renew_deadline: float = 10.0
+    """So long after its last renewal, the holder stops by itself."""
+    retry_period: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """None where the configuration does not say."""
+
+    leader_elect: bool | None = None
+    terms: LeaseTerms = LeaseTerms()
+    kubeconfig: str = ""
+    requests_per_second: float = 0.0
+    burst: int = 0
+
+
+def read_running(
+    election: LeaderElection | None, connection: ClientConnection | None, problems: list[Problem]
+) -> Running:
+    election, connection = election or LeaderElection(), connection or ClientConnection()
+    terms = _terms(election, problems)
+    problems += _connection_problems(connection)
+    return Running(election.leader_elect, terms, connection.kubeconfig, connection.qps, connection.burst)
+
+
+def _terms(election: LeaderElection, problems: list[Problem]) -> LeaseTerms:
+    usual = LeaseTerms()
+    terms = LeaseTerms(
+        election.resource_name or usual.name,
+        election.resource_namespace or usual.namespace,
+        _duration("leaseDuration", election.lease_duration, usual.duration, problems),
+        _duration("renewDeadline", election.renew_deadline, usual.renew_deadline, problems),
+        _duration("retryPeriod", election.retry_period, usual.retry_period, problems),
+    )
+    problems += _terms_problems(terms)
+    if election.resource_lock not in {"", _LEASES}:
+        problems.append(Problem("leaderElection.resourceLock", f"must be {_LEASES}"))
+    return terms
+
+
+def _duration(name: str, text: str, usual: float, problems: list[Problem]) -> float:
+    if not text:
+        return usual
+    if not _DURATION.fullmatch(text):
+        problems.append(Problem(f"leaderElection.{name}", f"{text!r} is not a duration such as 15s"))
+        return usual
+    return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+
+
+def _terms_problems(terms: LeaseTerms) -> Iterator[Problem]:
+    if terms.duration < 1.0:
+        yield Problem("leaderElection.leaseDuration", "must be at least 1s")
+    if terms.duration <= terms.renew_deadline:
+        yield Problem("leaderElection.leaseDuration", "must be greater than renewDeadline")
+    if terms.renew_deadline <= terms.retry_period * _JITTER:
+        yield Problem("leaderElection.renewDeadline", f"must be greater than {_JITTER} times retryPeriod")
+    if terms.retry_period <= 0.0:
+        yield Problem("leaderElection.retryPeriod", "must be greater than 0")
+
+
+def _connection_problems(connection: ClientConnection) -> Iterator[Problem]:
+    if connection.qps < 0:
+        yield Problem("clientConnection.qps", f"must not be negative, not {connection.qps}")
+    if connection.burst < 0:
+        yield Problem("clientConnection.burst", f"must not be negative, not {connection.burst}")

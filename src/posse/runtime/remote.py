@@ -1,0 +1,207 @@
+"""A scheduler for a real cluster: follows it, waits to be in charge, schedules while it is, and leaves in good order.
+
+Everything is rebuilt from the API when it starts to follow, and again whenever it was in charge and is not any more:
+what it had decided and not written is forgotten then.
+"""
+
+import asyncio
+import logging
+import platform
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from posse.apiserver.http.server import serve
+from posse.client.connection import Connection
+from posse.client.credentials import find_credentials, own_namespace
+from posse.client.http_transport import HttpTransport
+from posse.client.lanes import Limits
+from posse.configuration.reading import Configuration
+from posse.engine.engine import DEFAULT_SCHEDULER, Engine, EngineOptions
+from posse.engine.events import ClusterObject
+from posse.kinds.kind import Kind
+from posse.kinds.registry import POD_GROUP, POSSE_POD_GROUP, WORKLOAD
+from posse.runtime.background import Background
+from posse.runtime.clock import steady_clock
+from posse.runtime.configuration import load_configuration
+from posse.runtime.dry_run import DryRun
+from posse.runtime.followed_kinds import FOLLOWED_KINDS
+from posse.runtime.leadership import Leadership
+from posse.runtime.probes import Checks, build_probes
+from posse.runtime.remote_gauges import RemoteGauges
+from posse.runtime.run_options import Form, RunOptions
+from posse.runtime.scheduler import SchedulerLoop
+from posse.transport.transport import Transport
+
+log = logging.getLogger(__name__)
+
+LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - probes of a pod come from outside
+FINISH_SECONDS = 20.0
+"""For what was decided before the process was asked to stop; a pod is killed after 30."""
+_LEFT_OUT = {
+    Form.AUTO: frozenset[Kind](),
+    Form.NATIVE: frozenset({POSSE_POD_GROUP}),
+    Form.CRD: frozenset({POD_GROUP, WORKLOAD}),
+}
+
+
+class RemoteScheduler:
+    """Errors of `run`: ConfigurationError, CredentialsError, PortInUse, OSError, BackgroundFailed."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options = options
+        self._stop = asyncio.Event()
+        self.url = ""
+
+    def stop(self) -> None:
+        """Finish what was decided, let another one lead, and end."""
+        self._stop.set()
+
+    async def run(self, on_ready: Callable[[], None]) -> None:
+        self._configuration = load_configuration(self._options.config, is_embedded=False)
+        self._engine_options = _engine_options(self._configuration, self._options)
+        async with AsyncExitStack() as parts:
+            await self._connect(parts)
+            self._loop = self._new_loop()
+            await self._serve(parts)
+            on_ready()
+            while not self._stop.is_set():
+                await self._term()
+                self._loop = self._new_loop()
+
+    async def _connect(self, parts: AsyncExitStack) -> None:
+        running = self._configuration.running
+        configured = Path(running.kubeconfig) if running.kubeconfig else None
+        kubeconfig = self._options.kubeconfig or configured
+        connection = Connection(find_credentials(kubeconfig, self._options.context))
+        await connection.open()
+        parts.push_async_callback(connection.close)
+        limits = Limits(self._options.writes_at_once, running.requests_per_second, running.burst)
+        self._leadership: Leadership | None = None
+        if self._is_elected():
+            # With places of its own, so that renewing the lease never waits behind anything else.
+            identity = f"{platform.node()}_{uuid.uuid4()}"
+            self._leadership = Leadership(HttpTransport(connection, Limits()), running.terms, identity)
+        self._remote = (
+            HttpTransport(connection, limits, self._leadership.fence)
+            if self._leadership
+            else HttpTransport(connection, limits)
+        )
+
+    def _is_elected(self) -> bool:
+        if self._options.dry_run:
+            return False
+        chosen, configured = self._options.leader_elect, self._configuration.running.leader_elect
+        return chosen if chosen is not None else configured if configured is not None else True
+
+    def _new_loop(self) -> SchedulerLoop:
+        transport: Transport = DryRun(self._remote) if self._options.dry_run else self._remote
+        loop = SchedulerLoop(
+            transport, Engine(self._engine_options), steady_clock(), followed_kinds(self._options.form)
+        )
+        loop.metrics.add(RemoteGauges(self._remote.watches, self._leadership))
+        return loop
+
+    async def _serve(self, parts: AsyncExitStack) -> None:
+        host = self._options.bind_address or (EVERYWHERE if own_namespace() else LOOPBACK)
+        app = build_probes(self._alive, self._ready, self._metrics, self._settings)
+        listener = await serve(app, host, self._options.port, None)
+        parts.push_async_callback(listener.close)
+        self.url = listener.url
+
+    async def _term(self) -> None:
+        """From following the cluster to not leading any more, or being asked to stop."""
+        background, may_begin = Background(), asyncio.Event()
+        background.start("the scheduler", self._loop.run(may_begin))
+        try:
+            if self._leadership is None:
+                may_begin.set()
+                await self._first(background, self._stop.wait())
+            else:
+                await self._first(background, self._lead(self._leadership, may_begin), self._stop.wait())
+            if self._stop.is_set() and may_begin.is_set():
+                await self._finish()
+        finally:
+            await background.stop()
+            if self._leadership is not None:
+                await self._leadership.release()
+
+    async def _lead(self, leadership: Leadership, may_begin: asyncio.Event) -> None:
+        await self._loop.knows_all.wait()
+        await leadership.acquire()
+        may_begin.set()
+        await leadership.keep()
+
+    async def _finish(self) -> None:
+        """The lease is renewed meanwhile, or writes would stop half-way."""
+        keeping = asyncio.ensure_future(self._leadership.keep() if self._leadership else asyncio.sleep(0))
+        try:
+            async with asyncio.timeout(FINISH_SECONDS):
+                await self._loop.finish()
+        except TimeoutError:
+            log.warning(
+                "stopping although not everything decided is written; whoever leads next goes on with it"
+            )
+        finally:
+            keeping.cancel()
+            await asyncio.wait([keeping])
+
+    async def _first(self, background: Background, *awaited: Any) -> None:
+        """Wait for one of these, or for the scheduler to fail."""
+        failing = asyncio.ensure_future(background.wait_failed())
+        waits = [asyncio.ensure_future(one) for one in awaited]
+        try:
+            await asyncio.wait([failing, *waits], return_when=asyncio.FIRST_COMPLETED)
+            if failing.done():
+                raise failing.result()
+            for wait in waits:
+                if wait.done():
+                    wait.result()
+        finally:
+            for wait in (failing, *waits):
+                wait.cancel()
+            await asyncio.wait([failing, *waits])
+
+    def _metrics(self, accept: str) -> tuple[bytes, str]:
+        return self._loop.metrics.page(accept)
+
+    def _alive(self) -> Checks:
+        return {"ping": ""}
+
+    def _ready(self) -> Checks:
+        """One that waits to lead is ready to."""
+        knows = "" if self._loop.knows_all.is_set() else "still reading the cluster"
+        watches = {
+            f"watch-{kind.group_resource}": "" if health.is_open else health.last_error or "not open yet"
+            for kind, health in self._remote.watches.items()
+        }
+        return {"cluster-known": knows, **(watches if not knows else {})}
+
+    def _settings(self) -> object:
+        running = self._configuration.running
+        return {
+            "schedulerNames": list(self._engine_options.profiles),
+            "featureGates": {gate.value: True for gate in sorted(self._engine_options.gates)},
+            "form": self._options.form,
+            "dryRun": self._options.dry_run,
+            "leaderElection": running.terms if self._leadership else None,
+            "leader": self._leadership.holder if self._leadership else "",
+            "writesAtOnce": self._options.writes_at_once,
+            "requestsPerSecond": running.requests_per_second,
+        }
+
+
+def followed_kinds(form: Form) -> Sequence[tuple[Kind, type[ClusterObject]]]:
+    """Those that may tell of groups in this form; which of them the cluster serves is found out by asking for them."""
+    return [(kind, struct) for kind, struct in FOLLOWED_KINDS if kind not in _LEFT_OUT[form]]
+
+
+def _engine_options(configuration: Configuration, options: RunOptions) -> EngineOptions:
+    found = configuration.options
+    if options.config is None:
+        profile = found.profiles[DEFAULT_SCHEDULER]
+        found = replace(found, profiles=dict.fromkeys(options.scheduler_names, profile))
+    return replace(found, gates=options.gates, asks=True)

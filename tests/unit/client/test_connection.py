@@ -1,0 +1,121 @@
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from posse.client.connection import Call, Connection
+from posse.client.credentials import CredentialsError
+from posse.kinds.errors import ApiError
+from tests.scripted_server import FixedCredentials, ScriptedServer, connected, dropping, status
+
+HERE = Call("GET", "/api/v1/pods", {"limit": "5"})
+
+
+def asked(server, *tokens, call=HERE):
+    async def main():
+        async with connected(server, *tokens) as connection:
+            return await connection.ask(call)
+
+    return asyncio.run(main())
+
+
+def refused(server, *tokens):
+    with pytest.raises(ApiError) as error:
+        asked(server, *tokens)
+    return error.value
+
+
+def test_a_request_carries_who_we_are_and_what_we_send():
+    server = ScriptedServer(web.Response(body=b"{}"))
+    assert asked(server, call=Call("PATCH", "/x", None, b"[]", "application/json-patch+json")) == b"{}"
+    (request,) = server.requests
+    assert request.headers["Authorization"] == "Bearer token"
+    assert request.headers["Content-Type"] == "application/json-patch+json"
+    assert request.headers["User-Agent"].startswith("posse/")
+    assert server.bodies == [b"[]"]
+
+
+def test_credentials_that_were_exchanged_are_read_anew():
+    async def choosy(request):
+        known = request.headers["Authorization"] == "Bearer new"
+        return web.Response(body=b"welcome") if known else status(401, "Unauthorized")
+
+    server = ScriptedServer(choosy)
+    assert asked(server, "old", "new") == b"welcome"
+    assert len(server.requests) == 2
+
+
+def test_many_requests_that_are_refused_at_once_read_the_credentials_once():
+    async def choosy(request):
+        known = request.headers["Authorization"] == "Bearer new"
+        return web.Response() if known else status(401, "Unauthorized")
+
+    async def main():
+        async with ScriptedServer(choosy).running() as server:
+            credentials = FixedCredentials(server.url, "old", "new")
+            connection = Connection(credentials)
+            await connection.open()
+            await asyncio.gather(*(connection.ask(HERE) for _ in range(10)))
+            await connection.close()
+            return credentials.loads
+
+    assert asyncio.run(main()) == 2
+
+
+def test_one_whom_the_server_never_knows_is_refused():
+    assert refused(ScriptedServer(status(401, "Unauthorized", "who?"))).code == 401
+
+
+def test_credentials_that_cannot_be_read_any_more_are_told():
+    class Spoilt(FixedCredentials):
+        async def load(self):
+            if self.loads:
+                raise CredentialsError("the file is gone")
+            return await super().load()
+
+    async def main():
+        async with ScriptedServer(status(401, "Unauthorized")).running() as server:
+            connection = Connection(Spoilt(server.url))
+            await connection.open()
+            try:
+                await connection.ask(HERE)
+            finally:
+                await connection.close()
+
+    with pytest.raises(ApiError, match="the file is gone"):
+        asyncio.run(main())
+
+
+def test_a_refusal_is_what_the_server_says():
+    error = refused(ScriptedServer(status(429, "TooManyRequests", "slow down", {"Retry-After": "7"})))
+    assert (error.code, error.reason, error.message, error.retry_after) == (
+        429,
+        "TooManyRequests",
+        "slow down",
+        7.0,
+    )
+
+
+@pytest.mark.parametrize("body", ["<html>bad gateway</html>", "[]", ""])
+def test_what_stands_before_a_server_need_not_speak_its_language(body):
+    error = refused(ScriptedServer(web.Response(text=body, status=502, headers={"Retry-After": "Monday"})))
+    assert (error.code, error.retry_after) == (502, 0.0)
+
+
+def test_half_an_answer_is_none():
+    error = refused(ScriptedServer(dropping(b'{"items": [')))
+    assert (error.code, error.reason) == (503, "Unreachable")
+
+
+def test_a_server_that_is_not_there_is_told_by_its_address():
+    async def main():
+        connection = Connection(FixedCredentials("http://127.0.0.1:9"))
+        await connection.open()
+        try:
+            await connection.ask(HERE)
+        finally:
+            await connection.close()
+
+    with pytest.raises(ApiError, match=r"cannot talk to http://127\.0\.0\.1:9") as error:
+        asyncio.run(main())
+    assert error.value.code == 503

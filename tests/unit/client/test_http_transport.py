@@ -1,0 +1,317 @@
+"""The client against the embedded API server, over HTTPS; what that server never does is scripted."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from posse.client import http_transport, repeating
+from posse.client.connection import Connection
+from posse.client.credentials import Kubeconfig
+from posse.client.http_transport import HttpTransport
+from posse.client.lanes import Limits
+from posse.kinds.errors import ApiError
+from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP
+from posse.model.pod import Pod
+from posse.model.workload import PodGroup
+from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
+from posse.transport.transport import Binding
+from tests.live_server import running_server
+from tests.scripted_server import ScriptedServer, connected, dropping, status
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(repeating, "FIRST_PAUSE_SECONDS", 0.0001)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with running_server(tmp_path_factory.mktemp("server")) as running:
+        running.call(running.service.create, NODE, "", {"metadata": {"name": "n1"}})
+        yield running
+
+
+@asynccontextmanager
+async def opened(server, fence=lambda: None):
+    connection = Connection(Kubeconfig(str(server.kubeconfig), None))
+    await connection.open()
+    try:
+        yield HttpTransport(connection, Limits(), fence)
+    finally:
+        await connection.close()
+
+
+def on(server, scenario, **options):
+    async def main():
+        async with opened(server, **options) as transport, asyncio.timeout(20):
+            return await scenario(transport)
+
+    return asyncio.run(main())
+
+
+def pod(name, **labels):
+    container = {"name": "c", "image": "i"}
+    return {"metadata": {"name": name, "labels": labels}, "spec": {"containers": [container]}}
+
+
+def test_lists_come_in_pages_and_read_as_structs(server, monkeypatch):
+    monkeypatch.setattr(http_transport, "PAGE", 3)
+
+    async def scenario(transport):
+        for number in range(8):
+            await transport.create(POD, "default", pod(f"page{number}", of="pages"))
+        return await transport.list(POD, "default", labels="of=pages")
+
+    listing = on(server, scenario)
+    read = [shown.read(Pod) for shown in listing.shown]
+    assert [each.metadata.name for each in read] == [f"page{number}" for number in range(8)]
+    assert {(each.api_version, each.kind) for each in read} == {("v1", "Pod")}
+    assert listing.items[0]["metadata"]["labels"] == {"of": "pages"}
+
+
+def test_a_list_whose_place_was_forgotten_comes_once_more_at_once():
+    def page(names, token=""):
+        items = [{"metadata": {"name": name}} for name in names]
+        return web.json_response({"metadata": {"resourceVersion": "7", "continue": token}, "items": items})
+
+    pods = {"groupVersion": "v1", "resources": [{"name": "pods"}]}
+    scripted = ScriptedServer(
+        web.json_response({"groups": []}), web.json_response(pods), page("a", "t"), status(410), page("ab")
+    )
+
+    async def main():
+        async with connected(scripted) as connection:
+            return await HttpTransport(connection, Limits()).list(POD)
+
+    listing = asyncio.run(main())
+    assert [item["metadata"]["name"] for item in listing.items] == ["a", "b"]
+    assert "limit" not in scripted.requests[-1].query
+
+
+def test_a_watch_tells_what_happens_after_a_list(server):
+    async def scenario(transport):
+        version = (await transport.list(POD)).resource_version
+        batches = transport.watch(POD, version)
+        await transport.create(POD, "default", pod("watched"))
+        (event,) = await anext(batches)
+        assert transport.watches[POD].is_open
+        await batches.aclose()
+        return event
+
+    event = on(server, scenario)
+    assert (event.type, event.shown.read(Pod).metadata.name) == ("ADDED", "watched")
+
+
+def test_objects_are_written_read_changed_and_deleted(server):
+    async def scenario(transport):
+        lease = {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me"}}
+        created = await transport.create(LEASE, "default", lease)
+        updated = await transport.update(LEASE, "default", "l", created | {"spec": {"holderIdentity": "you"}})
+        with pytest.raises(ApiError) as stale:
+            await transport.update(LEASE, "default", "l", created)
+        patch = Patch(MERGE_PATCH, {"metadata": {"labels": {"a": "b"}}})
+        patched = await transport.patch(LEASE, "default", "l", patch)
+        await transport.delete(LEASE, "default", "l", uid=created["metadata"]["uid"])
+        with pytest.raises(ApiError) as gone:
+            await transport.get(LEASE, "default", "l")
+        return updated, stale.value.code, patched, gone.value.code
+
+    updated, stale, patched, gone = on(server, scenario)
+    assert updated["spec"]["holderIdentity"] == "you"
+    assert patched["metadata"]["labels"] == {"a": "b"}
+    assert (stale, gone) == (409, 404)
+
+
+def test_a_deletion_is_of_the_object_that_was_meant(server):
+    async def scenario(transport):
+        await transport.create(POD, "default", pod("precious"))
+        await transport.delete(POD, "default", "precious", uid="another", grace_seconds=0)
+
+    with pytest.raises(ApiError) as error:
+        on(server, scenario)
+    assert error.value.code == 409
+
+
+def test_pods_are_bound_together_each_with_its_own_answer(server):
+    async def scenario(transport):
+        uids = [
+            (await transport.create(POD, "default", pod(name)))["metadata"]["uid"] for name in ("b1", "b2")
+        ]
+        first, second = (Binding("default", f"b{n}", uids[n - 1], "n1") for n in (1, 2))
+        missing = Binding("default", "b3", "none", "n1")
+        answers = await transport.bind_all([[first, missing], [second]])
+        bound = [(await transport.get(POD, "default", each))["spec"]["nodeName"] for each in ("b1", "b2")]
+        with pytest.raises(ApiError) as refused:
+            await transport.bind("default", "b1", uids[0], "n2")
+        await transport.bind("default", "b1", uids[0], "n1")
+        return [[answer and answer.code for answer in group] for group in answers], bound, refused.value.code
+
+    assert on(server, scenario) == ([[None, 404], [None]], ["n1", "n1"], 409)
+
+
+@pytest.mark.parametrize(
+    ("node", "uid", "is_bound"), [("n1", "u", True), ("n2", "u", False), ("n1", "v", False)]
+)
+def test_a_binding_whose_answer_was_lost_is_looked_for(node, uid, is_bound):
+    pods = {"groupVersion": "v1", "resources": [{"name": "pods"}]}
+    found = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "uid": uid},
+        "spec": {"nodeName": node},
+    }
+    scripted = ScriptedServer(
+        dropping(b"{"),
+        status(409, "Conflict", "already assigned"),
+        web.json_response({"groups": []}),
+        web.json_response(pods),
+        web.json_response(found),
+    )
+
+    async def main():
+        async with connected(scripted) as connection:
+            ((answer,),) = await HttpTransport(connection, Limits()).bind_all(
+                [[Binding("ns", "p", "u", "n1")]]
+            )
+            return answer
+
+    answer = asyncio.run(main())
+    assert (answer is None) == is_bound
+
+
+def test_a_binding_of_which_nothing_can_be_learnt_is_refused():
+    scripted = ScriptedServer(status(409, "Conflict", "already assigned"), status(403, "Forbidden"))
+
+    async def main():
+        async with connected(scripted) as connection:
+            ((answer,),) = await HttpTransport(connection, Limits()).bind_all(
+                [[Binding("ns", "p", "u", "n1")]]
+            )
+            return answer
+
+    assert asyncio.run(main()).code == 409
+
+
+def test_a_busy_server_gets_its_bindings_later():
+    scripted = ScriptedServer(status(429, headers={"Retry-After": "0"}), status(503), web.json_response({}))
+
+    async def main():
+        async with connected(scripted) as connection:
+            return await HttpTransport(connection, Limits()).bind_all([[Binding("ns", "p", "u", "n1")]])
+
+    assert asyncio.run(main()) == [[None]]
+    body = json.loads(scripted.bodies[-1])
+    assert body["metadata"] == {"name": "p", "namespace": "ns", "uid": "u"}
+    assert body["target"]["name"] == "n1"
+
+
+def test_an_event_is_given_up_at_once():
+    events = {"groupVersion": "v1", "resources": [{"name": "events"}]}
+    scripted = ScriptedServer(web.json_response({"groups": []}), web.json_response(events), status(503))
+
+    async def main():
+        async with connected(scripted) as connection:
+            await HttpTransport(connection, Limits()).create(EVENT, "ns", {"metadata": {"name": "e"}})
+
+    with pytest.raises(ApiError):
+        asyncio.run(main())
+    assert len(scripted.requests) == 3
+
+
+def test_nothing_is_written_behind_a_closed_fence(server):
+    def closed():
+        raise ApiError(403, "NotLeading", "no")
+
+    async def scenario(transport):
+        await transport.list(POD)
+        ((answer,),) = await transport.bind_all([[Binding("default", "p", "u", "n1")]])
+        with pytest.raises(ApiError):
+            await transport.create(POD, "default", pod("never"))
+        return answer.reason
+
+    assert on(server, scenario, fence=closed) == "NotLeading"
+
+
+GROUP = {"metadata": {"name": "g"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}}
+
+
+def condition(kind, reason="Scheduled"):
+    return {"type": kind, "status": "True", "reason": reason, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+def test_conditions_are_merged_also_where_the_server_cannot_do_it(server, monkeypatch):
+    real = Connection.ask
+
+    async def choosy(self, call):
+        """Custom resources take no strategic patches."""
+        if call.content_type == STRATEGIC_MERGE_PATCH:
+            raise ApiError(415, "UnsupportedMediaType", "no")
+        return await real(self, call)
+
+    monkeypatch.setattr(Connection, "ask", choosy)
+
+    async def scenario(transport):
+        uid = (await transport.create(POSSE_POD_GROUP, "default", GROUP))["metadata"]["uid"]
+        for name in ("A", "B", "A"):
+            body = {"metadata": {"uid": uid}, "status": {"conditions": [condition(name, f"Because{name}")]}}
+            patch = Patch(STRATEGIC_MERGE_PATCH, body)
+            await transport.patch(POSSE_POD_GROUP, "default", "g", patch, subresource="status")
+        other = Patch(STRATEGIC_MERGE_PATCH, {"metadata": {"uid": "another"}, "status": {}})
+        with pytest.raises(ApiError) as replaced:
+            await transport.patch(POSSE_POD_GROUP, "default", "g", other, subresource="status")
+        return await transport.get(POSSE_POD_GROUP, "default", "g"), replaced.value.code
+
+    group, replaced = on(server, scenario)
+    assert {each["type"] for each in group["status"]["conditions"]} == {"A", "B"}
+    assert replaced == 409
+
+
+def test_a_cluster_of_an_older_release_is_spoken_to_in_its_words(server, monkeypatch):
+    monkeypatch.setattr(http_transport.ServedVersions, "of", lambda *_: asyncio.sleep(0, "v1alpha2"))
+
+    async def scenario(transport):
+        template = {"workloadName": "w", "templateName": "t"}
+        group = {"metadata": {"name": "older"}, "spec": GROUP["spec"] | {"workloadRef": template}}
+        uid = (await transport.create(POD_GROUP, "default", group))["metadata"]["uid"]
+        status = {"conditions": [condition("PodGroupInitiallyScheduled")]}
+        patch = Patch(STRATEGIC_MERGE_PATCH, {"metadata": {"uid": uid}, "status": status})
+        answer = await transport.patch(POD_GROUP, "default", "older", patch, subresource="status")
+        listing = await transport.list(POD_GROUP, "default", fields="metadata.name=older")
+        return answer, listing.shown[0].read(PodGroup)
+
+    answer, group = on(server, scenario)
+    assert [each["type"] for each in answer["status"]["conditions"]] == ["PodGroupScheduled"]
+    assert group.spec.workload_ref.template_name == "t"
+    assert group.status.conditions[0].type == "PodGroupInitiallyScheduled"
+
+
+def test_a_kind_that_is_not_served_is_not_found_until_it_is():
+    groups = {
+        "groups": [
+            {"name": POSSE_POD_GROUP.group, "versions": [{"groupVersion": POSSE_POD_GROUP.api_version}]}
+        ]
+    }
+    resources = {"groupVersion": POSSE_POD_GROUP.api_version, "resources": [{"name": "podgroups"}]}
+    scripted = ScriptedServer(
+        web.json_response({"groups": []}),
+        status(404),
+        web.json_response(groups),
+        status(404),
+        web.json_response(resources),
+        web.json_response({"metadata": {"resourceVersion": "3"}, "items": None}),
+    )
+
+    async def main():
+        async with connected(scripted) as connection:
+            transport = HttpTransport(connection, Limits())
+            with pytest.raises(ApiError) as error:
+                await transport.list(POSSE_POD_GROUP)
+            transport._versions.doubt()
+            return error.value.code, await transport.list(POSSE_POD_GROUP)
+
+    code, listing = asyncio.run(main())
+    assert code == 404
+    assert (listing.items, listing.resource_version) == ([], "3")

@@ -1,0 +1,93 @@
+import asyncio
+
+from posse.client.lanes import Lane, Lanes, Limits
+
+
+def test_what_matters_more_goes_first_and_only_so_many_at_once():
+    entered, most = [], 0
+
+    async def write(lanes, lane, done):
+        nonlocal most
+        async with lanes.turn(lane):
+            entered.append(lane)
+            most = max(most, len(entered) - done.count)
+            await asyncio.sleep(0.001)
+            done.count += 1
+
+    class Done:
+        count = 0
+
+    async def main():
+        lanes, done = Lanes(Limits(at_once=4)), Done()
+        order = [Lane.EVENT] * 6 + [Lane.STATUS] * 6 + [Lane.BINDING] * 6
+        await asyncio.gather(*(write(lanes, lane, done) for lane in order))
+
+    asyncio.run(main())
+    assert most == 4
+    # One event was there before anybody else came; after that everything goes by what matters.
+    assert entered[0] is Lane.EVENT
+    assert [lane for lane in entered if lane is not Lane.EVENT] == entered[1:13]
+    assert entered.index(Lane.EVENT, 1) == 13
+    assert sum(lane is Lane.BINDING for lane in entered[:8]) >= 5
+
+
+def test_one_who_gives_up_waiting_takes_no_place():
+    async def main():
+        lanes = Lanes(Limits(at_once=1))
+        entered = []
+
+        async def write(name):
+            async with lanes.turn(Lane.BINDING):
+                entered.append(name)
+                await asyncio.sleep(0)
+
+        async with lanes.turn(Lane.BINDING):
+            patient, impatient = (
+                asyncio.create_task(write("patient")),
+                asyncio.create_task(write("impatient")),
+            )
+            await asyncio.sleep(0)
+            impatient.cancel()
+            await asyncio.sleep(0)
+        # Let through and called off in the same moment: the place goes to the next.
+        late = asyncio.create_task(write("late"))
+        await asyncio.gather(patient, late)
+        return entered
+
+    assert asyncio.run(main()) == ["patient", "late"]
+
+
+def test_a_place_given_to_one_who_is_called_off_is_given_back():
+    async def main():
+        lanes = Lanes(Limits(at_once=1))
+
+        async def write():
+            async with lanes.turn(Lane.STATUS):
+                pass
+
+        async with lanes.turn(Lane.STATUS):
+            waiting = asyncio.create_task(write())
+            await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        async with asyncio.timeout(1):
+            await write()
+
+    asyncio.run(main())
+
+
+def test_a_rate_lets_a_burst_through_and_then_paces():
+    async def main():
+        lanes = Lanes(Limits(at_once=100, per_second=200, burst=10))
+        loop, times = asyncio.get_running_loop(), []
+
+        async def write():
+            async with lanes.turn(Lane.BINDING):
+                times.append(loop.time())
+
+        begun = loop.time()
+        await asyncio.gather(*(write() for _ in range(14)))
+        return [at - begun for at in times]
+
+    times = asyncio.run(main())
+    assert times[13] >= 4 / 200 - 0.001

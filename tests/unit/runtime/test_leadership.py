@@ -1,0 +1,168 @@
+import asyncio
+
+import pytest
+
+from posse.configuration.running import LeaseTerms
+from posse.kinds.errors import ApiError
+from posse.kinds.registry import LEASE
+from posse.runtime.leadership import Leadership
+
+TERMS = LeaseTerms("posse", "kube-system", duration=15.0, renew_deadline=10.0, retry_period=0.01)
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def lease(lab):
+    return lab.find(LEASE, "kube-system", "posse")["spec"]
+
+
+async def soon(awaitable):
+    async with asyncio.timeout(5):
+        return await awaitable
+
+
+async def not_now(leadership):
+    """It asks several times and does not get it."""
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await leadership.acquire()
+
+
+def test_the_first_who_asks_leads_and_writes(in_lab):
+    async def scenario(lab):
+        one = Leadership(lab.transport, TERMS, "one", Clock())
+        assert not one.is_leading
+        with pytest.raises(ApiError, match="not in charge"):
+            one.fence()
+        await soon(one.acquire())
+        one.fence()
+        assert one.holder == "one"
+        assert lease(lab)["holderIdentity"] == "one"
+        assert lease(lab)["leaseDurationSeconds"] == 15
+
+    in_lab(scenario)
+
+
+def test_another_takes_over_only_after_it_saw_nothing_new_for_as_long_as_the_lease_lasts(in_lab):
+    async def scenario(lab):
+        clock, other_clock = Clock(), Clock()
+        one = Leadership(lab.transport, TERMS, "one", clock)
+        two = Leadership(lab.transport, TERMS, "two", other_clock)
+        await soon(one.acquire())
+        # Clocks may differ by any amount; only how far each has moved counts.
+        other_clock.now = 5e6
+        await not_now(two)
+        other_clock.now += 14.9
+        await not_now(two)
+        other_clock.now += 0.2
+        await soon(two.acquire())
+        assert lease(lab)["holderIdentity"] == "two"
+        assert lease(lab)["leaseTransitions"] == 1
+
+    in_lab(scenario)
+
+
+def test_a_leader_stops_before_another_may_begin(in_lab):
+    async def scenario(lab):
+        clock = Clock()
+        one = Leadership(lab.transport, TERMS, "one", clock)
+        await soon(one.acquire())
+        clock.now += 9.9
+        one.fence()
+        # It was stopped by a signal, say, and wakes up now: it looks at the clock before it writes.
+        clock.now += 0.2
+        with pytest.raises(ApiError):
+            one.fence()
+        await soon(one.keep())
+        assert not one.is_leading
+
+    in_lab(scenario)
+
+
+def test_renewing_goes_on_over_failures_until_the_deadline(in_lab):
+    async def scenario(lab):
+        clock, failures = Clock(), 0
+        one = Leadership(lab.transport, TERMS, "one", clock)
+        await soon(one.acquire())
+        get = lab.transport.get
+
+        async def failing(kind, namespace, name):
+            nonlocal failures
+            failures += 1
+            clock.now += 1.0
+            raise ApiError(503, "Unreachable", "gone")
+
+        lab.transport.get = failing
+        await soon(one.keep())
+        assert failures >= 9
+        lab.transport.get = get
+
+    in_lab(scenario)
+
+
+def test_a_leader_that_sees_another_in_its_place_stops_at_once(in_lab):
+    async def scenario(lab):
+        one = Leadership(lab.transport, TERMS, "one", Clock())
+        await soon(one.acquire())
+        found = lab.find(LEASE, "kube-system", "posse")
+        usurped = found | {"spec": found["spec"] | {"holderIdentity": "two"}}
+        await lab.transport.update(LEASE, "kube-system", "posse", usurped)
+        await soon(one.keep())
+        assert not one.is_leading
+        await one.release()
+        assert lease(lab)["holderIdentity"] == "two"
+
+    in_lab(scenario)
+
+
+def test_a_lease_is_kept_while_it_can_be_renewed(in_lab):
+    async def scenario(lab):
+        clock = Clock()
+        one = Leadership(lab.transport, TERMS, "one", clock)
+        await soon(one.acquire())
+        begun = lease(lab)
+        keeping = asyncio.create_task(one.keep())
+        for _ in range(5):
+            clock.now += 5.0
+            before = lease(lab)["renewTime"]
+            await lab.until(lambda before=before: lease(lab)["renewTime"] != before)
+        assert one.is_leading
+        assert lease(lab)["acquireTime"] == begun["acquireTime"]
+        assert lease(lab)["leaseTransitions"] == 0
+        keeping.cancel()
+
+    in_lab(scenario)
+
+
+def test_a_released_lease_is_taken_at_once(in_lab):
+    async def scenario(lab):
+        clock = Clock()
+        one, two = (Leadership(lab.transport, TERMS, name, clock) for name in ("one", "two"))
+        await soon(one.acquire())
+        await not_now(two)
+        await soon(one.release())
+        assert not one.is_leading
+        await soon(two.acquire())
+        assert two.is_leading
+
+    in_lab(scenario)
+
+
+def test_of_two_who_ask_at_once_one_gets_it(in_lab):
+    async def scenario(lab):
+        clock = Clock()
+        several = [Leadership(lab.transport, TERMS, str(number), clock) for number in range(5)]
+        asking = [asyncio.create_task(each.acquire()) for each in several]
+        await lab.until(lambda: any(each.is_leading for each in several))
+        await asyncio.sleep(0.05)
+        assert sum(each.is_leading for each in several) == 1
+        for task in asking:
+            task.cancel()
+
+    in_lab(scenario)
