@@ -11,7 +11,13 @@ from pathlib import Path
 from posse.cli.manifest_text import manifest_text
 from posse.installation.bundle import groups, scheduler
 from posse.installation.monitoring import monitoring
-from posse.installation.options import DEFAULT_IMAGE, DEFAULT_SCHEDULER_NAME, InstallOptions
+from posse.installation.namespace import quota
+from posse.installation.options import (
+    DEFAULT_IMAGE,
+    DEFAULT_SCHEDULER_NAME,
+    SYSTEM_NAMESPACE,
+    InstallOptions,
+)
 from posse.kinds.kind import Json
 from posse.version import VERSION
 
@@ -50,12 +56,15 @@ def _kustomization(kind: str, version: str, *resources: str) -> str:
 
 
 def _chart() -> Mapping[str, str]:
-    running = [obj for obj in scheduler(_IN_CHART) if obj["kind"] != "Namespace"]
+    running = [obj for obj in scheduler(_IN_CHART) if obj["kind"] not in {"Namespace", "ResourceQuota"}]
     return {
         "Chart.yaml": _ORIGIN + manifest_text([_chart_description()]),
         "values.yaml": _values(),
         "templates/groups.yaml": _when('eq .Values.form "crd"', [_kept(obj) for obj in groups()]),
         "templates/scheduler.yaml": _ORIGIN + manifest_text(running),
+        "templates/critical-pods.yaml": _when(
+            f'ne .Release.Namespace "{SYSTEM_NAMESPACE}"', [quota(_IN_CHART)]
+        ),
         "templates/monitoring.yaml": _when(".Values.monitoring", monitoring(_IN_CHART)),
     }
 

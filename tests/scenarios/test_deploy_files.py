@@ -78,8 +78,8 @@ def rendered(values, namespace):
 
 def holds(condition, known):
     words = condition.split()
-    if words[0] == "eq":
-        return known[words[1]] == words[2].strip('"')
+    if words[0] in {"eq", "ne"}:
+        return (known[words[1]] == words[2].strip('"')) == (words[0] == "eq")
     (name,) = words
     return bool(known[name])
 
@@ -93,7 +93,8 @@ def without_policy_of_helm(obj):
 
 @pytest.mark.parametrize("form", list(ClusterForm))
 @pytest.mark.parametrize("monitoring", [False, True])
-def test_the_chart_renders_what_is_installed(form, monitoring):
+@pytest.mark.parametrize("namespace", ["kube-system", "batch"])
+def test_the_chart_renders_what_is_installed(form, monitoring, namespace):
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     chosen = {
         "form": form.value,
@@ -102,8 +103,8 @@ def test_the_chart_renders_what_is_installed(form, monitoring):
         "monitoring": monitoring,
     }
     assert set(values) == set(chosen)
-    options = InstallOptions(form, chosen["image"], "batch", chosen["schedulerName"], monitoring)
-    found = [without_policy_of_helm(obj) for obj in rendered(chosen, "batch")]
+    options = InstallOptions(form, chosen["image"], namespace, chosen["schedulerName"], monitoring)
+    found = [without_policy_of_helm(obj) for obj in rendered(chosen, namespace)]
     wanted = [obj for obj in objects(options) if obj["kind"] != "Namespace"]
     assert in_one_order(found) == in_one_order(wanted)
 

@@ -34,19 +34,23 @@ def test_the_commands_print_what_the_page_says():
     )
     assert {
         "posse",
-        "posse-system",
         "posse-critical-pods",
         "posse-groups-view",
         "posse-groups-edit",
     } <= told & names
     assert {obj["kind"] for obj in plain} - {obj["kind"] for obj in native} == {"CustomResourceDefinition"}
-    assert {obj["kind"] for obj in chosen} - {obj["kind"] for obj in plain} == {"Service", "ServiceMonitor"}
+    assert {obj["kind"] for obj in chosen} - {obj["kind"] for obj in plain} == {
+        "Namespace",
+        "ResourceQuota",
+        "Service",
+        "ServiceMonitor",
+    }
     (namespace,) = (obj for obj in chosen if obj["kind"] == "Namespace")
     assert namespace["metadata"]["name"] == "batch"
 
 
 def test_every_kind_that_is_installed_is_told_of():
-    for obj in printed("posse install --with-monitoring"):
+    for obj in printed("posse install --with-monitoring -n batch"):
         if obj["kind"] not in {"CustomResourceDefinition", "ClusterRoleBinding", "RoleBinding"}:
             assert obj["kind"] in PAGE
 

@@ -1,8 +1,9 @@
 """All objects of an installation, in the order in which they are best created."""
 
 from posse.installation.crds import definitions
-from posse.installation.deployment import namespace, running
+from posse.installation.deployment import running
 from posse.installation.monitoring import monitoring
+from posse.installation.namespace import namespace
 from posse.installation.options import InstallOptions
 from posse.installation.roles import identity, roles_of_people
 from posse.kinds.discovered import ClusterForm
@@ -23,4 +24,4 @@ def groups() -> list[Json]:
 
 
 def scheduler(options: InstallOptions) -> list[Json]:
-    return [namespace(options), *identity(options), *running(options)]
+    return [*namespace(options), *identity(options), *running(options)]

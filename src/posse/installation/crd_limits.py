@@ -88,9 +88,12 @@ _CLAIMS: Json = {
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["name"],
 }
+# Nobody computes the one from the other in custom resources.
+_NOT_LOOKED_UP = "For people to read. The priority is that of the pods, unless one is stated."
+_PRIORITY = "Priority of the group; without one, that of its least important pod."
 _OF_ALL_GROUPS: Mapping[str, Json] = {
-    "priorityClassName": _EMPTY_OR_SUBDOMAIN,
-    "priority": {"maximum": USER_PRIORITY_MAX},
+    "priorityClassName": _EMPTY_OR_SUBDOMAIN | {"description": _NOT_LOOKED_UP},
+    "priority": {"maximum": USER_PRIORITY_MAX, "description": _PRIORITY},
     "preemptionPolicy": {"enum": list(PREEMPTION_POLICIES)},
 }
 _OF_GROUP_OBJECTS: Mapping[str, Json] = {

@@ -6,6 +6,7 @@ templates in a Workload is written out as deep as it may be.
 
 from collections.abc import Mapping
 
+from posse.engine.group_forms import POSSE_LABEL
 from posse.installation.crd_limits import LIMITS, Limits
 from posse.kinds.formats import LABEL_LENGTH_MAX
 from posse.kinds.kind import Json, Kind
@@ -30,6 +31,9 @@ def structural_schema(kind: Kind, version: str) -> Json:
     del schema["x-kubernetes-group-version-kind"]
     schema["properties"] |= _OF_EVERY_OBJECT
     if kind.struct is PodGroup:
+        schema["description"] = (
+            f"A set of pods that the scheduler places as one. Pods join by the label {POSSE_LABEL}."
+        )
         schema["properties"]["metadata"] = _NAMED_BY_LABEL
     return schema
 
@@ -59,11 +63,22 @@ def _field_schema(schemas: Mapping[str, Json], member: Json, levels: int) -> Jso
     if schema["type"] != "array":
         return schema
     if _ends_here(member, levels):
-        return schema | {"items": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        return schema | {"items": _plain_schema(schemas, _RECURSIVE)}
     key = schema.pop(_MERGE_KEY, "")
     schema.pop(_MERGE_STRATEGY, None)
     pairing = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]} if key else {}
     return schema | pairing | {"items": _field_schema(schemas, member["items"], levels)}
+
+
+def _plain_schema(schemas: Mapping[str, Json], name: str) -> Json:
+    """No more of a struct than rules around it may speak of; objects like that are refused anyway."""
+    limits = _LIMITS[name]
+    fields = {
+        field: dict(member) | limits.fields.get(field, {})
+        for field, member in schemas[name]["properties"].items()
+        if member.get("type") in {"string", "integer"}
+    }
+    return {"type": "object", "properties": fields, "x-kubernetes-preserve-unknown-fields": True}
 
 
 def _keywords(limits: Limits, field: str, member: Json, levels: int) -> Json:

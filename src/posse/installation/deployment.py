@@ -1,8 +1,9 @@
 """The objects that run the scheduler: two replicas of which one leads, their configuration, and what keeps them alive.
 
-Pods run as the strictest of the Pod Security Standards asks for, so the namespace can enforce it.
+Pods run as the strictest of the Pod Security Standards asks for, so any namespace can enforce it.
 """
 
+from posse.installation.namespace import CRITICAL
 from posse.installation.objects import LABELS, named
 from posse.installation.options import NAME, InstallOptions
 from posse.installation.permissions import LEASE
@@ -13,29 +14,12 @@ PORT_NAME = "http"
 CONFIGURATION_FILE = "scheduler.yaml"
 
 _REPLICAS = 2
-_CRITICAL = "system-cluster-critical"
 _NOBODY = 65532
 _CONFIGURATION_DIRECTORY = "/etc/posse"
-_SECURITY = "pod-security.kubernetes.io/"
-
-
-def namespace(options: InstallOptions) -> Json:
-    obj = named("v1", "Namespace", options.namespace)
-    obj["metadata"]["labels"] |= {f"{_SECURITY}{mode}": "restricted" for mode in ("enforce", "warn")}
-    return obj
 
 
 def running(options: InstallOptions) -> list[Json]:
-    return [_quota(options), _configuration(options), _deployment(options), _disruption_budget(options)]
-
-
-def _quota(options: InstallOptions) -> Json:
-    """Some clusters let critical pods into a namespace only where a quota says so; elsewhere this changes nothing."""
-    expression = {"scopeName": "PriorityClass", "operator": "In", "values": [_CRITICAL]}
-    return named("v1", "ResourceQuota", f"{NAME}-critical-pods", options.namespace) | {
-        # A rollout has one more for a while.
-        "spec": {"hard": {"pods": "10"}, "scopeSelector": {"matchExpressions": [expression]}}
-    }
+    return [_configuration(options), _deployment(options), _disruption_budget(options)]
 
 
 def _configuration(options: InstallOptions) -> Json:
@@ -65,7 +49,7 @@ def _deployment(options: InstallOptions) -> Json:
 def _pod(options: InstallOptions) -> Json:
     return {
         "serviceAccountName": NAME,
-        "priorityClassName": _CRITICAL,
+        "priorityClassName": CRITICAL,
         "nodeSelector": {"kubernetes.io/os": "linux"},
         "tolerations": [
             {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}

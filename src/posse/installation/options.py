@@ -8,7 +8,8 @@ from posse.version import VERSION
 NAME = "posse"
 """Of every object that there is one of."""
 DEFAULT_IMAGE = f"posse:{VERSION}"
-DEFAULT_NAMESPACE = "posse-system"
+SYSTEM_NAMESPACE = "kube-system"
+DEFAULT_NAMESPACE = SYSTEM_NAMESPACE
 DEFAULT_SCHEDULER_NAME = "posse"
 
 

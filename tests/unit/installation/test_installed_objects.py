@@ -35,12 +35,12 @@ def test_everything_in_the_order_of_need():
         *(3 * ["CustomResourceDefinition"]),
         *(2 * ["ClusterRole"]),
         "Namespace",
+        "ResourceQuota",
         "ServiceAccount",
         "ClusterRole",
         "ClusterRoleBinding",
         "Role",
         "RoleBinding",
-        "ResourceQuota",
         "ConfigMap",
         "Deployment",
         "PodDisruptionBudget",
@@ -49,6 +49,13 @@ def test_everything_in_the_order_of_need():
 
 def test_a_cluster_with_groups_of_its_own_gets_none():
     assert bundle(form=ClusterForm.NATIVE) == bundle()[5:]
+
+
+def test_beside_the_rest_of_the_control_plane_it_needs_no_namespace():
+    assert [kind for kind in kinds(bundle()) if kind not in kinds(objects(InstallOptions()))] == [
+        "Namespace",
+        "ResourceQuota",
+    ]
 
 
 def test_monitoring_comes_on_request():
