@@ -23,6 +23,8 @@ from posse.model.workload import (
     PodGroupSchedulingPolicy,
     PodGroupSpec,
     PodGroupStatus,
+    SchedulingConstraints,
+    TopologyConstraint,
 )
 
 NAMESPACE = "test"
@@ -99,6 +101,17 @@ def _podgroup(name, uid, conditions, gang=None, basic=None, **spec):
         spec=PodGroupSpec(scheduling_policy=PodGroupSchedulingPolicy(basic=basic, gang=gang), **spec),
         status=PodGroupStatus(conditions=tuple(conditions)),
     )
+
+
+def one_domain(key="rack"):
+    """Let all members of a group be in one domain of a node label."""
+    return {"scheduling_constraints": SchedulingConstraints(topology=(TopologyConstraint(key=key),))}
+
+
+def in_rack(rack, *names, **description):
+    """Make nodes with the label of a rack; without one if the rack is empty."""
+    labels = {"rack": rack} if rack else {}
+    return [node(name, labels=labels, **description) for name in names]
 
 
 def initially_scheduled(status, reason="", message=""):

@@ -69,8 +69,6 @@ def _premature(group: GroupRecord, present: int) -> Held | None:
 def _contradiction(group: GroupRecord, podgroup: PodGroup) -> str:
     if podgroup.spec.parent_composite_pod_group_name:
         return "composite pod groups are not supported by this version of Posse"
-    if podgroup.spec.scheduling_constraints is not None and podgroup.spec.scheduling_constraints.topology:
-        return "topology constraints are not supported by this version of Posse"
     pods = [record.pod for record in group.members.values()]
     if not group.states_priority:
         return _members_disagree(pods)

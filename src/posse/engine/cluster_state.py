@@ -20,6 +20,7 @@ from posse.engine.priority_usage import PriorityUsage
 from posse.engine.profile import Profile
 from posse.engine.scene import Scene, Subject
 from posse.engine.services import ServiceBook
+from posse.engine.topology.domains import DomainBook, Domains
 from posse.engine.verdict import Refusal
 from posse.engine.view import View
 from posse.engine.volumes.storage import Storage
@@ -91,6 +92,7 @@ class ClusterState:
         self._classes = ClassTable(self.nodes, self._reader)
         self.storage = Storage(self.nodes)
         self.scene = Scene(self.nodes, self.census, self.storage)
+        self._domains = DomainBook(self.nodes)
         self._views: dict[Subject, View] = {}
         self._views_of: dict[PodClass, list[Subject]] = {}
         self._brought: dict[PodClass, tuple[Column, ...]] = {}
@@ -124,6 +126,19 @@ class ClusterState:
             yield
         finally:
             self.add_usage(usage, 1)
+
+    @contextmanager
+    def confined(self, rows: IntArray) -> Iterator[None]:
+        """Let pods be placed on these rows only, which are in ascending order. Rules go on seeing the whole cluster.
+
+        Inside of other confines, the rows are some of theirs. A draft may stay open across the borders.
+        """
+        with self.scene.confines.within(rows):
+            yield
+
+    def domains(self, key: str) -> Domains:
+        """The domains of a label key, among the rows to which the search is confined."""
+        return self._domains.of(key, self.scene.confines)
 
     def usage_of(self, places: Iterable[tuple[PodRecord, str]]) -> Usage:
         """What these pods request on these nodes, in all; nodes that are not known do not count."""

@@ -77,9 +77,10 @@ class Draft:
             if isinstance(step, _Placed):
                 record.volumes = ()
 
-    def placed(self) -> tuple[PodRecord, ...]:
-        """The pods that were placed, in order."""
-        return tuple(record for step in self._steps if isinstance(step, _Placed) for record in step.records)
+    def placed(self, since: int = 0) -> tuple[PodRecord, ...]:
+        """The pods that were placed since a checkpoint, in order."""
+        steps = self._steps[since:] if since else self._steps
+        return tuple(record for step in steps if isinstance(step, _Placed) for record in step.records)
 
     def commit(self) -> tuple[PodRecord, ...]:
         """Keep what was done; returns the pods that were placed, in order."""

@@ -67,6 +67,12 @@ class GroupRecord:
         return (basic.desired_count or 0) if basic is not None else 0
 
     @property
+    def topology_key(self) -> str:
+        """The node label of which all members must have one value; empty if they may go anywhere."""
+        constraints = self.podgroup.spec.scheduling_constraints if self.podgroup is not None else None
+        return constraints.topology[0].key if constraints is not None and constraints.topology else ""
+
+    @property
     def states_priority(self) -> bool:
         """Whether the group has a priority of its own, which members must share."""
         stated = self.podgroup is not None and self.podgroup.spec.priority is not None

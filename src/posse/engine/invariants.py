@@ -1,6 +1,6 @@
 """What must hold after every step. Broken, the process stops with the numbers that prove it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -52,3 +52,8 @@ def no_gang_below_minimum(key: object, attached: int, minimum: int) -> None:
     ensure(
         attached >= minimum, "no gang bound below its minimum", group=key, attached=attached, minimum=minimum
     )
+
+
+def no_gang_across_domains(key: object, domains: Collection[str | None]) -> None:
+    """All members of a group with a topology key are on nodes that share one value of that label."""
+    ensure(len(domains) <= 1, "no gang across domains", group=key, domains=sorted(map(str, domains)))

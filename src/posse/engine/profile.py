@@ -1,5 +1,6 @@
 """The rules that a scheduler name stands for, in the order in which they are asked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from posse.engine.contract import (
@@ -11,6 +12,18 @@ from posse.engine.contract import (
     RowScoreRule,
 )
 from posse.engine.pod_reading import PLAIN_POLICY, PodPolicy
+from posse.engine.rules.resource_scores import CPU_AND_MEMORY, WeightedResource
+
+
+@dataclass(frozen=True, slots=True)
+class DomainScoring:
+    """How a domain is chosen for a group among those that can hold it."""
+
+    resources: Sequence[WeightedResource] = CPU_AND_MEMORY
+    """The fuller of these a domain would be, the better."""
+    fullness_weight: int = 1
+    count_weight: int = 1
+    """Of how many members find a place there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +38,7 @@ class Profile:
     relative_scores: tuple[RelativeScoreRule, ...] = ()
     cluster_scores: tuple[ClusterScoreRule, ...] = ()
     group_rules: tuple[GroupRule, ...] = ()
+    domain_scoring: DomainScoring = DomainScoring()
     policy: PodPolicy = PLAIN_POLICY
     preempts: bool = True
     """Whether pods that find no room may have it made for them."""

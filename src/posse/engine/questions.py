@@ -16,6 +16,7 @@ from posse.engine.groups import GroupRecord
 from posse.engine.proving import missing
 from posse.engine.puzzle import Outcome, Puzzle, Solution, Sort, Team
 from posse.engine.search.orders import MemberClass, classes_of
+from posse.engine.topology.pinning import pin_of
 
 _MOST_CELLS = 50_000
 """Nodes times sorts of pods; a question beyond that would not be answered in time."""
@@ -113,12 +114,21 @@ def question_of(state: ClusterState, group: GroupRecord) -> Question | None:
         Sort(_wanted(one, resources), tuple(line.tolist()))
         for one, line in zip(classes, room[:, rows], strict=True)
     )
-    team = Team(missing(group), tuple((sort, len(records)) for sort, (_, records) in enumerate(classes)))
+    pods = tuple((sort, len(records)) for sort, (_, records) in enumerate(classes))
+    keys = (group.topology_key,) if group.topology_key else ()
+    domains = tuple(tuple(state.nodes.labels.column(key).ids[rows].tolist()) for key in keys)
+    key, domain = (0, _pinned_domain(state, group)) if keys else (None, None)
+    team = Team(missing(group), pods, key=key, domain=domain)
     return Question(
-        Puzzle(tuple(tuple(line.tolist()) for line in free), sorts, team),
+        Puzzle(tuple(tuple(line.tolist()) for line in free), sorts, team, domains),
         tuple(state.nodes.names[row] for row in rows),
         (tuple(tuple(record.ref.uid for record in records) for _, records in classes),),
     )
+
+
+def _pinned_domain(state: ClusterState, group: GroupRecord) -> int | None:
+    pin = pin_of(state, group)
+    return None if pin.value is None else state.nodes.labels.column(group.topology_key).id_of(pin.value)
 
 
 def _resources(classes: Sequence[MemberClass]) -> list[int]:

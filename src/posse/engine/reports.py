@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from posse.engine.admissibility import Held
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import (
+    SCHEDULER_ERROR,
     Bind,
     Decision,
     Evict,
@@ -20,7 +21,7 @@ from posse.engine.group_trial import GroupTrial
 from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.pod_trial import Trial
 from posse.engine.preemption.units import goes_as_one
-from posse.engine.verdict import Verdict
+from posse.engine.verdict import Code, Verdict
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULED = "Scheduled"
@@ -54,13 +55,17 @@ def tell_group(group: GroupRecord, trial: GroupTrial, remark: str = "") -> Itera
         yield from tell_fallen_short(group)
         yield from tell_recovered(group)
     else:
-        yield from _tell_group_waits(group, UNSCHEDULABLE, _remarked(attempt.verdict, remark))
+        yield from _tell_group_waits(group, _reason(attempt.verdict), _remarked(attempt.verdict, remark))
     if trial.victims and group.podgroup is not None:
         preemptor = GroupRef(group.key, group.podgroup.metadata.uid, group.scheduler_name)
         for victim in trial.victims:
             yield from _evict(victim, Evict(victim.ref, preemptor, victim.node), group.key)
     for record, verdict in attempt.refused:
-        yield from _tell_pod(record, UNSCHEDULABLE, verdict.message)
+        yield from _tell_pod(record, _reason(verdict), verdict.message)
+
+
+def _reason(verdict: Verdict) -> str:
+    return SCHEDULER_ERROR if verdict.code is Code.ERROR else UNSCHEDULABLE
 
 
 def _evict(victim: PodRecord, eviction: Evict, for_whom: str | GroupKey) -> Iterator[Decision]:

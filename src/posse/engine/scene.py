@@ -1,8 +1,9 @@
 """What a rule is compiled for and what it may look at: a subject, and the scene it would enter."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from posse.engine.census import Census, Trait
+from posse.engine.confines import Confines
 from posse.engine.node_table import NodeTable
 from posse.engine.pod_class import PodClass
 from posse.engine.pod_query import PodQuery
@@ -14,6 +15,7 @@ class Scene:
     nodes: NodeTable
     census: Census
     storage: Storage
+    confines: Confines = field(default_factory=Confines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ class Code(IntEnum):
     SUCCESS = 0
     UNSCHEDULABLE = 1
     UNRESOLVABLE = 2
+    ERROR = 3
+    """The question makes no sense as things are, such as that of one domain for pods which run in two."""
 
 
 @dataclass(frozen=True, slots=True)

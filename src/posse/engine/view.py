@@ -31,6 +31,7 @@ _MANY = 2**52
 class View:
     def __init__(self, subject: Subject, scene: Scene, profile: Profile) -> None:
         self._nodes = scene.nodes
+        self._confines = scene.confines
         self._limited = subject.pod_class.limited
         self._load = subject.pod_class.load
         self._is_alone = bool(subject.pod_class.ports or subject.pod_class.volumes)
@@ -81,13 +82,23 @@ class View:
         self._refresh()
         return not (self._preconditions or self._cluster_filters or self._cluster or self._raw)
 
+    def best_rows(self) -> IntArray:
+        """The rows that share the best total; none if all refuse."""
+        rows = self._confines.rows
+        if rows is None or not self.is_row_local:
+            return _best(self.totals())
+        # A few rows of a large cluster: this may not cost as much as a look at all of them.
+        return rows[_best(self._rank[rows])]
+
     def totals(self) -> IntArray:
         """Not to be written to."""
         if self.is_row_local:
-            return self._rank
+            return self._rank if self._confines.rows is None else self._confined(self._rank)
         if self._objection() is not None:
             return np.full_like(self._rank, REFUSED)
         feasible = np.not_equal(self._rank, REFUSED)
+        if self._confines.rows is not None:
+            feasible &= self._confines.inside(feasible.size)
         for made in self._cluster_filters:
             if feasible.any():
                 feasible &= made.passes(ALL_ROWS)
@@ -97,14 +108,15 @@ class View:
             return np.where(feasible, self._rank, REFUSED)
         return np.where(feasible, self._rank + self._extra_points(feasible), REFUSED)
 
-    def bursts(self, rows: IntArray, best: int, most: int) -> tuple[IntArray, IntArray | None]:
-        """How many pods in a row each of `rows` gets once it has its turn, if `best` is the best total around.
+    def bursts(self, rows: IntArray, most: int) -> tuple[IntArray, IntArray | None]:
+        """How many pods in a row each of `rows` gets once it has its turn; they share the best total around.
 
         A node that becomes better by a pod gets the next one too, until it is no better than the others were. Only for
         row-local subjects. The second answer is the rank of each row after that, if it was worked out.
         """
         if self._is_alone:
             return np.ones(rows.size, dtype=np.int64), None
+        best = int(self._rank[rows[0]])
         lengths = np.ones(rows.size, dtype=np.int64)
         after = self._rank_with(rows, 1)
         better = np.flatnonzero(after > best)
@@ -134,15 +146,33 @@ class View:
 
     def capacity(self) -> IntArray:
         """How many more pods each node can take, as far as resources and the present answers of filters go."""
+        return np.where(np.not_equal(self.totals(), REFUSED), self._room(), 0)
+
+    def most(self) -> IntArray:
+        """How many more pods each node can take at the very most, whatever else is placed; confined or not."""
+        self._refresh()
+        # What looks around may let pods in once others are there; resources and the node itself never do.
+        open_rows = self._passes if self.looks_around else np.not_equal(self._rank, REFUSED)
+        return np.where(open_rows, self._room(), 0)
+
+    def _room(self) -> IntArray:
         room = np.full(self._nodes.alive.size, 1 if self._is_alone else _MANY, dtype=np.int64)
         for index, wanted in self._limited:
             free = self._nodes.allocatable[index] - self._nodes.requested[index]
             np.minimum(room, free // wanted, out=room)
-        return np.where(np.not_equal(self.totals(), REFUSED), room, 0)
+        return room
+
+    def _candidates(self) -> BoolArray:
+        """Nodes that are there and may be used."""
+        alive = self._nodes.alive
+        return alive.copy() if self._confines.rows is None else alive & self._confines.inside(alive.size)
+
+    def _confined(self, totals: IntArray) -> IntArray:
+        return np.where(self._confines.inside(totals.size), totals, REFUSED)
 
     def resolvable(self) -> BoolArray:
         """Nodes that do not refuse the pod for good: no filter turns it away in a way that eviction cannot mend."""
-        open_rows = self._nodes.alive.copy()
+        open_rows = self._candidates()
         for _, made in self._filters:
             open_rows &= made.passes(ALL_ROWS) | ~made.hopeless(ALL_ROWS)
         return open_rows
@@ -150,11 +180,11 @@ class View:
     def open_when_empty(self) -> BoolArray:
         """Nodes that the pods could be on if no other pod were there, as far as that can be told from the nodes alone."""
         self._refresh()
-        return self._passes
+        return self._passes & self._candidates()
 
     def objecting_only(self, rule: str) -> BoolArray:
         """Nodes to which no other rule than this one objects."""
-        rows = self._nodes.alive & (self._objection() is None)
+        rows = self._candidates() & (self._objection() is None)
         for name, made in self._filters:
             if name != rule:
                 rows &= made.passes(ALL_ROWS)
@@ -162,7 +192,8 @@ class View:
 
     def refuse(self) -> Verdict:
         """Why no node takes the pod, counted by reason; each node speaks through the first rule that refused it."""
-        node_count = len(self._nodes)
+        undecided = self._candidates()
+        node_count = int(np.count_nonzero(undecided))
         if not node_count:
             return Verdict(Code.UNRESOLVABLE, "no nodes available to schedule pods")
         objection = self._objection()
@@ -170,7 +201,6 @@ class View:
             message = f"0/{node_count} nodes are available: {objection.reason}."
             return Verdict(Code.UNRESOLVABLE, message, (objection,))
         refusals: list[Refusal] = []
-        undecided = self._nodes.alive.copy()
         resolvable = np.zeros_like(undecided)
         for name, made in self._filters:
             refused = undecided & ~made.passes(ALL_ROWS)
@@ -184,7 +214,7 @@ class View:
     def closures(self) -> tuple[Refusal, ...]:
         """What nodes say of themselves that keeps the pod away whoever else is there; counted as in `refuse`."""
         refusals: list[Refusal] = []
-        undecided = self._nodes.alive.copy()
+        undecided = self._candidates()
         for name, made in self._filters:
             if is_static(made):
                 refused = undecided & ~made.passes(ALL_ROWS)
@@ -269,6 +299,11 @@ class View:
 
 def _summed(rank: IntArray, points: IntArray) -> IntArray:
     return np.where(np.equal(rank, REFUSED), REFUSED, rank + points)
+
+
+def _best(totals: IntArray) -> IntArray:
+    best = totals.max(initial=REFUSED)
+    return np.flatnonzero(np.equal(totals, best)) if best != REFUSED else np.empty(0, dtype=np.int64)
 
 
 def _counted(rule: str, reasons: Sequence[tuple[str, BoolArray]], refused: BoolArray) -> list[Refusal]:

@@ -92,16 +92,8 @@ def test_of_many_gated_members_a_few_are_named():
             [pod("a")],
             "composite pod groups are not supported by this version of Posse",
         ),
-        (
-            gang(
-                minimum=1,
-                scheduling_constraints=SchedulingConstraints(topology=(TopologyConstraint(key="rack"),)),
-            ),
-            [pod("a")],
-            "topology constraints are not supported by this version of Posse",
-        ),
     ],
-    ids=["scheduler", "priority", "preemption", "policies", "composite", "topology"],
+    ids=["scheduler", "priority", "preemption", "policies", "composite"],
 )
 def test_a_group_that_contradicts_itself_is_an_error(podgroup, pods, message):
     waits = hold(podgroup, *pods)
@@ -115,5 +107,6 @@ def test_equal_priorities_and_policies_do_not_contradict():
     assert hold(gang(minimum=1), pod("a", preemption_policy="Never")) is None
 
 
-def test_constraints_without_topology_are_fine():
-    assert hold(gang(minimum=1, scheduling_constraints=SchedulingConstraints()), pod("a")) is None
+def test_topology_is_no_contradiction():
+    in_one_rack = SchedulingConstraints(topology=(TopologyConstraint(key="rack"),))
+    assert hold(gang(minimum=1, scheduling_constraints=in_one_rack), pod("a")) is None

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from posse.engine.invariants import InvariantBroken, ensure, no_gang_below_minimum, no_row_over_capacity
+from posse.engine.invariants import (
+    InvariantBroken,
+    ensure,
+    no_gang_across_domains,
+    no_gang_below_minimum,
+    no_row_over_capacity,
+)
 from posse.engine.load import load_of
 from tests.builders import node
 from tests.engine_parts import table_of
@@ -34,3 +40,9 @@ def test_a_gang_at_its_minimum_may_be_bound():
     no_gang_below_minimum("g", attached=3, minimum=3)
     with pytest.raises(InvariantBroken, match="attached=2, minimum=3"):
         no_gang_below_minimum("g", attached=2, minimum=3)
+
+
+def test_a_gang_may_be_in_one_domain():
+    no_gang_across_domains("g", {"r1": "n1"})
+    with pytest.raises(InvariantBroken, match=r"group='g', domains=\['r1', 'r2'\]"):
+        no_gang_across_domains("g", ["r2", "r1"])

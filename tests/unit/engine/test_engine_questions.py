@@ -7,7 +7,7 @@ from posse.engine.engine import EngineOptions
 from posse.engine.events import Solved
 from posse.engine.puzzle import Outcome, Solution
 from posse.solver.solving import solve
-from tests.builders import changed, gang, node, pod
+from tests.builders import changed, gang, node, one_domain, pod
 from tests.driving import Driver, binds
 
 # Each node takes exactly one way of sharing out; found by comparison with going through every placement.
@@ -166,3 +166,14 @@ def test_who_has_gone_meanwhile_is_not_placed(goes):
     driver.decide()
     answer(driver, question)
     assert not binds(driver.decide())
+
+
+def test_an_answer_for_a_group_with_a_topology_key_stays_in_one_domain():
+    """The second rack has room in plenty; what is missing in the first one cannot be made up for there."""
+    first = [changed(one, metadata={"labels": {"rack": "r1"}}) for one in nodes(*NODES)]
+    second = [node(f"x{i}", cpu="8", memory="8Gi", labels={"rack": f"r{i}"}) for i in (2, 3, 4)]
+    driver = asking(*first, *second, gang(minimum=5, **one_domain()), *members(*PODS))
+    [question] = questions(driver.decide())
+    assert [len(column) for column in question.puzzle.domains] == [7]
+    answer(driver, question)
+    assert set(driver.bind().values()) <= {"n1", "n2", "n3", "n4"}

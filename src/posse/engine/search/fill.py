@@ -12,7 +12,7 @@ from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
 from posse.engine.scene import Subject
-from posse.engine.view import REFUSED, View
+from posse.engine.view import View
 
 
 def fill(state: ClusterState, draft: Draft, subject: Subject, records: Sequence[PodRecord]) -> int:
@@ -20,11 +20,9 @@ def fill(state: ClusterState, draft: Draft, subject: Subject, records: Sequence[
     view = state.view(subject)
     placed = 0
     while placed < len(records):
-        totals = view.totals()
-        best = int(totals.max())
-        if best == REFUSED:
+        rows = view.best_rows()
+        if not rows.size:
             break
-        rows = np.flatnonzero(np.equal(totals, best))
         if view.is_row_local and len(records) - placed > 1:
             placed += _place_wave(state, draft, view, _in_turn(rows, state.turn), records[placed:])
         else:
@@ -43,9 +41,8 @@ def _place_wave(
 ) -> int:
     """Give each of the best rows its burst, as long as pods are left."""
     rows = rows[: len(waiting)]
-    best = int(view.totals()[rows[0]])
     version = state.nodes.version
-    lengths, after = view.bursts(rows, best, len(waiting))
+    lengths, after = view.bursts(rows, len(waiting))
     turns = np.repeat(rows, lengths)
     draft.place(waiting[: turns.size], turns[: len(waiting)])
     if after is not None and turns.size <= len(waiting):

@@ -1,0 +1,139 @@
+"""One way through the classes of a group: where its members go, in which order they are tried, and how they fare.
+
+Everything happens in a draft that somebody else opened, on the rows that the search is confined to.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.contract import GroupPlacement
+from posse.engine.draft import Draft
+from posse.engine.feasibility import Feasibility, Standing
+from posse.engine.groups import GroupRecord
+from posse.engine.search.fill import fill
+from posse.engine.search.orders import Fill, MemberClass, classes_of
+from posse.engine.shortfall import Shortfall, shortfall
+from posse.engine.verdict import Code
+from posse.engine.view import REFUSED
+
+
+@dataclass(slots=True)
+class Pass:
+    """Its placements are still in the draft."""
+
+    draft: Draft
+    start: int
+    """Checkpoint of the draft before it."""
+    group: GroupRecord
+    untried: int
+    attached: int
+    placed: int = 0
+    short: list[Shortfall] = field(default_factory=list)
+
+    @property
+    def standing(self) -> Standing:
+        resolvable = sum(len(one.records) for one in self.short if one.verdict.code is Code.UNSCHEDULABLE)
+        # A group that has its minimum running is tried for the sake of somebody new.
+        minimum = max(self.group.minimum, self.attached + 1)
+        return Standing(minimum, self.attached + self.placed, self.untried, resolvable)
+
+    @property
+    def succeeded(self) -> bool:
+        return self.standing.feasibility is Feasibility.SUCCESS
+
+    def records(self) -> tuple[PodRecord, ...]:
+        """Those that found a place, in order."""
+        return self.draft.placed(self.start)
+
+    def undo(self) -> None:
+        self.draft.roll_back(self.start)
+
+
+def pass_through(
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    classes: Sequence[MemberClass],
+    way: Fill = fill,
+) -> Pass:
+    """Try all members, class by class."""
+    made = _begin(draft, group, classes)
+    _fill_classes(state, made, classes, way, stops_early=False)
+    return made
+
+
+def pass_if_possible(
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    classes: Sequence[MemberClass],
+    way: Fill = fill,
+) -> Pass:
+    """The same, given up as soon as the minimum is out of reach."""
+    made = _begin(draft, group, classes)
+    _fill_classes(state, made, classes, way, stops_early=True)
+    return made
+
+
+def nominated_places(members: Sequence[PodRecord]) -> dict[str, str]:
+    """Nodes by uid, of those for which room is being made."""
+    return {record.ref.uid: record.nominated for record in members if record.nominated}
+
+
+def pass_as_given(
+    state: ClusterState, draft: Draft, group: GroupRecord, nodes: Mapping[str, str]
+) -> Pass | None:
+    """Members for which a place is given, by uid, take it, all of them, and the others what is left."""
+    members = group.unattached()
+    given = [record for record in members if record.ref.uid in nodes]
+    if not given:
+        return None
+    made = Pass(draft, draft.checkpoint(), group, untried=0, attached=group.attached_count, placed=len(given))
+    if all(_takes(state, draft, record, nodes[record.ref.uid]) for record in given):
+        others = [record for record in members if record.ref.uid not in nodes]
+        _fill_classes(state, made, classes_of(state, others), fill, stops_early=False)
+        if made.succeeded:
+            return made
+    made.undo()
+    return None
+
+
+def objection(state: ClusterState, group: GroupRecord) -> str:
+    """What a rule of the group's profile has against where its members are now; empty if nothing."""
+    rules = state.profile(next(iter(group.members.values())).pod_class).group_rules
+    placed = [r for r in group.members.values() if r.node in state.nodes.row_of] if rules else []
+    if not placed:
+        return ""
+    rows = np.array([state.nodes.row_of[record.node] for record in placed])
+    placement = GroupPlacement(group.key.namespace, group.key.name, rows)
+    objections = ((rule.name, rule.objection(placement, state.scene)) for rule in rules)
+    return next((f"{name}: {objection}" for name, objection in objections if objection), "")
+
+
+def _begin(draft: Draft, group: GroupRecord, classes: Sequence[MemberClass]) -> Pass:
+    count = sum(len(records) for _, records in classes)
+    return Pass(draft, draft.checkpoint(), group, untried=count, attached=group.attached_count)
+
+
+def _takes(state: ClusterState, draft: Draft, record: PodRecord, node: str) -> bool:
+    row = state.nodes.row_of.get(node)
+    if row is None or state.view(state.subject(record)).totals()[row] == REFUSED:
+        return False
+    draft.place([record], np.array([row]))
+    return True
+
+
+def _fill_classes(
+    state: ClusterState, made: Pass, classes: Sequence[MemberClass], way: Fill, *, stops_early: bool
+) -> None:
+    for subject, records in classes:
+        placed = way(state, made.draft, subject, records)
+        made.untried -= len(records)
+        made.placed += placed
+        if placed < len(records):
+            made.short.append(shortfall(state, subject, records[placed:]))
+        if stops_early and made.standing.feasibility not in {Feasibility.SUCCESS, Feasibility.WAIT}:
+            break

@@ -1,0 +1,183 @@
+"""One attempt to place a group inside one domain of its topology key: the best that can hold it, or why none can.
+
+Members for which room is being made take it, if that is still possible. Otherwise the domain is chosen anew, unless members
+that run already pin it. Rules between pods go on seeing the whole cluster; only where members may go is confined.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.cluster_state import ClusterState
+from posse.engine.draft import Draft
+from posse.engine.feasibility import Feasibility
+from posse.engine.group_pass import Pass, objection, pass_as_given, pass_if_possible, pass_through
+from posse.engine.groups import GroupRecord
+from posse.engine.invariants import no_gang_across_domains
+from posse.engine.proving import missing
+from posse.engine.search.orders import classes_of, other_ways
+from posse.engine.shortfall import Shortfall, told
+from posse.engine.topology.choice import DomainChoice
+from posse.engine.topology.outlook import Outlook, outlook
+from posse.engine.topology.pinning import common_domain, domains_of_members, pin_of
+from posse.engine.verdict import Code, Proof, Verdict
+
+_MOST_REORDERED = 16
+"""Domains in which other orders of the members are tried."""
+_DIFFERENT_PODS = "pods that differ"
+_MANY_DOMAINS = "so many domains"
+
+
+@dataclass(frozen=True, slots=True)
+class NoDomain:
+    verdict: Verdict
+    short: tuple[Shortfall, ...] = ()
+    """In the domain that came closest."""
+
+
+def place_in_domain(
+    state: ClusterState, draft: Draft, group: GroupRecord, given: Mapping[str, str]
+) -> Pass | NoDomain:
+    """Where the group fits, its members are in the draft; otherwise the draft is as it was. Given places are tried first."""
+    pin = pin_of(state, group)
+    if pin.error:
+        return NoDomain(Verdict(Code.ERROR, pin.error))
+    found = _Trial(state, draft, group, pin.value).run(given)
+    if isinstance(found, Pass):
+        no_gang_across_domains(group.key, domains_of_members(state, group))
+    return found
+
+
+class _Trial:
+    def __init__(self, state: ClusterState, draft: Draft, group: GroupRecord, pinned: str | None) -> None:
+        self._state = state
+        self._draft = draft
+        self._group = group
+        self._pinned = pinned
+        self._classes = classes_of(state, group.unattached())
+        self._made: Pass | None = None
+        """The last one."""
+        self._objections: dict[str, None] = {}
+        """Names of rules that had something against a placement."""
+
+    def run(self, given: Mapping[str, str]) -> Pass | NoDomain:
+        made = self._as_given(given)
+        if made is not None:
+            return made
+        seen = self._outlook()
+        if not len(seen.domains):
+            return NoDomain(Verdict(Code.UNRESOLVABLE, _nowhere(self._group, self._pinned), proof=Proof()))
+        choice = self._choice(seen)
+        if choice.run() is not None and self._made is not None:
+            return self._made
+        made = self._reordered(choice)
+        return made if made is not None else self._refused(choice)
+
+    def _outlook(self) -> Outlook:
+        seen = outlook(self._state, self._group.topology_key, self._classes)
+        return seen.only(self._pinned) if self._pinned is not None else seen
+
+    def _as_given(self, given: Mapping[str, str]) -> Pass | None:
+        value = common_domain(self._state, self._group.topology_key, given.values())
+        domains = self._state.domains(self._group.topology_key)
+        if value is None or value not in domains.values or self._pinned not in {None, value}:
+            return None
+        with self._state.confined(domains.rows(domains.values.index(value))):
+            made = pass_as_given(self._state, self._draft, self._group, given)
+        if made is not None and not self._is_acceptable(made):
+            made.undo()
+            return None
+        return made
+
+    def _choice(self, seen: Outlook) -> DomainChoice:
+        scoring = self._state.profile(self._classes[0][0].pod_class).domain_scoring
+        attached = self._group.attached_count
+        return DomainChoice(
+            self._state, self._draft, seen, missing(self._group), self._place, scoring, attached
+        )
+
+    def _place(self) -> int:
+        self._made = pass_if_possible(self._state, self._draft, self._group, self._classes)
+        return self._made.placed if self._is_acceptable(self._made) else 0
+
+    def _is_acceptable(self, made: Pass) -> bool:
+        if not made.succeeded:
+            return False
+        against = objection(self._state, self._group)
+        if against:
+            self._objections[against.partition(":")[0]] = None
+        return not against
+
+    def _reordered(self, choice: DomainChoice) -> Pass | None:
+        """Other ways of placing different pods, in the domains that promise most."""
+        if len(self._classes) == 1:
+            return None
+        promise = choice.outlook.counts
+        numbers = sorted(choice.tried, key=lambda one: (-int(promise[one]), one))
+        for number in numbers[:_MOST_REORDERED]:
+            with self._state.confined(choice.outlook.domains.rows(number)):
+                for ordered, way in other_ways(self._state, self._classes):
+                    made = pass_if_possible(self._state, self._draft, self._group, ordered, way)
+                    if self._is_acceptable(made):
+                        return made
+                    made.undo()
+        return None
+
+    def _refused(self, choice: DomainChoice) -> NoDomain:
+        seen = choice.outlook
+        closest = max(
+            choice.tried, key=lambda one: (int(seen.counts[one]), -one), default=seen.best_first(0)[0]
+        )
+        with self._state.confined(seen.domains.rows(closest)):
+            made = pass_through(self._state, self._draft, self._group, self._classes)
+            made.undo()
+        proof = self._proof(choice)
+        head = _head(self._group, made, seen, closest) if self._pinned is None else self._pinned_head()
+        code = Code.UNSCHEDULABLE if self._eviction_could_help(seen) else Code.UNRESOLVABLE
+        text = f"{head} {told(made.short)} {proof.sentence}" if made.short else f"{head} {proof.sentence}"
+        return NoDomain(Verdict(code, text, proof=proof), tuple(made.short))
+
+    def _pinned_head(self) -> str:
+        return f"its pods run in {_noun(self._group)} {self._pinned}, which has no room for the others:"
+
+    def _proof(self, choice: DomainChoice) -> Proof:
+        """Domains that promise too little are out for certain; of those that were tried in vain only alike pods are."""
+        if not (choice.tried or choice.left_over):
+            return Proof()
+        around = [name for subject, _ in self._classes for name in self._state.view(subject).looks_around]
+        different = [_DIFFERENT_PODS] if len(self._classes) > 1 else []
+        many = [_MANY_DOMAINS] if choice.left_over else []
+        return Proof(tuple(dict.fromkeys([*different, *around, *self._objections, *many])))
+
+    def _eviction_could_help(self, seen: Outlook) -> bool:
+        """Whether there is a domain in which enough members are refused by no node for good."""
+        possible = np.zeros(len(seen.domains), dtype=np.int64)
+        for subject, records in self._classes:
+            open_rows = self._state.view(subject).resolvable().astype(np.int64)
+            possible += len(records) * np.greater(seen.domains.sums(open_rows), 0)
+        return bool(np.any(possible >= missing(self._group)))
+
+
+def _nowhere(group: GroupRecord, pinned: str | None) -> str:
+    where = f"no node has the label {group.topology_key}"
+    if pinned is not None:
+        where = f"its pods run in {_noun(group)} {pinned}, which is not among the nodes it may use"
+    return f"no feasible placements found: {where}."
+
+
+def _head(group: GroupRecord, made: Pass, seen: Outlook, closest: int) -> str:
+    fit, value = made.attached + made.placed, seen.domains.values[closest]
+    head = f"0/{len(seen.domains)} placements are available: "
+    if group.minimum == 1 or made.standing.feasibility is Feasibility.SUCCESS:
+        return f"{head}no {_noun(group)} takes any of its pods; in the best, {value},"
+    beside = "; beside them" if made.placed else ";"
+    return (
+        f"{head}no {_noun(group)} can hold the {group.minimum} pods that must start together; "
+        f"the best, {value}, has room for {fit}{beside}"
+    )
+
+
+def _noun(group: GroupRecord) -> str:
+    """What a domain is called: the last part of the label's name."""
+    return group.topology_key.rpartition("/")[2]
