@@ -6,10 +6,11 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test explore simulate check fmt test-kubectl conformance bench picture deploy lock clean
+.PHONY: help run test explore simulate check fmt test-kubectl cluster-assets test-cluster conformance bench picture deploy \
+	lock clean
 
 help: ## List the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -25,7 +26,7 @@ run: $(READY) ## Start the embedded cluster with an example gang (Ctrl-C stops i
 	@$(BIN)/posse up --port $(PORT) --example gang
 
 test: $(READY) ## Unit, property and scenario tests
-	@$(BIN)/pytest -n auto -m "not kubectl"
+	@$(BIN)/pytest -n auto -m "not kubectl and not cluster"
 
 explore: $(READY) ## Property tests with new and many more examples (long)
 	@HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n auto --timeout 0 tests/properties
@@ -46,14 +47,20 @@ fmt: $(READY) ## Format the code and mend what lint can mend
 test-kubectl: $(READY) ## Drive the embedded cluster with stock kubectl (needs kubectl on PATH)
 	@$(BIN)/pytest -m kubectl tests/kubectl
 
+cluster-assets: $(READY) ## Build kube-apiserver and the like for real-cluster tests (once, about 15 minutes; needs Go or KUBEBUILDER_ASSETS)
+	@$(BIN)/python -m tools.control_plane.building
+
+test-cluster: cluster-assets ## Tests on a real kube-apiserver and etcd, both on loopback
+	@$(BIN)/pytest -m cluster tests/cluster
+
 conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted by tag (ARGS=--required: only those that may not fail)
-	@$(BIN)/python tools/conformance.py $(ARGS)
+	@$(BIN)/python -m tools.conformance $(ARGS)
 
 bench: $(READY) ## Measure; prints a table and writes build/bench.json
 	@$(BIN)/python -m bench
 
 picture: $(READY) ## Draw the picture of the README anew
-	@$(BIN)/python tools/picture.py
+	@$(BIN)/python -m tools.picture
 
 deploy: $(READY) ## Write deploy/ (Kustomize, Helm) anew from what `posse install` prints
 	@$(BIN)/python -m tools.deploy_files

@@ -1,4 +1,4 @@
-"""Run the black-box scenarios of the shared conformance suite against a fresh embedded cluster.
+"""Run the black-box scenarios of the shared conformance suite against a fresh cluster: embedded, or real with --real.
 
 All scenarios run and are counted by tag. Those named in tests/conformance/must-pass.txt may not fail; the list only grows.
 """
@@ -10,19 +10,27 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+
+from tools.control_plane.assets import MissingProgramError
+from tools.control_plane.plane import running_plane
+from tools.control_plane.program import Program
 
 ROOT = Path(__file__).resolve().parent.parent
 MUST_PASS = ROOT / "tests" / "conformance" / "must-pass.txt"
 REPORT = ROOT / "build" / "conformance.xml"
 READY_SECONDS = 30
+# Attempts that failed are tried again soon: the scenarios allow for seconds, not for the minutes of the defaults.
+BACK_OFF = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
+
+Cluster = Callable[[Path], AbstractContextManager[Path]]
+"""Starts a cluster whose files lie in the folder, and gives its kubeconfig."""
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--required", action="store_true", help="run only the scenarios that may not fail")
-    parser.add_argument("--timeout", default="6", help="seconds an expectation may take")
-    options, further = parser.parse_known_args()
+    options, further = arguments()
     suite = Path(os.environ.get("CONFORMANCE_SUITE", ROOT.parent / "shared" / "conformance"))
     if not (suite / "run.py").exists():
         print(
@@ -35,61 +43,76 @@ def main() -> int:
     further += ["--timeout", options.timeout]
     if options.required:
         further += ["--filter", f"^({'|'.join(required)})$"]
-    failed = run_against_fresh_cluster(suite, further)
+    try:
+        failed = run_against_fresh_cluster(CLUSTERS[options.real], suite, further)
+    except MissingProgramError as missing:
+        print(missing, file=sys.stderr)
+        return 2
     broken = sorted(set(required) & failed)
     if broken:
         print("These scenarios passed before and fail now: " + " ".join(broken), file=sys.stderr)
     return 1 if broken else 0
 
 
-def run_against_fresh_cluster(suite: Path, arguments: list[str]) -> set[str]:
+def arguments() -> tuple[argparse.Namespace, list[str]]:
+    """Return the options, and what else was said: that is for the runner of the suite."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--required", action="store_true", help="run only the scenarios that may not fail")
+    parser.add_argument("--timeout", default="6", help="seconds an expectation may take")
+    parser.add_argument(
+        "--real",
+        choices=[name for name in CLUSTERS if name],
+        help="judge this scheduler on a real kube-apiserver instead of the embedded cluster",
+    )
+    return parser.parse_known_args()
+
+
+def run_against_fresh_cluster(cluster: Cluster, suite: Path, words: list[str]) -> set[str]:
     """Return the names of the scenarios that failed."""
     REPORT.parent.mkdir(exist_ok=True)
     REPORT.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory(prefix="posse-conformance-") as folder:
-        kubeconfig = Path(folder) / "kubeconfig"
-        cluster = start_cluster(Path(folder), kubeconfig)
-        try:
-            command: list[str | Path] = [
-                sys.executable,
-                suite / "run.py",
-                "--kubeconfig",
-                kubeconfig,
-                "--junit",
-                REPORT,
-                *arguments,
-            ]
-            subprocess.run(command, check=False)
-        finally:
-            cluster.terminate()
-            cluster.wait(timeout=20)
+    with (
+        tempfile.TemporaryDirectory(prefix="posse-conformance-") as folder,
+        cluster(Path(folder)) as kubeconfig,
+    ):
+        runner: list[str | Path] = [sys.executable, suite / "run.py", "--kubeconfig", kubeconfig]
+        subprocess.run([*runner, "--junit", REPORT, *words], check=False)
     if not REPORT.exists():
         sys.exit("The conformance runner stopped before it could report; see its output above.")
     cases = ET.parse(REPORT).getroot().iter("testcase")
     return {case.attrib["name"] for case in cases if case.find("failure") is not None}
 
 
-def start_cluster(folder: Path, kubeconfig: Path) -> subprocess.Popen[bytes]:
-    command: list[str | Path] = [
-        sys.executable,
-        "-m",
+@contextmanager
+def embedded(folder: Path) -> Iterator[Path]:
+    kubeconfig = folder / "kubeconfig"
+    words: list[str | Path] = ["--nodes", "0", "--port", "0", "--data-dir", folder / "data"]
+    program = Program(
         "posse",
-        "up",
-        "--nodes",
-        "0",
-        "--port",
-        "0",
-        "--data-dir",
-        folder / "data",
-    ]
-    with (folder / "log").open("wb") as log:
-        cluster = subprocess.Popen([*command, "--kubeconfig", kubeconfig], stdout=log, stderr=log)
-    deadline = time.monotonic() + READY_SECONDS
-    while not kubeconfig.exists():
-        if cluster.poll() is not None or time.monotonic() > deadline:
-            sys.exit("The embedded cluster did not start:\n" + (folder / "log").read_text())
-        time.sleep(0.1)
-    return cluster
+        [sys.executable, "-m", "posse", "up", *words, "--kubeconfig", kubeconfig],
+        folder / "posse.log",
+    )
+    program.start()
+    try:
+        deadline = time.monotonic() + READY_SECONDS
+        while not kubeconfig.exists():
+            if not program.is_running or time.monotonic() > deadline:
+                raise program.failure("did not start")
+            time.sleep(0.1)
+        yield kubeconfig
+    finally:
+        program.stop()
+
+
+@contextmanager
+def with_kube_scheduler(folder: Path) -> Iterator[Path]:
+    """Judge the scheduler the scenarios are about: what it fails on this machine, no other need pass."""
+    with running_plane(folder) as plane:
+        plane.start_scheduler(**BACK_OFF)
+        yield plane.kubeconfig()
+
+
+CLUSTERS: dict[str | None, Cluster] = {None: embedded, "kube-scheduler": with_kube_scheduler}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+"""Real control planes, started once for each file of tests, and clients of their administrator."""
+
+import os
+
+import pytest
+
+from tests.cluster.cluster_api import ClusterApi
+from tests.stock_kubectl import Kubectl
+from tools.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_program
+from tools.control_plane.plane import running_plane
+from tools.control_plane.users import service_account
+
+POSSE = service_account("posse-system", "posse")
+
+
+def started(release, folder):
+    try:
+        with running_plane(folder, release, [POSSE]) as plane:
+            yield plane
+    except MissingProgramError as missing:
+        # Whoever brings programs of their own has chosen what can be tested. Anybody else shall not believe it was.
+        (pytest.skip if os.environ.get(OWN_PROGRAMS) else pytest.fail)(str(missing))
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory):
+    """Kubernetes 1.37 with all of the workload API, and nobody who schedules."""
+    yield from started(NATIVE, tmp_path_factory.mktemp("plane"))
+
+
+@pytest.fixture(scope="module")
+def plane_without_groups(tmp_path_factory):
+    """Kubernetes 1.33, as it is without any special setting."""
+    yield from started(WITHOUT_GROUPS, tmp_path_factory.mktemp("older"))
+
+
+@pytest.fixture
+def api(plane, tmp_path):
+    with ClusterApi(plane.kubeconfig(), tmp_path / "discovered") as api:
+        yield api
+
+
+@pytest.fixture
+def kubectl(plane, tmp_path):
+    return Kubectl(str(find_program(NATIVE, "kubectl")), plane.kubeconfig(), tmp_path)

@@ -1,0 +1,118 @@
+"""Where the programs of Kubernetes come from: pinned, built once, or brought along; and what is said when they are missing."""
+
+import re
+
+import pytest
+
+from tools.control_plane import building
+from tools.control_plane.assets import (
+    NATIVE,
+    RELEASES,
+    WITHOUT_GROUPS,
+    MissingProgramError,
+    cache_folder,
+    find_program,
+)
+
+FAKE_GO = """#!/bin/sh
+echo "$@" >> {calls}
+echo k8s.io/some/package >&2
+while [ "$1" != -o ]; do shift; done
+echo program > "$2"
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
+    monkeypatch.setenv("POSSE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("sys.argv", ["building"])
+    return tmp_path / "cache"
+
+
+def executable(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def go(tmp_path, monkeypatch):
+    """A compiler that only notes what it was asked for."""
+    calls = tmp_path / "calls"
+    calls.touch()
+    executable(tmp_path / "bin" / "go", FAKE_GO.format(calls=calls))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    return calls
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.minor)
+def test_all_modules_are_pinned_to_one_version(release):
+    pins = (release.module / "go.mod").read_text()
+    assert release.version.startswith(f"{release.minor}.")
+    staging = set(re.findall(r"=> k8s\.io/\S+ v0\.(\S+)", pins))
+    assert staging == {release.version.removeprefix("1.")}
+
+
+def test_each_release_has_the_programs_its_tests_need():
+    assert set(NATIVE.programs) == {"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
+    assert WITHOUT_GROUPS.programs == ["kube-apiserver"]
+
+
+def test_the_cache_lies_where_caches_lie(tmp_path):
+    assert cache_folder({"POSSE_CACHE": "/here"}).as_posix() == "/here"
+    assert cache_folder({"XDG_CACHE_HOME": "/there"}).as_posix() == "/there/posse"
+    assert cache_folder({}).parts[-2:] == (".cache", "posse")
+
+
+def test_what_is_not_built_is_told_with_the_way_to_get_it():
+    with pytest.raises(MissingProgramError, match=r"make cluster-assets.*KUBEBUILDER_ASSETS"):
+        find_program(NATIVE, "kube-apiserver")
+
+
+def test_etcd_is_a_program_not_a_script():
+    assert find_program(NATIVE, "etcd").read_bytes()[:4] == b"\x7fELF"
+
+
+def test_programs_brought_along_are_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
+    executable(tmp_path / "kube-apiserver", "#!/bin/sh\necho Kubernetes v1.37.9")
+    executable(tmp_path / "etcd", "")
+    assert find_program(NATIVE, "etcd") == tmp_path / "etcd"
+    with pytest.raises(MissingProgramError, match="kube-scheduler is not in"):
+        find_program(NATIVE, "kube-scheduler")
+    with pytest.raises(MissingProgramError, match=r"names Kubernetes 1\.37, and this needs 1\.33"):
+        find_program(WITHOUT_GROUPS, "kube-apiserver")
+    assert building.main() == 0
+
+
+def test_everything_is_built_once(go, cache):
+    assert building.main() == 0
+    first = go.read_text().splitlines()
+    assert len(first) == len(NATIVE.programs) + len(WITHOUT_GROUPS.programs)
+    assert all("gitVersion=v1." in call for call in first)
+    assert find_program(WITHOUT_GROUPS, "kube-apiserver").read_text() == "program\n"
+    assert building.main() == 0
+    assert go.read_text().splitlines() == first
+    assert not list((cache / "go-build").glob("*"))
+
+
+def test_only_what_is_missing_is_built(go):
+    executable(NATIVE.built("kube-apiserver"), "there")
+    assert building.main() == 0
+    assert NATIVE.built("kube-apiserver").read_text() == "there"
+    assert sum("cmd/kube-apiserver" in call for call in go.read_text().splitlines()) == 1
+
+
+def test_a_compiler_that_fails_is_quoted(tmp_path, go, capsys):
+    executable(tmp_path / "bin" / "go", "#!/bin/sh\necho no such module >&2\nexit 1")
+    assert building.main() == 1
+    said = capsys.readouterr().err
+    assert "kube-apiserver could not be built" in said
+    assert "no such module" in said
+
+
+def test_without_a_compiler_the_other_way_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert building.main() == 2
+    assert "KUBEBUILDER_ASSETS" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Programs for developers. Nothing of them is part of what users install."""

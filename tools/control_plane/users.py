@@ -1,0 +1,45 @@
+"""Who may speak to a control plane: names, groups and tokens, and a kubeconfig for each.
+
+Tokens are made anew for every control plane. What a user may do is for RBAC to say, except for the administrator.
+"""
+
+import csv
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from posse.apiserver.http.kubeconfig import Access, write_kubeconfig
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    name: str
+    groups: tuple[str, ...] = ()
+    token: str = field(default_factory=lambda: secrets.token_hex(16))
+
+
+def administrator() -> User:
+    return User("admin", ("system:masters",))
+
+
+def service_account(namespace: str, name: str) -> User:
+    """Return a user who is taken for a service account, so that roles bound to that account can be tried from outside."""
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+    return User(f"system:serviceaccount:{namespace}:{name}", groups)
+
+
+def write_tokens(path: Path, users: Iterable[User]) -> None:
+    """Write the file from which kube-apiserver learns who is who."""
+    with path.open("w", newline="") as handle:
+        rows = csv.writer(handle)
+        rows.writerows((user.token, user.name, user.name, ",".join(user.groups)) for user in users)
+
+
+def write_kubeconfigs(
+    folder: Path, users: Iterable[User], server: str, authority_pem: bytes
+) -> dict[str, Path]:
+    written = {user.name: folder / f"{user.name.replace(':', '-')}.kubeconfig" for user in users}
+    for user in users:
+        write_kubeconfig(written[user.name], Access(server, authority_pem, user.token))
+    return written
