@@ -1,11 +1,13 @@
 """docs/guides/install.md: its commands print manifests, and its tables tell what is in them."""
 
+import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from posse.installation.permissions import IN_ITS_NAMESPACE, IN_THE_CLUSTER
@@ -19,14 +21,20 @@ def commands():
     return [line for block in blocks for line in block.splitlines()]
 
 
-def printed(line):
-    done = subprocess.run(
-        [sys.executable, "-m", *shlex.split(line)], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    return list(yaml.safe_load_all(done.stdout))
+@pytest.fixture
+def printed(tmp_path):
+    """Run a command where there is no cluster to ask, and read what it prints."""
+
+    def run(line):
+        command = [sys.executable, "-m", *shlex.split(line)]
+        environment = os.environ | {"KUBECONFIG": str(tmp_path / "none")}
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=True)
+        return list(yaml.safe_load_all(done.stdout))
+
+    return run
 
 
-def test_the_commands_print_what_the_page_says():
+def test_the_commands_print_what_the_page_says(printed):
     plain, native, chosen = map(printed, commands())
     names = {obj["metadata"]["name"] for obj in (*plain, *chosen)}
     told = set(
@@ -49,7 +57,7 @@ def test_the_commands_print_what_the_page_says():
     assert namespace["metadata"]["name"] == "batch"
 
 
-def test_every_kind_that_is_installed_is_told_of():
+def test_every_kind_that_is_installed_is_told_of(printed):
     for obj in printed("posse install --with-monitoring -n batch"):
         if obj["kind"] not in {"CustomResourceDefinition", "ClusterRoleBinding", "RoleBinding"}:
             assert obj["kind"] in PAGE

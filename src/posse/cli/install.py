@@ -1,5 +1,6 @@
-"""posse install: print what a cluster needs to run Posse."""
+"""posse install: print what a cluster needs to run Posse, or apply it."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,16 +12,18 @@ from posse.installation.options import (
     DEFAULT_IMAGE,
     DEFAULT_NAMESPACE,
     DEFAULT_SCHEDULER_NAME,
+    NAME,
     InstallOptions,
 )
 from posse.kinds.discovered import ClusterForm
 from posse.kinds.formats import Format, dns_label, dns_subdomain
+from posse.runtime.run_options import Form
 
 FormOption = Annotated[
-    ClusterForm,
+    Form,
     typer.Option(
         help="Where groups come from: [bold]native[/bold], the API of the cluster (Kubernetes 1.35 and newer, if it is "
-        "switched on), or [bold]crd[/bold], custom resources that Posse brings along."
+        "switched on); [bold]crd[/bold], custom resources that Posse brings along; [bold]auto[/bold] asks the cluster."
     ),
 ]
 ImageOption = Annotated[str, typer.Option(metavar="IMAGE", help="The container image of Posse.")]
@@ -37,19 +40,29 @@ MonitoringOption = Annotated[
     bool, typer.Option("--with-monitoring", help="Also a ServiceMonitor, for the Prometheus operator.")
 ]
 
+ApplyOption = Annotated[bool, typer.Option("--apply", help="Do it, instead of printing what is to be done.")]
+KubeconfigOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Which cluster. Default: $KUBECONFIG, else ~/.kube/config."),
+]
 
-def install(
-    form: FormOption = ClusterForm.CRD,
+
+def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
+    form: FormOption = Form.AUTO,
     image: ImageOption = DEFAULT_IMAGE,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
     scheduler_name: SchedulerNameOption = DEFAULT_SCHEDULER_NAME,
     with_monitoring: MonitoringOption = False,
+    apply: ApplyOption = False,
+    kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Print the manifests that install Posse in a Kubernetes cluster.
+    """Print the manifests that install Posse in a Kubernetes cluster, or apply them.
 
     [bold]Examples[/bold]
 
       posse install --image registry.example/posse:1 | kubectl apply -f -
+
+      posse install --image registry.example/posse:1 --apply
 
       posse install | kubectl delete -f -
     """
@@ -57,8 +70,38 @@ def install(
     _check("--scheduler-name", scheduler_name, dns_subdomain)
     if not image.strip():
         raise Misuse("--image: an image has a name, such as registry.example/posse:1")
-    options = InstallOptions(form, image, namespace, scheduler_name, with_monitoring)
-    typer.echo(manifest_text(objects(options)), nl=False)
+    is_needed = apply or kubeconfig is not None
+    chosen = _found_out(kubeconfig, is_needed) if form is Form.AUTO else ClusterForm(form.value)
+    wanted = objects(InstallOptions(chosen, image, namespace, scheduler_name, with_monitoring))
+    if not apply:
+        typer.echo(manifest_text(wanted), nl=False)
+        return
+    # The client takes a while to load, which the other verbs need not wait for.
+    from posse.cli.installing import apply_objects  # noqa: PLC0415
+
+    apply_objects(kubeconfig, wanted, typer.echo)
+    _say(f"see it start: kubectl -n {namespace} rollout status deployment/{NAME}")
+
+
+def _found_out(kubeconfig: Path | None, is_needed: bool) -> ClusterForm:
+    """What the cluster says; without one, what every cluster can do."""
+    from posse.cli.installing import NoClusterError, form_of_cluster  # noqa: PLC0415 - as above
+
+    try:
+        form = form_of_cluster(kubeconfig)
+    except NoClusterError as error:
+        if is_needed:
+            raise
+        _say(f"no cluster to ask ({error}); taking --form crd, which works on all")
+        return ClusterForm.CRD
+    has = "groups of its own" if form is ClusterForm.NATIVE else "no groups of its own"
+    _say(f"the cluster has {has}; taking --form {form}")
+    return form
+
+
+def _say(text: str) -> None:
+    """Beside the manifests, which go down the pipe."""
+    typer.echo(text, err=True)
 
 
 def _check(option: str, text: str, form: Format) -> None:

@@ -80,7 +80,7 @@ def _container(options: InstallOptions) -> Json:
     return {
         "name": "scheduler",
         "image": options.image,
-        "args": ["run", f"--config={_CONFIGURATION_DIRECTORY}/{CONFIGURATION_FILE}"],
+        "args": ["run", f"--config={_CONFIGURATION_DIRECTORY}/{CONFIGURATION_FILE}", "--log-format=json"],
         "ports": [{"name": PORT_NAME, "containerPort": PORT}],
         "startupProbe": _probe("/healthz", period_seconds=2, failures=30),
         "livenessProbe": _probe("/healthz", period_seconds=10, failures=6),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from posse.kinds.kind import Json
 
-LEASE = "posse-scheduler"
+LEASE = "posse"
 _READ = ("list", "watch")
 _CUSTOM_GROUPS = ("scheduling.posse.dev", "scheduling.x-k8s.io", "scheduling.volcano.sh")
 

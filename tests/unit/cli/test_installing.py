@@ -2,24 +2,17 @@
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from posse.cli.main import app
-from posse.cli.problems import Misuse
 from posse.installation.bundle import objects
 from posse.installation.options import InstallOptions
 from posse.kinds.discovered import ClusterForm
 
 
-def run(*words):
-    return CliRunner().invoke(app, ["install", *words])
+def test_what_is_printed_reads_back_as_it_was_meant(posse):
+    assert list(yaml.safe_load_all(posse("install", "--form", "crd").out)) == objects(InstallOptions())
 
 
-def test_what_is_printed_reads_back_as_it_was_meant():
-    assert list(yaml.safe_load_all(run().stdout)) == objects(InstallOptions())
-
-
-def test_options_are_followed():
+def test_options_are_followed(posse):
     words = [
         "--form",
         "native",
@@ -32,11 +25,11 @@ def test_options_are_followed():
         "--with-monitoring",
     ]
     options = InstallOptions(ClusterForm.NATIVE, "i:1", "batch", "gangs", monitoring=True)
-    assert list(yaml.safe_load_all(run(*words).stdout)) == objects(options)
+    assert list(yaml.safe_load_all(posse("install", *words).out)) == objects(options)
 
 
-def test_people_can_read_it():
-    text = run().stdout
+def test_people_can_read_it(posse):
+    text = posse("install", "--form", "crd").out
     assert "&id" not in text, "nothing by reference"
     assert "    profiles:\n      - schedulerName: posse\n" in text, "the configuration as a block"
 
@@ -49,8 +42,7 @@ def test_people_can_read_it():
         (["--image", " "], "--image"),
     ],
 )
-def test_names_that_no_cluster_takes_are_refused(words, told):
-    done = run(*words)
-    assert isinstance(done.exception, Misuse)
-    assert str(done.exception).startswith(told)
-    assert done.stdout == ""
+def test_names_that_no_cluster_takes_are_refused(posse, words, told):
+    done = posse("install", *words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"Error: {told}")

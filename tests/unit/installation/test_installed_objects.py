@@ -7,6 +7,7 @@ from posse.configuration.reading import read_configuration
 from posse.installation.bundle import objects
 from posse.installation.options import InstallOptions
 from posse.kinds.discovered import ClusterForm
+from posse.runtime.run_options import DEFAULT_PORT
 
 OPTIONS = InstallOptions(image="registry.example/posse:7", namespace="gangs", scheduler_name="gang-scheduler")
 
@@ -81,9 +82,19 @@ def test_the_configuration_is_one_that_posse_reads():
     assert list(read_configuration(yaml.safe_load(text), {}).options.profiles) == ["gang-scheduler"]
     assert yaml.safe_load(text)["leaderElection"] == {
         "leaderElect": True,
-        "resourceName": "posse-scheduler",
+        "resourceName": "posse",
         "resourceNamespace": "gangs",
     }
+
+
+def test_the_port_is_that_of_posse_run(pod):
+    assert pod["containers"][0]["ports"] == [{"name": "http", "containerPort": DEFAULT_PORT}]
+
+
+def test_the_lease_is_the_one_the_role_is_about():
+    text = only("ConfigMap")["data"]["scheduler.yaml"]
+    named = [name for rule in only("Role")["rules"] for name in rule.get("resourceNames", [])]
+    assert named == [yaml.safe_load(text)["leaderElection"]["resourceName"]]
 
 
 @pytest.fixture
@@ -96,7 +107,7 @@ def test_the_deployment_runs_what_it_was_told_to(pod):
     assert container["image"] == "registry.example/posse:7"
     assert pod["serviceAccountName"] == only("ServiceAccount")["metadata"]["name"]
     mount = container["volumeMounts"][0]["mountPath"]
-    assert container["args"] == ["run", f"--config={mount}/scheduler.yaml"]
+    assert container["args"] == ["run", f"--config={mount}/scheduler.yaml", "--log-format=json"]
 
 
 def test_pods_keep_to_the_restricted_standard(pod):

@@ -1,0 +1,88 @@
+"""What posse install asks of a cluster and does to it: which form its groups have, and applying the objects one by one.
+
+Objects are applied by the server, which keeps what others have added to them.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from posse.cli.problems import Problem
+from posse.client.connection import Call, Connection
+from posse.client.credentials import CredentialsError, find_credentials
+from posse.client.served_versions import ServedVersions
+from posse.kinds.discovered import ClusterForm
+from posse.kinds.errors import ApiError
+
+Json = dict[str, Any]
+
+ANSWER_SECONDS = 5.0
+_APPLY_PATCH = "application/apply-patch+yaml"
+_APPLYING = {"fieldManager": "posse-install", "force": "true"}
+
+
+class NoClusterError(Problem):
+    """There is none to ask, or it does not answer."""
+
+
+def form_of_cluster(kubeconfig: Path | None) -> ClusterForm:
+    """NoClusterError: it cannot be told."""
+
+    async def ask() -> ClusterForm:
+        async with _connected(kubeconfig) as connection:
+            return await form_over(connection)
+
+    return asyncio.run(ask())
+
+
+def apply_objects(kubeconfig: Path | None, objects: Iterable[Json], tell: Callable[[str], None]) -> None:
+    async def act() -> None:
+        async with _connected(kubeconfig) as connection:
+            await apply_over(connection, objects, tell)
+
+    asyncio.run(act())
+
+
+async def form_over(connection: Connection) -> ClusterForm:
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await ServedVersions(connection).form() or ClusterForm.CRD
+    except TimeoutError as error:
+        raise NoClusterError(f"no answer within {ANSWER_SECONDS:.0f} seconds") from error
+    except ApiError as error:
+        raise NoClusterError(str(error)) from error
+
+
+async def apply_over(connection: Connection, objects: Iterable[Json], tell: Callable[[str], None]) -> None:
+    for obj in objects:
+        name = f"{obj['kind'].lower()}/{obj['metadata']['name']}"
+        call = Call("PATCH", path_of(obj), _APPLYING, json.dumps(obj).encode(), _APPLY_PATCH)
+        try:
+            await connection.ask(call)
+        except ApiError as error:
+            raise Problem(f"{name}: {error}") from error
+        tell(f"{name} applied")
+
+
+@asynccontextmanager
+async def _connected(kubeconfig: Path | None) -> AsyncIterator[Connection]:
+    connection = Connection(find_credentials(kubeconfig, None))
+    try:
+        await connection.open()
+    except CredentialsError as error:
+        raise NoClusterError(str(error)) from error
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+def path_of(obj: Json) -> str:
+    """Whatever is installed has the plainest of plurals."""
+    version, metadata = obj["apiVersion"], obj["metadata"]
+    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    scope = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
+    return f"{root}{scope}/{obj['kind'].lower()}s/{metadata['name']}"
