@@ -6,6 +6,7 @@ from posse.cli.fates import Fates
 from posse.cli.group_words import closed_nodes, headline, pods, with_closures
 from posse.cli.tables import aligned
 from posse.cli.targets import short_name
+from posse.cli.ways_out import certainty, ways_out
 from posse.engine.decisions import Form, GroupKey, PodRef
 from posse.engine.explaining import Ahead, Explanation, PodExplanation
 from posse.engine.obstacles import Obstacle
@@ -30,6 +31,8 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
         yield from headed("What is in its way", _in_the_way(explanation))
     yield from _holders(explanation.obstacles)
     yield from _making_room(explanation)
+    if lines := list(ways_out(explanation)):
+        yield from headed("Each of these would let it start", lines)
 
 
 def pod_lines(pod: PodExplanation) -> Iterator[str]:
@@ -123,8 +126,8 @@ def _in_the_way(explanation: Explanation) -> Iterator[str]:
         yield f"pods of {explanation.undescribed} other sorts find no node either"
     if explanation.situation.out_of_reach is not None:
         yield _beyond(explanation.situation.out_of_reach)
-    if explanation.situation.proof is not None:
-        yield explanation.situation.proof.sentence
+    if sentence := certainty(explanation):
+        yield sentence
 
 
 def _beyond(reach: OutOfReach) -> str:

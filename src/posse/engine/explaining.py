@@ -15,6 +15,8 @@ from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
+from posse.engine.puzzle import NodeShape, Puzzle
+from posse.engine.questions import question_of, shapes_of
 from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of
@@ -48,6 +50,10 @@ class Explanation:
     preemption: str = ""
     """What came of the search for victims."""
     victims: tuple[PodRef, ...] = ()
+    puzzle: Puzzle | None = None
+    """What keeps it from starting, for whoever wants to look for a way out."""
+    shapes: tuple[NodeShape, ...] = ()
+    """Of the nodes there are, to go with the puzzle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
     now, is_tried = situation(known, group), _is_tried(known, group)
     obstacles = _obstacles(known, group) if now.message and is_tried else []
     sought = _sought_room(known, trials, group) if is_tried else RoomSought()
+    puzzle, shapes = _puzzle(known, group) if now.proof is not None else (None, ())
     return Explanation(
         now,
         tuple(obstacles[:_MOST_OBSTACLES]),
@@ -85,6 +92,8 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         ahead=_ahead(known, _order_of(group)) if is_tried else None,
         preemption=sought.message,
         victims=tuple(victim.ref for victim in sought.victims),
+        puzzle=puzzle,
+        shapes=shapes,
     )
 
 
@@ -138,6 +147,12 @@ def _obstacles(known: Intake, group: GroupRecord) -> list[Obstacle]:
 def _sought_room(known: Intake, trials: GroupTrials, group: GroupRecord) -> RoomSought:
     with as_if_its_turn(known, group):
         return trials.seek_room(group, probe_group(known.state, group).verdict)
+
+
+def _puzzle(known: Intake, group: GroupRecord) -> tuple[Puzzle | None, tuple[NodeShape, ...]]:
+    with as_if_its_turn(known, group):
+        question = question_of(known.state, group)
+        return (question.puzzle, shapes_of(known.state, group)) if question is not None else (None, ())
 
 
 def _not_tried(record: PodRecord) -> str:

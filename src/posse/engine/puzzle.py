@@ -47,6 +47,19 @@ class Puzzle:
         return len(self.sorts[0].room)
 
 
+@dataclass(frozen=True, slots=True)
+class NodeShape:
+    """What a further node would bring if it were like one that is there, and empty."""
+
+    like: str
+    free: tuple[int, ...]
+    """By resource."""
+    room: tuple[int, ...]
+    """By sort."""
+    domains: tuple[int, ...] = ()
+    """By topology key."""
+
+
 class Outcome(StrEnum):
     PLACED = "Placed"
     IMPOSSIBLE = "ProvenInfeasible"

@@ -5,8 +5,9 @@ Effort is counted in the solver's own steps, not in seconds, so that equal puzzl
 
 from ortools.sat.python import cp_model
 
-from posse.engine.puzzle import Outcome, Puzzle, Share, Solution
+from posse.engine.puzzle import Outcome, Puzzle, Share, Solution, leaves
 from posse.solver.model import Model, apart, break_symmetry, build, together
+from posse.solver.unpacking import unpacked
 
 _IMPOSSIBLE = Solution(Outcome.IMPOSSIBLE)
 _EXHAUSTED = Solution(Outcome.EXHAUSTED)
@@ -20,13 +21,13 @@ def solve(puzzle: Puzzle, effort: float) -> Solution:
     status, solver = _run(generous, effort / 2)
     if status == cp_model.INFEASIBLE:
         return _IMPOSSIBLE
-    if len(alike) == puzzle.node_count and status in _SOLVED:
-        return _read(generous, solver)
+    if status in _SOLVED and (shares := _shares(generous, solver)) is not None:
+        return Solution(Outcome.PLACED, shares)
     exact = build(puzzle, apart(alike))
     break_symmetry(exact, alike)
     status, solver = _run(exact, effort)
-    if status in _SOLVED:
-        return _read(exact, solver)
+    if status in _SOLVED and (shares := _shares(exact, solver)) is not None:
+        return Solution(Outcome.PLACED, shares)
     return _IMPOSSIBLE if status == cp_model.INFEASIBLE else _EXHAUSTED
 
 
@@ -41,11 +42,10 @@ def _run(model: Model, effort: float) -> tuple[cp_model.CpSolverStatus, cp_model
     return solver.solve(model.program), solver
 
 
-def _read(model: Model, solver: cp_model.CpSolver) -> Solution:
-    shares = tuple(tuple(_share(model, placed, solver) for placed in counts) for counts in model.counts)
-    return Solution(Outcome.PLACED, shares)
-
-
-def _share(model: Model, placed: dict[int, cp_model.IntVar], solver: cp_model.CpSolver) -> Share:
-    numbers = ((model.cells[index].nodes[0], solver.value(count)) for index, count in placed.items())
-    return tuple((node, number) for node, number in numbers if number)
+def _shares(model: Model, solver: cp_model.CpSolver) -> tuple[tuple[Share, ...], ...] | None:
+    numbers = [
+        [{cell: solver.value(count) for cell, count in placed.items()} for placed in counts]
+        for counts in model.counts
+    ]
+    sorts = [[sort for sort, _ in team.pods] for team in leaves(model.puzzle.root)]
+    return unpacked(model.puzzle, sorts, model.cells, numbers)

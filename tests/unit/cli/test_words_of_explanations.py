@@ -18,6 +18,7 @@ from tests.builders import (
     initially_scheduled,
     node,
     nodes,
+    one_domain,
     pod,
     pods,
     taint,
@@ -249,13 +250,29 @@ def test_very_many_sorts_and_nodes_are_summed_up():
     assert places.endswith(" and 2 more nodes")
 
 
-def test_a_refusal_that_is_no_proof_says_so():
+def test_where_the_quick_search_is_in_doubt_an_exact_one_is_made():
     told = lines(
         node("n1", cpu="4"), gang(minimum=2), pod("a", cpu="2", group="g1"), pod("b", cpu="3", group="g1")
     )
-    assert told[-1] == (
-        "  A placement may exist all the same: the search is not exhaustive for pods that differ."
-    )
+    assert "  No placement exists in the room that is free; an exact search has proven it." in told
+
+
+def test_what_would_let_a_group_start():
+    told = lines(node("n1", cpu="4"), gang(minimum=4), *pods(5, cpu="2", group="g1"))
+    heading = told.index("Each of these would let it start")
+    assert told[heading + 1 :] == ["  1 more node like n1", "  a minCount of 2 instead of 4"]
+
+
+def test_what_would_let_a_group_start_that_must_be_in_one_rack():
+    racks = [node(f"{rack}{i}", cpu="2", labels={"rack": rack}) for rack in "ab" for i in range(2)]
+    told = lines(*racks, gang(minimum=3, **one_domain("rack")), *pods(3, cpu="2", group="g1"))
+    heading = told.index("Each of these would let it start")
+    assert told[heading + 1 :] == [
+        "  1 more node like a0",
+        "  1 more node like b0",
+        "  a minCount of 2 instead of 3",
+        "  no topology key: there is room in the cluster, but not in one domain",
+    ]
 
 
 def test_the_size_of_a_group_is_told_as_its_policy_has_it():
@@ -286,9 +303,10 @@ def test_a_group_that_needs_room_names_who_would_go():
     there = [pod(f"low{i}", cpu="1", on="n1") for i in range(10)]
     urgent = gang(minimum=10, priority=5)
     told = lines(node("n1", cpu="10"), *there, urgent, *pods(10, cpu="1", group="g1", priority=5))
-    assert told[-2] == "  found a placement for podgroup, preempting 10 victims."
-    assert told[-1].startswith("  would be evicted: test/low0, test/low1, ")
-    assert told[-1].endswith(" and 2 more")
+    heading = told.index("Making room")
+    assert told[heading + 1] == "  found a placement for podgroup, preempting 10 victims."
+    assert told[heading + 2].startswith("  would be evicted: test/low0, test/low1, ")
+    assert told[heading + 2].endswith(" and 2 more")
 
 
 def test_conditions_and_phases_are_told_as_they_are():

@@ -1,0 +1,67 @@
+"""From numbers per cell to numbers per node: shares out what a model puts on several equal nodes together.
+
+The largest pods go first, each to the first node with room. That may fail where an exact search would not; then nothing is
+claimed.
+"""
+
+from dataclasses import dataclass
+
+from posse.engine.puzzle import Puzzle, Share
+from posse.solver.model import Cell
+
+Numbers = list[list[dict[int, int]]]
+"""By team of pods, by its sort, by cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    team: int
+    slot: int
+    """Which of the sorts of the team."""
+    sort: int
+    number: int
+
+
+def unpacked(
+    puzzle: Puzzle, sorts: list[list[int]], cells: tuple[Cell, ...], numbers: Numbers
+) -> tuple[tuple[Share, ...], ...] | None:
+    """`sorts` by team of pods and slot; None if the pods of a cell do not find room on its nodes this way."""
+    shares: list[list[dict[int, int]]] = [[{} for _ in team] for team in sorts]
+    for index, cell in enumerate(cells):
+        items = [
+            _Item(team, slot, sorts[team][slot], placed[index])
+            for team, slots in enumerate(numbers)
+            for slot, placed in enumerate(slots)
+            if placed.get(index)
+        ]
+        if not _share_out(puzzle, cell, items, shares):
+            return None
+    return tuple(tuple(tuple(share.items()) for share in team) for team in shares)
+
+
+def _share_out(puzzle: Puzzle, cell: Cell, items: list[_Item], shares: list[list[dict[int, int]]]) -> bool:
+    free = {node: [column[node] for column in puzzle.free] for node in cell.nodes}
+    left = {(item.sort, node): puzzle.sorts[item.sort].room[node] for item in items for node in cell.nodes}
+    for item in sorted(items, key=lambda one: _size(puzzle, cell, one.sort), reverse=True):
+        wanted, missing = puzzle.sorts[item.sort].wanted, item.number
+        for node in cell.nodes:
+            number = min(missing, left[item.sort, node], _most(free[node], wanted))
+            if number:
+                shares[item.team][item.slot][node] = number
+                left[item.sort, node] -= number
+                free[node] = [have - number * want for have, want in zip(free[node], wanted, strict=True)]
+                missing -= number
+        if missing:
+            return False
+    return True
+
+
+def _most(free: list[int], wanted: tuple[int, ...]) -> int:
+    return min((have // want for have, want in zip(free, wanted, strict=True) if want), default=2**31)
+
+
+def _size(puzzle: Puzzle, cell: Cell, sort: int) -> float:
+    """The largest part of an empty node of the cell that one pod takes."""
+    wanted = puzzle.sorts[sort].wanted
+    shares = (want / max(column[cell.nodes[0]], 1) for column, want in zip(puzzle.free, wanted, strict=True))
+    return max(shares, default=0.0)
