@@ -6,11 +6,11 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test explore simulate check fmt test-kubectl cluster-assets test-cluster conformance bench picture deploy \
+.PHONY: help run test explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench picture deploy \
 	lock clean
 
 help: ## List the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -55,6 +55,9 @@ test-cluster: cluster-assets ## Tests on a real kube-apiserver and etcd, both on
 
 conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted by tag (ARGS=--required: only those that may not fail)
 	@$(BIN)/python -m tools.conformance $(ARGS)
+
+conformance-cluster: cluster-assets ## The same with Posse on a real kube-apiserver, with no more rights than `posse install` gives
+	@$(BIN)/python -m tools.conformance --real posse $(ARGS)
 
 bench: $(READY) ## Measure; prints a table and writes build/bench.json
 	@$(BIN)/python -m bench

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tools.control_plane.assets import MissingProgramError
 from tools.control_plane.plane import running_plane
+from tools.control_plane.posse import POSSE_ACCOUNT, SCHEDULER_NAME, PosseRun, install_posse
 from tools.control_plane.program import Program
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,8 +26,9 @@ READY_SECONDS = 30
 # Attempts that failed are tried again soon: the scenarios allow for seconds, not for the minutes of the defaults.
 BACK_OFF = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
 
-Cluster = Callable[[Path], AbstractContextManager[Path]]
-"""Starts a cluster whose files lie in the folder, and gives its kubeconfig."""
+Words = list[str | Path]
+Cluster = Callable[[Path], AbstractContextManager[Words]]
+"""Starts a cluster whose files lie in the folder, and gives the words that tell the runner of the suite about it."""
 
 
 def main() -> int:
@@ -73,10 +75,10 @@ def run_against_fresh_cluster(cluster: Cluster, suite: Path, words: list[str]) -
     REPORT.unlink(missing_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="posse-conformance-") as folder,
-        cluster(Path(folder)) as kubeconfig,
+        cluster(Path(folder)) as access,
     ):
-        runner: list[str | Path] = [sys.executable, suite / "run.py", "--kubeconfig", kubeconfig]
-        subprocess.run([*runner, "--junit", REPORT, *words], check=False)
+        runner: Words = [sys.executable, suite / "run.py", *access, "--junit", REPORT]
+        subprocess.run([*runner, *words], check=False)
     if not REPORT.exists():
         sys.exit("The conformance runner stopped before it could report; see its output above.")
     cases = ET.parse(REPORT).getroot().iter("testcase")
@@ -84,9 +86,9 @@ def run_against_fresh_cluster(cluster: Cluster, suite: Path, words: list[str]) -
 
 
 @contextmanager
-def embedded(folder: Path) -> Iterator[Path]:
+def embedded(folder: Path) -> Iterator[Words]:
     kubeconfig = folder / "kubeconfig"
-    words: list[str | Path] = ["--nodes", "0", "--port", "0", "--data-dir", folder / "data"]
+    words: Words = ["--nodes", "0", "--port", "0", "--data-dir", folder / "data"]
     program = Program(
         "posse",
         [sys.executable, "-m", "posse", "up", *words, "--kubeconfig", kubeconfig],
@@ -99,20 +101,34 @@ def embedded(folder: Path) -> Iterator[Path]:
             if not program.is_running or time.monotonic() > deadline:
                 raise program.failure("did not start")
             time.sleep(0.1)
-        yield kubeconfig
+        yield ["--kubeconfig", kubeconfig]
     finally:
         program.stop()
 
 
 @contextmanager
-def with_kube_scheduler(folder: Path) -> Iterator[Path]:
+def with_kube_scheduler(folder: Path) -> Iterator[Words]:
     """Judge the scheduler the scenarios are about: what it fails on this machine, no other need pass."""
     with running_plane(folder) as plane:
         plane.start_scheduler(**BACK_OFF)
-        yield plane.kubeconfig()
+        yield ["--kubeconfig", plane.kubeconfig()]
 
 
-CLUSTERS: dict[str | None, Cluster] = {None: embedded, "kube-scheduler": with_kube_scheduler}
+@contextmanager
+def with_posse(folder: Path) -> Iterator[Words]:
+    """Posse as it is installed, with no more rights than that gives it."""
+    with running_plane(folder, users=[POSSE_ACCOUNT]) as plane:
+        posse = PosseRun(plane, install_posse(plane, "native", **BACK_OFF))
+        plane.run(posse)
+        posse.wait_until_ready()
+        yield ["--kubeconfig", plane.kubeconfig(), "--scheduler-name", SCHEDULER_NAME]
+
+
+CLUSTERS: dict[str | None, Cluster] = {
+    None: embedded,
+    "posse": with_posse,
+    "kube-scheduler": with_kube_scheduler,
+}
 
 
 if __name__ == "__main__":

@@ -6,16 +6,14 @@ import pytest
 
 from tests.cluster.cluster_api import ClusterApi
 from tests.stock_kubectl import Kubectl
-from tools.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_program
+from tools.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_kubectl
 from tools.control_plane.plane import running_plane
-from tools.control_plane.users import service_account
-
-POSSE = service_account("posse-system", "posse")
+from tools.control_plane.posse import POSSE_ACCOUNT
 
 
 def started(release, folder):
     try:
-        with running_plane(folder, release, [POSSE]) as plane:
+        with running_plane(folder, release, [POSSE_ACCOUNT]) as plane:
             yield plane
     except MissingProgramError as missing:
         # Whoever brings programs of their own has chosen what can be tested. Anybody else shall not believe it was.
@@ -42,4 +40,4 @@ def api(plane, tmp_path):
 
 @pytest.fixture
 def kubectl(plane, tmp_path):
-    return Kubectl(str(find_program(NATIVE, "kubectl")), plane.kubeconfig(), tmp_path)
+    return Kubectl(str(find_kubectl()), plane.kubeconfig(), tmp_path)

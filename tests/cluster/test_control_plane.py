@@ -4,6 +4,7 @@ import pytest
 
 from tests.cluster.cluster_api import ClusterApi, wait_until
 from tests.cluster.manifests import gang, node, pod
+from tools.control_plane.posse import POSSE_ACCOUNT
 
 pytestmark = pytest.mark.cluster
 
@@ -25,7 +26,7 @@ def test_the_older_one_knows_nothing_of_groups(older_api):
 
 
 def test_a_user_without_a_role_may_do_nothing(plane, kubectl):
-    answer = kubectl.run("auth", "can-i", "list", "pods", "--as", "system:serviceaccount:posse-system:posse")
+    answer = kubectl.run("auth", "can-i", "list", "pods", "--as", POSSE_ACCOUNT.name)
     assert answer.stdout.strip() == "no"
 
 

@@ -88,6 +88,12 @@ def find_program(release: Release, name: str) -> Path:
     return path
 
 
+def find_kubectl() -> Path:
+    """Return the one kubectl there is: the newest, for it speaks to the older API servers as well."""
+    own = os.environ.get(OWN_PROGRAMS)
+    return Path(own) / "kubectl" if own else find_program(NATIVE, "kubectl")
+
+
 def _find_own(folder: Path, release: Release, name: str) -> Path:
     path = folder / name
     if not path.exists():

@@ -31,7 +31,7 @@ _CONTROLLERS = "*,-node-lifecycle-controller,-taint-eviction-controller"
 class ControlPlane:
     def __init__(self, folder: Path, release: Release = NATIVE, users: Sequence[User] = ()) -> None:
         self.release = release
-        self._folder = folder
+        self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         etcd_port, peer_port, self._port = free_ports(3)
         self._administrator = administrator()
@@ -53,11 +53,11 @@ class ControlPlane:
         return self._kubeconfigs[user]
 
     def program(self, name: str, words: Sequence[str]) -> Program:
-        return Program(name, [find_program(self.release, name), *words], self._folder / f"{name}.log")
+        return Program(name, [find_program(self.release, name), *words], self.folder / f"{name}.log")
 
     def start(self) -> None:
         for program in (self.etcd, self.apiserver):
-            self._run(program)
+            self.run(program)
         self.wait_until_ready()
 
     def stop(self) -> None:
@@ -65,12 +65,18 @@ class ControlPlane:
         while self._running:
             self._running.pop().stop()
 
+    def run(self, program: Program) -> Program:
+        """Start a program that is stopped together with the control plane."""
+        program.start()
+        self._running.append(program)
+        return program
+
     def start_scheduler(self, **settings: object) -> Program:
         """Start kube-scheduler; `settings` go into its configuration as they are."""
-        configuration = self._folder / "scheduler.yaml"
+        configuration = self.folder / "scheduler.yaml"
         configuration.write_text(yaml.safe_dump(_scheduler_configuration(self.kubeconfig()) | settings))
         words = [f"--config={configuration}", "--secure-port=0", *self._gates()]
-        return self._run(self.program("kube-scheduler", words))
+        return self.run(self.program("kube-scheduler", words))
 
     def start_controller_manager(self) -> Program:
         words = [
@@ -81,7 +87,7 @@ class ControlPlane:
             f"--controllers={_CONTROLLERS}",
             *self._gates(),
         ]
-        return self._run(self.program("kube-controller-manager", words))
+        return self.run(self.program("kube-controller-manager", words))
 
     def wait_until_ready(self) -> None:
         """Wait until the API server says it is ready and serves the namespace everybody uses first."""
@@ -94,11 +100,6 @@ class ControlPlane:
             if time.monotonic() > deadline:
                 raise self.apiserver.failure(f"was not ready after {_READY_SECONDS:.0f} s")
             time.sleep(_POLL_SECONDS)
-
-    def _run(self, program: Program) -> Program:
-        program.start()
-        self._running.append(program)
-        return program
 
     def _answers(self, path: str) -> bool:
         address = urlsplit(self.server).netloc
@@ -124,7 +125,7 @@ class ControlPlane:
             "--advertise-address=192.0.2.1",
             "--endpoint-reconciler-type=none",
             "--service-cluster-ip-range=10.96.0.0/16",
-            f"--token-auth-file={self._folder / 'tokens.csv'}",
+            f"--token-auth-file={self.folder / 'tokens.csv'}",
             "--authorization-mode=RBAC",
             f"--disable-admission-plugins={_ADMISSION_OFF}",
             "--profiling=false",
