@@ -17,7 +17,9 @@ GIVEN_BY_SERVER = (
     "deletionGracePeriodSeconds",
 )
 # Kubernetes counts generations of these; not of nodes, namespaces and the scheduling kinds, among others.
-WITH_GENERATION = frozenset({"Job", "Pod", "PodDisruptionBudget", "PriorityClass", "StatefulSet"})
+WITH_GENERATION = frozenset(
+    {"Job", "LeaderWorkerSet", "Pod", "PodDisruptionBudget", "PriorityClass", "StatefulSet"}
+)
 NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 NAME_SUFFIX_LENGTH = 5
 NAME_LENGTH_MAX = 63

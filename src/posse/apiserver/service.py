@@ -18,6 +18,7 @@ from posse.apiserver.requests import DeleteOptions, Listing, Selection, WriteOpt
 from posse.apiserver.selecting import listing, predicate
 from posse.apiserver.server_metadata import carry_over, generated_name, stamp_created
 from posse.apiserver.watching import Subscription
+from posse.controllers.leader_worker_sets.pod_admission import complete_pod
 from posse.kinds.admission import admit_create, admit_delete, admit_update
 from posse.kinds.conversion import to_version, version_of
 from posse.kinds.errors import ApiError, FieldError, already_exists, bad_request, conflict, expired, invalid
@@ -99,6 +100,8 @@ class ApiService:
         stamp_created(kind, obj, self._clock(), self._entropy)
         self._generate_name(kind, obj)
         kind.rules.default(obj)
+        if kind is POD:
+            complete_pod(obj, obj["metadata"]["uid"])
         # Twice: admission must not judge what does not count, and what it fills in must not be kept.
         drop_disabled_fields(kind, obj, None, self.gates)
         admit_create(kind, obj, self._objects)

@@ -1,4 +1,4 @@
-"""The newest form in which objects were seen, by uid, and who claims whom by a controller reference."""
+"""The newest form in which objects were seen, by uid and by name, and who claims whom by a controller reference."""
 
 from collections import defaultdict
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ class Observed:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
         self._owned: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._places: dict[tuple[Kind, str, str], str] = {}
         self._gone: dict[str, None] = {}
 
     def see(self, kind: Kind, obj: Json) -> bool:
@@ -35,6 +36,7 @@ class Observed:
             self._disown(uid, before)
         known = _Known(kind, version, controller_uid(obj), obj)
         self._known[uid] = known
+        self._places[_place(kind, obj)] = uid
         if known.owner_uid:
             self._owned[known.owner_uid][uid] = None
         return True
@@ -44,6 +46,8 @@ class Observed:
         before = self._known.pop(uid, None)
         if before is not None:
             self._disown(uid, before)
+            if self._places.get(_place(before.kind, obj)) == uid:
+                del self._places[_place(before.kind, obj)]
         self._gone[uid] = None
         if len(self._gone) > GONE_REMEMBERED:
             del self._gone[next(iter(self._gone))]
@@ -51,6 +55,10 @@ class Observed:
     def get(self, uid: str) -> Json | None:
         known = self._known.get(uid)
         return known.obj if known is not None else None
+
+    def at(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        uid = self._places.get((kind, namespace, name))
+        return self.get(uid) if uid is not None else None
 
     def owned_by(self, uid: str, kind: Kind) -> list[Json]:
         """Return what the object claims, in the order of arrival."""
@@ -63,3 +71,7 @@ class Observed:
             del owned[uid]
             if not owned:
                 del self._owned[known.owner_uid]
+
+
+def _place(kind: Kind, obj: Json) -> tuple[Kind, str, str]:
+    return kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"]

@@ -51,7 +51,7 @@ class News(NamedTuple):
 @dataclass(slots=True)
 class Plan:
     stages: list[list[Step]] = field(default_factory=list)
-    # Told once all stages are done.
+    # Told unless the plan turned out to rest on what is no longer so.
     news: list[News] = field(default_factory=list)
     # When to look again, if nothing happens before.
     wake_at: float | None = None

@@ -202,6 +202,20 @@ CONTROLLER_REVISION_COLUMNS = (
     AGE,
 )
 
+LEADER_WORKER_SET_COLUMNS = (
+    NAME,
+    Column("Ready", "integer", "Replicas that are ready.", 0, _at("status", "readyReplicas", absent=0)),
+    Column("Desired", "integer", "Replicas there are to be.", 0, _at("spec", "replicas", absent=0)),
+    Column(
+        "Up-to-date",
+        "integer",
+        "Replicas made from the newest templates.",
+        0,
+        _at("status", "updatedReplicas", absent=0),
+    ),
+    AGE,
+)
+
 LEASE_COLUMNS = (
     NAME,
     Column("Holder", "string", "Who holds the lease.", 0, _at("spec", "holderIdentity", absent="")),

@@ -19,12 +19,17 @@ DNS_SUBDOMAIN = rf"{DNS_LABEL}(\.{DNS_LABEL})*"
 WORD = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = rf"({WORD})?"
 CONDITION_REASON = r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
+_DNS_1035_LABEL = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 _PERCENT = r"[0-9]+%"
 
 _DNS_LABEL_TEXT = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
     "and must start and end with an alphanumeric character"
+)
+_DNS_1035_LABEL_TEXT = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character"
 )
 _DNS_SUBDOMAIN_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
@@ -65,6 +70,15 @@ def dns_label(text: str) -> list[str]:
     if re.fullmatch(DNS_SUBDOMAIN, text):
         return [*problems, "must not contain dots"]
     return [*problems, _mismatch(_DNS_LABEL_TEXT, DNS_LABEL, "my-name", "123-abc")]
+
+
+@_remembered
+def dns_1035_label(text: str) -> list[str]:
+    """Like a short name, but it begins with a letter."""
+    problems = _too_long(text, LABEL_LENGTH_MAX)
+    if not re.fullmatch(_DNS_1035_LABEL, text):
+        problems.append(_mismatch(_DNS_1035_LABEL_TEXT, _DNS_1035_LABEL, "my-name", "abc-123"))
+    return problems
 
 
 @_remembered

@@ -10,6 +10,7 @@ from posse.kinds import (
     events,
     foreign_groups,
     jobs,
+    leader_worker_sets,
     leases,
     namespaces,
     nodes,
@@ -23,11 +24,12 @@ from posse.kinds import (
     workloads,
 )
 from posse.kinds.kind import Kind
-from posse.kinds.scaling import selector_of
+from posse.kinds.scaling import selector_in_status, selector_of
 from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.event import Event, EventsEvent
 from posse.model.job import Job
+from posse.model.leader_worker_set import LeaderWorkerSet
 from posse.model.lease import Lease
 from posse.model.namespace import Namespace
 from posse.model.node import Node
@@ -348,6 +350,21 @@ CONTROLLER_REVISION = Kind(
     rules=stateful_sets.REVISION_RULES,
     columns=columns.CONTROLLER_REVISION_COLUMNS,
 )
+LEADER_WORKER_SET = Kind(
+    name="LeaderWorkerSet",
+    plural="leaderworkersets",
+    group="leaderworkerset.x-k8s.io",
+    versions=("v1",),
+    storage_version="v1",
+    namespaced=True,
+    struct=LeaderWorkerSet,
+    rules=leader_worker_sets.RULES,
+    columns=columns.LEADER_WORKER_SET_COLUMNS,
+    short_names=("lws",),
+    has_status=True,
+    subresources=("scale",),
+    scale_selector=selector_in_status,
+)
 LEASE = Kind(
     name="Lease",
     plural="leases",
@@ -416,6 +433,7 @@ KINDS = (
     JOB,
     STATEFUL_SET,
     CONTROLLER_REVISION,
+    LEADER_WORKER_SET,
     LEASE,
     EVENT_VIEW,
     STORAGE_CLASS,

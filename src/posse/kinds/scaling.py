@@ -17,6 +17,11 @@ def selector_of(obj: Json) -> str:
     return ",".join(_requirements((obj.get("spec") or {}).get("selector") or {}))
 
 
+def selector_in_status(obj: Json) -> str:
+    """For kinds whose controller says how their pods are found."""
+    return str((obj.get("status") or {}).get("hpaPodSelector") or "")
+
+
 def _requirements(selector: Json) -> Iterator[str]:
     for key, value in sorted((selector.get("matchLabels") or {}).items()):
         yield f"{key}={value}"

@@ -95,13 +95,13 @@ def _spec_errors(spec: StatefulSetSpec) -> list[FieldError]:
         *not_negative("spec.ordinals.start", spec.start),
         *_management_policy("spec.podManagementPolicy", spec.pod_management_policy),
         *_strategy_errors("spec.updateStrategy", spec.update_strategy),
-        *_retention_errors(
+        *retention_errors(
             "spec.persistentVolumeClaimRetentionPolicy", spec.persistent_volume_claim_retention_policy
         ),
         *_selector_errors(spec.selector, spec.template),
         *template_errors("spec.template", spec.template),
-        *_endless_errors("spec.template.spec", spec.template),
-        *_claims_errors("spec.volumeClaimTemplates", spec.volume_claim_templates),
+        *endless_errors("spec.template.spec", spec.template),
+        *claims_errors("spec.volumeClaimTemplates", spec.volume_claim_templates),
     ]
 
 
@@ -123,14 +123,14 @@ def _strategy_errors(field: str, strategy: StatefulSetUpdateStrategy) -> list[Fi
     return errors
 
 
-def _retention_errors(
+def retention_errors(
     field: str, policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None
 ) -> list[FieldError]:
     if policy is None:
         return []
     return [
-        *_when_deleted(f"{field}.whenDeleted", policy.when_deleted),
-        *_when_scaled(f"{field}.whenScaled", policy.when_scaled),
+        *_when_deleted(f"{field}.whenDeleted", policy.when_deleted or None),
+        *_when_scaled(f"{field}.whenScaled", policy.when_scaled or None),
     ]
 
 
@@ -148,7 +148,7 @@ def _selector_errors(selector: LabelSelector | None, template: PodTemplateSpec) 
     return errors
 
 
-def _endless_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
+def endless_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
     """The pods of a set are not meant to end."""
     errors = []
     if template.spec.restart_policy != "Always":
@@ -160,7 +160,7 @@ def _endless_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
     return errors
 
 
-def _claims_errors(field: str, claims: Sequence[PersistentVolumeClaim]) -> list[FieldError]:
+def claims_errors(field: str, claims: Sequence[PersistentVolumeClaim]) -> list[FieldError]:
     errors = []
     for index, claim in enumerate(claims):
         if not claim.metadata.name:

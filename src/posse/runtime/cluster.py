@@ -19,9 +19,11 @@ from posse.apiserver.http.server import serve
 from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
+from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.overview import Overview
+from posse.kinds.gating import served_kinds
 from posse.kinds.registry import NAMESPACE, NODE, POD
 from posse.runtime.background import Background
 from posse.runtime.bootstrap import bootstrap_objects
@@ -32,7 +34,7 @@ from posse.runtime.furnishing import Item, create_missing, ensure_nodes
 from posse.runtime.garbage_control import GarbageControl
 from posse.runtime.job_control import JobControl
 from posse.runtime.options import KUBECONFIG_NAME, ClusterOptions
-from posse.runtime.reconciling import Reconciliation
+from posse.runtime.reconciling import Reconciler, Reconciliation
 from posse.runtime.scheduler import SchedulerLoop
 from posse.runtime.simulated_nodes import SimulatedNodes
 from posse.runtime.usage import NodeUsage, node_usage
@@ -111,10 +113,14 @@ class EmbeddedCluster:
         self._background.start("the controllers", Controllers(self._transport, time.time).run())
         self._background.start("the volume controller", VolumeControl(self._transport).run())
         self._background.start("the job controller", JobControl(self._transport, time.time).run())
-        sets = Reconciliation(self._transport, StatefulSetController(), time.time)
-        self._background.start("the stateful set controller", sets.run())
+        self._start_reconciler("the stateful set controller", StatefulSetController())
+        served = served_kinds(self._options.gates)
+        self._start_reconciler("the leader worker set controller", LeaderWorkerSetController(served))
         self._background.start("the garbage collector", GarbageControl(self._transport).run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
+
+    def _start_reconciler(self, name: str, reconciler: Reconciler) -> None:
+        self._background.start(name, Reconciliation(self._transport, reconciler, time.time).run())
 
     async def _start_server(self, parts: AsyncExitStack) -> None:
         directory = self._options.data_dir

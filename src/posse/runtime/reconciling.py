@@ -106,10 +106,11 @@ class Reconciliation:
             try:
                 await self._carry_out(plan)
             except Refused as refusal:
+                if _is_overtaken(refusal.error):
+                    return
                 self._refused(uid, refusal.step, refusal.error)
-            else:
-                for news in plan.news:
-                    self._tell(uid, news.reason, news.message, is_warning=news.is_warning)
+            for news in plan.news:
+                self._tell(uid, news.reason, news.message, is_warning=news.is_warning)
 
     async def _carry_out(self, plan: Plan) -> None:
         """Take the steps of each stage in batches of growing size: what is wrong with one is usually wrong with all."""
@@ -153,9 +154,6 @@ class Reconciliation:
                     self._reconciler.see(step.kind, deleted)
 
     def _refused(self, uid: str, step: Step, error: ApiError) -> None:
-        if error.reason != ALREADY_EXISTS and error.code in {NOT_FOUND, CONFLICT}:
-            # Something else came first, and the news of it brings the subject back.
-            return
         kind, name = step.kind.name, step.obj["metadata"]["name"]
         self._tell(uid, FAILURES[type(step)], f"{kind} {name}: {error}", is_warning=True)
         log.warning("%s %s was refused, trying again: %s", kind, name, error)
@@ -169,3 +167,8 @@ class Reconciliation:
             self._recorder.record(
                 Note(self._reconciler.reporter, subject, reason, message, warning=is_warning)
             )
+
+
+def _is_overtaken(error: ApiError) -> bool:
+    """Whether something else came first; the news of that brings the subject back."""
+    return error.code in {NOT_FOUND, CONFLICT} and error.reason != ALREADY_EXISTS

@@ -6,7 +6,15 @@ from posse.kinds.registry import POD
 
 def pod(uid="p", version=1, owner=""):
     references = [{"uid": owner, "controller": True}] if owner else []
-    return {"metadata": {"uid": uid, "resourceVersion": str(version), "ownerReferences": references}}
+    return {
+        "metadata": {
+            "name": "n",
+            "namespace": "ns",
+            "uid": uid,
+            "resourceVersion": str(version),
+            "ownerReferences": references,
+        }
+    }
 
 
 def test_only_newer_forms_are_news():
@@ -34,3 +42,13 @@ def test_what_is_gone_does_not_come_back():
     for number in range(GONE_REMEMBERED):
         observed.lose(pod(uid=str(number)))
     assert observed.see(POD, pod(version=9))
+
+
+def test_a_name_belongs_to_whoever_had_it_last():
+    observed = Observed()
+    observed.see(POD, pod(uid="old"))
+    observed.see(POD, pod(uid="new", version=2))
+    observed.lose(pod(uid="old"))
+    assert observed.at(POD, "ns", "n") == pod(uid="new", version=2)
+    observed.lose(pod(uid="new"))
+    assert observed.at(POD, "ns", "n") is None

@@ -3,8 +3,8 @@
 Pods and revisions are the set's own when it is their controller. Adopting those that match its selector is not done.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from posse.controllers.observed import Observed
 from posse.controllers.stateful_sets.pods import SetPod, new_claims, new_pod, read_pods
@@ -30,11 +30,14 @@ class StatefulSetController:
         self._observed = Observed()
         # Who holds the names of revisions, by namespace and name.
         self._revision_owners: dict[tuple[str, str], str] = {}
+        self._uids: dict[tuple[str, str], str] = {}
         self._touched: dict[str, None] = {}
 
     def see(self, kind: Kind, obj: Json) -> None:
         if kind is CONTROLLER_REVISION:
             self._revision_owners[_place(obj)] = controller_uid(obj)
+        elif kind is STATEFUL_SET:
+            self._uids[_place(obj)] = obj["metadata"]["uid"]
         before = self._observed.get(obj["metadata"]["uid"])
         # What belongs to others is kept only as long as it takes to see that it does so now.
         if (before is not None or _subject_uid(kind, obj)) and self._observed.see(kind, obj):
@@ -46,6 +49,11 @@ class StatefulSetController:
         self._observed.lose(obj)
         if kind is CONTROLLER_REVISION:
             self._revision_owners.pop(_place(obj), None)
+        elif kind is STATEFUL_SET and self._uids.get(_place(obj)) == obj["metadata"]["uid"]:
+            del self._uids[_place(obj)]
+        elif kind is POD and (uid := self._uids.get(_parent_place(obj))):
+            # A set that was made anew may have waited for the name.
+            self.touch(uid)
         self._touch_subject(kind, obj)
 
     def touch(self, uid: str) -> None:
@@ -71,18 +79,31 @@ class StatefulSetController:
 
         history = self._observed.owned_by(uid, CONTROLLER_REVISION)
         pods = read_pods(obj["metadata"]["name"], self._observed.owned_by(uid, POD))
-        return plan(obj, pods, history, settle(obj, history, is_taken), now)
+        own = Belongings(pods, history, settle(obj, history, is_taken), self._is_held)
+        return plan(obj, own, now)
+
+    def _is_held(self, pod: Json) -> bool:
+        """Whether a pod of the same name is still there that an earlier set of the same name has left behind."""
+        present = self._observed.at(POD, *_place(pod))
+        return present is not None and bool(controller_uid(present))
 
     def _touch_subject(self, kind: Kind, obj: Json) -> None:
         if uid := _subject_uid(kind, obj):
             self.touch(uid)
 
 
-def plan(
-    obj: Json, pods: Sequence[SetPod], history: Sequence[Json], revisions: Revisions, now: float
-) -> Plan:
-    """Return what is to be done about a set that is there to stay, given all that belongs to it."""
-    spec = decode(StatefulSet, obj).spec
+class Belongings(NamedTuple):
+    """What belongs to a set. Names that others still hold, by `is_held`, it cannot give to pods yet."""
+
+    pods: Sequence[SetPod]
+    history: Sequence[Json]
+    revisions: Revisions
+    is_held: Callable[[Json], bool]
+
+
+def plan(obj: Json, own: Belongings, now: float) -> Plan:
+    """Return what is to be done about a set that is there to stay."""
+    spec, pods, revisions = decode(StatefulSet, obj).spec, own.pods, own.revisions
     result = Plan(wake_at=_next_available(spec, pods, now))
     if revisions.create is not None:
         result.then(Create(CONTROLLER_REVISION, revisions.create))
@@ -95,9 +116,10 @@ def plan(
     claims = [claim for ordinal in staffing.create for claim in new_claims(obj, ordinal)]
     result.then(*(Create(PERSISTENT_VOLUME_CLAIM, claim, unless_present=True) for claim in claims))
     result.then(*(Delete(POD, pod.obj) for pod in staffing.delete))
-    result.then(*(Create(POD, _made(obj, spec, revisions, ordinal)) for ordinal in staffing.create))
+    made = [_made(obj, spec, revisions, ordinal) for ordinal in staffing.create]
+    result.then(*(Create(POD, pod) for pod in made if not own.is_held(pod)))
     live = {status["currentRevision"], status["updateRevision"], *(pod.revision for pod in pods)}
-    result.then(*(Delete(CONTROLLER_REVISION, old) for old in outdated(obj, history, live)))
+    result.then(*(Delete(CONTROLLER_REVISION, old) for old in outdated(obj, own.history, live)))
     return result
 
 
@@ -117,3 +139,7 @@ def _subject_uid(kind: Kind, obj: Json) -> str:
 
 def _place(obj: Json) -> tuple[str, str]:
     return obj["metadata"]["namespace"], obj["metadata"]["name"]
+
+
+def _parent_place(pod: Json) -> tuple[str, str]:
+    return pod["metadata"]["namespace"], pod["metadata"]["name"].rpartition("-")[0]

@@ -1,0 +1,218 @@
+"""The LeaderWorkerSet controller: objects seen go in; for each set that was touched a plan comes out.
+
+It makes the StatefulSet of the leaders and, for each leader, what completes its replica. Everything of a replica is owned
+by its leader, so that it goes when the leader goes; what makes and deletes the pods is the StatefulSet controller.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from posse.controllers.leader_worker_sets.keys import NAME, is_leader, labels_of
+from posse.controllers.leader_worker_sets.leaders import leader_set, limits_of, state_of, with_changes
+from posse.controllers.leader_worker_sets.prerequisites import Prerequisites, prerequisites
+from posse.controllers.leader_worker_sets.providers.registry import GROUP_KINDS, provider_of_set
+from posse.controllers.leader_worker_sets.replicas import serve_group
+from posse.controllers.leader_worker_sets.revisions import Revision, current_revision, key_of
+from posse.controllers.leader_worker_sets.rollout import GroupState, next_rollout
+from posse.controllers.leader_worker_sets.scene import Group, Scene
+from posse.controllers.leader_worker_sets.services import shared_service
+from posse.controllers.leader_worker_sets.statuses import Standing, next_status
+from posse.controllers.observed import Observed
+from posse.controllers.steps import Create, Delete, News, Plan, Write, controller_uid, is_deleting
+from posse.kinds.kind import Kind
+from posse.kinds.registry import (
+    CONTROLLER_REVISION,
+    LEADER_WORKER_SET,
+    NODE,
+    POD,
+    SERVICE,
+    STATEFUL_SET,
+)
+from posse.model.decoding import decode
+from posse.model.leader_worker_set import SHARED, LeaderWorkerSet
+
+Json = dict[str, Any]
+
+OWN_KINDS = (LEADER_WORKER_SET, CONTROLLER_REVISION, STATEFUL_SET, POD, SERVICE, NODE)
+
+
+class LeaderWorkerSetController:
+    subject_kind = LEADER_WORKER_SET
+    reporter = "leaderworkerset-controller"
+
+    def __init__(self, served: Collection[Kind]) -> None:
+        self._served = frozenset(served)
+        self.kinds = (*OWN_KINDS, *(kind for kind in GROUP_KINDS if kind in self._served))
+        self._observed = Observed()
+        self._uids: dict[tuple[str, str], str] = {}
+        self._nodes: dict[str, Mapping[str, str]] = {}
+        # By the uid of a worker on a node, that of its leader; and leaders that have lost such a worker.
+        self._leader_of: dict[str, str] = {}
+        self._bereaved: dict[str, None] = {}
+        self._touched: dict[str, None] = {}
+
+    def see(self, kind: Kind, obj: Json) -> None:
+        if kind is NODE:
+            self._nodes[obj["metadata"]["name"]] = labels_of(obj)
+            return
+        if (kind is POD and NAME not in labels_of(obj)) or not self._observed.see(kind, obj):
+            return
+        if kind is LEADER_WORKER_SET:
+            self._uids[_place(obj)] = obj["metadata"]["uid"]
+        elif kind is POD and not is_leader(obj):
+            self._note_worker(obj)
+        self._touch_subject(obj)
+
+    def lose(self, kind: Kind, obj: Json) -> None:
+        if kind is NODE:
+            self._nodes.pop(obj["metadata"]["name"], None)
+            return
+        self._observed.lose(obj)
+        uid = obj["metadata"]["uid"]
+        if kind is LEADER_WORKER_SET and self._uids.get(_place(obj)) == uid:
+            del self._uids[_place(obj)]
+        elif kind is POD:
+            self._bereaved.pop(uid, None)
+            leader = self._leader_of.pop(uid, "")
+            if self._observed.get(leader) is not None:
+                self._bereaved[leader] = None
+        self._touch_subject(obj)
+
+    def touch(self, uid: str) -> None:
+        self._touched[uid] = None
+
+    def take_touched(self, limit: int) -> list[str]:
+        uids = list(self._touched)[:limit]
+        for uid in uids:
+            del self._touched[uid]
+        return uids
+
+    def subject(self, uid: str) -> Json | None:
+        return self._observed.get(uid)
+
+    def plan(self, uid: str, now: float) -> Plan:
+        lws = self._observed.get(uid)
+        if lws is None or is_deleting(lws):
+            return Plan()
+        return plan(self._scene(lws), self._served, self._bereaved, now)
+
+    def _note_worker(self, worker: Json) -> None:
+        workers = self._observed.get(controller_uid(worker, STATEFUL_SET))
+        if worker["spec"].get("nodeName") and workers is not None:
+            self._leader_of[worker["metadata"]["uid"]] = controller_uid(workers, POD)
+
+    def _touch_subject(self, obj: Json) -> None:
+        # What has the name of the set is its business, even if it is somebody else's.
+        name = labels_of(obj).get(NAME) or obj["metadata"]["name"]
+        if uid := self._uids.get((obj["metadata"].get("namespace", ""), name)):
+            self.touch(uid)
+
+    def _scene(self, lws: Json) -> Scene:
+        uid, (namespace, name) = lws["metadata"]["uid"], _place(lws)
+        sets = self._observed.owned_by(uid, STATEFUL_SET)
+        leaders = next((item for item in sets if item["metadata"]["name"] == name), None)
+        owned = self._observed.owned_by(leaders["metadata"]["uid"], POD) if leaders is not None else []
+        groups = [self._group(pod) for pod in owned if is_leader(pod)]
+        return Scene(
+            lws=lws,
+            spec=decode(LeaderWorkerSet, lws).spec,
+            history=self._observed.owned_by(uid, CONTROLLER_REVISION),
+            leader_set=leaders,
+            groups={group.index: group for group in groups},
+            find=lambda kind, other: self._observed.at(kind, namespace, other),
+            node_labels=lambda node: self._nodes.get(node, {}),
+        )
+
+    def _group(self, leader: Json) -> Group:
+        sets = self._observed.owned_by(leader["metadata"]["uid"], STATEFUL_SET)
+        if not sets:
+            return Group(leader)
+        return Group(leader, sets[0], self._observed.owned_by(sets[0]["metadata"]["uid"], POD))
+
+
+def plan(scene: Scene, served: frozenset[Kind], bereaved: Collection[str], now: float) -> Plan:
+    """Return what is to be done about a set that is there to stay."""
+    result = Plan()
+    provider = provider_of_set(scene.lws, served)
+    revision = current_revision(scene.lws, scene.history)
+    if revision.is_new:
+        result.then(Create(CONTROLLER_REVISION, revision.obj))
+        result.news.append(News("CreatingRevision", f"Creating revision with key {revision.key}"))
+    needed = prerequisites(scene, provider, served)
+    result.then(*needed.steps)
+    groups = group_states(scene, revision.key)
+    _report(result, scene, groups, revision, needed, now)
+    if needed.obstacle is None:
+        _roll_out(result, scene, revision, groups, served)
+        for index in sorted(scene.groups):
+            group = scene.groups[index]
+            has_lost_pod = group.leader["metadata"]["uid"] in bereaved
+            serve_group(result, scene, group, provider, has_lost_pod=has_lost_pod)
+    if scene.leader_set is not None and _is_at_rest(scene, groups):
+        result.then(
+            *(Delete(CONTROLLER_REVISION, old) for old in scene.history if key_of(old) != revision.key)
+        )
+    return result
+
+
+def group_states(scene: Scene, key: str) -> list[GroupState]:
+    """Return a state for each replica that the StatefulSet of the leaders is to have."""
+    count = state_of(scene.leader_set).replicas if scene.leader_set is not None else 0
+    absent = GroupState(is_ready=False, is_updated=False)
+    return [scene.groups[index].state(key) if index in scene.groups else absent for index in range(count)]
+
+
+def _roll_out(
+    result: Plan, scene: Scene, revision: Revision, groups: Sequence[GroupState], served: frozenset[Kind]
+) -> None:
+    existing, provider = scene.leader_set, provider_of_set(scene.lws, served)
+    if existing is not None and is_deleting(existing):
+        return
+    state = state_of(existing) if existing is not None else None
+    is_changed = existing is not None and key_of(existing) != revision.key
+    rollout = next_rollout(limits_of(scene.spec), state, groups, is_changed=is_changed)
+    wanted = leader_set(scene.lws, scene.spec, revision.key, rollout, provider)
+    changed = wanted if existing is None else with_changes(existing, wanted)
+    network = scene.spec.network_config
+    if (network is None or network.subdomain_policy in (None, SHARED)) and not scene.find(
+        SERVICE, scene.name
+    ):
+        result.then(Create(SERVICE, shared_service(scene.lws), unless_present=True))
+    if existing is None:
+        result.then(Create(STATEFUL_SET, wanted))
+    elif changed is not None:
+        result.then(Write(STATEFUL_SET, changed))
+
+
+def _report(
+    result: Plan,
+    scene: Scene,
+    groups: Sequence[GroupState],
+    revision: Revision,
+    needed: Prerequisites,
+    now: float,
+) -> None:
+    standing = Standing(groups, _is_updating(scene, revision.key), needed.obstacle)
+    status, news = next_status(scene, limits_of(scene.spec), standing, now)
+    if status != (scene.lws.get("status") or {}):
+        result.then(Write(LEADER_WORKER_SET, scene.lws | {"status": status}, "status"))
+        result.news += news
+
+
+def _is_updating(scene: Scene, key: str) -> bool:
+    limits = limits_of(scene.spec)
+    return any(
+        limits.partition <= index < limits.replicas and group.revision != key
+        for index, group in scene.groups.items()
+    )
+
+
+def _is_at_rest(scene: Scene, groups: Sequence[GroupState]) -> bool:
+    """Whether no replica is made from anything but the newest revision, nor will be."""
+    state = state_of(scene.leader_set) if scene.leader_set is not None else None
+    is_whole = len(groups) == len(scene.groups) and all(group.is_done for group in groups)
+    return state is not None and state.partition == 0 and is_whole
+
+
+def _place(obj: Json) -> tuple[str, str]:
+    return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]

@@ -1,0 +1,49 @@
+"""What must be there before any replica is made, so that its pods can be put into a group. Nothing is half made."""
+
+from typing import Any, NamedTuple
+
+from posse.controllers.leader_worker_sets.providers.contract import Made, SchedulerProvider
+from posse.controllers.leader_worker_sets.scene import Scene
+from posse.controllers.leader_worker_sets.statuses import SCHEDULING_READY, Finding
+from posse.controllers.steps import Create, Step, Write, controller_uid
+from posse.kinds.kind import Kind
+
+Json = dict[str, Any]
+
+
+class Prerequisites(NamedTuple):
+    """Steps to take first; and why nothing can be made at all, if that is so."""
+
+    steps: list[Step]
+    obstacle: Finding | None = None
+
+
+def prerequisites(scene: Scene, provider: SchedulerProvider | None, served: frozenset[Kind]) -> Prerequisites:
+    if provider is None:
+        return Prerequisites([])
+    missing = [kind.group_resource for kind in provider.kinds if kind not in served]
+    if missing:
+        text = f"provider {provider.name} needs {', '.join(missing)}, which the cluster does not serve"
+        return Prerequisites([], Finding(SCHEDULING_READY, "APINotAvailable", text, "False"))
+    made = provider.blueprint(scene.lws, scene.spec)
+    return Prerequisites([]) if made is None else _present(scene, made)
+
+
+def _present(scene: Scene, made: Made) -> Prerequisites:
+    existing = scene.find(made.kind, scene.name)
+    if existing is None:
+        return Prerequisites([Create(made.kind, made.obj)])
+    if controller_uid(existing) != scene.lws["metadata"]["uid"]:
+        text = f"{made.kind.name} {scene.name} exists, and does not belong to this LeaderWorkerSet"
+        return Prerequisites([], Finding(SCHEDULING_READY, "WorkloadCreateFailed", text, "False"))
+    changed = _with_minimum_of(existing, made.obj)
+    return Prerequisites([Write(made.kind, changed)] if changed != existing else [])
+
+
+def _with_minimum_of(existing: Json, wanted: Json) -> Json:
+    """The minimum alone may change; the rest of it is as it was when the set was made."""
+    (policy,) = (template["schedulingPolicy"] for template in wanted["spec"]["podGroupTemplates"])
+    templates = [
+        template | {"schedulingPolicy": policy} for template in existing["spec"]["podGroupTemplates"]
+    ]
+    return existing | {"spec": existing["spec"] | {"podGroupTemplates": templates}}

@@ -1,0 +1,45 @@
+"""What a scheduler needs to be told so that the pods of a replica start together, as a small protocol.
+
+One provider stands for one scheduler's way of describing a group. All of them are pure: they make objects and fill in pods;
+somebody else writes them. A group is owned by the leader of its replica, so that it goes when the leader goes.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+from posse.kinds.kind import Kind
+from posse.model.leader_worker_set import LeaderWorkerSetSpec
+
+Json = dict[str, Any]
+
+
+class Made(NamedTuple):
+    kind: Kind
+    obj: Json
+
+
+class SchedulerProvider(Protocol):
+    @property
+    def name(self) -> str:
+        """What the annotation on pods calls it."""
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What the cluster must serve for it."""
+
+    def blueprint(self, lws: Json, spec: LeaderWorkerSetSpec) -> Made | None:
+        """Return the object that describes the groups of all replicas, where there is such a thing."""
+
+    def prepare(self, lws: Json, spec: LeaderWorkerSetSpec, template: Json) -> None:
+        """Add to the template of leaders or workers what is the same in all replicas."""
+
+    def name_group(self, leader: Json, incarnation: str) -> str:
+        """Choose the name of the group of a replica, given its new leader with all its labels."""
+
+    def inject(self, pod: Json, group: str) -> None:
+        """Put a pod, or the pods of a template, into the group."""
+
+    def group_of(self, leader: Json) -> str:
+        """Return the name of the group that a leader was put into, empty if it is in none."""
+
+    def group(self, lws: Json, spec: LeaderWorkerSetSpec, leader: Json) -> Made | None:
+        """Return the object that describes the group of one replica, where there is such a thing."""

@@ -1,0 +1,118 @@
+"""Gangs in Kubernetes' own terms: a Workload for the set and a PodGroup for each replica, which pods name in their spec.
+
+A PodGroup that is deleted stays until the last pod that names it has ended. A new leader that named the group of the one
+before it would keep that group for ever, so each leader has a group of its own.
+"""
+
+import json
+from typing import Any
+
+from posse.controllers.leader_worker_sets.keys import NAME
+from posse.controllers.leader_worker_sets.providers.contract import Made
+from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
+from posse.controllers.leader_worker_sets.providers.requirements import replica_requests
+from posse.controllers.steps import owner_reference
+from posse.kinds.kind import Kind
+from posse.kinds.registry import (
+    LEADER_WORKER_SET,
+    POD_GROUP,
+    POSSE_POD_GROUP,
+    POSSE_WORKLOAD,
+    WORKLOAD,
+)
+from posse.model.leader_worker_set import LEADER_READY, NO_RECREATION, LeaderWorkerSetSpec
+
+Json = dict[str, Any]
+
+TEMPLATE_NAME = "replica"
+GROUP_LABEL = "scheduling.posse.dev/pod-group"
+MIN_RESOURCES = "scheduling.posse.dev/min-resources"
+INCARNATION_LENGTH = 8
+
+
+class PosseProvider:
+    name = "posse"
+    group_kind = POD_GROUP
+    workload_kind = WORKLOAD
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        return (self.workload_kind, self.group_kind)
+
+    def blueprint(self, lws: Json, spec: LeaderWorkerSetSpec) -> Made:
+        name = lws["metadata"]["name"]
+        reference = {
+            "apiGroup": LEADER_WORKER_SET.group,
+            "kind": LEADER_WORKER_SET.name,
+            "name": name,
+        }
+        obj = {
+            "apiVersion": self.workload_kind.api_version,
+            "kind": self.workload_kind.name,
+            "metadata": {
+                "name": name,
+                "namespace": lws["metadata"]["namespace"],
+                "labels": {NAME: name},
+                "ownerReferences": [owner_reference(LEADER_WORKER_SET, lws)],
+            },
+            "spec": {
+                "controllerRef": reference,
+                "podGroupTemplates": [{"name": TEMPLATE_NAME, **_scheduling(spec)}],
+            },
+        }
+        return Made(self.workload_kind, obj)
+
+    def prepare(self, _lws: Json, _spec: LeaderWorkerSetSpec, _template: Json) -> None:
+        return None
+
+    def name_group(self, leader: Json, incarnation: str) -> str:
+        return group_name(leader, incarnation[:INCARNATION_LENGTH])
+
+    def inject(self, pod: Json, group: str) -> None:
+        pod["spec"]["schedulingGroup"] = {"podGroupName": group}
+
+    def group_of(self, leader: Json) -> str:
+        return (leader["spec"].get("schedulingGroup") or {}).get("podGroupName") or ""
+
+    def group(self, lws: Json, spec: LeaderWorkerSetSpec, leader: Json) -> Made:
+        metadata = group_metadata(leader, self.group_of(leader))
+        # The group outlasts the leader by as long as pods name it, so the leader must not wait for it.
+        metadata["ownerReferences"] = [metadata["ownerReferences"][0] | {"blockOwnerDeletion": False}]
+        if spec.startup_policy == LEADER_READY:
+            requests = json.dumps(replica_requests(spec), separators=(",", ":"))
+            metadata["annotations"] = {MIN_RESOURCES: requests}
+        reference = {"workloadName": lws["metadata"]["name"], "templateName": TEMPLATE_NAME}
+        obj = {
+            "apiVersion": self.group_kind.api_version,
+            "kind": self.group_kind.name,
+            "metadata": metadata,
+            "spec": {"workloadRef": reference, **_scheduling(spec)},
+        }
+        return Made(self.group_kind, obj)
+
+
+class PosseCrdProvider(PosseProvider):
+    """The same for clusters without Workloads and PodGroups of their own: those of Posse, which pods name by a label."""
+
+    name = "posse-crd"
+    group_kind = POSSE_POD_GROUP
+    workload_kind = POSSE_WORKLOAD
+
+    def inject(self, pod: Json, group: str) -> None:
+        pod["metadata"].setdefault("labels", {})[GROUP_LABEL] = group
+
+    def group_of(self, leader: Json) -> str:
+        return str((leader["metadata"].get("labels") or {}).get(GROUP_LABEL, ""))
+
+
+def _scheduling(spec: LeaderWorkerSetSpec) -> Json:
+    """How a replica is scheduled. One that is made anew as a whole is evicted as a whole as well."""
+    template = spec.leader_worker_template
+    mode = "single" if template.restart_policy == NO_RECREATION else "all"
+    scheduling: Json = {
+        "schedulingPolicy": {"gang": {"minCount": minimum(spec)}},
+        "disruptionMode": {mode: {}},
+    }
+    if template.leader.spec.priority_class_name:
+        scheduling["priorityClassName"] = template.leader.spec.priority_class_name
+    return scheduling

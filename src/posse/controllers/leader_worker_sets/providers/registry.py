@@ -1,0 +1,41 @@
+"""All providers, listed one by one, and which of them is meant."""
+
+from collections.abc import Collection
+from typing import Any
+
+from posse.controllers.leader_worker_sets.keys import annotations_of
+from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
+from posse.controllers.leader_worker_sets.providers.coscheduling import CoschedulingProvider
+from posse.controllers.leader_worker_sets.providers.posse import PosseCrdProvider, PosseProvider
+from posse.controllers.leader_worker_sets.providers.volcano import VolcanoProvider
+from posse.controllers.leader_worker_sets.providers.yunikorn import YunikornProvider
+from posse.kinds.kind import Kind
+from posse.model.leader_worker_set import NO_PROVIDER, PROVIDER, PROVIDERS
+
+Json = dict[str, Any]
+
+_POSSE, _POSSE_CRD = PosseProvider(), PosseCrdProvider()
+_ALL: tuple[SchedulerProvider, ...] = (
+    _POSSE,
+    _POSSE_CRD,
+    VolcanoProvider(),
+    CoschedulingProvider(),
+    YunikornProvider(),
+)
+_BY_NAME = {provider.name: provider for provider in _ALL}
+
+GROUP_KINDS = tuple(dict.fromkeys(kind for provider in _ALL for kind in provider.kinds))
+
+
+def provider_of_set(lws: Json, served: Collection[Kind]) -> SchedulerProvider | None:
+    """Return the provider that a set asks for, by default Posse's own; None if its pods are scheduled one by one."""
+    name = annotations_of(lws).get(PROVIDER, PROVIDERS[0])
+    if name == NO_PROVIDER:
+        return None
+    if name == _POSSE.name and not all(kind in served for kind in _POSSE.kinds):
+        return _POSSE_CRD
+    return _BY_NAME[name]
+
+
+def provider_of_pod(pod: Json) -> SchedulerProvider | None:
+    return _BY_NAME.get(annotations_of(pod).get(PROVIDER, ""))

@@ -1,0 +1,100 @@
+"""What one replica needs next, once its leader exists: its Service, its group, its workers; or to be made anew."""
+
+from typing import Any
+
+from posse.controllers.leader_worker_sets.keys import LEADER_NAME, annotations_of
+from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
+from posse.controllers.leader_worker_sets.restarts import restarted_pod
+from posse.controllers.leader_worker_sets.revisions import find_revision, restored
+from posse.controllers.leader_worker_sets.scene import Group, Scene, is_ready
+from posse.controllers.leader_worker_sets.services import replica_service
+from posse.controllers.leader_worker_sets.workers import (
+    bind_to_domain,
+    draw_together,
+    follows_leader,
+    worker_set,
+)
+from posse.controllers.steps import Create, Delete, News, Plan, controller_uid, is_deleting
+from posse.kinds.metadata import FOREGROUND_FINALIZER
+from posse.kinds.registry import POD, SERVICE, STATEFUL_SET
+from posse.model.leader_worker_set import (
+    EXCLUSIVE_TOPOLOGY,
+    LEADER_READY,
+    UNIQUE_PER_REPLICA,
+    LeaderWorkerSetSpec,
+)
+
+Json = dict[str, Any]
+
+
+def serve_group(
+    plan: Plan, scene: Scene, group: Group, provider: SchedulerProvider | None, *, has_lost_pod: bool
+) -> None:
+    """Add to the plan what the replica needs; `has_lost_pod` says that one of its pods is gone that was on a node."""
+    if is_deleting(group.leader):
+        _await_workers(plan, group)
+        return
+    culprit = restarted_pod(scene.lws, scene.spec, group, has_lost_pod=has_lost_pod)
+    if culprit:
+        name = group.leader["metadata"]["name"]
+        plan.then(Delete(POD, group.leader, "Foreground"))
+        plan.news.append(News("RecreateGroup", f"{culprit}, making replica {name} anew"))
+        return
+    revision = find_revision(scene.history, group.revision)
+    # The history may come later than the leader; what was made from nothing known cannot be completed.
+    if revision is not None and LEADER_NAME not in annotations_of(group.leader):
+        _complete(plan, scene, group, revision, provider)
+
+
+def _await_workers(plan: Plan, group: Group) -> None:
+    """Let a leader that goes wait for its workers: no new one shall be made while any of them is left."""
+    is_waiting = FOREGROUND_FINALIZER in (group.leader["metadata"].get("finalizers") or ())
+    if group.worker_set is not None and not is_waiting:
+        plan.then(Delete(POD, group.leader, "Foreground"))
+
+
+def _complete(
+    plan: Plan, scene: Scene, group: Group, revision: Json, provider: SchedulerProvider | None
+) -> None:
+    leader, spec = group.leader, restored(scene.lws, revision)
+    if _has_own_subdomain(spec):
+        _make_once(plan, scene, Create(SERVICE, replica_service(scene.lws, leader)))
+    if provider is not None and provider.group_of(leader):
+        made = provider.group(scene.lws, spec, leader)
+        if made is not None and not _make_once(plan, scene, Create(made.kind, made.obj)):
+            return
+    if spec.leader_worker_template.group_size > 1 and group.worker_set is None:
+        workers = _workers(scene, leader, revision, provider)
+        if workers is not None:
+            _make_once(plan, scene, Create(STATEFUL_SET, workers))
+
+
+def _workers(scene: Scene, leader: Json, revision: Json, provider: SchedulerProvider | None) -> Json | None:
+    """Return the StatefulSet of the workers, None as long as they have to wait for the leader."""
+    if scene.spec.startup_policy == LEADER_READY and not is_ready(leader):
+        return None
+    workers = worker_set(scene.lws, leader, revision, provider)
+    if EXCLUSIVE_TOPOLOGY not in annotations_of(scene.lws):
+        return workers
+    if not follows_leader(scene.spec, provider):
+        draw_together(workers)
+        return workers
+    node = leader["spec"].get("nodeName")
+    if not node:
+        return None
+    bind_to_domain(workers, scene.node_labels(node))
+    return workers
+
+
+def _make_once(plan: Plan, scene: Scene, step: Create) -> bool:
+    """Make what does not exist; return whether it does, or will. What a leader before this one has left is waited for."""
+    existing = scene.find(step.kind, step.obj["metadata"]["name"])
+    if existing is None:
+        plan.then(step)
+        return True
+    return controller_uid(existing) == controller_uid(step.obj) and not is_deleting(existing)
+
+
+def _has_own_subdomain(spec: LeaderWorkerSetSpec) -> bool:
+    network = spec.network_config
+    return network is not None and network.subdomain_policy == UNIQUE_PER_REPLICA

@@ -1,0 +1,52 @@
+"""When a replica is to be made anew as a whole, because one of its pods was restarted, is going, or is gone."""
+
+from typing import Any
+
+from posse.controllers.leader_worker_sets.keys import REVISION, annotations_of, labels_of
+from posse.controllers.leader_worker_sets.scene import Group
+from posse.controllers.steps import is_deleting
+from posse.model.leader_worker_set import (
+    NO_RECREATION,
+    RECREATE_AFTER_START,
+    RECREATE_AFTER_START_ANNOTATION,
+    RECREATE_ON_POD_RESTART,
+    LeaderWorkerSetSpec,
+)
+
+Json = dict[str, Any]
+
+
+def restarted_pod(lws: Json, spec: LeaderWorkerSetSpec, group: Group, *, has_lost_pod: bool) -> str:
+    """Return in words why the replica is made anew, nothing if it may stay.
+
+    Workers of another revision than their leader are being replaced anyway.
+    """
+    policy = spec.leader_worker_template.restart_policy
+    if policy == NO_RECREATION or is_deleting(group.leader):
+        return ""
+    if has_lost_pod:
+        return "Pod of the replica is gone"
+    if _waits_for_start(lws, policy) and not _has_started(group):
+        return ""
+    for pod in group.pods:
+        if labels_of(pod).get(REVISION) == group.revision and (is_deleting(pod) or _was_restarted(pod)):
+            return f"Pod {pod['metadata']['name']} {'is deleted' if is_deleting(pod) else 'was restarted'}"
+    return ""
+
+
+def _waits_for_start(lws: Json, policy: str) -> bool:
+    is_annotated = RECREATE_AFTER_START_ANNOTATION in annotations_of(lws)
+    return policy == RECREATE_AFTER_START or (policy == RECREATE_ON_POD_RESTART and is_annotated)
+
+
+def _has_started(group: Group) -> bool:
+    phases = [(pod.get("status") or {}).get("phase") or "Pending" for pod in group.pods]
+    return len(phases) >= group.size and "Pending" not in phases
+
+
+def _was_restarted(pod: Json) -> bool:
+    status = pod.get("status") or {}
+    if status.get("phase") not in {"Running", "Pending"}:
+        return False
+    containers = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
+    return any((item.get("restartCount") or 0) > 0 for item in containers)

@@ -1,0 +1,119 @@
+"""The status of a LeaderWorkerSet as it is to be written: how many replicas are there, ready and up to date, and conditions.
+
+Conditions appear when they first hold. The set is available, or it makes progress, or it is being updated.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from posse.controllers.leader_worker_sets.keys import LEADER, NAME, WORKER_INDEX
+from posse.controllers.leader_worker_sets.rollout import GroupState, Limits
+from posse.controllers.leader_worker_sets.scene import Scene
+from posse.controllers.steps import News
+from posse.model.timestamps import format_timestamp
+
+Json = dict[str, Any]
+
+AVAILABLE, PROGRESSING, UPDATE_IN_PROGRESS = "Available", "Progressing", "UpdateInProgress"
+SCHEDULING_READY = "WorkloadSchedulingReady"
+
+
+class Finding(NamedTuple):
+    """A condition that holds, and how that is told."""
+
+    type: str
+    reason: str
+    message: str
+    status: str = "True"
+
+
+ALL_READY = Finding(AVAILABLE, "AllGroupsReady", "All replicas are ready")
+IN_PROGRESS = Finding(PROGRESSING, "GroupsProgressing", "Replicas are progressing")
+UPDATING = Finding(UPDATE_IN_PROGRESS, "GroupsUpdating", "Rolling Upgrade is in progress")
+UPDATE_PROGRESS = Finding(PROGRESSING, "GroupsUpdating", "Rolling Upgrade is in progress")
+PREREQUISITES_READY = Finding(
+    SCHEDULING_READY, "SchedulingPrerequisitesReady", "Everything that groups are made from exists"
+)
+
+
+class Standing(NamedTuple):
+    """How a set stands: its replicas, whether some are still to be updated, and why groups cannot be made, if so."""
+
+    groups: Sequence[GroupState]
+    is_updating: bool
+    obstacle: Finding | None = None
+
+
+class NextStatus(NamedTuple):
+    status: Json
+    news: list[News]
+
+
+def next_status(scene: Scene, limits: Limits, standing: Standing, now: float) -> NextStatus:
+    """Return the whole status."""
+    groups, obstacle = standing.groups, standing.obstacle
+    before = scene.lws.get("status") or {}
+    leaders = (scene.leader_set or {}).get("status") or {}
+    findings = _findings(limits, standing)
+    known = {item["type"]: item for item in before.get("conditions") or ()}
+    if obstacle is not None:
+        findings.append(obstacle)
+    elif SCHEDULING_READY in known:
+        findings.append(PREREQUISITES_READY)
+    status = {
+        "replicas": leaders.get("replicas") or 0,
+        "readyReplicas": sum(group.is_ready for group in groups),
+        "updatedReplicas": sum(group.is_updated for group in groups),
+        "hpaPodSelector": f"{NAME}={scene.name},{WORKER_INDEX}={LEADER}",
+        "observedGeneration": scene.lws["metadata"].get("generation") or 0,
+        "conditions": _conditions(scene, known, findings, now),
+    }
+    news = [
+        News(finding.reason, finding.message, is_warning=finding.status == "False")
+        for finding in findings
+        if finding not in (UPDATE_PROGRESS, PREREQUISITES_READY)
+        and (known.get(finding.type) or {}).get("status") != finding.status
+    ]
+    return NextStatus(status, news)
+
+
+def _findings(limits: Limits, standing: Standing) -> list[Finding]:
+    groups = standing.groups
+    wanted = [
+        groups[index] if index < len(groups) else GroupState(is_ready=False, is_updated=False)
+        for index in range(limits.replicas)
+    ]
+    reached = [
+        group.is_ready and (group.is_updated or index < limits.partition)
+        for index, group in enumerate(wanted)
+    ]
+    if all(reached):
+        return [ALL_READY]
+    if standing.is_updating:
+        return [UPDATING, UPDATE_PROGRESS]
+    return [IN_PROGRESS]
+
+
+def _conditions(scene: Scene, known: dict[str, Json], findings: Sequence[Finding], now: float) -> list[Json]:
+    """What does not hold any more says so; what has never held is not mentioned."""
+    generation, time = scene.lws["metadata"].get("generation") or 0, format_timestamp(now)
+    found = {finding.type: finding for finding in findings}
+    result = []
+    for kind in dict.fromkeys((*known, *found)):
+        condition, finding = known.get(kind, {}), found.get(kind)
+        status = finding.status if finding is not None else "False"
+        if kind not in (AVAILABLE, PROGRESSING, UPDATE_IN_PROGRESS) and finding is None:
+            status = condition["status"]
+        words = {"reason": finding.reason, "message": finding.message} if finding is not None else {}
+        changed = {} if condition.get("status") == status else {"lastTransitionTime": time}
+        result.append(
+            {
+                "type": kind,
+                **condition,
+                "status": status,
+                **words,
+                **changed,
+                "observedGeneration": generation,
+            }
+        )
+    return result

@@ -1,0 +1,126 @@
+"""LeaderWorkerSet: replicas that are groups of pods, each a leader with its workers."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from posse.model.meta import ApiObject, Condition, Int32, Int64, IntOrString, Shape, merge_list
+from posse.model.pod import PodTemplateSpec
+from posse.model.stateful_set import StatefulSetPersistentVolumeClaimRetentionPolicy
+from posse.model.volume import PersistentVolumeClaim
+
+RECREATE_ON_POD_RESTART = "RecreateGroupOnPodRestart"
+RECREATE_AFTER_START = "RecreateGroupAfterStart"
+NO_RECREATION = "None"
+
+LEADER_CREATED = "LeaderCreated"
+LEADER_READY = "LeaderReady"
+
+SHARED = "Shared"
+UNIQUE_PER_REPLICA = "UniquePerReplica"
+
+LEADER_WORKER = "LeaderWorker"
+LEADER_EXCLUDED = "LeaderExcluded"
+
+PREFIX = "leaderworkerset.sigs.k8s.io/"
+EXCLUSIVE_TOPOLOGY = f"{PREFIX}exclusive-topology"
+SUBGROUP_EXCLUSIVE_TOPOLOGY = f"{PREFIX}subgroup-exclusive-topology"
+RECREATE_AFTER_START_ANNOTATION = f"{PREFIX}experimental-recreate-group-after-start"
+
+PROVIDER = "scheduling.posse.dev/provider"
+"""Annotation: in whose terms the pods of a replica are scheduled together."""
+PROVIDERS = ("posse", "volcano", "coscheduling", "yunikorn")
+NO_PROVIDER = "none"
+"""Pods of a replica are scheduled each by itself."""
+
+
+class SubGroupPolicy(Shape):
+    sub_group_policy_type: Annotated[
+        str | None,
+        Meta(description="Whether the leader is in the first subgroup: LeaderWorker or LeaderExcluded."),
+    ] = None
+    sub_group_size: Annotated[Int32 | None, Meta(description="How many pods are in each subgroup.")] = None
+
+
+class LeaderWorkerTemplate(Shape):
+    leader_template: Annotated[
+        PodTemplateSpec | None,
+        Meta(description="What leaders are made from, if not from the workerTemplate."),
+    ] = None
+    worker_template: Annotated[PodTemplateSpec, Meta(description="What workers are made from.")] = (
+        PodTemplateSpec()
+    )
+    size: Annotated[Int32 | None, Meta(description="How many pods a replica has, its leader included.")] = (
+        None
+    )
+    restart_policy: Annotated[
+        str, Meta(description="What happens to a replica when one of its pods is restarted or deleted.")
+    ] = ""
+    sub_group_policy: SubGroupPolicy | None = None
+    volume_claim_templates: tuple[PersistentVolumeClaim, ...] = ()
+    persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = None
+
+    @property
+    def group_size(self) -> int:
+        return 1 if self.size is None else self.size
+
+    @property
+    def leader(self) -> PodTemplateSpec:
+        return self.leader_template or self.worker_template
+
+
+class RollingUpdateConfiguration(Shape):
+    partition: Annotated[Int32 | None, Meta(description="Replicas with lower numbers stay as they are.")] = (
+        None
+    )
+    max_unavailable: Annotated[
+        IntOrString | None, Meta(description="How many replicas may be away at once during an update.")
+    ] = None
+    max_surge: Annotated[
+        IntOrString | None, Meta(description="How many replicas more than wanted may exist during an update.")
+    ] = None
+
+
+class RolloutStrategy(Shape):
+    type: str = ""
+    rolling_update_configuration: RollingUpdateConfiguration | None = None
+
+
+class NetworkConfig(Shape):
+    subdomain_policy: Annotated[
+        str | None, Meta(description="One headless Service for all, Shared, or one each, UniquePerReplica.")
+    ] = None
+
+
+class LeaderWorkerSetSpec(Shape):
+    replicas: Annotated[Int32 | None, Meta(description="How many replicas there are to be.")] = None
+    leader_worker_template: LeaderWorkerTemplate = LeaderWorkerTemplate()
+    rollout_strategy: RolloutStrategy = RolloutStrategy()
+    startup_policy: Annotated[
+        str, Meta(description="When workers are made: once the leader is there, or once it is ready.")
+    ] = ""
+    network_config: NetworkConfig | None = None
+
+    @property
+    def wanted(self) -> int:
+        return 1 if self.replicas is None else self.replicas
+
+    @property
+    def rolling(self) -> RollingUpdateConfiguration:
+        return self.rollout_strategy.rolling_update_configuration or RollingUpdateConfiguration()
+
+
+class LeaderWorkerSetStatus(Shape):
+    conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
+    ready_replicas: Int32 = 0
+    updated_replicas: Int32 = 0
+    replicas: Int32 = 0
+    hpa_pod_selector: str = ""
+    observed_generation: Int64 = 0
+
+
+class LeaderWorkerSet(ApiObject):
+    """Replicas of a group of pods: a leader and workers that work on one thing and live together."""
+
+    spec: LeaderWorkerSetSpec = LeaderWorkerSetSpec()
+    status: LeaderWorkerSetStatus = LeaderWorkerSetStatus()
