@@ -142,15 +142,16 @@ class ClusterState:
 
     def usage_of(self, places: Iterable[tuple[PodRecord, str]]) -> Usage:
         """What these pods request on these nodes, in all; nodes that are not known do not count."""
-        requested, scoring = np.zeros_like(self.nodes.requested), np.zeros_like(self.nodes.scoring_requested)
+        rows_of: dict[PodClass, list[int]] = {}
         for record, node in places:
             row = self.nodes.row_of.get(node)
-            if row is None:
-                continue
-            for line, amount in record.pod_class.load.requests:
-                requested[line, row] += amount
-            for slot, amount in enumerate(record.pod_class.load.scoring_requests):
-                scoring[slot, row] += amount
+            if row is not None:
+                rows_of.setdefault(record.pod_class, []).append(row)
+        requested, scoring = np.zeros_like(self.nodes.requested), np.zeros_like(self.nodes.scoring_requested)
+        for pod_class, rows in rows_of.items():
+            distinct, pods = tally(np.array(rows))
+            requested[pod_class.load.lines, distinct] += pod_class.load.amounts * pods
+            scoring[:, distinct] += pod_class.load.scoring * pods
         return Usage(requested, scoring, np.flatnonzero(requested.any(axis=0)).tolist())
 
     def add_usage(self, usage: Usage, sign: int) -> None:

@@ -51,6 +51,8 @@ class BudgetBook:
 
     def split(self, units: Sequence[Unit]) -> tuple[list[Unit], list[Unit]]:
         """Units that would overdraw a budget if all were evicted in this order, and the others."""
+        if not self._budgets:
+            return [], list(units)
         left = {key: budget.allowed for key, budget in self._budgets.items()}
         violating: list[Unit] = []
         harmless: list[Unit] = []

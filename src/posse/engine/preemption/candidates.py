@@ -1,15 +1,19 @@
 """On which nodes eviction could help, and what it takes there: the victims that are needed, and no others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
 from posse.engine.groups import GroupBook
+from posse.engine.preemption.amounts import Amounts, Sums, is_short, minus, plus
 from posse.engine.preemption.budgets import BudgetBook
-from posse.engine.preemption.units import Unit, units_below
+from posse.engine.preemption.units import LesserUnits, Unit, by_importance, units_below
 from posse.engine.scene import Subject
 from posse.engine.view import REFUSED
+
+_AT_ONCE = 128
+"""Nodes whose free room is read in one go; mostly no more are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +24,20 @@ class Candidate:
     violations: int
     """How many of them overdraw a disruption budget."""
 
-    def cost(self) -> tuple[int, int, int, int, tuple[int, ...]]:
-        """Compared from left to right; less is better. A later start means less work lost."""
+    def loss(self) -> tuple[int, int, int, int]:
+        """Compared from left to right; less is better."""
         if not self.victims:
-            return 0, -(2**31), 0, 0, ()
-        highest = self.victims[0].priority
-        pods = sum(len(unit.records) for unit in self.victims)
-        earliest = min(unit.started for unit in self.victims if unit.priority == highest)
-        return (
-            self.violations,
-            highest,
-            sum((unit.priority + 2**31) * len(unit.records) for unit in self.victims),
-            pods,
-            tuple(-ord(letter) for letter in earliest),
-        )
+            return 0, -(2**31), 0, 0
+        pods = total = 0
+        for unit in self.victims:
+            pods += len(unit.records)
+            total += (unit.priority + 2**31) * len(unit.records)
+        return self.violations, self.victims[0].priority, total, pods
+
+    def earliest_start(self) -> str:
+        """Of the most important victims; the later, the less work is lost."""
+        highest = self.victims[0].priority if self.victims else 0
+        return min((unit.started for unit in self.victims if unit.priority == highest), default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,52 @@ class Search:
     budgets: BudgetBook
     preemptor: Preemptor
 
-    def examine(self, row: int) -> Candidate | None:
-        """What must be evicted for the pod to fit on this row; None if nothing that may be evicted makes it fit."""
+    def examine(self, rows: Sequence[int]) -> Iterator[Candidate]:
+        """For each row where evictions make the pod fit: what must be evicted there."""
+        view = self.state.view(self.preemptor.subject)
+        found = self._counted(rows) if view.counts_by_resources else map(self._tried, rows)
+        return (candidate for candidate in found if candidate is not None)
+
+    # --- where nothing but resources keeps the pod away -----------------------------------------------------
+
+    def _counted(self, rows: Sequence[int]) -> Iterator[Candidate | None]:
+        limited = self.preemptor.subject.pod_class.limited
+        sums = Sums(self.state.nodes, [line for line, _ in limited])
+        lesser = LesserUnits(self.preemptor.priority, self.groups)
+        is_open = self.state.view(self.preemptor.subject).open_when_empty()
+        wanted = tuple(amount for _, amount in limited)
+        for first in range(0, len(rows), _AT_ONCE):
+            some = [row for row in rows[first : first + _AT_ONCE] if is_open[row]]
+            for row, free in zip(some, sums.free(some), strict=True):
+                yield self._count(row, minus(free, wanted), sums, lesser)
+
+    def _count(self, row: int, spare: Amounts, sums: Sums, lesser: LesserUnits) -> Candidate | None:
+        """`spare` is what would be left on the row beside the pod; in the end nothing may be below zero."""
+        node = self.state.nodes.names[row]
+        freed: dict[Unit, Amounts] = {}
+        for record in self.state.pods_on(node):
+            unit = lesser.of(record)
+            if unit is not None:
+                amounts = sums.requested(record)
+                spare = plus(spare, amounts)
+                freed[unit] = plus(freed[unit], amounts) if unit in freed else amounts
+        if not freed or is_short(spare):
+            return None
+        violating, harmless = self.budgets.split(sorted(freed, key=by_importance))
+        victims: list[Unit] = []
+        violations = 0
+        for unit in (*violating, *harmless):
+            left = minus(spare, freed[unit])
+            if is_short(left):
+                victims.append(unit)
+                violations += unit in violating
+            else:
+                spare = left
+        return Candidate(node, tuple(sorted(victims, key=by_importance)), violations)
+
+    # --- wherever else -------------------------------------------------------------------------------------
+
+    def _tried(self, row: int) -> Candidate | None:
         node = self.state.nodes.names[row]
         units = units_below(self.state.pods_on(node), self.preemptor.priority, self.groups)
         parts = {id(unit): self._part(unit, node) for unit in units}
@@ -78,7 +126,7 @@ class Search:
                 draft.roll_back(before)
                 victims.append(unit)
                 violations += unit in violating
-        return Candidate(self.state.nodes.names[row], tuple(sorted(victims, key=Unit.importance)), violations)
+        return Candidate(self.state.nodes.names[row], tuple(sorted(victims, key=by_importance)), violations)
 
     def _part(self, unit: Unit, node: str) -> Sequence[PodRecord]:
         """What of a unit makes a difference: of a group all over the cluster, mostly the pods on this node alone."""
@@ -88,3 +136,17 @@ class Search:
 
     def _fits(self, row: int) -> bool:
         return bool(self.state.view(self.preemptor.subject).totals()[row] != REFUSED)
+
+
+def least_lost(candidates: Sequence[Candidate]) -> Candidate:
+    """The first of those that cost least; of equals, where the most important victims started last."""
+    losses = [candidate.loss() for candidate in candidates]
+    least = min(losses)
+    equals = [candidate for candidate, loss in zip(candidates, losses, strict=True) if loss == least]
+    starts = [candidate.earliest_start() for candidate in equals]
+    latest = min(dict.fromkeys(starts), key=_latest_first)
+    return equals[starts.index(latest)]
+
+
+def _latest_first(start: str) -> tuple[int, ...]:
+    return tuple(-ord(letter) for letter in start)

@@ -8,15 +8,16 @@ anyway count as gone and cost nothing.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
 from posse.engine.groups import GroupBook
+from posse.engine.preemption.amounts import Amounts, Sums, is_short, minus, plus
 from posse.engine.preemption.budgets import BudgetBook
-from posse.engine.preemption.units import Unit, units_below
+from posse.engine.preemption.units import Unit, by_importance, unit_of, units_below
 from posse.engine.view import REFUSED
 
 _MOST_TRIALS = 64
@@ -101,14 +102,14 @@ class GroupSearch:
                 blocks[:0] = [block[:middle], block[middle:]]
         if not places:
             return None
-        left = sorted(evicted.values(), key=Unit.importance)
+        left = sorted(evicted.values(), key=by_importance)
         spared = self._spared(left, places, left, ending)
         return Room(tuple(unit for unit in left if id(unit) not in spared), places)
 
     def _units(self, attached: Sequence[PodRecord]) -> list[Unit]:
         staying = [record for record in attached if not record.is_ending]
         units = units_below(staying, self.priority, self.groups)
-        return [replace(unit, records=tuple(r for r in unit.records if not r.is_ending)) for unit in units]
+        return [_without_ending(unit) for unit in units]
 
     def _where_it_likes(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
         violating, _ = self.budgets.split(units)
@@ -151,6 +152,8 @@ class GroupSearch:
         self, pool: Sequence[Unit], places: Places, order: Sequence[Unit], ending: Sequence[PodRecord]
     ) -> dict[int, None]:
         """Ids of the units that can stay where they are, tried in this order, with the group in its places."""
+        if self.resources:
+            return self._spared_by_sums(pool, places, order, ending)
         nodes = dict.fromkeys(node for _, node in places)
         near = [unit for unit in order if _touches(unit, nodes)]
         close = dict.fromkeys(map(id, near))
@@ -178,12 +181,34 @@ class GroupSearch:
         draft.roll_back()
         return spared
 
+    def _spared_by_sums(
+        self, pool: Sequence[Unit], places: Places, order: Sequence[Unit], ending: Sequence[PodRecord]
+    ) -> dict[int, None]:
+        """The same, where it is enough that no node of the group has to give more than it has."""
+        sums = Sums(self.state.nodes, self.resources)
+        nodes = list(dict.fromkeys(node for _, node in places))
+        free = dict(zip(nodes, sums.free([self.state.nodes.row_of[node] for node in nodes]), strict=True))
+        for record in (*ending, *_records(pool)):
+            if record.node in free:
+                free[record.node] = plus(free[record.node], sums.requested(record))
+        for record, node in places:
+            free[node] = minus(free[node], sums.requested(record))
+        spared: dict[int, None] = {}
+        for unit in order:
+            left: dict[str, Amounts] = {}
+            for record in unit.records:
+                node = record.node
+                if node in free:
+                    left[node] = minus(left.get(node) or free[node], sums.requested(record))
+            if not any(map(is_short, left.values())):
+                free |= left
+                spared[id(unit)] = None
+        return spared
+
     def _still_fits(self, draft: Draft, block: Sequence[Unit], places: Places) -> bool:
         """Whether members could still go where they are, with these units back."""
         changed = dict.fromkeys(record.node for record in _records(block))
         concerned = [(r, node) for r, node in places if self.looks_around or node in changed]
-        if self.resources:
-            return self._within_capacity(dict.fromkeys(node for _, node in concerned))
         before = draft.checkpoint()
         draft.remove([record for record, _ in concerned])
         fits = all(self._takes(draft, record, node) for record, node in concerned)
@@ -198,11 +223,13 @@ class GroupSearch:
         draft.place([record], np.array([row]))
         return True
 
-    def _within_capacity(self, nodes: Iterable[str]) -> bool:
-        table = self.state.nodes
-        rows = np.array([table.row_of[name] for name in nodes], dtype=np.int64)
-        lines = np.array(self.resources, dtype=np.int64)[:, None]
-        return bool(np.all(table.requested[lines, rows] <= table.allocatable[lines, rows]))
+
+def _without_ending(unit: Unit) -> Unit:
+    """What of it costs anything."""
+    if not any(record.is_ending for record in unit.records):
+        return unit
+    staying = [record for record in unit.records if not record.is_ending]
+    return unit_of(staying, unit.priority, is_group=unit.is_group)
 
 
 def _records(units: Iterable[Unit]) -> list[PodRecord]:

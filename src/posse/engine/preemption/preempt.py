@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.arrays import BoolArray, IntArray
-from posse.engine.preemption.candidates import Candidate, Search
+from posse.engine.preemption.candidates import Candidate, Search, least_lost
 
 LEAST_CANDIDATES = 100
 CANDIDATE_SHARE = 10
@@ -28,15 +28,13 @@ def preempt(search: Search) -> Outcome:
     candidates: list[Candidate] = []
     most = max(LEAST_CANDIDATES, len(search.state.nodes) // CANDIDATE_SHARE)
     rows = _promising_rows(search)
-    for row in rows.tolist():
-        candidate = search.examine(row)
-        if candidate is not None:
-            candidates.append(candidate)
+    for candidate in search.examine(rows.tolist()):
+        candidates.append(candidate)
         if len(candidates) >= most and any(not found.violations for found in candidates):
             break
     if not candidates:
         return Outcome(_fruitless(search))
-    chosen = min(candidates, key=Candidate.cost)
+    chosen = least_lost(candidates)
     count = sum(len(unit.records) for unit in chosen.victims)
     message = (
         f"preemption: found a potential placement for pod on node {chosen.node}, preempting {count} victims"

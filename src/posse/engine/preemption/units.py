@@ -1,33 +1,43 @@
 """What is evicted as one: a pod, or all pods of a group whose disruption mode is `all`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupBook, GroupRecord
 
+Importance = tuple[int, bool, int, str, int]
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Unit:
     records: tuple[PodRecord, ...]
     priority: int
     is_group: bool
     """Whether its pods belong to a group, evicted one by one or not."""
+    importance: Importance
+    """Sorts the most important first: by priority, groups before pods, larger before smaller, older first."""
 
     @property
     def started(self) -> str:
         """When its oldest pod started; text that sorts by time, and last while it has not started."""
-        return min((record.pod.status.start_time or _NOT_YET for record in self.records), default=_NOT_YET)
-
-    def importance(self) -> tuple[int, bool, int, str, int]:
-        """Sorts the most important first: by priority, groups before pods, larger before smaller, older first."""
-        first = min(record.arrival for record in self.records)
-        return -self.priority, not self.is_group, -len(self.records), self.started, first
+        return self.importance[3]
 
 
 _NOT_YET = "~"
 """Later than any time, as text."""
+
+
+def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool) -> Unit:
+    started = min([record.pod.status.start_time or _NOT_YET for record in records], default=_NOT_YET)
+    first = min([record.arrival for record in records], default=0)
+    importance = (-priority, not is_group, -len(records), started, first)
+    return Unit(tuple(records), priority, is_group, importance)
+
+
+def by_importance(unit: Unit) -> Importance:
+    return unit.importance
 
 
 def priority_of(record: PodRecord, groups: GroupBook) -> int:
@@ -38,29 +48,49 @@ def priority_of(record: PodRecord, groups: GroupBook) -> int:
     return record.pod.spec.priority or 0
 
 
+@dataclass(frozen=True, slots=True)
+class _GroupSeen:
+    priority: int | None
+    """None where it does not state one for its members."""
+    whole: Unit | None
+    """None where members go one by one."""
+
+
+class LesserUnits:
+    """The units of a priority below the given one. Each group is looked at once, however many of its pods are asked for."""
+
+    def __init__(self, priority: int, groups: GroupBook) -> None:
+        self._priority = priority
+        self._groups = groups
+        self._seen: dict[GroupKey, _GroupSeen] = {}
+
+    def of(self, record: PodRecord) -> Unit | None:
+        """The unit that the pod belongs to; None if it matters too much."""
+        group = self._seen.get(record.group) or self._look_at(record.group) if record.group else None
+        if group is not None and group.whole is not None:
+            return group.whole if group.whole.priority < self._priority else None
+        priority = record.priority if group is None or group.priority is None else group.priority
+        return unit_of((record,), priority, is_group=bool(group)) if priority < self._priority else None
+
+    def _look_at(self, key: GroupKey) -> _GroupSeen | None:
+        group = self._groups.get(key)
+        if group is None:
+            return None
+        # Of a large group that states none the priority follows from all members.
+        priority = group.priority if group.podgroup is not None else None
+        whole: Unit | None = None
+        if priority is not None and goes_as_one(group):
+            members = [member for member in group.members.values() if member.node]
+            whole = unit_of(members, priority, is_group=True)
+        seen = self._seen[key] = _GroupSeen(priority, whole)
+        return seen
+
+
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:
     """The units that `records` belong to, of a priority below the given one, most important first."""
-    units: dict[GroupKey | str, Unit] = {}
-    priorities: dict[GroupKey, int] = {}
-    for record in records:
-        group = groups.get(record.group) if record.group is not None else None
-        if group is not None and group.key in units:
-            continue
-        if group is None:
-            unit_priority = record.priority
-        elif group.key not in priorities:
-            # Of a large group that states none it follows from all members, so it is not asked for again.
-            unit_priority = priorities[group.key] = priority_of(record, groups)
-        else:
-            unit_priority = priorities[group.key]
-        if unit_priority >= priority:
-            continue
-        if group is not None and goes_as_one(group):
-            members = tuple(member for member in group.members.values() if member.node)
-            units[group.key] = Unit(members, unit_priority, is_group=True)
-        else:
-            units[record.ref.uid] = Unit((record,), unit_priority, is_group=group is not None)
-    return sorted(units.values(), key=Unit.importance)
+    lesser = LesserUnits(priority, groups)
+    units = [unit for record in records if (unit := lesser.of(record)) is not None]
+    return sorted({id(unit): unit for unit in units}.values(), key=by_importance)
 
 
 def goes_as_one(group: GroupRecord) -> bool:

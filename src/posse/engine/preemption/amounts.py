@@ -1,0 +1,51 @@
+"""Requests and free room as plain numbers, of those resources alone that decide whether somebody fits.
+
+Where nothing but resources keeps pods from a node, who has to leave it is a matter of sums: nobody need be moved to find out.
+"""
+
+import operator
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from posse.engine.cluster_state import PodRecord
+from posse.engine.node_table import NodeTable
+from posse.engine.pod_class import PodClass
+
+Amounts = tuple[int, ...]
+"""One number for each of the resources."""
+
+
+class Sums:
+    def __init__(self, nodes: NodeTable, resources: Sequence[int]) -> None:
+        self._nodes = nodes
+        self._resources = resources
+        self._of_class: dict[PodClass, Amounts] = {}
+
+    def requested(self, record: PodRecord) -> Amounts:
+        known = self._of_class.get(record.pod_class)
+        if known is None:
+            requests = dict(record.pod_class.requests)
+            known = self._of_class[record.pod_class] = tuple(
+                requests.get(line, 0) for line in self._resources
+            )
+        return known
+
+    def free(self, rows: Iterable[int]) -> list[Amounts]:
+        """What each of the rows has left at present; less than nothing where it is over-full."""
+        chosen = np.ix_(np.array(self._resources, dtype=np.int64), np.fromiter(rows, dtype=np.int64))
+        free = self._nodes.allocatable[chosen] - self._nodes.requested[chosen]
+        return [tuple(amounts) for amounts in free.T.tolist()]
+
+
+def plus(one: Amounts, other: Amounts) -> Amounts:
+    return tuple(map(operator.add, one, other))
+
+
+def minus(one: Amounts, other: Amounts) -> Amounts:
+    return tuple(map(operator.sub, one, other))
+
+
+def is_short(spare: Amounts) -> bool:
+    """Whether anything is lacking."""
+    return min(spare, default=0) < 0
