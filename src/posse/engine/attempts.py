@@ -3,7 +3,7 @@
 What a pod or a group is told itself is in reports.py, and there only what is news.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from posse.engine.cluster_state import PodRecord
@@ -31,6 +31,8 @@ class Tried:
     sought_victims: bool = False
     nominated_node: str = ""
     victims: tuple[PodRef, ...] = ()
+    is_cascade: bool = False
+    """Somebody is evicted for it who would not be if it had not been evicted before."""
 
 
 def count(attempt: Attempt) -> None:
@@ -43,7 +45,8 @@ def count(attempt: Attempt) -> None:
         record.refusals = verdict.refusals
 
 
-def tried_pods(trial: Trial, *, sought_victims: bool) -> Iterator[Tried]:
+def tried_pods(trial: Trial, cascading: Collection[str], *, sought_victims: bool) -> Iterator[Tried]:
+    """`cascading` are the uids of pods that were evicted themselves and have others evicted now."""
     victims: dict[str, list[PodRef]] = {}
     for eviction in trial.evictions:
         victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim.ref)
@@ -57,17 +60,18 @@ def tried_pods(trial: Trial, *, sought_victims: bool) -> Iterator[Tried]:
             sought_victims=sought_victims,
             nominated_node=record.nominated,
             victims=tuple(victims.get(record.ref.uid, ())),
+            is_cascade=record.ref.uid in cascading,
         )
 
 
-def tried_group(group: GroupRecord, trial: GroupTrial) -> Iterator[Tried]:
+def tried_group(group: GroupRecord, trial: GroupTrial, *, is_cascade: bool) -> Iterator[Tried]:
     """The group as a whole and, if it starts, each member that it starts without."""
     attempt = trial.attempt
     refused = [record for record, _ in attempt.refused]
     if not attempt.verdict.succeeded:
         whole = _whole(group, refused, _with_all_refusals(attempt))
         victims = tuple(victim.ref for victim in trial.victims)
-        yield replace(whole, sought_victims=trial.sought_victims, victims=victims)
+        yield replace(whole, sought_victims=trial.sought_victims, victims=victims, is_cascade=is_cascade)
         return
     yield _whole(group, attempt.placed, attempt.verdict)
     for record, verdict in attempt.refused:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, Held, held
+from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, Held, held
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
@@ -21,7 +21,7 @@ from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overview import Overview, overview
 from posse.engine.plugin_guard import PluginFaults
-from posse.engine.pod_trial import PodTrials
+from posse.engine.pod_trial import PodTrials, Trial
 from posse.engine.profile import Profile
 from posse.engine.proving import could_start
 from posse.engine.questions import Question, Questions
@@ -40,7 +40,7 @@ from posse.engine.situations import Situation, situation
 from posse.engine.statistics import Statistics, statistics
 from posse.engine.view import REFUSED
 from posse.engine.volume_waits import VolumeWaits
-from posse.model.feature_gates import ALL_GATES, Gate, Gates
+from posse.model.feature_gates import ALL_GATES, Gates
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -71,10 +71,15 @@ class Engine:
         self._backlog = self._known.backlog
         known = self._known
         self._trials = PodTrials(known.state, known.groups, known.budgets, known.nominations)
-        evicts = Gate.WORKLOAD_AWARE_PREEMPTION in options.gates
         self._questions = Questions(options.asks)
         self._group_trials = GroupTrials(
-            known.state, known.groups, known.budgets, known.nominations, evicts, self._questions
+            known.state,
+            known.groups,
+            known.budgets,
+            known.nominations,
+            known.ledger,
+            options.gates,
+            self._questions,
         )
         self._volume_waits = VolumeWaits(self._known)
         self._seen_version = 0
@@ -155,6 +160,7 @@ class Engine:
             if group is None or not self._known.is_ours(group):
                 self._backlog.remove(key)
                 self._questions.forget(key)
+                self._known.ledger.release(key)
                 continue
             decisions.extend(tell_started(group))
             decisions.extend(tell_fallen_short(group))
@@ -162,6 +168,7 @@ class Engine:
             waiting = group.unattached()
             if not waiting:
                 self._backlog.remove(key)
+                self._known.ledger.release(key)
             elif (hold := self._held(group)) is not None:
                 self._put_aside(group, waiting, hold, now)
                 decisions.extend(tell_held(group, hold))
@@ -183,8 +190,16 @@ class Engine:
         else:
             group.former = self._backlog.get(group.key) or group.former
             self._backlog.remove(group.key)
+            self._give_back_room(group, hold)
         if hold.reason == EXPECTING_PODS:
             self._known.gatherings.begin(group.key, now)
+
+    def _give_back_room(self, group: GroupRecord, hold: Held) -> None:
+        """Room that was made for it is kept only while nothing but pods is missing: those may be made anew in a moment."""
+        if hold.reason not in {WAITING_FOR_PODS, EXPECTING_PODS}:
+            self._known.ledger.release(group.key)
+            for record in group.members.values():
+                self._known.nominations.drop(record)
 
     def _queue_group(self, group: GroupRecord, waiting: list[PodRecord], now: float) -> None:
         group.gathered = True
@@ -240,7 +255,7 @@ class Engine:
         group = self._known.groups.get(key)
         if group is None or not (is_renewed or could_start(self._known.state, group)):
             return
-        if group.victims:
+        if self._known.ledger.is_waiting(key):
             # The last of them may be about to go; then it has the room that was made for it.
             self._backlog.resume_at(key, now + _SETTLING_SECONDS)
         else:
@@ -272,10 +287,10 @@ class Engine:
         self._questions.forget(key)
         attempt = trial.attempt
         count(attempt)
-        self._tried += tried_group(group, trial)
+        self._known.ledger.started(attempt.placed)
+        cascades = bool(trial.victims) and self._known.ledger.claim(key, trial.victims)
+        self._tried += tried_group(group, trial, is_cascade=cascades)
         decisions.extend(tell_group(group, trial, room.remark(group.priority, key)))
-        for victim in trial.victims:
-            group.victims[victim.ref.uid] = None
         room.tried(key, now, started=attempt.verdict.succeeded)
         if attempt.placed:
             room.note_placed(now)
@@ -303,7 +318,8 @@ class Engine:
             trial = self._trials.run(subject, records)
         count(trial.attempt)
         seeks_victims = self._known.state.profile(subject.pod_class).preempts
-        self._tried += tried_pods(trial, sought_victims=seeks_victims)
+        self._known.ledger.started(trial.attempt.placed)
+        self._tried += tried_pods(trial, self._claim(trial), sought_victims=seeks_victims)
         decisions.extend(tell_pods(trial, room.remark(head.priority)))
         placed = len(trial.attempt.placed)
         if placed:
@@ -315,6 +331,14 @@ class Engine:
         for record in trial.displaced:
             self._backlog.wake(record.group or record.ref.uid)
         return len(run)
+
+    def _claim(self, trial: Trial) -> list[str]:
+        """Uids of the pods that were evicted themselves, and now have others evicted."""
+        victims: dict[str, list[PodRecord]] = {}
+        for eviction in trial.evictions:
+            victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim)
+        pods, ledger = self._known.pods, self._known.ledger
+        return [uid for uid, evicted in victims.items() if ledger.claim(pods[uid], evicted)]
 
     def _take_run(self, head: Waiting, most: int) -> tuple[Subject, list[Waiting]]:
         subject = self._subject(head)

@@ -129,6 +129,8 @@ def permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
         spec = replace(spec, scheduling_constraints=None)
     if Gate.POD_GROUP_PREEMPTION_POLICY not in gates:
         spec = replace(spec, preemption_policy=None)
+    if Gate.WORKLOAD_AWARE_PREEMPTION not in gates:
+        spec = replace(spec, disruption_mode=None)
     if Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT not in gates and policy.basic is not None:
         spec = replace(spec, scheduling_policy=replace(policy, basic=BasicSchedulingPolicy()))
     return podgroup if spec is podgroup.spec else replace(podgroup, spec=spec)

@@ -13,10 +13,13 @@ from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.group_search import GroupSearch, Places, Room
+from posse.engine.preemption.ledger import Ledger
+from posse.engine.preemption.member_search import MemberSearch
 from posse.engine.puzzle import Outcome
 from posse.engine.questions import Answer, Question, Questions, question_of
 from posse.engine.search.orders import classes_of
 from posse.engine.verdict import Code, Proof, Verdict
+from posse.model.feature_gates import Gate, Gates
 
 _NEVER = "pod group preemption: not eligible due to preemptionPolicy=Never."
 
@@ -50,8 +53,9 @@ class GroupTrials:
     groups: GroupBook
     budgets: BudgetBook
     nominations: Nominations
-    evicts: bool
-    """Whether groups may have room made for them at all."""
+    ledger: Ledger
+    gates: Gates
+    """They say how room is made for groups."""
     questions: Questions
 
     def run(self, group: GroupRecord) -> GroupTrial:
@@ -79,19 +83,20 @@ class GroupTrials:
             return RoomSought()
         if _policy(group) == "Never":
             return RoomSought(_NEVER)
-        room = self._search(group).find()
-        return RoomSought(self._message(room), room, sought=True)
+        room = self._room(group)
+        return RoomSought(self._message(group, room), room, sought=True)
 
     def could_evict(self, group: GroupRecord) -> bool:
         """Whether anybody matters less, and groups like this one may have room made for them."""
         waiting = group.unattached()
         lowest = min(self.state.usage.priorities(), default=group.priority)
-        return (
-            self.evicts
-            and lowest < group.priority
-            and bool(waiting)
-            and self.state.profile(waiting[0].pod_class).preempts
-        )
+        return lowest < group.priority and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
+
+    def _room(self, group: GroupRecord) -> Room | None:
+        if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
+            return self._search(group).find()
+        one_by_one = MemberSearch(self.state, self.groups, self.budgets)
+        return one_by_one.find(group, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
 
     def _search(self, group: GroupRecord) -> GroupSearch:
         def place() -> Places:
@@ -109,17 +114,20 @@ class GroupTrials:
             looks_around=any(view.looks_around for view in views),
         )
 
-    def _message(self, room: Room | None) -> str:
+    def _message(self, group: GroupRecord, room: Room | None) -> str:
         if room is None:
             return ""
-        if not room.victims:
-            nodes = dict.fromkeys(node for _, node in room.places)
-            ending = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
-            return f"pod group preemption: waiting for {ending} pods on its nodes to terminate."
-        pods = sum(len(unit.records) for unit in room.victims)
-        whole = sum(1 for unit in room.victims if len(unit.records) > 1)
-        groups = f" ({whole} whole groups among them)" if whole else ""
-        return f"pod group preemption: found a placement for podgroup, preempting {pods} victims{groups}."
+        return f"pod group preemption: {_evicting(room) if room.victims else self._waiting(group, room)}."
+
+    def _waiting(self, group: GroupRecord, room: Room) -> str:
+        claim = self.ledger.get(group.key)
+        if claim is not None and claim.left:
+            groups = f"{_counted(len(claim.groups), 'group')}, " if claim.groups else ""
+            pods = _counted(len(claim.victims), "pod")
+            return f"preempting {groups}{pods}; waiting for {len(claim.left)} to terminate"
+        nodes = dict.fromkeys(node for _, node in room.places)
+        ending = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
+        return f"waiting for {_counted(ending, 'pod')} on its nodes to terminate"
 
     def _nominate(self, group: GroupRecord, places: Places) -> None:
         """Room is held where the group will go, and nowhere else."""
@@ -147,6 +155,19 @@ def _settled(attempt: Attempt, answer: Answer) -> Attempt:
 
     refused = tuple((record, told(verdict)) for record, verdict in attempt.refused)
     return Attempt(told(attempt.verdict), attempt.placed, refused)
+
+
+def _evicting(room: Room) -> str:
+    pods = sum(len(unit.records) for unit in room.victims)
+    if not room.places:
+        return f"preempting {pods} victims for some of its pods, though it does not fit yet"
+    whole = sum(1 for unit in room.victims if len(unit.records) > 1)
+    groups = f" ({_counted(whole, 'whole group')} among them)" if whole else ""
+    return f"found a placement for podgroup, preempting {pods} victims{groups}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _needed(members: Sequence[PodRecord]) -> tuple[int, ...]:

@@ -38,8 +38,6 @@ class GroupRecord:
     """A member has succeeded: the group is on its way to its end, and fewer than its minimum are no loss."""
     is_known_to_be_short: bool = False
     """That it fell below its minimum has been told."""
-    victims: dict[str, None] = field(default_factory=dict)
-    """Uids of the pods that are being evicted for it and have not gone yet."""
     is_disrupted: bool = False
     """It is marked as evicted as a whole, and does not run again yet."""
     awaits_volumes: bool = False
@@ -193,6 +191,8 @@ class GroupBook:
     def join(self, record: PodRecord, key: GroupKey) -> GroupRecord:
         group = self._get_or_make(key)
         group.members[record.ref.uid] = record
+        # The same key object for all members: looking it up compares no names.
+        record.group = group.key
         return group
 
     def leave(self, record: PodRecord, key: GroupKey) -> None:

@@ -22,6 +22,7 @@ from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.kept_room import RoomKeeper
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.ledger import Ledger
 from posse.engine.profile import Profile
 from posse.engine.services import Selector, selects
 from posse.model import coscheduling, volcano
@@ -45,6 +46,7 @@ class Intake:
         self.groups = GroupBook(gates)
         self.budgets = BudgetBook()
         self.nominations = Nominations(self.state)
+        self.ledger = Ledger()
         self.backlog = Backlog(backoff)
         self.room_keeper = RoomKeeper(self.state, self.groups, self.backlog)
         self.gatherings = Gatherings()
@@ -274,6 +276,7 @@ class Intake:
         if record is None:
             return
         self.nominations.drop(record)
+        self.ledger.release(uid)
         if record.node:
             self.state.release(record)
             # Somebody else may have taken the room, or the node may be gone: whom it was meant for looks again in any case.
@@ -286,11 +289,9 @@ class Intake:
 
     def _victim_gone(self, victim: PodRecord) -> None:
         """A pod looks again at once, a group when the last of its victims has gone."""
-        group = self.groups.get(victim.evicted_for) if isinstance(victim.evicted_for, GroupKey) else None
-        if group is not None:
-            group.victims.pop(victim.ref.uid, None)
-        if group is None or not group.victims:
-            self.backlog.wake(victim.evicted_for)
+        for preemptor in dict.fromkeys([victim.evicted_for, *self.ledger.gone(victim)]):
+            if not (isinstance(preemptor, GroupKey) and self.ledger.is_waiting(preemptor)):
+                self.backlog.wake(preemptor)
         self._wake_nominees(victim)
 
     def _wake_nominees(self, victim: PodRecord) -> None:
@@ -322,9 +323,7 @@ class Intake:
         """The victim stays; those it was to make room for try anew."""
         victim = self.pods.get(event.pod_uid)
         if victim is not None:
-            group = self.groups.get(victim.evicted_for) if isinstance(victim.evicted_for, GroupKey) else None
-            if group is not None:
-                group.victims.pop(victim.ref.uid, None)
+            self.ledger.gone(victim)
             # Behind a backoff, since what was refused once is likely to be refused again.
             self._refused_bindings[victim.evicted_for] = None
             self._wake_nominees(victim)

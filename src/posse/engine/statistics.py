@@ -41,6 +41,8 @@ class Statistics:
     groups_by_queue: Mapping[Queue, int]
     refused_pods: Mapping[tuple[str, str], int]
     """Waiting pods by the rule that refused them some node, and scheduler name. A pod counts for every such rule."""
+    preemptions: int
+    """Under way: pods and groups for which others were evicted and that have not started yet."""
 
 
 def statistics(known: Intake) -> Statistics:
@@ -60,6 +62,7 @@ def statistics(known: Intake) -> Statistics:
             for record in waiting
             for rule in dict.fromkeys(refusal.rule for refusal in record.refusals)
         ),
+        preemptions=len(known.ledger),
     )
 
 

@@ -25,6 +25,7 @@ _OF_GROUPS: Mapping[str, Gate] = {
     "compositePodGroupTemplates": Gate.COMPOSITE_POD_GROUP,
     "schedulingConstraints": Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
     "preemptionPolicy": Gate.POD_GROUP_PREEMPTION_POLICY,
+    "disruptionMode": Gate.WORKLOAD_AWARE_PREEMPTION,
     "desiredCount": Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT,
 }
 GATED_FIELDS: Mapping[Kind, Mapping[str, Gate]] = {

@@ -34,7 +34,7 @@ from posse.runtime.group_reports import (
     object_kind,
     warning_note,
 )
-from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, scheduled
+from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, preempting, scheduled
 from posse.runtime.skipping import skipping
 from posse.runtime.volume_carrier import bind_volumes
 from posse.runtime.witness import Round, Witness
@@ -95,11 +95,17 @@ class Carrier:
 
     async def _evict(self, evictions: Sequence[Evict]) -> list[EvictionFailed]:
         """The last victim goes last: when it is gone, so are the others."""
-        failures = list(await asyncio.gather(*(self._evict_pod(eviction) for eviction in evictions[:-1])))
-        failures += [await self._evict_pod(eviction) for eviction in evictions[-1:]]
+        leaving: list[Evict] = []
+        failures = list(
+            await asyncio.gather(*(self._evict_pod(eviction, leaving) for eviction in evictions[:-1]))
+        )
+        failures += [await self._evict_pod(eviction, leaving) for eviction in evictions[-1:]]
+        for preemptor in dict.fromkeys(eviction.preemptor for eviction in leaving):
+            self._recorder.record(preempting([one for one in leaving if one.preemptor == preemptor]))
         return [failure for failure in failures if failure is not None]
 
-    async def _evict_pod(self, eviction: Evict) -> EvictionFailed | None:
+    async def _evict_pod(self, eviction: Evict, leaving: list[Evict]) -> EvictionFailed | None:
+        """Who leaves because of it is added to the others."""
         victim = eviction.pod
         preemptor = "podgroup" if isinstance(eviction.preemptor, GroupRef) else "pod"
         message = (
@@ -114,6 +120,7 @@ class Carrier:
             # Somebody else was faster; the room is free all the same.
             return None if error.code in _GONE else EvictionFailed(victim.uid, str(error))
         self._recorder.record(preempted(eviction))
+        leaving.append(eviction)
         return None
 
     async def _bind(self, binds: Sequence[Bind]) -> tuple[list[BindRefused], set[GroupKey]]:

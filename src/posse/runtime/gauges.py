@@ -48,6 +48,12 @@ class Gauges(Collector):
             [(("nodes",), now.nodes), (("pods",), now.pods), (("assumed_pods",), now.assumed_pods)],
         )
         yield _gauge(
+            "posse_preemptions_under_way",
+            "Pods and pod groups that others were evicted for and that have not started yet.",
+            (),
+            [((), now.preemptions)],
+        )
+        yield _gauge(
             "kubernetes_feature_enabled",
             "Which feature gates are on.",
             ("name", "stage"),

@@ -119,6 +119,10 @@ class Metrics:
             "Searches for room that evictions could make for a pod group.",
             ("result",),
         )
+        self._cascades = self._counter(
+            "posse_preemption_cascades_total",
+            "Preemptions by pods and pod groups that were preempted themselves and had not started again.",
+        )
         self._group_victims = self._histogram(
             "scheduler_workload_preemption_victims", "Pods evicted to make room for a group.", VICTIM_BUCKETS
         )
@@ -177,6 +181,7 @@ class Metrics:
             self._group_preemptions.labels("success" if tried.victims else "failure").inc()
         else:
             self._preemptions.inc()
+        self._cascades.inc(int(tried.is_cascade))
         if tried.victims:
             (self._group_victims if is_group else self._victims).observe(len(tried.victims))
 

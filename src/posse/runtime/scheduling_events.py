@@ -1,8 +1,12 @@
-"""What the scheduler tells people in Kubernetes Events, word for word as kube-scheduler does."""
+"""What the scheduler tells people in Kubernetes Events, where kube-scheduler does word for word as it does."""
+
+from collections.abc import Sequence
 
 from posse.engine.decisions import Evict, GroupRef, Placement, PodRef, ReportPod
 from posse.runtime.event_recorder import Note, Subject
 from posse.runtime.group_reports import object_kind
+
+_MOST_NAMED = 3
 
 
 def scheduled(placement: Placement) -> Note:
@@ -28,6 +32,16 @@ def preempted(eviction: Evict) -> Note:
         text, related = f"Preempted by pod {preemptor.uid} on node {eviction.node}", _subject(preemptor)
     subject = _subject(eviction.pod)
     return Note(preemptor.scheduler_name, subject, "Preempted", text, "Preempting", related=related)
+
+
+def preempting(evictions: Sequence[Evict]) -> Note:
+    """Told to the one for whom all of these are evicted."""
+    preemptor, count = evictions[0].preemptor, len(evictions)
+    subject = _group_subject(preemptor) if isinstance(preemptor, GroupRef) else _subject(preemptor)
+    named = ", ".join(f"{one.pod.namespace}/{one.pod.name}" for one in evictions[:_MOST_NAMED])
+    rest = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
+    text = f"Preempting {count} {'pod' if count == 1 else 'pods'} of lower priority: {named}{rest}"
+    return Note(preemptor.scheduler_name, subject, "Preempting", text, "Preempting")
 
 
 def _group_subject(group: GroupRef) -> Subject:

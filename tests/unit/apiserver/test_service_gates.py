@@ -85,6 +85,7 @@ def test_generic_workload_off_pods_name_no_group(serving, pod, field, value):
 GROUP_FIELDS = {
     "parent": (Gate.COMPOSITE_POD_GROUP, "parentCompositePodGroupName", "parent"),
     "topology": (Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING, "schedulingConstraints", CONSTRAINTS),
+    "disruption": (Gate.WORKLOAD_AWARE_PREEMPTION, "disruptionMode", {"all": {}}),
     "policy": (Gate.POD_GROUP_PREEMPTION_POLICY, "preemptionPolicy", "PreemptLowerPriority"),
 }
 
@@ -129,6 +130,7 @@ def test_preemption_policy_off_priorities_are_resolved_all_the_same(serving):
     [
         (Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING, "schedulingConstraints", CONSTRAINTS),
         (Gate.POD_GROUP_PREEMPTION_POLICY, "preemptionPolicy", "Never"),
+        (Gate.WORKLOAD_AWARE_PREEMPTION, "disruptionMode", {"all": {}}),
     ],
 )
 def test_gate_off_template_field_dropped(serving, gate, field, value):

@@ -2,10 +2,15 @@
 
 import pytest
 
-from posse.engine.decisions import Form
+from posse.engine.decisions import Evict, Form
 from posse.engine.engine import EngineOptions
 from posse.model.feature_gates import ALL_GATES, NEEDS, Gate
-from posse.model.workload import SchedulingConstraints, TopologyConstraint
+from posse.model.workload import (
+    AllDisruptionMode,
+    DisruptionMode,
+    SchedulingConstraints,
+    TopologyConstraint,
+)
 from tests.builders import basic_group, gang, node, pod
 from tests.driving import Driver, binds, group_reports
 from tests.group_form_parts import describing, member, named
@@ -96,9 +101,70 @@ def test_desired_count_off_a_gang_waits_for_its_minimum_all_the_same():
     assert driven(gates, gang(minimum=2), pod("p1", cpu="1", group="g1")).bind() == {}
 
 
-@pytest.mark.parametrize(
-    "gate", [Gate.WORKLOAD_AWARE_PREEMPTION, Gate.DELAYED_PREEMPTION, Gate.WORKLOAD_WITH_JOB]
-)
-def test_gates_without_effect_change_no_decision(gate):
+ONE_BY_ONE = without(Gate.WORKLOAD_AWARE_PREEMPTION)
+AT_ONCE = ONE_BY_ONE - {Gate.DELAYED_PREEMPTION}
+
+
+def evicted(decisions):
+    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
+
+
+def urgent_gang(minimum, **description):
+    members = [pod(f"m{i}", group="g1", priority=9, **({"cpu": "1"} | description)) for i in range(minimum)]
+    return [gang(minimum=minimum, priority=9), *members]
+
+
+def whole_group(*names):
+    mode = DisruptionMode(all=AllDisruptionMode())
+    yield gang("low", minimum=1, priority=0, disruption_mode=mode)
+    yield from (pod(name, cpu="1", on="n1", group="low", priority=0) for name in names)
+
+
+def test_workload_aware_preemption_off_members_have_room_made_one_by_one():
+    lows = [pod("a", cpu="1", on="n1"), pod("b", cpu="1", on="n1")]
+    driver = driven(ONE_BY_ONE, *lows, *urgent_gang(2))
+    decisions = driver.decide()
+    assert evicted(decisions) == ["a", "b"]
+    driver.lose(*lows)
+    assert driver.bind() == {"m0": "n1", "m1": "n1"}
+
+
+def test_workload_aware_preemption_off_nobody_else_goes_while_the_first_victims_end():
+    lows = [pod("a", cpu="1", on="n1"), pod("b", cpu="1", on="n1")]
+    driver = driven(ONE_BY_ONE, *lows, pod("c", cpu="1", on="n2"), node("n2", cpu="1"), *urgent_gang(2))
+    assert len(evicted(driver.decide())) == 2
+    assert evicted(driver.decide(after=400)) == []
+
+
+def test_workload_aware_preemption_off_groups_that_go_as_one_do_so_no_more():
+    everybody = driven(ALL_GATES, *whole_group("a", "b"), *urgent_gang(1)).decide()
+    assert evicted(everybody) == ["a", "b"]
+    assert len(evicted(driven(ONE_BY_ONE, *whole_group("a", "b"), *urgent_gang(1)).decide())) == 1
+
+
+def test_delayed_preemption_nobody_is_evicted_for_a_gang_that_does_not_fit_even_so():
+    lows = [pod("a", cpu="1", on="n1"), pod("b", cpu="1", on="n1", priority=9)]
+    for gates in (ALL_GATES, ONE_BY_ONE, without(Gate.DELAYED_PREEMPTION)):
+        assert evicted(driven(gates, *lows, *urgent_gang(2)).decide()) == []
+
+
+def test_delayed_preemption_off_victims_go_though_the_gang_does_not_fit_even_so():
+    lows = [pod("a", cpu="1", on="n1"), pod("b", cpu="1", on="n1", priority=9)]
+    driver = driven(AT_ONCE, *lows, *urgent_gang(2))
+    decisions = driver.decide()
+    assert evicted(decisions) == ["a"]
+    ((_, _, _, message),) = group_reports(decisions)
+    assert message.endswith("preempting 1 victims for some of its pods, though it does not fit yet.")
+    driver.lose(lows[0])
+    assert evicted(driver.decide(after=400)) == []
+
+
+def test_workload_aware_preemption_off_equal_members_that_fit_nowhere_are_not_tried_again_and_again():
+    driver = driven(ONE_BY_ONE, pod("a", cpu="1", on="n1"), *urgent_gang(3, cpu="9"))
+    assert evicted(driver.decide()) == []
+
+
+def test_workload_with_job_off_changes_no_decision():
     objects = [gang(minimum=2), pod("p1", cpu="1", group="g1"), pod("p2", cpu="1", group="g1")]
-    assert driven(without(gate), *objects).decide() == driven(ALL_GATES, *objects).decide()
+    off = driven(without(Gate.WORKLOAD_WITH_JOB), *objects)
+    assert off.decide() == driven(ALL_GATES, *objects).decide()

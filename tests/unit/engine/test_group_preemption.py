@@ -3,14 +3,12 @@
 import pytest
 
 from posse.engine.decisions import Evict, MarkDisrupted
-from posse.engine.engine import EngineOptions
 from posse.engine.events import EvictionFailed
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
-from posse.model.feature_gates import ALL_GATES, Gate
 from posse.model.meta import LabelSelector, ObjectMeta
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import NAMESPACE, basic_group, changed, gang, node, nodes, pod, pods
@@ -138,12 +136,6 @@ def test_a_group_that_may_not_preempt_evicts_nobody_and_says_so(policy):
     assert "not eligible due to preemptionPolicy=Never" in group_reports(decisions)[0][3]
 
 
-def test_with_the_gate_off_groups_evict_nobody():
-    options = EngineOptions(gates=ALL_GATES - {Gate.WORKLOAD_AWARE_PREEMPTION})
-    driver = Driver(node("n1", cpu="1"), low("a", "n1"), urgent_gang(1), *urgent(1), options=options)
-    assert evicted(driver.decide()) == []
-
-
 def test_while_victims_are_ending_nobody_else_is_evicted():
     there = [low(f"a{i}", f"n{i}") for i in range(1, 5)]
     driver = Driver(*nodes(4, cpu="1"), *there, urgent_gang(), *urgent(2))
@@ -156,7 +148,25 @@ def test_while_victims_are_ending_nobody_else_is_evicted():
     assert placements(later) == {}
     much_later = driver.decide(after=310.0)
     assert evicted(much_later) == []
-    assert group_reports(much_later)[0][3].endswith("waiting for 1 pods on its nodes to terminate.")
+    told = group_reports(much_later)[0][3]
+    assert told.endswith("pod group preemption: preempting 2 pods; waiting for 1 to terminate.")
+
+
+def test_who_waits_for_whole_groups_to_end_is_told_how_many():
+    mode = DisruptionMode(all=AllDisruptionMode())
+    there = [low(f"a{i}", f"n{i}", group="low") for i in (1, 2)]
+    whole = gang("low", minimum=2, priority=0, disruption_mode=mode)
+    driver = Driver(*nodes(2, cpu="1"), whole, *there, urgent_gang(), *urgent(2))
+    assert group_reports(driver.decide())[-1][3].endswith("preempting 2 victims (1 whole group among them).")
+    driver.lose(there[0])
+    told = group_reports(driver.decide(after=310.0))[0][3]
+    assert told.endswith("preempting 1 group, 2 pods; waiting for 1 to terminate.")
+
+
+def test_who_waits_for_pods_that_others_ended_is_told_so():
+    ending = low("a", "n1", deleted="2026-01-01T00:00:00Z")
+    driver = Driver(node("n1", cpu="1"), ending, urgent_gang(1), *urgent(1))
+    assert group_reports(driver.decide())[0][3].endswith("waiting for 1 pod on its nodes to terminate.")
 
 
 def test_room_that_was_made_is_held_against_others():

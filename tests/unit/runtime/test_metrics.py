@@ -163,6 +163,22 @@ def test_preemption_by_a_group_is_counted_apart():
     assert watched.value("scheduler_workload_preemption_victims_sum") == 2
 
 
+def test_preemptions_under_way_and_those_by_victims_of_others_are_counted():
+    here = {"place": "here"}
+    low, middle = pod("low", cpu="1", on="n2"), pod("middle", cpu="1", on="n1", group="g1", priority=5)
+    watched = Watched(
+        node("n1", cpu="1", labels=here), node("n2", cpu="1"), gang(minimum=1, priority=5), middle, low
+    )
+    watched.driver.see(pod("high", cpu="1", priority=10, node_selector=here))
+    watched.decide()
+    assert watched.value("posse_preemptions_under_way") == 1
+    assert watched.value("posse_preemption_cascades_total") == 0
+    watched.driver.see(pod("again", cpu="1", group="g1", priority=5))
+    watched.decide()
+    assert watched.value("posse_preemptions_under_way") == 2
+    assert watched.value("posse_preemption_cascades_total") == 1
+
+
 def test_gauges_tell_how_things_stand_when_asked():
     watched = Watched(node(taints=[taint("dedicated")]), *pods(2), pod("orphan", group="nobody"))
     assert watched.value("scheduler_pending_pods", queue="active") == 2

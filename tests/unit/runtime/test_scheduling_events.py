@@ -1,4 +1,4 @@
-"""Events as the API server keeps them, word for word those of kube-scheduler."""
+"""Events as the API server keeps them, word for word those of kube-scheduler where it has any."""
 
 import asyncio
 
@@ -12,8 +12,8 @@ CLOCK_SECONDS = 1000.5
 SPEC = {"containers": [{"name": "main", "image": "pause"}]}
 
 
-def events_after(in_lab, decide, *names):
-    """Carry out what `decide` makes of the pods of these names and return the events about it."""
+def events_after(in_lab, decide, *names, most=1):
+    """Carry out what `decide` makes of the pods of these names and return the events about it, once there are so many."""
     kept = []
 
     async def scenario(lab):
@@ -23,7 +23,7 @@ def events_after(in_lab, decide, *names):
         writing = asyncio.create_task(recorder.run())
         decisions = decide(*pods)
         await carry_out(carrier, decisions)
-        await lab.until(lambda: lab.service.list(EVENT, "default").items)
+        await lab.until(lambda: len(lab.service.list(EVENT, "default").items) >= most)
         writing.cancel()
         kept.extend(lab.service.list(EVENT, "default").items)
 
@@ -80,11 +80,26 @@ def test_a_binding_that_the_api_refuses(in_lab):
 
 
 def test_preemption_names_the_pod_that_needs_the_room(in_lab):
-    (event,) = events_after(in_lab, lambda victim, urgent: [Evict(victim, urgent, "n1")], "p1", "urgent")
+    def evict(victim, urgent):
+        return [Evict(victim, urgent, "n1")]
+
+    events = events_after(in_lab, evict, "p1", "urgent", most=2)
+    (event,) = [one for one in events if one["reason"] == "Preempted"]
     uid = event["related"]["uid"]
     text = f"Preempted by pod {uid} on node n1"
     assert told(event) == ("Normal", "Preempted", "Preempting", text, "default-scheduler")
     assert (event["involvedObject"]["name"], event["related"]["name"]) == ("p1", "urgent")
+
+
+def test_who_needs_the_room_is_told_who_leaves(in_lab):
+    def all_for_one(urgent, *victims):
+        return [Evict(victim, urgent, "n1") for victim in victims]
+
+    events = events_after(in_lab, all_for_one, "urgent", "p1", "p2", "p3", "p4", "p5", most=6)
+    (event,) = [one for one in events if one["reason"] == "Preempting"]
+    text = "Preempting 5 pods of lower priority: default/p1, default/p2, default/p3 and 2 more"
+    assert told(event) == ("Normal", "Preempting", "Preempting", text, "default-scheduler")
+    assert event["involvedObject"]["name"] == "urgent"
 
 
 def test_a_victim_says_on_whose_behalf_it_has_to_go(in_lab):

@@ -1,0 +1,89 @@
+"""Preemptions under way: for whom, who has to leave, and who of them is still there.
+
+A claim lasts until its preemptor has started or is gone; the room itself is held by nominations. The ledger also knows who was
+evicted and has not started again since, so that one eviction which leads to the next can be told from one that does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from posse.engine.cluster_state import PodRecord
+from posse.engine.decisions import GroupKey
+from posse.model.pod import Pod
+
+_MOST_DISPLACED = 10_000
+"""Origins that are remembered; the oldest are forgotten first."""
+
+
+@dataclass(slots=True)
+class Claim:
+    victims: dict[str, None] = field(default_factory=dict)
+    """Uids of all pods that were evicted for it."""
+    groups: dict[GroupKey, None] = field(default_factory=dict)
+    """Which they belong to, where they do."""
+    left: dict[str, None] = field(default_factory=dict)
+    """Victims that have not gone yet."""
+
+
+class Ledger:
+    def __init__(self) -> None:
+        self._claims: dict[str | GroupKey, Claim] = {}
+        """By preemptor: the uid of a pod, or a group."""
+        self._waiting: dict[str, dict[str | GroupKey, None]] = {}
+        """Who waits for a victim to go, by its uid: one may make room for several."""
+        self._displaced: dict[str | GroupKey, None] = {}
+        """Groups, and controllers of pods, of which somebody was evicted and nobody has started since."""
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def get(self, preemptor: str | GroupKey) -> Claim | None:
+        return self._claims.get(preemptor)
+
+    def is_waiting(self, preemptor: str | GroupKey) -> bool:
+        """Whether somebody whose room it waits for has not gone yet."""
+        claim = self._claims.get(preemptor)
+        return claim is not None and bool(claim.left)
+
+    def claim(self, preemptor: PodRecord | GroupKey, victims: Sequence[PodRecord]) -> bool:
+        """Note who is evicted for whom; returns whether the preemptor was itself evicted and has not started since."""
+        key = preemptor if isinstance(preemptor, GroupKey) else preemptor.ref.uid
+        origin = preemptor if isinstance(preemptor, GroupKey) else origin_of(preemptor)
+        is_cascade = origin in self._displaced
+        claim = self._claims.setdefault(key, Claim())
+        for victim in victims:
+            claim.victims[victim.ref.uid] = claim.left[victim.ref.uid] = None
+            self._waiting.setdefault(victim.ref.uid, {})[key] = None
+            if victim.group is not None:
+                claim.groups[victim.group] = None
+            self._displaced[origin_of(victim)] = None
+        while len(self._displaced) > _MOST_DISPLACED:
+            del self._displaced[next(iter(self._displaced))]
+        return is_cascade
+
+    def gone(self, victim: PodRecord) -> list[str | GroupKey]:
+        """It has left, or will not leave after all; returns who waited for it."""
+        waiting = list(self._waiting.pop(victim.ref.uid, ()))
+        for preemptor in waiting:
+            del self._claims[preemptor].left[victim.ref.uid]
+        return waiting
+
+    def started(self, records: Sequence[PodRecord]) -> None:
+        """They have nodes: nothing more is made for them, and they are nobody's victims any more."""
+        for record in records:
+            self.release(record.group or record.ref.uid)
+            self._displaced.pop(origin_of(record), None)
+
+    def release(self, preemptor: str | GroupKey) -> None:
+        claim = self._claims.pop(preemptor, None)
+        for victim in claim.left if claim is not None else ():
+            del self._waiting[victim][preemptor]
+
+
+def origin_of(record: PodRecord) -> str | GroupKey:
+    """What a pod comes from, and what brings another like it when it is gone; itself if nothing does."""
+    return record.group or _controller(record.pod) or record.ref.uid
+
+
+def _controller(pod: Pod) -> str:
+    return next((owner.uid for owner in pod.metadata.owner_references if owner.controller), "")

@@ -1,0 +1,66 @@
+"""Room for a group made pod by pod: what is left if groups are not to be looked at as a whole (WorkloadAwarePreemption off).
+
+Each member that finds no node chooses victims for itself, the earlier ones being placed and their victims gone. Delayed,
+nobody is evicted unless enough members find a place that way; otherwise whoever was chosen goes, come of it what may.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.cluster_state import ClusterState
+from posse.engine.draft import Draft
+from posse.engine.group_pass import objection
+from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.candidates import Preemptor, Search
+from posse.engine.preemption.group_search import Room
+from posse.engine.preemption.preempt import preempt
+from posse.engine.preemption.units import Unit, by_importance
+from posse.engine.scene import Subject
+from posse.engine.search.fill import fill
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSearch:
+    state: ClusterState
+    groups: GroupBook
+    budgets: BudgetBook
+
+    def find(self, group: GroupRecord, *, is_delayed: bool) -> Room | None:
+        """Without places if some are evicted though the group does not fit even so.
+
+        Pods that choose for themselves do not meet in one domain, so a group that has to gets no room this way.
+        """
+        if group.topology_key:
+            return None
+        attached = group.attached_count
+        draft = Draft(self.state)
+        draft.remove([record for record in self.state.attached_records() if record.is_ending])
+        victims: list[Unit] = []
+        refused: dict[Subject, None] = {}
+        for record in group.unattached():
+            subject = self.state.subject(record)
+            if subject in refused or fill(self.state, draft, subject, [record]):
+                continue
+            chosen = self._make_room(draft, Preemptor(record, subject, group.priority))
+            victims += chosen
+            if not chosen:
+                # Its equals would fare no better.
+                refused[subject] = None
+        places = tuple((record, record.node) for record in draft.placed())
+        starts = bool(places) and attached + len(places) >= group.minimum
+        starts = starts and not objection(self.state, group)
+        draft.roll_back()
+        if not starts and (is_delayed or not victims):
+            return None
+        return Room(tuple(sorted(victims, key=by_importance)), places if starts else ())
+
+    def _make_room(self, draft: Draft, preemptor: Preemptor) -> tuple[Unit, ...]:
+        """Who leaves so that the pod can be placed, which it then is; nobody if nothing helps."""
+        chosen = preempt(Search(self.state, self.groups, self.budgets, preemptor)).chosen
+        if chosen is None:
+            return ()
+        draft.remove([record for unit in chosen.victims for record in unit.records])
+        draft.place([preemptor.record], np.array([self.state.nodes.row_of[chosen.node]]))
+        return chosen.victims

@@ -1,0 +1,155 @@
+"""Preemptions under way: a claim lasts until its preemptor has started or is gone, and cascades are told."""
+
+from posse.engine.decisions import Evict
+from posse.engine.events import EvictionFailed
+from posse.model.meta import OwnerReference
+from tests.builders import changed, gang, gated, node, nodes, pod, pods
+from tests.driving import Driver
+
+HIGH, MIDDLE = 100, 50
+HERE = {"place": "here"}
+
+
+def claims(driver):
+    return {
+        key: (sorted(claim.victims), sorted(claim.left))
+        for key, claim in driver.engine._known.ledger._claims.items()
+    }
+
+
+def evicted(decisions):
+    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
+
+
+def cascades(driver):
+    return [tried.is_cascade for tried in driver.engine.tried() if tried.victims]
+
+
+def low(name, on, **description):
+    return pod(name, on=on, **({"cpu": "1", "priority": 0} | description))
+
+
+def owned(made, controller):
+    owner = OwnerReference(kind="ReplicaSet", name=controller, uid=controller, controller=True)
+    return changed(made, metadata={"owner_references": (owner,)})
+
+
+def test_a_claim_of_a_pod_ends_when_it_starts():
+    victim = low("a", "n1")
+    driver = Driver(node("n1", cpu="1"), victim, pod("urgent", cpu="1", priority=HIGH))
+    driver.decide()
+    assert claims(driver) == {"uid-urgent": (["uid-a"], ["uid-a"])}
+    assert driver.engine.statistics().preemptions == 1
+    driver.lose(victim)
+    assert driver.bind() == {"urgent": "n1"}
+    assert claims(driver) == {}
+
+
+def test_a_claim_ends_when_the_preemptor_is_gone_and_others_may_have_the_room():
+    victim, urgent = low("a", "n1"), pod("urgent", cpu="1", priority=HIGH)
+    driver = Driver(node("n1", cpu="1"), victim, urgent)
+    driver.decide()
+    driver.lose(urgent, victim)
+    driver.see(low("b", ""))
+    assert driver.bind() == {"b": "n1"}
+    assert claims(driver) == {}
+
+
+def test_a_claim_of_a_group_counts_who_is_left_and_ends_when_it_starts():
+    there = [low("a", "n1"), low("b", "n2")]
+    driver = Driver(
+        *nodes(2, cpu="1"), *there, gang(priority=HIGH), *pods(2, cpu="1", group="g1", priority=HIGH)
+    )
+    driver.decide()
+    driver.lose(there[0])
+    ((_, (victims, left)),) = claims(driver).items()
+    assert (victims, left) == (["uid-a", "uid-b"], ["uid-b"])
+    driver.lose(there[1])
+    assert sorted(driver.bind()) == ["p1", "p2"]
+    assert claims(driver) == {}
+
+
+def test_a_group_without_members_or_object_claims_nothing():
+    members = pods(2, cpu="1", group="g1", priority=HIGH)
+    there = [low("a", "n1"), low("b", "n2")]
+    whole = gang(priority=HIGH)
+    for gone in (members, [whole]):
+        driver = Driver(*nodes(2, cpu="1"), *there, whole, *members)
+        driver.decide()
+        driver.lose(*gone, *there)
+        driver.see(*pods(2, first=5, cpu="1", priority=0))
+        assert sorted(driver.bind()) == ["p5", "p6"]
+        assert claims(driver) == {}
+
+
+def test_a_group_whose_member_is_gated_meanwhile_gives_the_room_back():
+    members = pods(2, cpu="1", group="g1", priority=HIGH)
+    there = [low("a", "n1"), low("b", "n2")]
+    driver = Driver(*nodes(2, cpu="1"), *there, gang(priority=HIGH), *members)
+    driver.decide()
+    driver.see(changed(members[0], spec={"scheduling_gates": gated("later")}))
+    driver.lose(*there)
+    driver.see(*pods(2, first=5, cpu="1", priority=0))
+    assert sorted(driver.bind()) == ["p5", "p6"]
+
+
+def test_a_group_that_lost_a_member_keeps_the_room_until_it_is_made_anew():
+    members = pods(2, cpu="1", group="g1", priority=HIGH)
+    there = [low("a", "n1"), low("b", "n2")]
+    driver = Driver(*nodes(2, cpu="1"), *there, gang(priority=HIGH), *members)
+    driver.decide()
+    nodes_of = {record.ref.name: record.nominated for record in driver.engine._known.pods.values()}
+    driver.lose(members[0], *there)
+    driver.see(low("sneaky", ""), low("sneakier", ""))
+    assert list(driver.bind().values()) == [nodes_of["p1"]]
+    driver.see(pod("p3", cpu="1", group="g1", priority=HIGH))
+    assert len(evicted(driver.decide())) == 1
+
+
+def test_an_eviction_that_failed_is_waited_for_no_more():
+    driver = Driver(
+        node("n1", cpu="1"),
+        low("a", "n1"),
+        gang(minimum=1, priority=HIGH),
+        pod("p1", cpu="1", group="g1", priority=HIGH),
+    )
+    driver.decide()
+    driver.engine.absorb(EvictionFailed("uid-a", "refused"))
+    assert [left for _, left in claims(driver).values()] == [[]]
+
+
+def test_who_was_evicted_and_evicts_others_makes_a_cascade():
+    """Told by the controller, since what comes back is another pod."""
+    middle = owned(low("middle", "n1", priority=MIDDLE), "web")
+    driver = Driver(node("n1", cpu="1", labels=HERE), node("n2", cpu="1"), middle, low("small", "n2"))
+    driver.see(pod("urgent", cpu="1", priority=HIGH, node_selector=HERE))
+    assert evicted(driver.decide()) == ["middle"]
+    assert cascades(driver) == [False]
+    driver.lose(middle)
+    assert driver.bind() == {"urgent": "n1"}
+    driver.see(owned(low("middle-2", "", priority=MIDDLE), "web"))
+    assert evicted(driver.decide()) == ["small"]
+    assert cascades(driver) == [True]
+
+
+def test_groups_that_cascade_are_told_until_they_run_again():
+    big = gang("big", minimum=1, priority=MIDDLE)
+    first = low("big-1", "n1", priority=MIDDLE, group="big")
+    small = low("small", "n2", cpu="2")
+    driver = Driver(node("n1", cpu="1"), node("n2", cpu="2"), big, first, small)
+    driver.decide()
+    driver.see(
+        pod("urgent", cpu="1", priority=HIGH, node_selector={"a": "b"}),
+        node("n1", cpu="1", labels={"a": "b"}),
+    )
+    assert evicted(driver.decide()) == ["big-1"]
+    assert cascades(driver) == [False]
+    driver.lose(first)
+    driver.bind()
+    second = pod("big-2", cpu="1", group="big", priority=MIDDLE)
+    driver.see(second)
+    assert evicted(driver.decide()) == ["small"]
+    assert cascades(driver) == [True]
+    driver.lose(small)
+    assert driver.bind() == {"big-2": "n2"}
+    assert claims(driver) == {}
