@@ -19,6 +19,7 @@ from posse.engine.explaining import Explanation, PodExplanation, explain, explai
 from posse.engine.group_trial import GroupTrials
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
+from posse.engine.overcommitment import Overcommitted, overcommitted
 from posse.engine.overview import Overview, overview
 from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_trial import PodTrials, Trial
@@ -135,6 +136,9 @@ class Engine:
 
     def statistics(self) -> Statistics:
         return statistics(self._known)
+
+    def overcommitted(self) -> list[Overcommitted]:
+        return overcommitted(self._known.state.nodes)
 
     def take_plugin_faults(self) -> list[str]:
         """What plugins did wrong since the last time; the same thing is told once."""

@@ -8,6 +8,7 @@ from enum import Enum
 from posse.engine.backlog import Place
 from posse.engine.cluster_state import PodRecord
 from posse.engine.intake import Intake
+from posse.engine.overcommitment import overcommitted
 
 
 class Queue(Enum):
@@ -39,6 +40,8 @@ class Statistics:
     pods_by_queue: Mapping[Queue, int]
     single_pods_by_queue: Mapping[Queue, int]
     groups_by_queue: Mapping[Queue, int]
+    overcommitted_nodes: int
+    """Of which more is requested than they have."""
     refused_pods: Mapping[tuple[str, str], int]
     """Waiting pods by the rule that refused them some node, and scheduler name. A pod counts for every such rule."""
     preemptions: int
@@ -57,6 +60,7 @@ def statistics(known: Intake) -> Statistics:
         pods_by_queue=Counter(queue for _, queue in queues),
         single_pods_by_queue=Counter(queue for record, queue in queues if record.group is None),
         groups_by_queue=Counter(group_queues.values()),
+        overcommitted_nodes=len({each.node for each in overcommitted(known.state.nodes)}),
         refused_pods=Counter(
             (rule, record.ref.scheduler_name)
             for record in waiting

@@ -38,12 +38,13 @@ class Subject(NamedTuple):
     uid: str
 
     def reference(self) -> Json:
+        place = {"namespace": self.namespace} if self.namespace else {}
         return {
             "apiVersion": self.api_version,
             "kind": self.kind,
-            "namespace": self.namespace,
             "name": self.name,
             "uid": self.uid,
+            **place,
         }
 
 
@@ -95,7 +96,8 @@ class EventRecorder:
         event: Json = {
             "metadata": {
                 "name": f"{note.subject.name}.{int(now * 1e6):x}{next(self._numbers) % 0x1000:03x}",
-                "namespace": note.subject.namespace,
+                # Events about what is in no namespace are kept in this one.
+                "namespace": note.subject.namespace or "default",
             },
             "involvedObject": note.subject.reference(),
             "reason": note.reason,

@@ -54,6 +54,12 @@ class Gauges(Collector):
             [((), now.preemptions)],
         )
         yield _gauge(
+            "posse_overcommitted_nodes",
+            "Nodes of which more is requested than they have.",
+            (),
+            [((), now.overcommitted_nodes)],
+        )
+        yield _gauge(
             "kubernetes_feature_enabled",
             "Which feature gates are on.",
             ("name", "stage"),

@@ -1,7 +1,7 @@
 """Runs the engine against a cluster: what followers see goes in, what the engine decides is carried out.
 
 Deciding and carrying out overlap: the engine counts on its own decisions, so it goes on while bindings are written.
-What the API refuses comes back as an event. The queue between the two is bounded; a slow API slows the engine down.
+What the API refuses comes back as an event.
 """
 
 import asyncio
@@ -17,19 +17,17 @@ from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
 from posse.runtime.carrier import Carrier
 from posse.runtime.decision_log import DecisionLog
+from posse.runtime.delivery import Delivery
 from posse.runtime.event_recorder import EventRecorder
 from posse.runtime.exact_search import ExactSearch
 from posse.runtime.followed_kinds import FOLLOWED_KINDS
 from posse.runtime.following import StructFollower, attend
 from posse.runtime.metrics import Metrics
+from posse.runtime.overcommitment import OvercommitmentReports
 from posse.runtime.witness import Round, Witnesses
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
-
-_MOST_ROUNDS_AHEAD = 8
-_REPORT_AGAIN_SECONDS = 1.0
-"""After a report that the API server could not take just then."""
 
 
 class SchedulerLoop:
@@ -45,9 +43,9 @@ class SchedulerLoop:
         self._recorder = EventRecorder(transport, clock)
         self.metrics = Metrics(engine.statistics, clock, engine.gates)
         self._witness = Witnesses(self.metrics, DecisionLog(clock))
-        self._carrier = Carrier(transport, self._recorder, self._witness, clock)
+        self._delivery = Delivery(Carrier(transport, self._recorder, self._witness, clock), self._absorb)
         self._exact_search = ExactSearch()
-        self._rounds: asyncio.Queue[Round] = asyncio.Queue(_MOST_ROUNDS_AHEAD)
+        self._overcommitment = OvercommitmentReports(engine.overcommitted, self._recorder)
         self._something_happened = asyncio.Event()
         self._followers = [self._follower(transport, kind, struct) for kind, struct in kinds]
         self.knows_all = asyncio.Event()
@@ -67,14 +65,22 @@ class SchedulerLoop:
                 await may_begin.wait()
             await self._decide()
 
-        await attend(self._followers, self._recorder.run, self._carry_out, decide, self._await_answers)
+        await attend(
+            self._followers,
+            self._recorder.run,
+            self._delivery.act,
+            self._delivery.tell,
+            decide,
+            self._await_answers,
+            self._overcommitment.run,
+        )
 
     async def finish(self) -> None:
         """Decide nothing more, and return when everything that was decided is carried out and told."""
         self._is_stopping = True
         self._something_happened.set()
         await self._has_stopped_deciding.wait()
-        await self._rounds.join()
+        await self._delivery.finish()
         await self._recorder.flush()
 
     async def _decide(self) -> None:
@@ -89,7 +95,7 @@ class SchedulerLoop:
                 if isinstance(decision, Solve):
                     self._exact_search.put(decision)
             if done.decisions:
-                await self._rounds.put(done)
+                await self._delivery.put(done)
             if self._engine.has_work:
                 await asyncio.sleep(0)
             else:
@@ -108,17 +114,6 @@ class SchedulerLoop:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 await self._something_happened.wait()
-
-    async def _carry_out(self) -> None:
-        while True:
-            done = await self._rounds.get()
-            refusals = await self._carrier.act(done)
-            for refusal in refusals:
-                log.warning("refused: %s", refusal)
-                self._absorb(refusal)
-            for lost in await self._carrier.report(done, refusals):
-                asyncio.get_running_loop().call_later(_REPORT_AGAIN_SECONDS, self._absorb, lost)
-            self._rounds.task_done()
 
     async def _await_answers(self) -> None:
         async with contextlib.aclosing(self._exact_search.answers()) as answers:

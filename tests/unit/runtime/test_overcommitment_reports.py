@@ -1,0 +1,44 @@
+import asyncio
+import time
+
+from posse.engine.overcommitment import Overcommitted
+from posse.kinds.registry import EVENT
+from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.overcommitment import OvercommitmentReports
+
+OVER = Overcommitted("n1", "cpu", 5000, 4000)
+
+
+class Recorder:
+    def __init__(self):
+        self.notes = []
+
+    def record(self, note):
+        self.notes.append(note)
+
+
+def test_a_node_is_told_of_once_and_again_when_it_comes_back(caplog):
+    found, recorder = [OVER], Recorder()
+    reports = OvercommitmentReports(lambda: found, recorder)
+    reports.tell()
+    reports.tell()
+    assert len(recorder.notes) == 1
+    assert "node n1 is overcommitted: its pods request 5000 of cpu, and it has 4000" in caplog.text
+    found.clear()
+    reports.tell()
+    found.append(OVER)
+    reports.tell()
+    assert len(recorder.notes) == 2
+
+
+def test_the_event_is_where_events_about_nodes_are_looked_for(in_lab):
+    async def background(lab):
+        recorder = EventRecorder(lab.transport, time.time)
+        await asyncio.gather(recorder.run(), OvercommitmentReports(lambda: [OVER], recorder).run())
+
+    async def scenario(lab):
+        (event,) = await lab.until(lambda: lab.service.list(EVENT, "default").items)
+        assert event["involvedObject"] == {"apiVersion": "v1", "kind": "Node", "name": "n1", "uid": "n1"}
+        assert (event["type"], event["reason"]) == ("Warning", "Overcommitted")
+
+    in_lab(scenario, background)
