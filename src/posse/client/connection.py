@@ -11,13 +11,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 import msgspec
 from yarl import URL
 
+from posse.client.answers import Answer, AnswerBroken
 from posse.client.credentials import Access, Credentials, CredentialsError
+from posse.client.wires import Wires, keep_alive
 from posse.kinds.errors import UNAUTHORIZED, ApiError
 from posse.version import VERSION
 
@@ -31,8 +33,8 @@ CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 _FIRST_REFUSAL = 400
 _USUAL_PATIENCE = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=CONNECT_SECONDS)
-# A peer that is gone without a word is noticed after about half a minute.
-_KEEPALIVE = {socket.TCP_KEEPIDLE: 15, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
+# Compressing costs both sides more than sending.
+_HEADERS = {"User-Agent": f"posse/{VERSION}", "Accept": JSON, "Accept-Encoding": "identity"}
 
 
 class Refused(ApiError):  # noqa: N818 - it names what happened
@@ -51,6 +53,10 @@ class Call:
     body: bytes | None = None
     content_type: str = JSON
 
+    @property
+    def target(self) -> str:
+        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
 
 class Connection:
     """`open`, then use it, then `close`."""
@@ -59,61 +65,69 @@ class Connection:
         self._credentials = credentials
         self._renewing = asyncio.Lock()
         self._session: aiohttp.ClientSession
-        self._access: Access
 
     async def open(self) -> None:
         """CredentialsError: there is no way to try."""
-        self._access = await self._credentials.load()
+        self._use(await self._credentials.load())
         connector = aiohttp.TCPConnector(limit=0, socket_factory=_socket)
-        self._session = aiohttp.ClientSession(
-            connector=connector,
-            # Compressing costs both sides more than sending.
-            headers={"User-Agent": f"posse/{VERSION}", "Accept": JSON, "Accept-Encoding": "identity"},
-            trust_env=True,
-        )
+        self._session = aiohttp.ClientSession(connector=connector)
 
     async def close(self) -> None:
+        self._wires.close()
         await self._session.close()
 
     async def ask(self, call: Call) -> bytes:
-        async with self._answer(call, _USUAL_PATIENCE) as response:
-            return await response.read()
+        access = self._access
+        try:
+            answer = await self._exchange(call)
+            if answer.status == UNAUTHORIZED:
+                await self._renew(access)
+                answer = await self._exchange(call)
+        except (OSError, TimeoutError, AnswerBroken, aiohttp.ClientError) as error:
+            raise _unreachable(access, error) from error
+        if answer.status >= _FIRST_REFUSAL:
+            raise _refusal(answer)
+        return answer.body
 
     @asynccontextmanager
     async def stream(self, call: Call, quiet_seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
-        """An answer that goes on; when nothing came for so long, it is given up."""
+        """An answer that goes on; when nothing came for so long, it is given up. So it is when it breaks off."""
         patience = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=quiet_seconds)
-        async with self._answer(call, patience) as response:
-            yield response.content
-
-    @asynccontextmanager
-    async def _answer(
-        self, call: Call, patience: aiohttp.ClientTimeout
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Errors while the answer is read inside the block count as no answer."""
         access = self._access
         try:
-            response = await self._send(call, access, patience)
+            response = await self._request(call, patience)
             if response.status == UNAUTHORIZED:
                 response.release()
-                response = await self._send(call, await self._renewed(access), patience)
+                await self._renew(access)
+                response = await self._request(call, patience)
             async with response:
                 if response.status >= _FIRST_REFUSAL:
-                    raise _refusal(response, await response.read())
-                yield response
+                    raise _refusal(await _read(response))
+                yield response.content
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _unreachable(access, error) from error
 
-    async def _send(
-        self, call: Call, access: Access, patience: aiohttp.ClientTimeout
-    ) -> aiohttp.ClientResponse:
-        query = f"?{urlencode(call.query)}" if call.query else ""
-        headers = {"Authorization": access.authorization} if access.authorization else {}
+    async def _exchange(self, call: Call) -> Answer:
+        if self._access.proxy is None:
+            return await self._wires.exchange(self._encoded(call))
+        async with await self._request(call, _USUAL_PATIENCE) as response:
+            return await _read(response)
+
+    def _encoded(self, call: Call) -> bytes:
+        body = call.body or b""
+        lines = f"{call.method} {self._prefix}{call.target} HTTP/1.1\r\n{self._head}"
+        if call.body is not None:
+            lines += f"Content-Type: {call.content_type}\r\n"
+        return f"{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+    async def _request(self, call: Call, patience: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+        access = self._access
+        headers = _headers(access)
         if call.body is not None:
             headers["Content-Type"] = call.content_type
         return await self._session.request(
             call.method,
-            URL(access.server + call.path + query, encoded=True),
+            URL(access.server + call.target, encoded=True),
             data=call.body,
             headers=headers,
             ssl=True if access.tls is None else access.tls,
@@ -122,24 +136,40 @@ class Connection:
             timeout=patience,
         )
 
-    async def _renewed(self, used: Access) -> Access:
+    async def _renew(self, used: Access) -> None:
         """Of many requests that are refused at once, one reads the credentials."""
         async with self._renewing:
-            if self._access is used:
-                try:
-                    self._access = await self._credentials.load()
-                except CredentialsError as error:
-                    raise ApiError(UNAUTHORIZED, "Unauthorized", str(error)) from error
-                log.info("the API server did not know us any more; credentials read anew")
-            return self._access
+            if self._access is not used:
+                return
+            try:
+                access = await self._credentials.load()
+            except CredentialsError as error:
+                raise ApiError(UNAUTHORIZED, "Unauthorized", str(error)) from error
+            self._wires.close()
+            self._use(access)
+            log.info("the API server did not know us any more; credentials read anew")
+
+    def _use(self, access: Access) -> None:
+        self._access = access
+        self._wires = Wires(access, CONNECT_SECONDS, ANSWER_SECONDS)
+        address = urlsplit(access.server)
+        self._prefix = address.path.rstrip("/")
+        headers = {"Host": address.netloc, **_headers(access)}
+        self._head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+
+
+def _headers(access: Access) -> dict[str, str]:
+    return _HEADERS | ({"Authorization": access.authorization} if access.authorization else {})
+
+
+async def _read(response: aiohttp.ClientResponse) -> Answer:
+    return Answer(response.status, await response.read(), response.headers.get("Retry-After", ""))
 
 
 def _socket(address: tuple[Any, ...]) -> socket.socket:
     family, kind, protocol = address[:3]
     made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in _KEEPALIVE.items():
-        made.setsockopt(socket.IPPROTO_TCP, option, value)
+    keep_alive(made)
     return made
 
 
@@ -148,23 +178,19 @@ def _unreachable(access: Access, error: Exception) -> ApiError:
     return ApiError(SERVICE_UNAVAILABLE, UNREACHABLE, f"cannot talk to {access.server}: {why}")
 
 
-def _refusal(response: aiohttp.ClientResponse, answer: bytes) -> Refused:
+def _refusal(answer: Answer) -> Refused:
     """Servers and what stands before them do not always answer with a Status."""
     try:
-        status = msgspec.json.decode(answer)
+        status = msgspec.json.decode(answer.body)
     except msgspec.DecodeError:
         status = None
     if not isinstance(status, dict):
-        status = {"reason": response.reason or "", "message": answer[:300].decode(errors="replace")}
+        status = {"message": answer.body[:300].decode(errors="replace")}
     refused = Refused(
-        response.status,
+        answer.status,
         str(status.get("reason") or ""),
         str(status.get("message") or ""),
         status.get("details"),
     )
-    refused.retry_after = _seconds(response.headers.get("Retry-After", ""))
+    refused.retry_after = float(answer.retry_after) if answer.retry_after.isdigit() else 0.0
     return refused
-
-
-def _seconds(text: str) -> float:
-    return float(text) if text.isdigit() else 0.0

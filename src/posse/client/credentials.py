@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import yaml
 
@@ -116,8 +118,16 @@ def _access(found: Any) -> Access:
         authorization=str(found.api_key.get("BearerToken", "")).strip(),
         tls=_tls(found) if server.startswith("https://") else None,
         tls_name=found.tls_server_name,
-        proxy=found.proxy,
+        proxy=found.proxy or _usual_proxy(server),
     )
+
+
+def _usual_proxy(server: str) -> str | None:
+    """What $HTTPS_PROXY and its kin say about this server. Asked here once, because asking is slow."""
+    address = urlsplit(server)
+    if proxy_bypass(address.hostname or ""):
+        return None
+    return getproxies().get(address.scheme)
 
 
 def _tls(found: Any) -> ssl.SSLContext:

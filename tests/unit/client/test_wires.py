@@ -1,0 +1,116 @@
+import asyncio
+
+import pytest
+
+from posse.client.answers import AnswerBroken
+from posse.client.credentials import Access
+from posse.client.wires import Wires
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+YES = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"
+
+
+def served(scenario, *answers, seconds=5.0):
+    """Run `scenario(wires, connections)` with a server that gives each request the next answer; None: closes instead."""
+    connections = []
+    left = list(answers)
+
+    async def serve(reader, writer):
+        connections.append(writer)
+        try:
+            while await reader.readuntil(b"\r\n\r\n"):
+                answer = left.pop(0) if left else YES
+                if answer is None:
+                    break
+                writer.write(answer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def main():
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        wires = Wires(Access(f"http://127.0.0.1:{port}", "", None, None, None), 1.0, seconds)
+        try:
+            return await scenario(wires, connections)
+        finally:
+            wires.close()
+            server.close()
+
+    return asyncio.run(main())
+
+
+def test_a_connection_is_kept_for_the_next_request():
+    async def scenario(wires, connections):
+        bodies = [(await wires.exchange(REQUEST)).body for _ in range(5)]
+        return bodies, len(connections)
+
+    assert served(scenario) == ([b"yes"] * 5, 1)
+
+
+def test_requests_at_once_each_have_a_connection():
+    async def scenario(wires, connections):
+        await asyncio.gather(*(wires.exchange(REQUEST) for _ in range(4)))
+        await asyncio.gather(*(wires.exchange(REQUEST) for _ in range(4)))
+        return len(connections)
+
+    assert served(scenario) == 4
+
+
+def test_a_server_that_says_goodbye_is_not_asked_on_that_connection_again():
+    async def scenario(wires, connections):
+        await wires.exchange(REQUEST)
+        await wires.exchange(REQUEST)
+        return len(connections)
+
+    goodbye = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    assert served(scenario, goodbye) == 2
+
+
+def test_a_connection_that_ended_meanwhile_is_left_out():
+    async def scenario(wires, connections):
+        await wires.exchange(REQUEST)
+        connections[0].close()
+        await asyncio.sleep(0.05)
+        return (await wires.exchange(REQUEST)).body, len(connections)
+
+    assert served(scenario) == (b"yes", 2)
+
+
+def test_a_server_that_hangs_up_has_not_answered():
+    async def scenario(wires, connections):
+        await wires.exchange(REQUEST)
+
+    with pytest.raises((AnswerBroken, OSError)):
+        served(scenario, None)
+
+
+def test_nonsense_is_no_answer_and_ends_the_connection():
+    async def scenario(wires, connections):
+        with pytest.raises(AnswerBroken):
+            await wires.exchange(REQUEST)
+        await wires.exchange(REQUEST)
+        return len(connections)
+
+    assert served(scenario, b"nonsense\r\n\r\n") == 2
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_another():
+    async def scenario(wires, connections):
+        with pytest.raises(TimeoutError):
+            await wires.exchange(REQUEST)
+        connections[0].write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate")
+        return (await wires.exchange(REQUEST)).body
+
+    assert served(scenario, b"HTTP/1.1 ", seconds=0.1) == b"yes"
+
+
+def test_what_nobody_asked_for_ends_the_connection():
+    async def scenario(wires, connections):
+        await wires.exchange(REQUEST)
+        connections[0].write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwhat")
+        await asyncio.sleep(0.05)
+        return (await wires.exchange(REQUEST)).body, len(connections)
+
+    assert served(scenario) == (b"yes", 2)
