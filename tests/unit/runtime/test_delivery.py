@@ -1,0 +1,124 @@
+import asyncio
+
+from posse.engine.decisions import Bind, Placement, PodRef, ReportPod
+from posse.engine.events import BindRefused, ReportFailed
+from posse.runtime import delivery
+from posse.runtime.delivery import Delivery
+from posse.runtime.witness import Round
+
+
+def pod(name):
+    return PodRef("default", name, f"uid-{name}")
+
+
+def binding(*names):
+    return Round(0.0, 0.0, [Bind(tuple(Placement(pod(name), "n1") for name in names))], ())
+
+
+def telling(name):
+    return Round(0.0, 0.0, [ReportPod(pod(name), "Unschedulable", "no room")], ())
+
+
+class ScriptedCarrier:
+    """Notes what it is asked to do; telling takes until it is allowed."""
+
+    def __init__(self, refusals=(), lost=()):
+        self.log = []
+        self.acting = 0
+        self.most_at_once = 0
+        self.may_tell = asyncio.Event()
+        self.refusals, self.lost = refusals, lost
+
+    async def act(self, done):
+        self.acting += 1
+        self.most_at_once = max(self.most_at_once, self.acting)
+        await asyncio.sleep(0)
+        self.acting -= 1
+        self.log.append(("acted", _name(done)))
+        return list(self.refusals)
+
+    async def report(self, done, refusals):
+        await self.may_tell.wait()
+        self.log.append(("told", _name(done)))
+        return list(self.lost)
+
+
+def _name(done):
+    (decision,) = done.decisions
+    return decision.placements[0].pod.name if isinstance(decision, Bind) else decision.pod.name
+
+
+def delivered(scenario, **script):
+    async def main():
+        carrier, absorbed = ScriptedCarrier(**script), []
+        parts = Delivery(carrier, absorbed.append)
+        tasks = [asyncio.create_task(parts.act()), asyncio.create_task(parts.tell())]
+        async with asyncio.timeout(5):
+            await scenario(parts, carrier)
+        for task in tasks:
+            task.cancel()
+        return carrier, absorbed
+
+    return asyncio.run(main())
+
+
+async def settled():
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_rounds_that_wait_are_acted_upon_together_and_told_in_order():
+    async def scenario(parts, carrier):
+        for name in "abc":
+            await parts.put(binding(name))
+        carrier.may_tell.set()
+        await parts.finish()
+
+    carrier, _ = delivered(scenario)
+    assert carrier.most_at_once == 3
+    assert [entry for entry in carrier.log if entry[0] == "told"] == [
+        ("told", "a"),
+        ("told", "b"),
+        ("told", "c"),
+    ]
+
+
+def test_acting_does_not_wait_for_telling():
+    async def scenario(parts, carrier):
+        await parts.put(telling("a"))
+        await settled()
+        await parts.put(binding("b"))
+        await settled()
+        assert carrier.log == [("acted", "a"), ("acted", "b")]
+        carrier.may_tell.set()
+        await parts.finish()
+
+    delivered(scenario)
+
+
+def test_a_pod_is_bound_after_it_was_told_that_it_waits():
+    async def scenario(parts, carrier):
+        await parts.put(telling("a"))
+        await settled()
+        await parts.put(binding("a"))
+        await settled()
+        assert carrier.log == [("acted", "a")]
+        carrier.may_tell.set()
+        await parts.finish()
+        assert carrier.log == [("acted", "a"), ("told", "a"), ("acted", "a"), ("told", "a")]
+
+    delivered(scenario)
+
+
+def test_refusals_and_what_was_lost_come_back(monkeypatch):
+    monkeypatch.setattr(delivery, "_REPORT_AGAIN_SECONDS", 0.0)
+
+    async def scenario(parts, carrier):
+        carrier.may_tell.set()
+        await parts.put(binding("a"))
+        await parts.finish()
+        await asyncio.sleep(0.01)
+
+    refusal, lost = BindRefused("uid-a", "n1", "no"), ReportFailed("uid-a")
+    _, absorbed = delivered(scenario, refusals=[refusal], lost=[lost])
+    assert absorbed == [refusal, lost]
