@@ -60,7 +60,7 @@ def statistics(known: Intake) -> Statistics:
         pods_by_queue=Counter(queue for _, queue in queues),
         single_pods_by_queue=Counter(queue for record, queue in queues if record.group is None),
         groups_by_queue=Counter(group_queues.values()),
-        overcommitted_nodes=len({each.node for each in overcommitted(known.state.nodes)}),
+        overcommitted_nodes=len({each.node: None for each in overcommitted(known.state.nodes)}),
         refused_pods=Counter(
             (rule, record.ref.scheduler_name)
             for record in waiting
