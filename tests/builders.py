@@ -17,7 +17,13 @@ from posse.model.placement import (
 )
 from posse.model.pod import Pod, PodSchedulingGate, PodSchedulingGroup, PodSpec, PodStatus
 from posse.model.workload import (
+    BasicGroupSchedulingPolicy,
     BasicSchedulingPolicy,
+    CompositeGangSchedulingPolicy,
+    CompositePodGroup,
+    CompositePodGroupSchedulingPolicy,
+    CompositePodGroupSpec,
+    CompositePodGroupStatus,
     GangSchedulingPolicy,
     PodGroup,
     PodGroupSchedulingPolicy,
@@ -25,6 +31,7 @@ from posse.model.workload import (
     PodGroupStatus,
     SchedulingConstraints,
     TopologyConstraint,
+    WorkloadReference,
 )
 
 NAMESPACE = "test"
@@ -152,3 +159,20 @@ def changed(obj, **parts):
 def interleaved(*sequences):
     """Return the first of each, then the second of each, and so on."""
     return [item for together in itertools.zip_longest(*sequences) for item in together if item is not None]
+
+
+def composite(name="root", minimum=None, *, uid="", created=CREATED, conditions=(), **spec):
+    """Make a group of groups: a gang with that minimum, or without one the basic policy."""
+    gang_policy = CompositeGangSchedulingPolicy(min_group_count=minimum) if minimum is not None else None
+    basic_policy = BasicGroupSchedulingPolicy() if minimum is None else None
+    settings = {"workload_ref": WorkloadReference(workload_name="w", template_name="cpg"), **spec}
+    return CompositePodGroup(
+        metadata=ObjectMeta(
+            name=name, namespace=NAMESPACE, uid=uid or f"composite-{name}", creation_timestamp=created
+        ),
+        spec=CompositePodGroupSpec(
+            scheduling_policy=CompositePodGroupSchedulingPolicy(basic=basic_policy, gang=gang_policy),
+            **settings,
+        ),
+        status=CompositePodGroupStatus(conditions=tuple(conditions)),
+    )

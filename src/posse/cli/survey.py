@@ -45,7 +45,7 @@ class Survey:
 
     def object_of(self, key: GroupKey) -> Json | None:
         """What describes the group, as it is stored."""
-        return self.find(object_kind(key.form), key.namespace, key.name)
+        return self.find(object_kind(key), key.namespace, key.name)
 
     def find(self, kind: Kind, namespace: str, name: str) -> Json | None:
         return self._objects.get((kind, namespace, name))

@@ -10,7 +10,7 @@ from posse.cli.survey import Survey
 from posse.engine.decisions import Form, GroupKey
 from posse.kinds.kind import Kind
 from posse.kinds.registry import POD, POD_GROUP, WORKLOAD
-from posse.runtime.group_reports import object_kind
+from posse.runtime.group_reports import forms_of, object_kind
 
 MOST_LISTED = 10
 ANY_POD_GROUP = frozenset({"podgroup", "podgroups", "pg"})
@@ -36,7 +36,7 @@ def parse_target(text: str, name: str = "") -> Target:
     if kind_text.lower() in ANY_POD_GROUP:
         return Target(POD_GROUP, name, tuple(form for form in Form if form is not Form.WORKLOAD))
     kind = kind_named(kind_text)
-    forms = tuple(form for form in Form if object_kind(form) is kind)
+    forms = forms_of(kind)
     if kind is not POD and not forms:
         raise Misuse(f"{kind.singular} is nothing that is scheduled; try {EXPLAINED}")
     return Target(kind, name, forms)
@@ -59,7 +59,7 @@ def typed(key: GroupKey) -> str:
     """How to ask for this group and no other."""
     if key.form is Form.WORKLOAD:
         return f"workload/{short_name(key)}"
-    kind = object_kind(key.form)
+    kind = object_kind(key)
     return f"{kind.singular}.{kind.group}/{key.name}"
 
 

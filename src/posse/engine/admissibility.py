@@ -6,11 +6,12 @@ from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.group_forms import absence
 from posse.engine.groups import GroupRecord
 from posse.model.pod import Pod
-from posse.model.workload import PodGroup
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
 BEING_BOUND = "BeingBound"
+INVALID = "Invalid"
+WAITING_FOR_GROUP = "WaitingForPodGroup"
 WAITING_FOR_PODS = "WaitingForPods"
 EXPECTING_PODS = "ExpectingPods"
 
@@ -25,25 +26,42 @@ class Held:
     message: str
     is_error: bool = False
 
+    @property
+    def told_to_pods(self) -> str:
+        """The reason that pods are given: for them there is but one sort of error."""
+        return SCHEDULER_ERROR if self.is_error else self.reason
+
 
 def held(group: GroupRecord) -> Held | None:
     """Why the group is not tried now; None when it may be."""
     podgroup = group.podgroup
     if podgroup is None:
-        return Held("WaitingForPodGroup", absence(group.key, group.siblings))
-    present = group.attached_count + len(group.unattached())
-    if present < group.minimum:
-        return Held(WAITING_FOR_PODS, f"{present} of the {group.minimum} pods it needs exist")
-    gated = [record.pod for record in group.members.values() if record.pod.spec.scheduling_gates]
+        return Held(WAITING_FOR_GROUP, absence(group.key, group.siblings))
+    too_few = too_few_pods(group)
+    if too_few:
+        return Held(WAITING_FOR_PODS, too_few)
+    gated = gated_members(group)
     if gated:
-        return Held("SchedulingGated", _gated_in_words(gated))
-    error = _contradiction(group, podgroup)
+        return Held("SchedulingGated", gated)
+    error = contradiction(group)
     if error:
         return Held(SCHEDULER_ERROR, error, is_error=True)
-    return _premature(group, present)
+    if group.relies_on_promises:
+        return Held(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
+    return expecting(group)
 
 
-def _gated_in_words(gated: list[Pod]) -> str:
+def too_few_pods(group: GroupRecord) -> str:
+    """How many of those it needs exist; empty if enough do."""
+    present = group.attached_count + len(group.unattached())
+    return f"{present} of the {group.minimum} pods it needs exist" if present < group.minimum else ""
+
+
+def gated_members(group: GroupRecord) -> str:
+    """Which of its pods are not to be scheduled yet; empty if none is so."""
+    gated = [record.pod for record in group.members.values() if record.pod.spec.scheduling_gates]
+    if not gated:
+        return ""
     named = [f"{pod.metadata.name} ({gates_of(pod)})" for pod in gated[:_MOST_NAMED]]
     rest = f" and {len(gated) - _MOST_NAMED} more" if len(gated) > _MOST_NAMED else ""
     verb = "has" if len(gated) == 1 else "have"
@@ -54,11 +72,12 @@ def gates_of(pod: Pod) -> str:
     return ", ".join(gate.name for gate in pod.spec.scheduling_gates)
 
 
-def _premature(group: GroupRecord, present: int) -> Held | None:
-    """Why it is better to wait for what is about to happen anyway."""
-    if group.relies_on_promises:
-        return Held(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
-    if present < group.expected and not group.gathered:
+def expecting(group: GroupRecord) -> Held | None:
+    """A group that says how many pods it will have waits for them, but not for long."""
+    if group.gathered or not group.expected:
+        return None
+    present = group.attached_count + len(group.unattached())
+    if present < group.expected:
         message = (
             f"{present} of the {group.expected} pods it expects exist; in a moment it is tried with those"
         )
@@ -66,18 +85,20 @@ def _premature(group: GroupRecord, present: int) -> Held | None:
     return None
 
 
-def _contradiction(group: GroupRecord, podgroup: PodGroup) -> str:
-    if podgroup.spec.parent_composite_pod_group_name:
-        return "composite pod groups are not supported by this version of Posse"
+def contradiction(group: GroupRecord) -> str:
+    """What the group and its members say that does not go together; empty if nothing."""
+    podgroup = group.podgroup
+    if podgroup is None:
+        return ""
     pods = [record.pod for record in group.members.values()]
     if not group.states_priority:
-        return _members_disagree(pods)
-    return _members_disagree(pods) or _members_contradict(
+        return members_disagree(pods)
+    return members_disagree(pods) or _members_contradict(
         pods, group.priority, podgroup.spec.preemption_policy
     )
 
 
-def _members_disagree(pods: list[Pod]) -> str:
+def members_disagree(pods: list[Pod]) -> str:
     names = list(dict.fromkeys(pod.spec.scheduler_name for pod in pods))
     if len(names) > 1:
         return (

@@ -10,8 +10,8 @@ from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import Attempt
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.group_trial import GroupTrial
-from posse.engine.groups import GroupRecord
 from posse.engine.pod_trial import Trial
+from posse.engine.trees.tree import Root
 from posse.engine.verdict import Verdict
 
 
@@ -64,7 +64,7 @@ def tried_pods(trial: Trial, cascading: Collection[str], *, sought_victims: bool
         )
 
 
-def tried_group(group: GroupRecord, trial: GroupTrial, *, is_cascade: bool) -> Iterator[Tried]:
+def tried_group(group: Root, trial: GroupTrial, *, is_cascade: bool) -> Iterator[Tried]:
     """The group as a whole and, if it starts, each member that it starts without."""
     attempt = trial.attempt
     refused = [record for record, _ in attempt.refused]
@@ -78,7 +78,7 @@ def tried_group(group: GroupRecord, trial: GroupTrial, *, is_cascade: bool) -> I
         yield Tried(record.ref, record.ref.scheduler_name, record.attempts, record.queued_at, verdict)
 
 
-def _whole(group: GroupRecord, members: Sequence[PodRecord], verdict: Verdict) -> Tried:
+def _whole(group: Root, members: Sequence[PodRecord], verdict: Verdict) -> Tried:
     return Tried(
         group.key,
         members[0].ref.scheduler_name,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.decisions import GroupKey
 from posse.engine.draft import Draft
 from posse.engine.feasibility import Feasibility
 from posse.engine.group_pass import (
@@ -40,6 +41,8 @@ class Attempt:
     placed: tuple[PodRecord, ...] = ()
     """Attached to their nodes; empty unless the verdict is success."""
     refused: tuple[tuple[PodRecord, Verdict], ...] = ()
+    parts: tuple[tuple[GroupKey, Verdict], ...] = ()
+    """Of a tree: those of its groups that do not start, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Probe:
     placements: tuple[tuple[PodRecord, str], ...]
     """Where pods would go; empty unless the verdict is success."""
     refused: tuple[tuple[PodRecord, Verdict], ...]
+    parts: tuple[tuple[GroupKey, Verdict], ...] = ()
 
 
 def try_pods(state: ClusterState, subject: Subject, records: Sequence[PodRecord]) -> Attempt:
@@ -142,10 +146,10 @@ def _own_verdicts(short: Sequence[Shortfall]) -> tuple[tuple[PodRecord, Verdict]
 
 
 def _refused_together(members: Sequence[PodRecord], verdict: Verdict) -> Attempt:
-    return Attempt(verdict, refused=tuple((record, _drawn_along(verdict)) for record in members))
+    return Attempt(verdict, refused=tuple((record, drawn_along(verdict)) for record in members))
 
 
-def _drawn_along(verdict: Verdict) -> Verdict:
+def drawn_along(verdict: Verdict) -> Verdict:
     """Told to a member that would fit by itself."""
     return Verdict(verdict.code, f"pod group is unschedulable, {verdict.message}")
 
@@ -159,9 +163,9 @@ def _refused(group: GroupRecord, members: Sequence[PodRecord], made: Pass, proof
 
 def _refused_with(verdict: Verdict, members: Sequence[PodRecord], short: Sequence[Shortfall]) -> Attempt:
     """Who found no place is told why; the others are refused along with them."""
-    drawn_along, proof = _drawn_along(verdict), verdict.proof or Proof()
+    with_the_others, proof = drawn_along(verdict), verdict.proof or Proof()
     own = {record: _with_doubts(one_verdict, proof) for record, one_verdict in _own_verdicts(short)}
-    return Attempt(verdict, refused=tuple((record, own.get(record, drawn_along)) for record in members))
+    return Attempt(verdict, refused=tuple((record, own.get(record, with_the_others)) for record in members))
 
 
 def _with_doubts(verdict: Verdict, proof: Proof) -> Verdict:

@@ -36,9 +36,14 @@ class GroupKey:
     """Which group of a Workload."""
     replica_key: str = ""
     """Which replica of it; each is a group by itself."""
+    is_composite: bool = False
+    """Whether it is a group of groups."""
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}"
+        if self.is_composite:
+            origin = "" if self.form is Form.NATIVE else f" of {self.form}"
+            return f"{place} (CompositePodGroup{origin})"
         match self.form:
             case Form.NATIVE:
                 return place
@@ -155,6 +160,8 @@ class ReportGroup:
     """Otherwise the condition had this status before, and only its text changes."""
     scheduler_name: str = field(default="", compare=False)
     """Under whose name we speak about the group."""
+    tree: GroupKey | None = None
+    """The root of the tree it belongs to; what is bound for it is bound for the tree as a whole."""
 
 
 @dataclass(frozen=True, slots=True)

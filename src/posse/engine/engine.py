@@ -9,36 +9,32 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, Held, held
+from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, Held, expecting
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import Decision, Evict, GroupKey
 from posse.engine.events import EngineEvent, Solved
-from posse.engine.explaining import Explanation, PodExplanation, explain, explain_pod
+from posse.engine.explaining import Explanation, PodExplanation, all_situations, explain, explain_pod
 from posse.engine.group_trial import GroupTrials
-from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.overcommitment import Overcommitted, overcommitted
 from posse.engine.overview import Overview, overview
 from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_trial import PodTrials, Trial
 from posse.engine.profile import Profile
-from posse.engine.proving import could_start
 from posse.engine.questions import Question, Questions
 from posse.engine.reports import (
     tell_disrupted,
-    tell_fallen_short,
-    tell_group,
-    tell_held,
     tell_pods,
-    tell_recovered,
-    tell_started,
 )
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
-from posse.engine.situations import Situation, situation
+from posse.engine.situations import Situation
 from posse.engine.statistics import Statistics, statistics
+from posse.engine.telling import tell_held_root, tell_progress, tell_tried
+from posse.engine.trees.tree import Root, leaves_of, root_of
+from posse.engine.trying import held_root, may_fit
 from posse.engine.view import REFUSED
 from posse.engine.volume_waits import VolumeWaits
 from posse.model.feature_gates import ALL_GATES, Gates
@@ -149,7 +145,7 @@ class Engine:
 
     def situations(self) -> Iterator[Situation]:
         """How every group stands, in order of their first sight."""
-        return (situation(self._known, group) for group in self._known.groups)
+        return all_situations(self._known)
 
     def explain(self, key: GroupKey) -> Explanation | None:
         return explain(self._known, self._group_trials, key)
@@ -160,33 +156,32 @@ class Engine:
     def _settle_groups(self, now: float, decisions: list[Decision]) -> None:
         """For every group that changed: may it be tried now?"""
         for key, is_redefined in self._known.take_unsettled_groups().items():
-            group = self._known.groups.get(key)
+            group = root_of(self._known.groups, key)
             if group is None or not self._known.is_ours(group):
                 self._backlog.remove(key)
                 self._questions.forget(key)
                 self._known.ledger.release(key)
                 continue
-            decisions.extend(tell_started(group))
-            decisions.extend(tell_fallen_short(group))
-            decisions.extend(tell_recovered(group))
+            decisions.extend(tell_progress(group))
             waiting = group.unattached()
             if not waiting:
                 self._backlog.remove(key)
                 self._known.ledger.release(key)
             elif (hold := self._held(group)) is not None:
                 self._put_aside(group, waiting, hold, now)
-                decisions.extend(tell_held(group, hold))
+                decisions.extend(tell_held_root(group, hold))
             else:
                 self._queue_group(group, waiting, now)
                 if is_redefined:
                     self._backlog.wake(key)
 
-    def _held(self, group: GroupRecord) -> Held | None:
-        hold = held(group)
-        group.awaits_bindings = hold is not None and hold.reason == BEING_BOUND
+    def _held(self, group: Root) -> Held | None:
+        hold = held_root(self._known.groups, group)
+        for leaf in leaves_of(group):
+            leaf.awaits_bindings = hold is not None and hold.reason == BEING_BOUND
         return hold
 
-    def _put_aside(self, group: GroupRecord, waiting: list[PodRecord], hold: Held, now: float) -> None:
+    def _put_aside(self, group: Root, waiting: list[PodRecord], hold: Held, now: float) -> None:
         """A group whose bindings are on their way keeps its place, and any penalty for one that was refused."""
         if hold.reason == BEING_BOUND:
             self._queue_group(group, waiting, now)
@@ -196,18 +191,21 @@ class Engine:
             self._backlog.remove(group.key)
             self._give_back_room(group, hold)
         if hold.reason == EXPECTING_PODS:
-            self._known.gatherings.begin(group.key, now)
+            for leaf in leaves_of(group):
+                if expecting(leaf) is not None:
+                    self._known.gatherings.begin(leaf.key, now)
 
-    def _give_back_room(self, group: GroupRecord, hold: Held) -> None:
+    def _give_back_room(self, group: Root, hold: Held) -> None:
         """Room that was made for it is kept only while nothing but pods is missing: those may be made anew in a moment."""
         if hold.reason not in {WAITING_FOR_PODS, EXPECTING_PODS}:
             self._known.ledger.release(group.key)
             for record in group.members.values():
                 self._known.nominations.drop(record)
 
-    def _queue_group(self, group: GroupRecord, waiting: list[PodRecord], now: float) -> None:
-        group.gathered = True
-        self._known.gatherings.end(group.key)
+    def _queue_group(self, group: Root, waiting: list[PodRecord], now: float) -> None:
+        for leaf in leaves_of(group):
+            leaf.gathered = True
+            self._known.gatherings.end(leaf.key)
         entry = self._backlog.get(group.key)
         oldest = waiting[0]
         for record in waiting:
@@ -256,8 +254,8 @@ class Engine:
 
     def _wake_group(self, key: GroupKey, now: float, *, is_renewed: bool) -> None:
         """That one member fits somewhere is not enough to try a gang which lacks room for many."""
-        group = self._known.groups.get(key)
-        if group is None or not (is_renewed or could_start(self._known.state, group)):
+        group = root_of(self._known.groups, key)
+        if group is None or not (is_renewed or may_fit(self._known.state, group)):
             return
         if self._known.ledger.is_waiting(key):
             # The last of them may be about to go; then it has the room that was made for it.
@@ -273,7 +271,7 @@ class Engine:
 
     def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> None:
         self._backlog.take(entry)
-        group = self._known.groups.get(key)
+        group = root_of(self._known.groups, key)
         if group is None:
             self._backlog.remove(key)
             return
@@ -292,9 +290,11 @@ class Engine:
         attempt = trial.attempt
         count(attempt)
         self._known.ledger.started(attempt.placed)
+        if attempt.placed:
+            self._known.ledger.release(key)
         cascades = bool(trial.victims) and self._known.ledger.claim(key, trial.victims)
         self._tried += tried_group(group, trial, is_cascade=cascades)
-        decisions.extend(tell_group(group, trial, room.remark(group.priority, key)))
+        decisions.extend(tell_tried(group, trial, room.remark(group.priority, key)))
         room.tried(key, now, started=attempt.verdict.succeeded)
         if attempt.placed:
             room.note_placed(now)
@@ -306,7 +306,7 @@ class Engine:
             # Those that were left over may have room made for them, which never happens while others are placed.
             self._backlog.wake(key)
 
-    def _ask(self, group: GroupRecord, question: Question, now: float, decisions: list[Decision]) -> None:
+    def _ask(self, group: Root, question: Question, now: float, decisions: list[Decision]) -> None:
         """It waits for the answer; meanwhile it is others' turn."""
         asked = self._questions.ask(group.key, question)
         if asked is not None:
@@ -333,7 +333,8 @@ class Engine:
         for entry in run[placed:]:
             self._backlog.park(entry, [subject], now)
         for record in trial.displaced:
-            self._backlog.wake(record.group or record.ref.uid)
+            group = record.group
+            self._backlog.wake(self._known.entry_of(group) if group is not None else record.ref.uid)
         return len(run)
 
     def _claim(self, trial: Trial) -> list[str]:

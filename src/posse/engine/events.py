@@ -11,10 +11,18 @@ from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.service import Service
-from posse.model.workload import Workload
+from posse.model.workload import CompositePodGroup, Workload
 
 ClusterObject = (
-    Pod | Node | GroupObject | Workload | Namespace | PodDisruptionBudget | Service | StorageObject
+    Pod
+    | Node
+    | GroupObject
+    | CompositePodGroup
+    | Workload
+    | Namespace
+    | PodDisruptionBudget
+    | Service
+    | StorageObject
 )
 
 

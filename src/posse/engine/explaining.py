@@ -3,15 +3,14 @@
 The answer is that of an attempt made now, with everything taken back. What was tried before is not remembered here.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from posse.engine.admissibility import gates_of
 from posse.engine.cluster_state import PodRecord
-from posse.engine.cycle import probe_group
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.draft import Draft
 from posse.engine.group_trial import GroupTrials, RoomSought
-from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
@@ -21,6 +20,9 @@ from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of
 from posse.engine.situations import Situation, as_if_its_turn, lasting_hold, situation
+from posse.engine.trees.situations import tree_situations
+from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
+from posse.engine.trying import probe_root
 
 _MOST_OBSTACLES = 8
 """Classes of pods that are described one by one."""
@@ -54,6 +56,8 @@ class Explanation:
     """What keeps it from starting, for whoever wants to look for a way out."""
     shapes: tuple[NodeShape, ...] = ()
     """Of the nodes there are, to go with the puzzle."""
+    tree: tuple[Situation, ...] = ()
+    """All groups of the tree it is part of, from the root down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,14 @@ class PodExplanation:
 
 def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | None:
     """None if nobody has heard of the group."""
-    group = known.groups.get(key)
-    if group is None:
+    group = root_of(known.groups, known.entry_of(key))
+    tree = tuple(tree_situations(known, group)) if isinstance(group, Tree) else ()
+    if group is None or (isinstance(group, Tree) and not tree):
         return None
-    now, is_tried = situation(known, group), _is_tried(known, group)
+    found = [one for one in tree if one.key == key] if isinstance(group, Tree) else [situation(known, group)]
+    if not found:
+        return None
+    now, is_tried = found[0], _is_tried(known, group)
     obstacles = _obstacles(known, group) if now.message and is_tried else []
     sought = _sought_room(known, trials, group) if is_tried else RoomSought()
     puzzle, shapes = _puzzle(known, group) if now.proof is not None else (None, ())
@@ -94,7 +102,21 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         victims=tuple(victim.ref for victim in sought.victims),
         puzzle=puzzle,
         shapes=shapes,
+        tree=tree,
     )
+
+
+def all_situations(known: Intake) -> Iterator[Situation]:
+    """How every group stands, in order of their first sight; those of a tree together."""
+    seen: dict[GroupKey, None] = {}
+    for group in known.groups:
+        key = known.entry_of(group.key)
+        root = root_of(known.groups, key) if key not in seen else None
+        seen[key] = None
+        if isinstance(root, Tree):
+            yield from tree_situations(known, root)
+        elif root is not None:
+            yield situation(known, root)
 
 
 def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | None:
@@ -126,30 +148,33 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
     )
 
 
-def _is_tried(known: Intake, group: GroupRecord) -> bool:
+def _is_tried(known: Intake, group: Root) -> bool:
     """Whether it waits for room, and for nothing else."""
-    return bool(group.unattached()) and known.is_ours(group) and lasting_hold(group) is None
+    return bool(group.unattached()) and known.is_ours(group) and lasting_hold(known, group) is None
 
 
-def _obstacles(known: Intake, group: GroupRecord) -> list[Obstacle]:
+def _obstacles(known: Intake, group: Root) -> list[Obstacle]:
     """What its classes meet when they are tried one after the other, as an attempt does first."""
     state, found = known.state, []
     with as_if_its_turn(known, group):
         draft = Draft(state)
-        for subject, records in classes_of(state, group.unattached()):
-            fit = fill(state, draft, subject, records)
-            if fit < len(records):
-                found.append(obstacle(state, known.groups, subject, records, fit))
+        for leaf in leaves_of(group):
+            for subject, records in classes_of(state, leaf.unattached()):
+                fit = fill(state, draft, subject, records)
+                if fit < len(records):
+                    found.append(obstacle(state, known.groups, subject, records, fit))
         draft.roll_back()
     return found
 
 
-def _sought_room(known: Intake, trials: GroupTrials, group: GroupRecord) -> RoomSought:
+def _sought_room(known: Intake, trials: GroupTrials, group: Root) -> RoomSought:
     with as_if_its_turn(known, group):
-        return trials.seek_room(group, probe_group(known.state, group).verdict)
+        return trials.seek_room(group, probe_root(known.state, group).verdict)
 
 
-def _puzzle(known: Intake, group: GroupRecord) -> tuple[Puzzle | None, tuple[NodeShape, ...]]:
+def _puzzle(known: Intake, group: Root) -> tuple[Puzzle | None, tuple[NodeShape, ...]]:
+    if isinstance(group, Tree):
+        return None, ()
     with as_if_its_turn(known, group):
         question = question_of(known.state, group)
         return (question.puzzle, shapes_of(known.state, group)) if question is not None else (None, ())
@@ -167,11 +192,13 @@ def _not_tried(record: PodRecord) -> str:
 def _ahead(known: Intake, own: Order) -> Ahead:
     alone = [record for record in known.pods.values() if record.group is None and known.is_waiting(record)]
     pods = sum(1 for record in alone if (-record.priority, record.created, record.arrival) < own)
-    tried = [group for group in known.groups if _is_tried(known, group)]
+    keys = dict.fromkeys(known.entry_of(group.key) for group in known.groups)
+    roots = (root_of(known.groups, key) for key in keys)
+    tried = [root for root in roots if root is not None and _is_tried(known, root)]
     return Ahead(pods, sum(1 for group in tried if _order_of(group) < own))
 
 
-def _order_of(group: GroupRecord) -> Order:
+def _order_of(group: Root) -> Order:
     """As the queue has it: by importance, then by the age of the oldest pod that waits."""
     oldest = group.unattached()[0]
     return -group.priority, oldest.created, oldest.arrival

@@ -16,6 +16,7 @@ from posse.model.meta import Condition, ObjectMeta, Quantity
 from posse.model.pod import Pod
 from posse.model.workload import (
     BasicSchedulingPolicy,
+    CompositePodGroup,
     GangSchedulingPolicy,
     PodGroup,
     PodGroupSchedulingPolicy,
@@ -29,6 +30,8 @@ GroupObject = PodGroup | coscheduling.PodGroup | volcano.PodGroup
 """What describes a group; a Workload describes several."""
 
 INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
+DISRUPTION_TARGET = "DisruptionTarget"
+TREE_INITIALLY_SCHEDULED = "CompositePodGroupInitiallyScheduled"
 
 POSSE_LABEL = "scheduling.posse.dev/pod-group"
 COSCHEDULING_LABEL = "scheduling.x-k8s.io/pod-group"
@@ -71,11 +74,19 @@ def _named_groups(pod: Pod) -> Iterator[GroupKey]:
         yield GroupKey(namespace, name, Form.VOLCANO)
 
 
-def key_of(obj: GroupObject) -> GroupKey:
-    return GroupKey(obj.metadata.namespace, obj.metadata.name, _form_of(obj))
+def key_of(obj: GroupObject | CompositePodGroup) -> GroupKey:
+    metadata = obj.metadata
+    is_composite = isinstance(obj, CompositePodGroup)
+    return GroupKey(metadata.namespace, metadata.name, _form_of(obj), is_composite=is_composite)
 
 
-def _form_of(obj: GroupObject) -> Form:
+def parent_of(key: GroupKey, obj: PodGroup | CompositePodGroup | None) -> GroupKey | None:
+    """The group of groups that the object names as its parent; it is of the same API."""
+    name = obj.spec.parent_composite_pod_group_name if obj is not None else None
+    return GroupKey(key.namespace, name, key.form, is_composite=True) if name else None
+
+
+def _form_of(obj: GroupObject | CompositePodGroup) -> Form:
     match obj:
         case coscheduling.PodGroup():
             return Form.COSCHEDULING

@@ -92,7 +92,7 @@ def pass_as_given(
     if not given:
         return None
     made = Pass(draft, draft.checkpoint(), group, untried=0, attached=group.attached_count, placed=len(given))
-    if all(_takes(state, draft, record, nodes[record.ref.uid]) for record in given):
+    if all(takes(state, draft, record, nodes[record.ref.uid]) for record in given):
         others = [record for record in members if record.ref.uid not in nodes]
         _fill_classes(state, made, classes_of(state, others), fill, stops_early=False)
         if made.succeeded:
@@ -118,7 +118,8 @@ def _begin(draft: Draft, group: GroupRecord, classes: Sequence[MemberClass]) -> 
     return Pass(draft, draft.checkpoint(), group, untried=count, attached=group.attached_count)
 
 
-def _takes(state: ClusterState, draft: Draft, record: PodRecord, node: str) -> bool:
+def takes(state: ClusterState, draft: Draft, record: PodRecord, node: str) -> bool:
+    """Whether the pod may go there; if so it does."""
     row = state.nodes.row_of.get(node)
     if row is None or state.view(state.subject(record)).totals()[row] == REFUSED:
         return False

@@ -1,6 +1,6 @@
-"""One attempt for a group: place it, or make room for it as a whole where that is allowed.
+"""One attempt for a group or a tree: place it, or make room for it as a whole where that is allowed.
 
-Nobody is evicted unless the group has a placement that needs it. What is freed is held for its members on the nodes they are
+Nobody is evicted unless it has a placement that needs it. What is freed is held for its members on the nodes they are
 nominated to; while their victims are ending nobody else is evicted for them, as long as that placement remains possible.
 """
 
@@ -8,16 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.cycle import Attempt, probe_group, try_group
-from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.cycle import Attempt
+from posse.engine.groups import GroupBook
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.group_search import GroupSearch, Places, Room
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.member_search import MemberSearch
 from posse.engine.puzzle import Outcome
-from posse.engine.questions import Answer, Question, Questions, question_of
+from posse.engine.questions import Answer, Question, Questions
 from posse.engine.search.orders import classes_of
+from posse.engine.trees.tree import Root, Tree
+from posse.engine.trying import probe_root, question_about, try_root
 from posse.engine.verdict import Code, Proof, Verdict
 from posse.model.feature_gates import Gate, Gates
 
@@ -58,10 +60,10 @@ class GroupTrials:
     """They say how room is made for groups."""
     questions: Questions
 
-    def run(self, group: GroupRecord) -> GroupTrial:
+    def run(self, group: Root) -> GroupTrial:
         answer = self.questions.take_answer(group.key)
         with self.nominations.held(group.priority, group.members):
-            attempt = try_group(self.state, group, answer.plan if answer is not None else {})
+            attempt = try_root(self.state, group, answer.plan if answer is not None else {})
             question = self._question(group, attempt)
             if question is not None and answer is not None and answer.settles(question):
                 attempt = _settled(attempt, answer)
@@ -72,12 +74,12 @@ class GroupTrials:
         self._nominate(group, room.places if room is not None else ())
         return GroupTrial(_told(attempt, sought.message), sought.victims, sought.sought)
 
-    def _question(self, group: GroupRecord, attempt: Attempt) -> Question | None:
+    def _question(self, group: Root, attempt: Attempt) -> Question | None:
         proof = attempt.verdict.proof
         in_doubt = self.questions.asks and proof is not None and bool(proof.doubts)
-        return question_of(self.state, group) if in_doubt else None
+        return question_about(self.state, group) if in_doubt else None
 
-    def seek_room(self, group: GroupRecord, verdict: Verdict) -> RoomSought:
+    def seek_room(self, group: Root, verdict: Verdict) -> RoomSought:
         """Who could make way for a group of which this came. Nothing is changed by asking."""
         if verdict.code is not Code.UNSCHEDULABLE or not self.could_evict(group):
             return RoomSought()
@@ -86,21 +88,24 @@ class GroupTrials:
         room = self._room(group)
         return RoomSought(self._message(group, room), room, sought=True)
 
-    def could_evict(self, group: GroupRecord) -> bool:
+    def could_evict(self, group: Root) -> bool:
         """Whether anybody matters less, and groups like this one may have room made for them."""
         waiting = group.unattached()
         lowest = min(self.state.usage.priorities(), default=group.priority)
         return lowest < group.priority and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
 
-    def _room(self, group: GroupRecord) -> Room | None:
+    def _room(self, group: Root) -> Room | None:
         if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
             return self._search(group).find()
+        if isinstance(group, Tree):
+            # Pods that choose for themselves do not meet in what a tree asks for.
+            return None
         one_by_one = MemberSearch(self.state, self.groups, self.budgets)
         return one_by_one.find(group, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
 
-    def _search(self, group: GroupRecord) -> GroupSearch:
+    def _search(self, group: Root) -> GroupSearch:
         def place() -> Places:
-            return probe_group(self.state, group).placements
+            return probe_root(self.state, group, is_thorough=False).placements
 
         members = group.unattached()
         views = [self.state.view(subject) for subject, _ in classes_of(self.state, members)]
@@ -114,12 +119,12 @@ class GroupTrials:
             looks_around=any(view.looks_around for view in views),
         )
 
-    def _message(self, group: GroupRecord, room: Room | None) -> str:
+    def _message(self, group: Root, room: Room | None) -> str:
         if room is None:
             return ""
         return f"pod group preemption: {_evicting(room) if room.victims else self._waiting(group, room)}."
 
-    def _waiting(self, group: GroupRecord, room: Room) -> str:
+    def _waiting(self, group: Root, room: Room) -> str:
         claim = self.ledger.get(group.key)
         if claim is not None and claim.left:
             groups = f"{_counted(len(claim.groups), 'group')}, " if claim.groups else ""
@@ -129,7 +134,7 @@ class GroupTrials:
         ending = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
         return f"waiting for {_counted(ending, 'pod')} on its nodes to terminate"
 
-    def _nominate(self, group: GroupRecord, places: Places) -> None:
+    def _nominate(self, group: Root, places: Places) -> None:
         """Room is held where the group will go, and nowhere else."""
         if not places and not any(record.nominated for record in group.members.values()):
             return
@@ -154,7 +159,8 @@ def _settled(attempt: Attempt, answer: Answer) -> Attempt:
         return replace(verdict, message=message, proof=after if verdict.proof is not None else None)
 
     refused = tuple((record, told(verdict)) for record, verdict in attempt.refused)
-    return Attempt(told(attempt.verdict), attempt.placed, refused)
+    parts = tuple((key, told(verdict)) for key, verdict in attempt.parts)
+    return Attempt(told(attempt.verdict), attempt.placed, refused, parts)
 
 
 def _evicting(room: Room) -> str:
@@ -174,9 +180,9 @@ def _needed(members: Sequence[PodRecord]) -> tuple[int, ...]:
     return tuple(sorted(dict.fromkeys(i for record in members for i, _ in record.pod_class.limited)))
 
 
-def _policy(group: GroupRecord) -> str:
+def _policy(group: Root) -> str:
     """The group's own, else Never if any member says so."""
-    own = group.podgroup.spec.preemption_policy if group.podgroup is not None else None
+    own = group.preemption_policy
     if own:
         return own
     never = any(record.pod.spec.preemption_policy == "Never" for record in group.members.values())
@@ -187,7 +193,8 @@ def _told(attempt: Attempt, message: str) -> Attempt:
     if not message:
         return attempt
     refused = tuple((record, _with(verdict, message)) for record, verdict in attempt.refused)
-    return Attempt(_with(attempt.verdict, message), attempt.placed, refused)
+    parts = tuple((key, _with(verdict, message)) for key, verdict in attempt.parts)
+    return Attempt(_with(attempt.verdict, message), attempt.placed, refused, parts)
 
 
 def _with(verdict: Verdict, message: str) -> Verdict:

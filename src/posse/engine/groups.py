@@ -7,6 +7,7 @@ from posse.engine.backlog import Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import Form, GroupKey
 from posse.engine.group_forms import (
+    DISRUPTION_TARGET,
     INITIALLY_SCHEDULED,
     GroupObject,
     describe,
@@ -14,11 +15,10 @@ from posse.engine.group_forms import (
     implied_group,
     permitted,
 )
+from posse.engine.trees.links import TreeLinks
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.model.meta import Condition, Quantity
 from posse.model.workload import PodGroup, Workload
-
-DISRUPTION_TARGET = "DisruptionTarget"
 
 
 @dataclass(slots=True, eq=False)
@@ -50,6 +50,11 @@ class GroupRecord:
     """Reason and message last written for PodGroupInitiallyScheduled=False."""
     gathered: bool = False
     """It has been free to be tried, all the pods it expects being there or not; it does not wait for them again."""
+
+    @property
+    def uid(self) -> str:
+        """Of the object that describes it; empty as long as none does."""
+        return self.podgroup.metadata.uid if self.podgroup is not None else ""
 
     @property
     def minimum(self) -> int:
@@ -85,6 +90,10 @@ class GroupRecord:
         if self.states_priority:
             return self.podgroup.spec.priority or 0
         return min((record.priority for record in self.members.values()), default=0)
+
+    @property
+    def preemption_policy(self) -> str | None:
+        return self.podgroup.spec.preemption_policy if self.podgroup is not None else None
 
     @property
     def scheduler_name(self) -> str:
@@ -124,6 +133,8 @@ class GroupBook:
 
     def __init__(self, gates: Gates = ALL_GATES) -> None:
         self._gates = gates
+        self.links = TreeLinks()
+        """The trees that groups with a parent are part of."""
         self._groups: dict[GroupKey, GroupRecord] = {}
         self._workloads: dict[tuple[str, str], Workload] = {}
         self._implied: dict[tuple[str, str], dict[GroupKey, GroupRecord]] = {}
@@ -137,6 +148,9 @@ class GroupBook:
 
     def definition(self, key: GroupKey) -> tuple[object, ...] | None:
         """What the group asks for, and of which object that is; None as long as nothing says so."""
+        if key.is_composite:
+            record = self.links.composite(key)
+            return (record.uid, record.composite.spec) if record is not None else None
         group = self._groups.get(key)
         if group is None or group.podgroup is None:
             return None
@@ -146,8 +160,13 @@ class GroupBook:
         description = describe(obj)
         group = self._get_or_make(description.key)
         group.minimum_resources = description.minimum_resources
-        _define(group, permitted(description.podgroup, self._gates))
+        podgroup = permitted(description.podgroup, self._gates)
+        _define(group, podgroup)
+        self.links.link(group.key, podgroup)
         return group
+
+    def workload(self, namespace: str, name: str) -> Workload | None:
+        return self._workloads.get((namespace, name))
 
     def put_workload(self, workload: Workload) -> list[GroupKey]:
         """Return the groups that are not what they were."""
@@ -173,10 +192,18 @@ class GroupBook:
         return self.definition(group.key) != before
 
     def not_yet_scheduled(self, key: GroupKey) -> None:
-        """What was about to be reported does not hold, or was not written: it is said again when its time comes."""
-        group = self._groups.get(key)
-        if group is None:
-            return
+        """What was about to be reported does not hold, or was not written: it is said again when its time comes.
+
+        Of a group of groups, that goes for all below it.
+        """
+        for one in self.links.below(key):
+            composite, group = self.links.composite(one), self._groups.get(one)
+            if composite is not None:
+                composite.not_yet_scheduled()
+            if group is not None:
+                self._not_yet_scheduled(group)
+
+    def _not_yet_scheduled(self, group: GroupRecord) -> None:
         condition = _initially_scheduled(group.podgroup) if group.podgroup is not None else None
         group.scheduled = condition is not None and condition.status == "True"
         group.reported = (condition.reason, condition.message) if condition is not None else ("", "")
@@ -185,6 +212,7 @@ class GroupBook:
         group = self._groups.get(key)
         if group is not None:
             _define(group, None)
+            self.links.link(key, None)
             group.minimum_resources = {}
             self._forget_if_empty(group)
 

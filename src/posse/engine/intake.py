@@ -18,13 +18,14 @@ from posse.engine.events import (
 )
 from posse.engine.gathering import Gatherings
 from posse.engine.group_forms import GroupObject, group_of, key_of
-from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.groups import GroupBook
 from posse.engine.kept_room import RoomKeeper
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.profile import Profile
 from posse.engine.services import Selector, selects
+from posse.engine.trees.tree import Root
 from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
@@ -34,7 +35,7 @@ from posse.model.pod import Pod
 from posse.model.quantity import QuantityError
 from posse.model.selectors import SelectorError
 from posse.model.service import Service
-from posse.model.workload import PodGroup, Workload
+from posse.model.workload import CompositePodGroup, PodGroup, Workload
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _NEVER_REPORTED = ("", "", "")
@@ -64,6 +65,8 @@ class Intake:
         self._scheduler_names = profiles.keys()
         self._reads_groups = Gate.GANG_SCHEDULING in gates
         """Otherwise every pod stands for itself, whatever it names."""
+        self._reads_trees = self._reads_groups and Gate.COMPOSITE_POD_GROUP in gates
+        """Otherwise every group stands for itself, whichever parent it names."""
         self._arrivals = 0
 
     def absorb(self, event: ClusterEvent) -> None:
@@ -88,8 +91,11 @@ class Intake:
                 self._node_observed(obj)
             case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
                 self._group_observed(obj)
+            case CompositePodGroup():
+                self._composite_observed(obj)
             case Workload():
                 self._unsettle(self.groups.put_workload(obj))
+                self._unsettle(self.groups.links.roots_from(obj.metadata.namespace, obj.metadata.name))
             case Namespace():
                 self.state.put_namespace(obj.metadata.name, obj.metadata.labels)
             case PodDisruptionBudget():
@@ -109,10 +115,16 @@ class Intake:
                 self.state.drop_node(obj.metadata.name)
                 self._wake_nominated(obj.metadata.name)
             case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
+                self._unsettle([self.entry_of(key_of(obj))])
                 self.groups.drop(key_of(obj))
+                self._unsettle([key_of(obj)])
+            case CompositePodGroup():
+                self._unsettle([self.entry_of(key_of(obj))])
+                self.groups.links.drop(key_of(obj))
                 self._unsettle([key_of(obj)])
             case Workload():
                 self._unsettle(self.groups.drop_workload(obj.metadata.namespace, obj.metadata.name))
+                self._unsettle(self.groups.links.roots_from(obj.metadata.namespace, obj.metadata.name))
             case Namespace():
                 self.state.put_namespace(obj.metadata.name, {})
             case PodDisruptionBudget():
@@ -141,15 +153,28 @@ class Intake:
     def _wake_nominated(self, node: str) -> None:
         """The node is not what it was when room was sought there; who waits for that room looks again."""
         for record in self.nominations.to(node):
-            self.backlog.wake(record.group or record.ref.uid)
+            self.backlog.wake(self.entry_of(record.group) if record.group is not None else record.ref.uid)
+
+    def entry_of(self, key: GroupKey) -> GroupKey:
+        """What the queue holds for a group: the group, or the root of its tree."""
+        return self.groups.links.root_key(key)
 
     def _group_observed(self, obj: GroupObject) -> None:
         if not self._reads_groups:
             return
-        before = self.groups.definition(key_of(obj))
+        before, entry = self.groups.definition(key_of(obj)), self.entry_of(key_of(obj))
         group = self.groups.put(obj)
         if before != self.groups.definition(group.key):
-            self._unsettle([group.key])
+            self._unsettle([entry, group.key])
+
+    def _composite_observed(self, composite: CompositePodGroup) -> None:
+        if not self._reads_trees:
+            return
+        key = key_of(composite)
+        before, entry = self.groups.definition(key), self.entry_of(key)
+        self.groups.links.put(composite)
+        if before != self.groups.definition(key):
+            self._unsettle([entry, key])
 
     def _unsettle(self, redefined: Sequence[GroupKey]) -> None:
         for key in redefined:
@@ -305,7 +330,8 @@ class Intake:
         record = self.pods.get(event.pod_uid)
         if record is not None and record.node == event.node and not record.pod.spec.node_name:
             self.state.release(record)
-            self._refused_bindings[record.group or event.pod_uid] = None
+            entry = self.entry_of(record.group) if record.group is not None else event.pod_uid
+            self._refused_bindings[entry] = None
             self._requeue(record)
 
     def _report_withheld(self, key: GroupKey) -> None:
@@ -359,8 +385,16 @@ class Intake:
         self._unsettled_groups.setdefault(key, False)
 
     def take_unsettled_groups(self) -> dict[GroupKey, bool]:
+        """What the queue holds for them; of those that are part of a tree, its root."""
         taken, self._unsettled_groups = self._unsettled_groups, {}
-        return taken
+        entries: dict[GroupKey, bool] = {}
+        for key, is_redefined in taken.items():
+            entry = self.entry_of(key)
+            entries[entry] = entries.get(entry, False) or is_redefined
+            if entry != key:
+                # What is part of a tree now may have had an entry of its own.
+                self.backlog.remove(key)
+        return entries
 
     def take_refused_bindings(self) -> list[Key]:
         taken, self._refused_bindings = list(self._refused_bindings), {}
@@ -371,7 +405,7 @@ class Intake:
         self._unreadable_pods = dict.fromkeys(self._unreadable_pods)
         return taken
 
-    def is_ours(self, group: GroupRecord) -> bool:
+    def is_ours(self, group: Root) -> bool:
         """A group is ours if any member is; members that disagree are an error which we then report."""
         return any(
             record.pod.spec.scheduler_name in self._scheduler_names for record in group.members.values()

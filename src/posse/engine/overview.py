@@ -1,13 +1,16 @@
 """A summary of the engine's knowledge for people: counts, and one line per group."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from posse.engine.admissibility import WAITING_FOR_PODS, held
+from posse.engine.admissibility import WAITING_FOR_PODS, Held
 from posse.engine.backlog import Place
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.reports import BELOW_MINIMUM
+from posse.engine.trees.tree import Branch, Root, Tree, leaves_of, root_of, started_children
+from posse.engine.trying import held_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,7 @@ class GroupSummary:
     attached: int
     minimum: int
     members: int
+    """Of a group of groups, the groups directly below it; so for the two above."""
     state: str
     """Scheduled, Finished, BelowMinimum, Waiting (it can be tried, but does not fit), or why it is not tried."""
     message: str
@@ -32,17 +36,36 @@ class Overview:
 
 def overview(known: Intake) -> Overview:
     on_nodes = sum(1 for record in known.pods.values() if record.node)
+    keys = dict.fromkeys(known.entry_of(group.key) for group in known.groups)
+    roots = [root for key in keys if (root := root_of(known.groups, key)) is not None]
+    lines = [line for root in roots for line in _lines(known, root)]
     return Overview(
         nodes=len(known.state.nodes),
         pods_on_nodes=on_nodes,
         pods_waiting=len(known.pods) - on_nodes,
         queue=known.backlog.counts(),
-        groups=tuple(_summary(group) for group in sorted(known.groups, key=lambda g: str(g.key))),
+        groups=tuple(sorted(lines, key=lambda line: str(line.key))),
     )
 
 
-def _summary(group: GroupRecord) -> GroupSummary:
-    hold = held(group)
+def _lines(known: Intake, root: Root) -> Iterator[GroupSummary]:
+    hold = held_root(known.groups, root)
+    yield from (_summary(leaf, hold) for leaf in leaves_of(root))
+    if isinstance(root, Tree) and root.top is not None:
+        yield from (_summary_of_branch(branch, hold) for branch in root.top.branches())
+
+
+def _summary_of_branch(branch: Branch, hold: Held | None) -> GroupSummary:
+    state, message = ("Waiting", branch.record.reported[1])
+    started = started_children(branch)
+    if started >= branch.minimum:
+        state, message = ("Scheduled", "")
+    elif hold is not None:
+        state, message = (hold.reason, hold.message)
+    return GroupSummary(branch.key, started, branch.minimum, len(branch.children), state, message)
+
+
+def _summary(group: GroupRecord, hold: Held | None) -> GroupSummary:
     state, message = ("Waiting", group.reported[1])
     if group.scheduled and group.attached_count >= group.minimum:
         state, message = ("Scheduled", "")

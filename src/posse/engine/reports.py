@@ -1,6 +1,7 @@
 """What waiting pods and groups are told, and what is ordered for them. The same thing is said once, not at every attempt."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
 
 from posse.engine.admissibility import Held
 from posse.engine.cluster_state import PodRecord
@@ -13,6 +14,7 @@ from posse.engine.decisions import (
     GroupRef,
     MarkDisrupted,
     Placement,
+    PodRef,
     ReportGroup,
     ReportPod,
     WarnGroup,
@@ -20,7 +22,8 @@ from posse.engine.decisions import (
 from posse.engine.group_trial import GroupTrial
 from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.pod_trial import Trial
-from posse.engine.preemption.units import goes_as_one
+from posse.engine.preemption.units import evicted_with
+from posse.engine.trees.tree import Root
 from posse.engine.verdict import Code, Verdict
 
 UNSCHEDULABLE = "Unschedulable"
@@ -34,41 +37,41 @@ def tell_pods(trial: Trial, remark: str = "") -> Iterator[Decision]:
     Who is refused is told the remark as well.
     """
     for record in trial.attempt.placed:
-        yield Bind((_placement(record),))
+        yield Bind((placement(record),))
     for eviction in trial.evictions:
         preemptor = eviction.preemptor.ref
-        yield from _evict(
-            eviction.victim, Evict(eviction.victim.ref, preemptor, eviction.node), preemptor.uid
-        )
+        yield from evict(eviction.victim, Evict(eviction.victim.ref, preemptor, eviction.node), preemptor.uid)
     for record, verdict in trial.attempt.refused:
-        yield from _tell_pod(record, UNSCHEDULABLE, _remarked(verdict, remark))
+        yield from tell_pod(record, UNSCHEDULABLE, remarked(verdict, remark))
     for record in trial.displaced:
-        yield from _tell_pod(record, *record.reported[:2])
+        yield from tell_pod(record, *record.reported[:2])
 
 
 def tell_group(group: GroupRecord, trial: GroupTrial, remark: str = "") -> Iterator[Decision]:
     attempt = trial.attempt
     if attempt.placed:
-        yield Bind(tuple(_placement(record) for record in attempt.placed), group.key)
+        yield Bind(tuple(placement(record) for record in attempt.placed), group.key)
     if attempt.verdict.succeeded:
         yield from tell_started(group)
         yield from tell_fallen_short(group)
         yield from tell_recovered(group)
     else:
-        yield from _tell_group_waits(group, _reason(attempt.verdict), _remarked(attempt.verdict, remark))
+        yield from tell_group_waits(
+            group, reason_of(attempt.verdict), remarked(attempt.verdict, remark), group
+        )
     if trial.victims and group.podgroup is not None:
         preemptor = GroupRef(group.key, group.podgroup.metadata.uid, group.scheduler_name)
         for victim in trial.victims:
-            yield from _evict(victim, Evict(victim.ref, preemptor, victim.node), group.key)
+            yield from evict(victim, Evict(victim.ref, preemptor, victim.node), group.key)
     for record, verdict in attempt.refused:
-        yield from _tell_pod(record, _reason(verdict), verdict.message)
+        yield from tell_pod(record, reason_of(verdict), verdict.message)
 
 
-def _reason(verdict: Verdict) -> str:
+def reason_of(verdict: Verdict) -> str:
     return SCHEDULER_ERROR if verdict.code is Code.ERROR else UNSCHEDULABLE
 
 
-def _evict(victim: PodRecord, eviction: Evict, for_whom: str | GroupKey) -> Iterator[Decision]:
+def evict(victim: PodRecord, eviction: Evict, for_whom: str | GroupKey) -> Iterator[Decision]:
     """Who is ending is not evicted again. It goes on making room for the first who asked; the others wait for it too."""
     was_ending = victim.is_ending
     victim.evicted_for = victim.evicted_for or for_whom
@@ -76,7 +79,7 @@ def _evict(victim: PodRecord, eviction: Evict, for_whom: str | GroupKey) -> Iter
         yield eviction
 
 
-def _placement(record: PodRecord) -> Placement:
+def placement(record: PodRecord) -> Placement:
     return Placement(record.ref, record.node, record.attempts, record.queued_at)
 
 
@@ -86,13 +89,18 @@ def tell_disrupted(
     """Groups that are evicted as a whole are marked once, however many of their pods are named."""
     for eviction in evictions:
         key = pods[eviction.pod.uid].group
-        group = groups.get(key) if key is not None else None
-        if group is not None and group.podgroup is not None and goes_as_one(group) and not group.is_disrupted:
-            group.is_disrupted = True
-            preemptor = "podgroup" if isinstance(eviction.preemptor, GroupRef) else "pod"
-            reporter = eviction.preemptor.scheduler_name
-            text = f"{reporter}: preempting to accommodate a higher priority {preemptor}"
-            yield MarkDisrupted(group.key, group.podgroup.metadata.uid, text)
+        for one in evicted_with(key, groups) if key is not None else ():
+            group = groups.links.composite(one) if one.is_composite else groups.get(one)
+            if group is not None and group.uid and not group.is_disrupted:
+                group.is_disrupted = True
+                yield MarkDisrupted(one, group.uid, why_evicted(eviction.preemptor))
+
+
+def why_evicted(preemptor: PodRef | GroupRef) -> str:
+    kind = "pod"
+    if isinstance(preemptor, GroupRef):
+        kind = "compositepodgroup" if preemptor.key.is_composite else "podgroup"
+    return f"{preemptor.scheduler_name}: preempting to accommodate a higher priority {kind}"
 
 
 def tell_recovered(group: GroupRecord) -> Iterator[Decision]:
@@ -103,7 +111,7 @@ def tell_recovered(group: GroupRecord) -> Iterator[Decision]:
         yield MarkDisrupted(group.key, group.podgroup.metadata.uid)
 
 
-def tell_started(group: GroupRecord) -> Iterator[Decision]:
+def tell_started(group: GroupRecord, tree: GroupKey | None = None) -> Iterator[Decision]:
     """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it."""
     has_minimum = group.attached_count >= group.minimum and not group.awaits_volumes
     if group.podgroup is not None and not group.scheduled and has_minimum:
@@ -115,6 +123,7 @@ def tell_started(group: GroupRecord) -> Iterator[Decision]:
             reason=SCHEDULED,
             message="",
             scheduler_name=group.scheduler_name,
+            tree=tree,
         )
 
 
@@ -133,31 +142,43 @@ def tell_fallen_short(group: GroupRecord) -> Iterator[Decision]:
 def tell_held(group: GroupRecord, hold: Held) -> Iterator[Decision]:
     """Who merely waits for its members is told nothing, as in Kubernetes: each arrival would be another write."""
     if hold.is_error:
-        yield from _tell_group_waits(group, hold.reason, hold.message)
+        yield from tell_group_waits(group, hold.reason, hold.message, group)
         for record in group.unattached():
-            yield from _tell_pod(record, hold.reason, hold.message)
+            yield from tell_pod(record, hold.reason, hold.message)
 
 
-def _tell_group_waits(group: GroupRecord, reason: str, message: str) -> Iterator[Decision]:
-    if group.podgroup is not None and not group.scheduled and group.reported != (reason, message):
+class Reported(Protocol):
+    """What is remembered of a group, or of a group of groups, that has an object to be told by."""
+
+    key: GroupKey
+    scheduled: bool
+    reported: tuple[str, str]
+
+    @property
+    def uid(self) -> str: ...
+
+
+def tell_group_waits(group: Reported, reason: str, message: str, root: Root) -> Iterator[Decision]:
+    if group.uid and not group.scheduled and group.reported != (reason, message):
         is_first = not group.reported[0]
         group.reported = (reason, message)
         yield ReportGroup(
             group.key,
-            group.podgroup.metadata.uid,
+            group.uid,
             scheduled=False,
             reason=reason,
             message=message,
             is_first=is_first,
-            scheduler_name=group.scheduler_name,
+            scheduler_name=root.scheduler_name,
+            tree=root.key if root.key.is_composite else None,
         )
 
 
-def _remarked(verdict: Verdict, remark: str) -> str:
+def remarked(verdict: Verdict, remark: str) -> str:
     return f"{verdict.message} {remark}" if remark else verdict.message
 
 
-def _tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:
+def tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:
     if record.reported != (reason, message, record.nominated):
         is_first = not record.reported[0]
         record.reported = (reason, message, record.nominated)

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from posse.engine.admissibility import EXPECTING_PODS, Held, held
+from posse.engine.admissibility import EXPECTING_PODS, INVALID, Held
 from posse.engine.cycle import Probe, probe_group
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.reach import OutOfReach, group_out_of_reach
+from posse.engine.trees.tree import Root
+from posse.engine.trying import held_root
 from posse.engine.verdict import Proof
 from posse.model.workload import PodGroup
 
@@ -35,6 +37,7 @@ _STATE_OF_HELD = {
     "WaitingForPods": State.WAITING_FOR_PODS,
     "SchedulingGated": State.GATED,
     SCHEDULER_ERROR: State.INVALID,
+    INVALID: State.INVALID,
 }
 
 
@@ -50,6 +53,14 @@ class Counts:
     missing: int
     terminating: int = 0
     """On nodes or not; those that are count as on nodes as well, until they are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCounts:
+    """Of what is directly below a group of groups."""
+
+    children: int
+    started: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,36 +89,43 @@ class Situation:
     """Of a refusal."""
     out_of_reach: OutOfReach | None = None
     """Of a refusal that would be one in an empty cluster too."""
+    depth: int = 0
+    """How many groups of groups are above it."""
+    groups: GroupCounts | None = None
+    """Of a group of groups, whose minimum is one of groups."""
 
 
 def situation(known: Intake, group: GroupRecord) -> Situation:
     if group.members and not known.is_ours(group):
-        message = f"its pods are left to the scheduler {group.scheduler_name!r}"
-        return _situation(group, State.FOREIGN, message)
+        return situation_in(group, State.FOREIGN, left_to(group.scheduler_name))
     if group.attached_count >= group.minimum and not group.unattached():
-        return _situation(group, State.SCHEDULED, "")
-    hold = lasting_hold(group)
+        return situation_in(group, State.SCHEDULED, "")
+    hold = lasting_hold(known, group)
     if hold is not None:
-        return _situation(group, _state_of(hold), hold.message)
+        return situation_in(group, state_of(hold), hold.message)
     with as_if_its_turn(known, group):
         probe = probe_group(known.state, group)
-    now = _tried(group, probe)
+    now = tried(situation_in(group, State.FITS, ""), probe)
     return replace(now, out_of_reach=group_out_of_reach(known.state, group)) if probe.verdict.proof else now
 
 
 def situation_of_ended(key: GroupKey, podgroup: PodGroup | None) -> Situation:
     """Of a group that nobody knows any more, because all of its pods have ended."""
-    return _situation(GroupRecord(key, podgroup), State.WAITING_FOR_PODS, "")
+    return situation_in(GroupRecord(key, podgroup), State.WAITING_FOR_PODS, "")
 
 
-def lasting_hold(group: GroupRecord) -> Held | None:
-    """Why the group is not tried, unless that is over in a moment by itself: for how long it has been so, nobody wrote down."""
-    hold = held(group)
+def left_to(scheduler_name: str) -> str:
+    return f"its pods are left to the scheduler {scheduler_name!r}"
+
+
+def lasting_hold(known: Intake, group: Root) -> Held | None:
+    """Why it is not tried, unless that is over in a moment by itself: for how long it has been so, nobody wrote down."""
+    hold = held_root(known.groups, group)
     return None if hold is not None and hold.reason == EXPECTING_PODS else hold
 
 
 @contextmanager
-def as_if_its_turn(known: Intake, group: GroupRecord) -> Iterator[None]:
+def as_if_its_turn(known: Intake, group: Root) -> Iterator[None]:
     """Let the group meet what it would meet if it were tried: room is kept for some, and from others."""
     with (
         known.room_keeper.lifted_for(group.priority, group.key),
@@ -116,11 +134,12 @@ def as_if_its_turn(known: Intake, group: GroupRecord) -> Iterator[None]:
         yield
 
 
-def _state_of(hold: Held) -> State:
+def state_of(hold: Held) -> State:
     return _STATE_OF_HELD.get(hold.reason, State.WAITING)
 
 
-def _tried(group: GroupRecord, probe: Probe) -> Situation:
+def tried(now: Situation, probe: Probe) -> Situation:
+    """How it stands, with what came of an attempt."""
     nodes: dict[str, int] = {}
     for _, node in probe.placements:
         nodes[node] = nodes.get(node, 0) + 1
@@ -129,14 +148,14 @@ def _tried(group: GroupRecord, probe: Probe) -> Situation:
         state, message = State.WAITING, probe.verdict.message
     elif probe.refused:
         message = probe.refused[0][1].message
-    if group.attached_count >= group.minimum:
+    there = now.groups.started if now.groups is not None else now.counts.on_nodes
+    if there >= now.minimum:
         state = State.SCHEDULED
-    return replace(
-        _situation(group, state, message), placement=tuple(sorted(nodes.items())), proof=probe.verdict.proof
-    )
+    placement = tuple(sorted(nodes.items()))
+    return replace(now, state=state, message=message, placement=placement, proof=probe.verdict.proof)
 
 
-def _situation(group: GroupRecord, state: State, message: str) -> Situation:
+def situation_in(group: GroupRecord, state: State, message: str) -> Situation:
     return Situation(
         key=group.key,
         exists=group.podgroup is not None,
@@ -144,7 +163,7 @@ def _situation(group: GroupRecord, state: State, message: str) -> Situation:
         minimum=group.minimum,
         expected=group.expected,
         priority=group.priority,
-        counts=_counts(group),
+        counts=counts_of(group),
         has_started=group.scheduled,
         has_fallen_short=group.has_fallen_short,
         is_being_deleted=group.podgroup is not None and bool(group.podgroup.metadata.deletion_timestamp),
@@ -159,7 +178,7 @@ def _policy(group: GroupRecord) -> str:
     return "Gang" if group.podgroup.spec.scheduling_policy.gang is not None else "Basic"
 
 
-def _counts(group: GroupRecord) -> Counts:
+def counts_of(group: GroupRecord) -> Counts:
     on_nodes, unattached = group.attached_count, group.unattached()
     gated = sum(1 for record in unattached if record.pod.spec.scheduling_gates)
     return Counts(

@@ -71,7 +71,7 @@ def statistics(known: Intake) -> Statistics:
 
 
 def _queue_of(known: Intake, record: PodRecord) -> Queue:
-    entry = known.backlog.get(record.group or record.ref.uid)
+    entry = known.backlog.get(known.entry_of(record.group) if record.group is not None else record.ref.uid)
     if entry is not None:
         return _QUEUE_OF_PLACE[entry.place]
     group = known.groups.get(record.group) if record.group is not None else None

@@ -22,6 +22,7 @@ from posse.engine.decisions import (
 )
 from posse.engine.events import BindRefused
 from posse.engine.intake import Intake
+from posse.engine.trees.tree import is_whole, leaves_of, root_of
 from posse.engine.volumes.records import SELECTED_NODE, ClaimRecord, is_kept_for
 
 MOST_SECONDS = 600.0
@@ -59,7 +60,9 @@ class VolumeWaits:
 
     def _is_premature(self, decision: Decision) -> bool:
         """A group whose members wait for claims has not started yet; it is reported when it has."""
-        if not (isinstance(decision, ReportGroup) and decision.scheduled and decision.group in self._held):
+        if not (isinstance(decision, ReportGroup) and decision.scheduled):
+            return False
+        if decision.group not in self._held and decision.tree not in self._held:
             return False
         self._known.groups.not_yet_scheduled(decision.group)
         return True
@@ -74,12 +77,13 @@ class VolumeWaits:
     def _let_go(self, key: GroupKey) -> Iterator[Decision]:
         """No member waits for claims any more: all that have a node are bound, or none if some have given theirs up."""
         placements = [placed for placed in self._held.pop(key) if self._still_holds(placed)]
-        group = self._known.groups.get(key)
+        group = root_of(self._known.groups, key)
         if group is None:
             return
-        group.awaits_volumes = False
+        for leaf in leaves_of(group):
+            leaf.awaits_volumes = False
         self._known.look_at(key)
-        if placements and group.attached_count >= group.minimum:
+        if placements and is_whole(group, [placed.pod.uid for placed in placements]):
             yield Bind(tuple(placements), key)
             return
         for placed in placements:
@@ -110,9 +114,10 @@ class VolumeWaits:
                 yield BindVolumes(placed.pod, placed.node, steps[placed])
 
     def _hold_group(self, key: GroupKey | None, ready: Sequence[Placement]) -> None:
-        group = self._known.groups.get(key) if key is not None else None
+        group = root_of(self._known.groups, key) if key is not None else None
         if group is not None:
-            group.awaits_volumes = True
+            for leaf in leaves_of(group):
+                leaf.awaits_volumes = True
             self._held.setdefault(group.key, []).extend(ready)
 
     def _settle(self, uid: str, now: float) -> Iterable[Decision]:

@@ -10,7 +10,8 @@ from posse.kinds.kind import Json
 
 LEASE = "posse"
 _READ = ("list", "watch")
-_CUSTOM_GROUPS = ("scheduling.posse.dev", "scheduling.x-k8s.io", "scheduling.volcano.sh")
+_POSSE = "scheduling.posse.dev"
+_CUSTOM_GROUPS = (_POSSE, "scheduling.x-k8s.io", "scheduling.volcano.sh")
 
 
 class Permission(NamedTuple):
@@ -33,9 +34,11 @@ class Permission(NamedTuple):
 
 def _of_custom_groups(api_group: str) -> tuple[Permission, ...]:
     """An API server does not merge lists in custom resources, so their status is read and replaced."""
+    resources = ("podgroups", "compositepodgroups") if api_group == _POSSE else ("podgroups",)
+    statuses = tuple(f"{resource}/status" for resource in resources)
     return (
-        Permission(api_group, ("podgroups",), (*_READ, "get"), "know who starts together"),
-        Permission(api_group, ("podgroups/status",), ("patch", "update"), "tell groups how they stand"),
+        Permission(api_group, resources, (*_READ, "get"), "know who starts together"),
+        Permission(api_group, statuses, ("patch", "update"), "tell groups how they stand"),
     )
 
 
@@ -56,8 +59,18 @@ IN_THE_CLUSTER = (
         "storage.k8s.io", ("storageclasses", "csinodes", "csidrivers"), _READ, "know where volumes can be"
     ),
     Permission("policy", ("poddisruptionbudgets",), _READ, "evict first whom no budget protects"),
-    Permission("scheduling.k8s.io", ("workloads", "podgroups"), _READ, "know who starts together"),
-    Permission("scheduling.k8s.io", ("podgroups/status",), ("patch",), "tell groups how they stand"),
+    Permission(
+        "scheduling.k8s.io",
+        ("workloads", "podgroups", "compositepodgroups"),
+        _READ,
+        "know who starts together",
+    ),
+    Permission(
+        "scheduling.k8s.io",
+        ("podgroups/status", "compositepodgroups/status"),
+        ("patch",),
+        "tell groups how they stand",
+    ),
     *(permission for group in _CUSTOM_GROUPS for permission in _of_custom_groups(group)),
 )
 

@@ -232,7 +232,8 @@ def _group_status(group: Json, _now: float) -> str:
     conditions = {item.get("type"): item for item in (group.get("status") or {}).get("conditions") or []}
     if "DisruptionTarget" in conditions:
         return str(conditions["DisruptionTarget"].get("reason") or "")
-    scheduled = conditions.get("PodGroupInitiallyScheduled")
+    names = ("PodGroupInitiallyScheduled", "CompositePodGroupInitiallyScheduled")
+    scheduled = next((conditions[name] for name in names if name in conditions), None)
     if scheduled is None:
         return "Pending"
     return "Scheduled" if scheduled.get("status") == "True" else "Unschedulable"
@@ -248,7 +249,7 @@ _WORKLOAD = Column(
 )
 _GROUP_STATUS = Column("Status", "string", "Whether the group has been scheduled.", 0, _group_status)
 POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, _GROUP_STATUS, AGE)
-COMPOSITE_POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, AGE)
+COMPOSITE_POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, _GROUP_STATUS, AGE)
 
 _PHASE = _at("status", "phase", absent="")
 _MIN_MEMBER = Column(

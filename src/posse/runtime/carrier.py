@@ -15,13 +15,13 @@ from posse.engine.decisions import (
     BindVolumes,
     Evict,
     GroupKey,
-    GroupRef,
     MarkDisrupted,
     ReportGroup,
     ReportPod,
     WarnGroup,
 )
 from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
+from posse.engine.reports import why_evicted
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import POD
@@ -83,7 +83,7 @@ class Carrier:
             self._report(decision)
             for decision in done.decisions
             if isinstance(decision, ReportPod | MarkDisrupted)
-            or (isinstance(decision, ReportGroup) and decision.group not in withheld)
+            or (isinstance(decision, ReportGroup) and not withheld & {decision.group, decision.tree})
         ]
         for decision in done.decisions:
             if isinstance(decision, WarnGroup):
@@ -107,10 +107,7 @@ class Carrier:
     async def _evict_pod(self, eviction: Evict, leaving: list[Evict]) -> EvictionFailed | None:
         """Who leaves because of it is added to the others."""
         victim = eviction.pod
-        preemptor = "podgroup" if isinstance(eviction.preemptor, GroupRef) else "pod"
-        message = (
-            f"{eviction.preemptor.scheduler_name}: preempting to accommodate a higher priority {preemptor}"
-        )
+        message = why_evicted(eviction.preemptor)
         condition = self._condition("DisruptionTarget", "PreemptionByScheduler", message, holds=True)
         try:
             status = {"conditions": [condition]}
@@ -184,14 +181,14 @@ class Carrier:
     async def _mark(self, mark: MarkDisrupted) -> None:
         status = disruption_status(mark, format_timestamp(self._clock()))
         if status is not None:
-            kind, group = object_kind(mark.group.form), mark.group
+            kind, group = object_kind(mark.group), mark.group
             await self._set_status(kind, group.namespace, group.name, status, uid=mark.uid)
 
     async def _report_group(self, report: ReportGroup) -> None:
         group = report.group
         status = group_status(report, format_timestamp(self._clock()))
         if status is not None:
-            kind = object_kind(group.form)
+            kind = object_kind(group)
             await self._set_status(kind, group.namespace, group.name, status, uid=report.uid)
         self._recorder.record(group_note(report))
 

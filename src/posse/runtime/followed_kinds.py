@@ -3,6 +3,7 @@
 from posse.engine.events import ClusterObject
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
     COSCHEDULING_POD_GROUP,
     CSI_DRIVER,
     CSI_NODE,
@@ -13,6 +14,7 @@ from posse.kinds.registry import (
     POD,
     POD_DISRUPTION_BUDGET,
     POD_GROUP,
+    POSSE_COMPOSITE_POD_GROUP,
     POSSE_POD_GROUP,
     SERVICE,
     STORAGE_CLASS,
@@ -26,7 +28,7 @@ from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.service import Service
 from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
-from posse.model.workload import PodGroup, Workload
+from posse.model.workload import CompositePodGroup, PodGroup, Workload
 
 FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = (
     (NAMESPACE, Namespace),
@@ -39,6 +41,8 @@ FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = (
     (NODE, Node),
     (POD_DISRUPTION_BUDGET, PodDisruptionBudget),
     (WORKLOAD, Workload),
+    (COMPOSITE_POD_GROUP, CompositePodGroup),
+    (POSSE_COMPOSITE_POD_GROUP, CompositePodGroup),
     (POD_GROUP, PodGroup),
     (POSSE_POD_GROUP, PodGroup),
     (COSCHEDULING_POD_GROUP, coscheduling.PodGroup),

@@ -7,12 +7,18 @@ event says it alone.
 from typing import Any
 
 from posse.engine.decisions import SCHEDULER_ERROR, Form, GroupKey, MarkDisrupted, ReportGroup, WarnGroup
-from posse.engine.group_forms import INITIALLY_SCHEDULED, VOLCANO_UNSCHEDULABLE
-from posse.engine.groups import DISRUPTION_TARGET
+from posse.engine.group_forms import (
+    DISRUPTION_TARGET,
+    INITIALLY_SCHEDULED,
+    TREE_INITIALLY_SCHEDULED,
+    VOLCANO_UNSCHEDULABLE,
+)
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
     COSCHEDULING_POD_GROUP,
     POD_GROUP,
+    POSSE_COMPOSITE_POD_GROUP,
     POSSE_POD_GROUP,
     VOLCANO_POD_GROUP,
     WORKLOAD,
@@ -29,12 +35,20 @@ _OBJECT_KINDS = {
     Form.VOLCANO: VOLCANO_POD_GROUP,
 }
 
+_COMPOSITE_KINDS = {Form.NATIVE: COMPOSITE_POD_GROUP, Form.POSSE: POSSE_COMPOSITE_POD_GROUP}
+
 _WITH_CONDITIONS = frozenset({Form.NATIVE, Form.POSSE})
 
 
-def object_kind(form: Form) -> Kind:
-    """Of what kind the object is that describes a group of this form."""
-    return _OBJECT_KINDS[form]
+def object_kind(key: GroupKey) -> Kind:
+    """Of what kind the object is that describes the group."""
+    return _COMPOSITE_KINDS[key.form] if key.is_composite else _OBJECT_KINDS[key.form]
+
+
+def forms_of(kind: Kind) -> tuple[Form, ...]:
+    """In which forms objects of this kind describe groups."""
+    kinds = (*_OBJECT_KINDS.items(), *_COMPOSITE_KINDS.items())
+    return tuple(form for form, described in kinds if described is kind)
 
 
 def group_status(report: ReportGroup, stamp: str) -> Json | None:
@@ -47,7 +61,8 @@ def group_status(report: ReportGroup, stamp: str) -> Json | None:
         case Form.VOLCANO:
             return {"phase": _volcano_phase(report), "conditions": _volcano_conditions(report, stamp)}
         case _:
-            return {"conditions": [_condition(report, INITIALLY_SCHEDULED, stamp, holds=report.scheduled)]}
+            name = TREE_INITIALLY_SCHEDULED if report.group.is_composite else INITIALLY_SCHEDULED
+            return {"conditions": [_condition(report, name, stamp, holds=report.scheduled)]}
 
 
 def disruption_status(mark: MarkDisrupted, stamp: str) -> Json | None:
@@ -81,7 +96,7 @@ def warning_note(warning: WarnGroup) -> Note:
 
 
 def _subject(told: ReportGroup | WarnGroup) -> Subject:
-    kind = object_kind(told.group.form)
+    kind = object_kind(told.group)
     return Subject(kind.api_version, kind.name, told.group.namespace, told.group.name, told.uid)
 
 

@@ -23,7 +23,13 @@ from posse.configuration.reading import Configuration
 from posse.engine.engine import DEFAULT_SCHEDULER, Engine, EngineOptions
 from posse.engine.events import ClusterObject
 from posse.kinds.kind import Kind
-from posse.kinds.registry import POD_GROUP, POSSE_POD_GROUP, WORKLOAD
+from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
+    POD_GROUP,
+    POSSE_COMPOSITE_POD_GROUP,
+    POSSE_POD_GROUP,
+    WORKLOAD,
+)
 from posse.runtime.background import Background
 from posse.runtime.clock import steady_clock
 from posse.runtime.configuration import load_configuration
@@ -43,8 +49,8 @@ FINISH_SECONDS = 20.0
 """For what was decided before the process was asked to stop; a pod is killed after 30."""
 _LEFT_OUT = {
     Form.AUTO: frozenset[Kind](),
-    Form.NATIVE: frozenset({POSSE_POD_GROUP}),
-    Form.CRD: frozenset({POD_GROUP, WORKLOAD}),
+    Form.NATIVE: frozenset({POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP}),
+    Form.CRD: frozenset({POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD}),
 }
 
 

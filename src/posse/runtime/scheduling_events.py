@@ -27,7 +27,8 @@ def preempted(eviction: Evict) -> Note:
     preemptor = eviction.preemptor
     if isinstance(preemptor, GroupRef):
         # Room for a group is made in the whole cluster.
-        text, related = f"Preempted by podgroup {preemptor.uid} on node cluster", _group_subject(preemptor)
+        kind = object_kind(preemptor.key).singular
+        text, related = f"Preempted by {kind} {preemptor.uid} on node cluster", _group_subject(preemptor)
     else:
         text, related = f"Preempted by pod {preemptor.uid} on node {eviction.node}", _subject(preemptor)
     subject = _subject(eviction.pod)
@@ -45,7 +46,7 @@ def preempting(evictions: Sequence[Evict]) -> Note:
 
 
 def _group_subject(group: GroupRef) -> Subject:
-    kind = object_kind(group.key.form)
+    kind = object_kind(group.key)
     return Subject(kind.api_version, kind.name, group.key.namespace, group.key.name, group.uid)
 
 

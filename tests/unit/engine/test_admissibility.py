@@ -87,13 +87,8 @@ def test_of_many_gated_members_a_few_are_named():
                 "got Never and PreemptLowerPriority"
             ),
         ),
-        (
-            gang(minimum=1, parent_composite_pod_group_name="parent"),
-            [pod("a")],
-            "composite pod groups are not supported by this version of Posse",
-        ),
     ],
-    ids=["scheduler", "priority", "preemption", "policies", "composite"],
+    ids=["scheduler", "priority", "preemption", "policies"],
 )
 def test_a_group_that_contradicts_itself_is_an_error(podgroup, pods, message):
     waits = hold(podgroup, *pods)

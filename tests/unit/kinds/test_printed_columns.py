@@ -372,6 +372,7 @@ def test_other_kinds():
         "Name": "x",
         "Policy": "Gang",
         "Workload": "wl",
+        "Status": "Pending",
         "Age": "90s",
     }
     assert shown(WORKLOAD, {}) == {"Name": "x", "Age": "90s"}

@@ -7,12 +7,14 @@ from posse.engine.engine import Engine, EngineOptions
 from posse.installation.permissions import IN_THE_CLUSTER
 from posse.kinds import errors
 from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
     COSCHEDULING_POD_GROUP,
     NODE,
     PERSISTENT_VOLUME,
     PERSISTENT_VOLUME_CLAIM,
     POD,
     POD_GROUP,
+    POSSE_COMPOSITE_POD_GROUP,
     POSSE_POD_GROUP,
     PRIORITY_CLASS,
     STORAGE_CLASS,
@@ -28,12 +30,12 @@ GRANTED = {
     for resource in permission.resources
     for verb in permission.verbs
 }
-CUSTOM = {
-    kind.group: {(kind.group, kind.plural, "get"), (kind.group, f"{kind.plural}/status", "update")}
-    for kind in (POSSE_POD_GROUP, COSCHEDULING_POD_GROUP, VOLCANO_POD_GROUP)
-}
+CUSTOM = [
+    {(kind.group, kind.plural, "get"), (kind.group, f"{kind.plural}/status", "update")}
+    for kind in (POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP, COSCHEDULING_POD_GROUP, VOLCANO_POD_GROUP)
+]
 # Used over HTTP alone: after an answer that did not come, and where the API server cannot merge for us.
-OVER_HTTP = {("", "pods", "get")}.union(*CUSTOM.values())
+OVER_HTTP = {("", "pods", "get")}.union(*CUSTOM)
 # Used when two pods of one claim are placed in the same moment.
 IN_A_RACE = {("", "persistentvolumes", "get")}
 
@@ -148,6 +150,26 @@ async def gangs_of_every_form(lab):
         await lab.until(lambda name=name: node_of(lab, f"{name}-a") and node_of(lab, f"{name}-b"))
 
 
+async def trees_of_every_form(lab):
+    policy = {"schedulingPolicy": {"gang": {"minGroupCount": 1}}}
+    made_from = {"workloadRef": {"workloadName": "w", "templateName": "t"}}
+    for kind, form in ((COMPOSITE_POD_GROUP, "native"), (POSSE_COMPOSITE_POD_GROUP, "posse")):
+        await lab.transport.create(
+            kind, "default", {"metadata": {"name": "tree"}, "spec": policy | made_from}
+        )
+        leaf_kind, spec, _, _ = GROUPS[form]
+        leaf = {
+            "metadata": {"name": "leaf"},
+            "spec": spec | made_from | {"parentCompositePodGroupName": "tree"},
+        }
+        await lab.transport.create(leaf_kind, "default", leaf)
+    for member in ("a", "b"):
+        labels = {"labels": {"scheduling.posse.dev/pod-group": "leaf"}}
+        await add_pod(lab, f"leaf-posse-{member}", "10m", labels)
+        await add_pod(lab, f"leaf-native-{member}", "10m", schedulingGroup={"podGroupName": "leaf"})
+    await lab.until(lambda: node_of(lab, "leaf-posse-a") and node_of(lab, "leaf-native-a"))
+
+
 async def eviction(lab):
     await lab.transport.create(PRIORITY_CLASS, "", {"metadata": {"name": "high"}, "value": 100})
     await add_pod(lab, "whole-node", "4", priorityClassName="high")
@@ -194,6 +216,7 @@ def test_the_role_suffices_for_all_work_and_holds_nothing_else(in_lab):
         await add_node(lab, "n1")
         await volumes(lab)
         await gangs_of_every_form(lab)
+        await trees_of_every_form(lab)
         await eviction(lab)
         wanted = GRANTED - OVER_HTTP - IN_A_RACE
         await lab.until(lambda: wanted <= guarded[0].used)

@@ -229,7 +229,7 @@ def _without_ending(unit: Unit) -> Unit:
     if not any(record.is_ending for record in unit.records):
         return unit
     staying = [record for record in unit.records if not record.is_ending]
-    return unit_of(staying, unit.priority, is_group=unit.is_group)
+    return unit_of(staying, unit.priority, is_group=unit.is_group, is_tree=unit.is_tree)
 
 
 def _records(units: Iterable[Unit]) -> list[PodRecord]:

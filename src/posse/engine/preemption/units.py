@@ -1,4 +1,7 @@
-"""What is evicted as one: a pod, or all pods of a group whose disruption mode is `all`."""
+"""What is evicted as one: a pod, or all pods of a group whose disruption mode is `all`.
+
+Of a group in a tree, that is all pods below its highest ancestor of that mode.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +10,7 @@ from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupBook, GroupRecord
 
-Importance = tuple[int, bool, int, str, int]
+Importance = tuple[int, bool, bool, int, str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,24 +19,26 @@ class Unit:
     priority: int
     is_group: bool
     """Whether its pods belong to a group, evicted one by one or not."""
+    is_tree: bool
+    """Whether they belong to several groups, all below one that is evicted as a whole."""
     importance: Importance
-    """Sorts the most important first: by priority, groups before pods, larger before smaller, older first."""
+    """Sorts the most important first: by priority, trees before groups before pods, larger before smaller, older first."""
 
     @property
     def started(self) -> str:
         """When its oldest pod started; text that sorts by time, and last while it has not started."""
-        return self.importance[3]
+        return self.importance[4]
 
 
 _NOT_YET = "~"
 """Later than any time, as text."""
 
 
-def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool) -> Unit:
+def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool, is_tree: bool = False) -> Unit:
     started = min([record.pod.status.start_time or _NOT_YET for record in records], default=_NOT_YET)
     first = min([record.arrival for record in records], default=0)
-    importance = (-priority, not is_group, -len(records), started, first)
-    return Unit(tuple(records), priority, is_group, importance)
+    importance = (-priority, not is_tree, not is_group, -len(records), started, first)
+    return Unit(tuple(records), priority, is_group, is_tree, importance)
 
 
 def by_importance(unit: Unit) -> Importance:
@@ -41,8 +46,11 @@ def by_importance(unit: Unit) -> Importance:
 
 
 def priority_of(record: PodRecord, groups: GroupBook) -> int:
-    """A member of a group counts with the priority of the group."""
+    """A member of a group counts with the priority of the group, and in a tree with that of the root."""
     group = groups.get(record.group) if record.group is not None else None
+    root = groups.links.root(group.key) if group is not None else None
+    if root is not None:
+        return root.priority
     if group is not None and group.podgroup is not None:
         return group.priority
     return record.pod.spec.priority or 0
@@ -63,6 +71,8 @@ class LesserUnits:
         self._priority = priority
         self._groups = groups
         self._seen: dict[GroupKey, _GroupSeen] = {}
+        self._trees: dict[GroupKey, Unit] = {}
+        """Of composites that go as one, by their key."""
 
     def of(self, record: PodRecord) -> Unit | None:
         """The unit that the pod belongs to; None if it matters too much."""
@@ -76,14 +86,25 @@ class LesserUnits:
         group = self._groups.get(key)
         if group is None:
             return None
+        root, above = self._groups.links.root(key), self._groups.links.highest_as_one(key)
         # Of a large group that states none the priority follows from all members.
         priority = group.priority if group.podgroup is not None else None
+        if root is not None:
+            priority = root.priority
         whole: Unit | None = None
-        if priority is not None and goes_as_one(group):
+        if above is not None and priority is not None:
+            whole = self._trees.get(above.key) or self._tree(above.key, priority)
+        elif priority is not None and goes_as_one(group):
             members = [member for member in group.members.values() if member.node]
             whole = unit_of(members, priority, is_group=True)
         seen = self._seen[key] = _GroupSeen(priority, whole)
         return seen
+
+    def _tree(self, key: GroupKey, priority: int) -> Unit:
+        groups = [self._groups.get(one) for one in self._groups.links.below(key)]
+        members = [record for group in groups if group for record in group.members.values() if record.node]
+        unit = self._trees[key] = unit_of(members, priority, is_group=True, is_tree=True)
+        return unit
 
 
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:
@@ -96,3 +117,11 @@ def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) 
 def goes_as_one(group: GroupRecord) -> bool:
     mode = group.podgroup.spec.disruption_mode if group.podgroup is not None else None
     return mode is not None and mode.all is not None
+
+
+def evicted_with(key: GroupKey, groups: GroupBook) -> list[GroupKey]:
+    """The groups that go as one with this one, which may be one of many in a tree; none if its pods go one by one."""
+    group, above = groups.get(key), groups.links.highest_as_one(key)
+    if above is not None:
+        return groups.links.below(above.key)
+    return [key] if group is not None and goes_as_one(group) else []

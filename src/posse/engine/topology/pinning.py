@@ -1,11 +1,21 @@
 """Where a group must stay: members that are on nodes pin it to their domain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
-from posse.engine.cluster_state import ClusterState
-from posse.engine.groups import GroupRecord
+from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.label_columns import ABSENT
+
+
+class Confined(Protocol):
+    """A group, or a group of groups, that may have to stay inside one domain."""
+
+    @property
+    def members(self) -> Mapping[str, PodRecord]: ...
+
+    @property
+    def topology_key(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +26,7 @@ class Pin:
     """Why there is no domain in which the group could go on."""
 
 
-def pin_of(state: ClusterState, group: GroupRecord) -> Pin:
+def pin_of(state: ClusterState, group: Confined) -> Pin:
     values = domains_of_members(state, group)
     outside = values.pop(None, "")
     if outside:
@@ -27,7 +37,7 @@ def pin_of(state: ClusterState, group: GroupRecord) -> Pin:
     return Pin(names[0] if names else None)
 
 
-def domains_of_members(state: ClusterState, group: GroupRecord) -> dict[str | None, str]:
+def domains_of_members(state: ClusterState, group: Confined) -> dict[str | None, str]:
     """Every domain that members are in, with one of their nodes; None for nodes without the label.
 
     Members on nodes that are not known say nothing.

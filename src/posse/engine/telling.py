@@ -1,0 +1,28 @@
+"""What is told about whatever the queue holds: a group by itself, or a tree and all of its groups."""
+
+from collections.abc import Iterator
+
+from posse.engine.admissibility import Held
+from posse.engine.decisions import Decision
+from posse.engine.group_trial import GroupTrial
+from posse.engine.reports import tell_fallen_short, tell_group, tell_held, tell_recovered, tell_started
+from posse.engine.trees.reports import tell_tree, tell_tree_held, tell_tree_progress
+from posse.engine.trees.tree import Root, Tree
+
+
+def tell_progress(root: Root) -> Iterator[Decision]:
+    """What has started, has lost members or runs again, whoever brought that about."""
+    if isinstance(root, Tree):
+        yield from tell_tree_progress(root)
+    else:
+        yield from tell_started(root)
+        yield from tell_fallen_short(root)
+        yield from tell_recovered(root)
+
+
+def tell_held_root(root: Root, hold: Held) -> Iterator[Decision]:
+    return tell_tree_held(root, hold) if isinstance(root, Tree) else tell_held(root, hold)
+
+
+def tell_tried(root: Root, trial: GroupTrial, remark: str = "") -> Iterator[Decision]:
+    return tell_tree(root, trial, remark) if isinstance(root, Tree) else tell_group(root, trial, remark)

@@ -1,0 +1,40 @@
+"""Whether a tree may start, by a bound that is quicker than an attempt: every group counted as if it were alone."""
+
+from posse.engine.cluster_state import ClusterState
+from posse.engine.proving import could_start, missing
+from posse.engine.search.orders import classes_of
+from posse.engine.trees.places import Rows, inside, places
+from posse.engine.trees.tree import Branch, Part, Tree, is_started
+from posse.engine.verdict import Proof
+
+_TREES = "groups that share a tree"
+
+
+def tree_proof(state: ClusterState, top: Branch) -> Proof:
+    """Of a tree that just found no placement, with the state as it was before."""
+    if not _may_start(state, top, None):
+        return Proof()
+    subjects = [subject for leaf in top.leaves() for subject, _ in classes_of(state, leaf.unattached())]
+    around = [name for subject in subjects for name in state.view(subject).looks_around]
+    return Proof(tuple(dict.fromkeys([_TREES, *around])))
+
+
+def could_place(state: ClusterState, tree: Tree) -> bool:
+    """Whether an attempt may come to more than the last one did."""
+    waiting = [leaf for leaf in tree.leaves if leaf.unattached()]
+    return (
+        tree.top is not None
+        and _may_start(state, tree.top, None)
+        and any(could_start(state, leaf) for leaf in waiting)
+    )
+
+
+def _may_start(state: ClusterState, part: Part, rows: Rows) -> bool:
+    return is_started(part) or any(_may_start_in(state, part, place) for place in places(state, part, rows))
+
+
+def _may_start_in(state: ClusterState, part: Part, rows: Rows) -> bool:
+    if isinstance(part, Branch):
+        return sum(1 for child in part.children if _may_start(state, child, rows)) >= part.minimum
+    with inside(state, rows):
+        return len(part.unattached()) >= missing(part) and could_start(state, part)

@@ -1,0 +1,117 @@
+"""Where a part of a tree may go: the domains of its own key, inside of those of the groups above it, the best first.
+
+A domain is left out if not even its bounds promise room for what must start: every group counted as if it were alone, and
+what all of them take at the least against what is free.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.arrays import BoolArray, IntArray
+from posse.engine.cluster_state import ClusterState
+from posse.engine.search.orders import classes_of
+from posse.engine.topology.domains import Domains
+from posse.engine.topology.outlook import outlook
+from posse.engine.topology.pinning import pin_of
+from posse.engine.trees.tree import Branch, Part, is_started, unattached
+
+Rows = IntArray | None
+"""Where somebody may go; None for everywhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    rows: Rows
+    name: str = ""
+    """The domain; empty for a part that has no key."""
+    of: int = 1
+    """How many domains there are."""
+    is_hopeful: bool = True
+    """Whether what must start may find room in it."""
+
+
+def inside(state: ClusterState, rows: Rows) -> AbstractContextManager[None]:
+    return nullcontext() if rows is None else state.confined(rows)
+
+
+def places(state: ClusterState, part: Part, rows: Rows) -> Iterator[Rows]:
+    """Those that may do, best first."""
+    return (place.rows for place in all_places(state, part, rows) if place.is_hopeful)
+
+
+def all_places(state: ClusterState, part: Part, rows: Rows) -> list[Place]:
+    """All of them, best first; pods that are on nodes already leave no choice. None if those are in several."""
+    if not part.topology_key:
+        return [Place(rows)]
+    pin = pin_of(state, part)
+    if pin.error:
+        return []
+    with inside(state, rows):
+        classes = classes_of(state, unattached(part))
+        if pin.value is not None or not classes:
+            return _pinned(state.domains(part.topology_key), pin.value)
+        seen = outlook(state, part.topology_key, classes)
+        hopeful = _may_start(state, part, seen.domains) & _has_enough(state, part, seen.domains)
+        ordered = seen.best_first(0)
+    return [
+        Place(seen.domains.rows(one), seen.domains.values[one], len(ordered), bool(hopeful[one]))
+        for one in ordered
+    ]
+
+
+def _pinned(domains: Domains, value: str | None) -> list[Place]:
+    if value not in domains.values:
+        return []
+    return [Place(domains.rows(domains.values.index(value)), value)]
+
+
+def _may_start(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
+    """By domain: whether enough members find room, each group and each sort of pods by itself."""
+    if is_started(part):
+        return np.ones(len(domains), dtype=np.bool_)
+    if isinstance(part, Branch):
+        able = np.zeros(len(domains), dtype=np.int64)
+        for child in part.children:
+            able += _may_start(state, child, domains)
+        return np.greater_equal(able, part.minimum)
+    fit = np.full(len(domains), part.attached_count, dtype=np.int64)
+    for subject, records in classes_of(state, part.unattached()):
+        most = np.minimum(state.view(subject).most(), len(records))
+        fit += np.minimum(domains.sums(most), len(records))
+    return np.greater_equal(fit, part.minimum)
+
+
+def _has_enough(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
+    """By domain: whether of every resource there is as much free as what must start takes at the least."""
+    nodes = state.nodes
+    least = least_taken(part, len(nodes.resource_index))
+    wanted = np.flatnonzero(least)
+    free = np.maximum(nodes.allocatable[wanted] - nodes.requested[wanted], 0) * nodes.alive
+    enough: BoolArray = np.all(domains.sums(free) >= least[wanted][:, None], axis=0)
+    return enough
+
+
+def least_taken(part: Part, resources: int) -> IntArray:
+    """By resource: what the members take at the least that must still find a place so that the part starts."""
+    if is_started(part):
+        return np.zeros(resources, dtype=np.int64)
+    if isinstance(part, Branch):
+        needed = part.minimum - sum(1 for child in part.children if is_started(child))
+        shares = [least_taken(child, resources) for child in part.children if not is_started(child)]
+    else:
+        needed = part.minimum - part.attached_count
+        shares = [_requests(record.pod_class.limited, resources) for record in part.unattached()]
+    if not shares:
+        return np.zeros(resources, dtype=np.int64)
+    smallest: IntArray = np.sort(np.array(shares), axis=0)[:needed].sum(axis=0)
+    return smallest
+
+
+def _requests(limited: tuple[tuple[int, int], ...], resources: int) -> IntArray:
+    taken = np.zeros(resources, dtype=np.int64)
+    for index, wanted in limited:
+        taken[index] = wanted
+    return taken

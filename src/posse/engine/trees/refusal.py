@@ -1,0 +1,219 @@
+"""Why a tree, or what is left of it, does not start: how each of its groups fares, and what its pods are told.
+
+Found by going through the tree once, as an attempt does first, with each group that fits staying on its nodes while the
+next is tried. What cannot start for want of members is not tried at all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.cycle import attempt_in, drawn_along
+from posse.engine.decisions import GroupKey
+from posse.engine.draft import Draft
+from posse.engine.feasibility import Feasibility, Standing
+from posse.engine.groups import GroupRecord
+from posse.engine.topology.pinning import pin_of
+from posse.engine.trees.admissibility import incomplete
+from posse.engine.trees.bounds import tree_proof
+from posse.engine.trees.places import Place, Rows, all_places, inside
+from posse.engine.trees.tree import Branch, Part, is_admissible, is_started
+from posse.engine.verdict import SUCCESS, Code, Verdict
+
+_CODES = {
+    Feasibility.SUCCESS: Code.SUCCESS,
+    Feasibility.WAIT: Code.UNSCHEDULABLE,
+    Feasibility.UNSCHEDULABLE: Code.UNSCHEDULABLE,
+    Feasibility.UNRESOLVABLE: Code.UNRESOLVABLE,
+}
+_MOST_PLACES = 8
+"""Domains that are looked at to say which of them comes closest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fared:
+    """How a part of a tree fares, by itself: it may fit and yet not start because of others."""
+
+    part: Part
+    fits: int
+    """Pods of a leaf or children of a branch that are on nodes or would be."""
+    verdict: Verdict
+    refused: tuple[tuple[PodRecord, Verdict], ...] = ()
+    """Of a leaf: pods that find no node, though the others may start without them."""
+    children: "tuple[Fared, ...]" = ()
+
+    @property
+    def could_be_helped(self) -> bool:
+        """Whether evicting others could bring somebody of it to a node."""
+        if self.verdict.code not in {Code.SUCCESS, Code.UNSCHEDULABLE}:
+            return False
+        return any(verdict.code is Code.UNSCHEDULABLE for _, verdict in self.refused) or any(
+            child.could_be_helped for child in self.children
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """What is told to everybody in a tree who does not start."""
+
+    verdict: Verdict
+    parts: tuple[tuple[GroupKey, Verdict], ...]
+    members: tuple[tuple[PodRecord, Verdict], ...]
+
+
+def refuse(state: ClusterState, top: Branch) -> Refusals:
+    """Of a tree of which nobody finds a place. The state is as it was when it was tried."""
+    fared = fare(state, top)
+    if fared.verdict.code is Code.ERROR:
+        return Refusals(fared.verdict, *_told(fared))
+    proof = tree_proof(state, top)
+    code, message = fared.verdict.code, fared.verdict.message
+    if fared.verdict.succeeded:
+        code = Code.UNSCHEDULABLE if fared.could_be_helped else Code.UNRESOLVABLE
+        message = f"none of its waiting pods fits: {_first_message(fared)}"
+    verdict = Verdict(code, f"{message} {proof.sentence}", proof=proof)
+    return Refusals(verdict, *_told(fared if fared.verdict.succeeded else replace(fared, verdict=verdict)))
+
+
+def leave_over(state: ClusterState, top: Branch) -> Refusals:
+    """Of a tree that starts, as it is then: who stays behind."""
+    return Refusals(SUCCESS, *_told(fare(state, top)))
+
+
+def fare(state: ClusterState, top: Branch) -> Fared:
+    draft = Draft(state)
+    fared = _fare(state, draft, top, None)
+    draft.roll_back()
+    return fared
+
+
+def _fare(state: ClusterState, draft: Draft, part: Part, rows: Rows) -> Fared:
+    if not is_admissible(part):
+        return Fared(part, 0, Verdict(Code.UNRESOLVABLE, f"{incomplete(part)}."))
+    if isinstance(part, Branch):
+        return _fare_of_branch(state, draft, part, rows)
+    with inside(state, rows):
+        return _fare_of_leaf(state, draft, part)
+
+
+def _fare_of_leaf(state: ClusterState, draft: Draft, leaf: GroupRecord) -> Fared:
+    was_started = is_started(leaf)
+    if not leaf.unattached():
+        return Fared(leaf, leaf.attached_count, SUCCESS)
+    attempt = attempt_in(state, draft, leaf)
+    fits = leaf.attached_count
+    if was_started or attempt.verdict.succeeded:
+        return Fared(leaf, fits, SUCCESS, attempt.refused)
+    return Fared(leaf, fits, _without_proof(attempt.verdict), attempt.refused)
+
+
+def _without_proof(verdict: Verdict) -> Verdict:
+    """What is certain beside others of the tree need not be so without them."""
+    text = verdict.message.replace(verdict.proof.sentence, "").rstrip() if verdict.proof else verdict.message
+    return Verdict(verdict.code, text, verdict.refusals)
+
+
+def _fare_of_branch(state: ClusterState, draft: Draft, branch: Branch, rows: Rows) -> Fared:
+    """In the best of its domains; if it fits in none, in the one that comes closest."""
+    found = all_places(state, branch, rows)
+    if not found:
+        return Fared(branch, 0, _nowhere(state, branch))
+    closest: tuple[Fared, Place] | None = None
+    for place in found[:_MOST_PLACES]:
+        before = draft.checkpoint()
+        fared = _fare_in(state, draft, branch, place.rows)
+        if fared.verdict.succeeded:
+            return fared
+        draft.roll_back(before)
+        if closest is None or fared.fits > closest[0].fits:
+            closest = fared, place
+    fared, place = closest if closest is not None else (Fared(branch, 0, _nowhere(state, branch)), found[0])
+    if not place.name:
+        return fared
+    return replace(fared, verdict=_in_the_best(branch, place, fared.verdict))
+
+
+def _nowhere(state: ClusterState, branch: Branch) -> Verdict:
+    error = pin_of(state, branch).error if branch.topology_key else ""
+    if error:
+        return Verdict(Code.ERROR, error)
+    where = f"no node it may use has the label {branch.topology_key}, or the value where its pods run"
+    return Verdict(Code.UNRESOLVABLE, f"no feasible placements found: {where}.")
+
+
+def _in_the_best(branch: Branch, place: Place, verdict: Verdict) -> Verdict:
+    noun = branch.topology_key.rpartition("/")[2]
+    head = f"0/{place.of} placements are available: in the best {noun}, {place.name},"
+    return replace(verdict, message=f"{head} {verdict.message}")
+
+
+def _fare_in(state: ClusterState, draft: Draft, branch: Branch, rows: Rows) -> Fared:
+    children = tuple(_fare(state, draft, child, rows) for child in branch.children)
+    fits = sum(1 for child in children if child.verdict.succeeded)
+    resolvable = sum(1 for child in children if child.verdict.code is Code.UNSCHEDULABLE)
+    code = _CODES[Standing(branch.minimum, fits, 0, resolvable).feasibility]
+    verdict = SUCCESS if code is Code.SUCCESS else Verdict(code, _too_few(branch, fits, children))
+    return Fared(branch, fits, verdict, (), children)
+
+
+def _too_few(branch: Branch, fits: int, children: tuple[Fared, ...]) -> str:
+    refused = [child for child in children if not child.verdict.succeeded]
+    share = f"only {fits}" if fits else "none"
+    rest = f" {len(refused) - 1} more of its groups do not fit either." if len(refused) > 1 else ""
+    first = refused[0]
+    return (
+        f"{share} of the {branch.minimum} groups that must start together fit; "
+        f"{title(first.part)}: {first.verdict.message}{rest}"
+    )
+
+
+def title(part: Part) -> str:
+    return f"{'composite pod group' if isinstance(part, Branch) else 'pod group'} {part.key.name}"
+
+
+def _first_message(fared: Fared) -> str:
+    """Of the first that could have been placed and was not."""
+    if not fared.verdict.succeeded:
+        return f"{title(fared.part)}: {fared.verdict.message}"
+    if fared.refused:
+        return f"{title(fared.part)}: {fared.refused[0][1].message}"
+    return next((message for child in fared.children if (message := _first_message(child))), "")
+
+
+def _told(
+    fared: Fared,
+) -> tuple[tuple[tuple[GroupKey, Verdict], ...], tuple[tuple[PodRecord, Verdict], ...]]:
+    parts = tuple(_parts(fared, None))
+    members = tuple(_members(fared, None))
+    return parts, members
+
+
+def _parts(fared: Fared, above: Verdict | None) -> Iterator[tuple[GroupKey, Verdict]]:
+    own = _own(fared, above)
+    if not own.succeeded:
+        yield fared.part.key, own
+    for child in fared.children:
+        yield from _parts(child, None if own.succeeded else own)
+
+
+def _members(fared: Fared, above: Verdict | None) -> Iterator[tuple[PodRecord, Verdict]]:
+    own = _own(fared, above)
+    if isinstance(fared.part, GroupRecord):
+        lacking = dict(fared.refused)
+        for record in fared.part.unattached():
+            yield record, lacking.get(record, own)
+    elif not fared.children:
+        # It was not tried, and so nobody below it was.
+        yield from ((record, own) for leaf in fared.part.leaves() for record in leaf.unattached())
+    for child in fared.children:
+        yield from _members(child, None if own.succeeded else own)
+
+
+def _own(fared: Fared, above: Verdict | None) -> Verdict:
+    """Who fits by itself is drawn along by what is above it."""
+    if above is None or not fared.verdict.succeeded:
+        return fared.verdict
+    return above if above.message.startswith(_DRAWN) else drawn_along(above)
+
+
+_DRAWN = drawn_along(SUCCESS).message

@@ -1,0 +1,90 @@
+"""What a tree is told as a whole and group by group, and what is ordered for it. The same thing is said once."""
+
+from collections.abc import Iterable, Iterator
+
+from posse.engine.admissibility import Held
+from posse.engine.decisions import Bind, Decision, Evict, GroupRef, MarkDisrupted, ReportGroup
+from posse.engine.group_trial import GroupTrial
+from posse.engine.groups import GroupRecord
+from posse.engine.reports import (
+    SCHEDULED,
+    evict,
+    placement,
+    reason_of,
+    remarked,
+    tell_fallen_short,
+    tell_group_waits,
+    tell_pod,
+    tell_recovered,
+    tell_started,
+)
+from posse.engine.trees.composites import CompositeRecord
+from posse.engine.trees.tree import Branch, Tree, is_started
+
+
+def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "") -> Iterator[Decision]:
+    attempt = trial.attempt
+    if attempt.placed:
+        yield Bind(tuple(placement(record) for record in attempt.placed), tree.key)
+    if attempt.verdict.succeeded:
+        yield from tell_tree_progress(tree)
+    records = _records(tree)
+    for key, verdict in attempt.parts:
+        yield from tell_group_waits(records[key], reason_of(verdict), remarked(verdict, remark), tree)
+    if trial.victims:
+        preemptor = GroupRef(tree.key, tree.uid, tree.scheduler_name)
+        for victim in trial.victims:
+            yield from evict(victim, Evict(victim.ref, preemptor, victim.node), tree.key)
+    for record, verdict in attempt.refused:
+        yield from tell_pod(record, reason_of(verdict), verdict.message)
+
+
+def tell_tree_progress(tree: Tree) -> Iterator[Decision]:
+    """What is started, has lost members or runs again, whoever brought that about."""
+    for leaf in tree.leaves:
+        yield from tell_started(leaf, tree.key)
+        yield from tell_fallen_short(leaf)
+        yield from tell_recovered(leaf)
+    for branch in tree.top.branches() if tree.top is not None else ():
+        yield from _tell_branch_started(tree, branch)
+        yield from _tell_branch_recovered(branch)
+
+
+def tell_tree_held(tree: Tree, hold: Held) -> Iterator[Decision]:
+    """Who merely waits for members is told nothing; what is wrong is told to every group of the tree, and to the pods."""
+    if not hold.is_error:
+        return
+    for record in _records(tree).values():
+        yield from tell_group_waits(record, hold.reason, hold.message, tree)
+    for pod in tree.unattached():
+        yield from tell_pod(pod, hold.told_to_pods, hold.message)
+
+
+def _records(tree: Tree) -> dict[object, CompositeRecord | GroupRecord]:
+    records: Iterable[CompositeRecord | GroupRecord] = (*tree.composites, *tree.leaves)
+    return {record.key: record for record in records}
+
+
+def _tell_branch_started(tree: Tree, branch: Branch) -> Iterator[Decision]:
+    record = branch.record
+    waits = any(leaf.awaits_volumes for leaf in branch.leaves())
+    if not record.scheduled and not waits and is_started(branch):
+        record.scheduled = True
+        yield ReportGroup(
+            record.key,
+            record.uid,
+            scheduled=True,
+            reason=SCHEDULED,
+            message="",
+            scheduler_name=tree.scheduler_name,
+            tree=tree.key,
+        )
+
+
+def _tell_branch_recovered(branch: Branch) -> Iterator[Decision]:
+    record = branch.record
+    if not record.is_disrupted or not is_started(branch):
+        return
+    if not any(member.is_ending for leaf in branch.leaves() for member in leaf.members.values()):
+        record.is_disrupted = False
+        yield MarkDisrupted(record.key, record.uid)

@@ -1,0 +1,104 @@
+"""How a tree and each of its groups stand at this moment, from one attempt that is taken back."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from posse.engine.cycle import Probe
+from posse.engine.groups import GroupRecord
+from posse.engine.intake import Intake
+from posse.engine.situations import (
+    Counts,
+    GroupCounts,
+    Situation,
+    State,
+    as_if_its_turn,
+    counts_of,
+    lasting_hold,
+    left_to,
+    situation_in,
+    state_of,
+    tried,
+)
+from posse.engine.trees.tree import Branch, Part, Tree, is_started, started_children
+from posse.engine.trying import probe_root
+from posse.engine.verdict import SUCCESS
+
+
+def tree_situations(known: Intake, tree: Tree) -> Iterator[Situation]:
+    """Of the root first, then of what is below it, each with its own before the next."""
+    parts = list(_below(tree.top, 0)) if tree.top is not None else [(leaf, 0) for leaf in tree.leaves]
+    hold = lasting_hold(known, tree)
+    if tree.members and not known.is_ours(tree):
+        for part, depth in parts:
+            yield _situation(part, depth, State.FOREIGN, left_to(tree.scheduler_name))
+    elif hold is not None:
+        for part, depth in parts:
+            rests = is_started(part) and not _waiting(part)
+            state, message = (State.SCHEDULED, "") if rests else (state_of(hold), hold.message)
+            yield _situation(part, depth, state, message)
+    else:
+        with as_if_its_turn(known, tree):
+            probe = probe_root(known.state, tree)
+        for part, depth in parts:
+            yield tried(_situation(part, depth, State.FITS, ""), _share(part, probe))
+
+
+def _below(part: Part, depth: int) -> Iterator[tuple[Part, int]]:
+    yield part, depth
+    for child in part.children if isinstance(part, Branch) else ():
+        yield from _below(child, depth + 1)
+
+
+def _waiting(part: Part) -> bool:
+    return any(leaf.unattached() for leaf in _leaves(part))
+
+
+def _leaves(part: Part) -> Iterator[GroupRecord]:
+    return part.leaves() if isinstance(part, Branch) else iter((part,))
+
+
+def _share(part: Part, probe: Probe) -> Probe:
+    """What an attempt for the tree comes to for this part of it."""
+    members = dict.fromkeys(uid for leaf in _leaves(part) for uid in leaf.members)
+    verdict = dict(probe.parts).get(part.key, SUCCESS)
+    if part.key.is_composite and not probe.verdict.succeeded and verdict.succeeded:
+        verdict = probe.verdict
+    return Probe(
+        verdict,
+        tuple((record, node) for record, node in probe.placements if record.ref.uid in members),
+        tuple((record, why) for record, why in probe.refused if record.ref.uid in members),
+    )
+
+
+def _situation(part: Part, depth: int, state: State, message: str) -> Situation:
+    if not isinstance(part, Branch):
+        return replace(situation_in(part, state, message), depth=depth)
+    composite = part.record.composite
+    return Situation(
+        key=part.key,
+        exists=True,
+        policy="Gang" if composite.spec.scheduling_policy.gang is not None else "Basic",
+        minimum=part.minimum,
+        expected=0,
+        priority=part.record.priority,
+        counts=_total(part),
+        has_started=part.record.scheduled,
+        has_fallen_short=False,
+        is_being_deleted=bool(composite.metadata.deletion_timestamp),
+        state=state,
+        message=message,
+        depth=depth,
+        groups=GroupCounts(len(part.children), started_children(part)),
+    )
+
+
+def _total(branch: Branch) -> Counts:
+    counts = [counts_of(leaf) for leaf in branch.leaves()]
+    return Counts(
+        members=sum(one.members for one in counts),
+        on_nodes=sum(one.on_nodes for one in counts),
+        waiting=sum(one.waiting for one in counts),
+        gated=sum(one.gated for one in counts),
+        missing=sum(one.missing for one in counts),
+        terminating=sum(one.terminating for one in counts),
+    )

@@ -1,0 +1,202 @@
+"""A tree of groups as it is at one moment: the groups of groups above, pods' groups as leaves. It decides nothing.
+
+A tree is put together when it is looked at and not kept. What has to be remembered of it is in the records of its groups.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from posse.engine.backlog import Waiting
+from posse.engine.cluster_state import PodRecord
+from posse.engine.decisions import GroupKey
+from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.trees.composites import CompositeRecord
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """A group of groups with those that name it as their parent, the oldest first."""
+
+    record: CompositeRecord
+    children: "tuple[Branch | GroupRecord, ...]"
+
+    @property
+    def key(self) -> GroupKey:
+        return self.record.key
+
+    @property
+    def minimum(self) -> int:
+        return self.record.minimum
+
+    @property
+    def topology_key(self) -> str:
+        return self.record.topology_key
+
+    @property
+    def members(self) -> dict[str, PodRecord]:
+        """Of all leaves below, by uid."""
+        return {uid: record for leaf in self.leaves() for uid, record in leaf.members.items()}
+
+    def leaves(self) -> Iterator[GroupRecord]:
+        for child in self.children:
+            if isinstance(child, Branch):
+                yield from child.leaves()
+            else:
+                yield child
+
+    def branches(self) -> "Iterator[Branch]":
+        """Of all groups of groups, itself first, parents before children."""
+        yield self
+        for child in self.children:
+            if isinstance(child, Branch):
+                yield from child.branches()
+
+
+Part = Branch | GroupRecord
+
+
+@dataclass(slots=True, eq=False)
+class Tree:
+    """Everything that hangs below one root, and is queued and tried as one."""
+
+    key: GroupKey
+    """Of the root, whether that exists or not."""
+    top: Branch | None
+    """None as long as the object of the root is missing, or if groups are each other's ancestors."""
+    composites: tuple[CompositeRecord, ...]
+    """All groups of groups that exist, in the order of their depth."""
+    leaves: tuple[GroupRecord, ...]
+    members: dict[str, PodRecord] = field(init=False)
+    """Of all leaves, by uid."""
+
+    def __post_init__(self) -> None:
+        self.members = {uid: record for leaf in self.leaves for uid, record in leaf.members.items()}
+
+    @property
+    def priority(self) -> int:
+        return self.top.record.priority if self.top is not None else 0
+
+    @property
+    def uid(self) -> str:
+        return self.top.record.uid if self.top is not None else ""
+
+    @property
+    def preemption_policy(self) -> str | None:
+        return self.top.record.composite.spec.preemption_policy if self.top is not None else None
+
+    @property
+    def former(self) -> Waiting | None:
+        return self.top.record.former if self.top is not None else None
+
+    @former.setter
+    def former(self, entry: Waiting | None) -> None:
+        if self.top is not None:
+            self.top.record.former = entry
+
+    @property
+    def relies_on_promises(self) -> bool:
+        """Whether it has started only if bindings hold that are still on their way."""
+        promised = any(record.node and not record.pod.spec.node_name for record in self.members.values())
+        return promised and self.top is not None and is_started(self.top) and not is_seen_started(self.top)
+
+    @property
+    def scheduler_name(self) -> str:
+        return next((record.ref.scheduler_name for record in self.members.values()), "")
+
+    def unattached(self) -> list[PodRecord]:
+        """Members that still need a node, oldest first."""
+        waiting = [record for leaf in self.leaves for record in leaf.unattached()]
+        return sorted(waiting, key=lambda record: (record.created, record.arrival))
+
+
+def unattached(part: Part) -> list[PodRecord]:
+    """Members that still need a node, group by group."""
+    leaves = part.leaves() if isinstance(part, Branch) else (part,)
+    return [record for leaf in leaves for record in leaf.unattached()]
+
+
+def is_started(part: Part) -> bool:
+    """Whether it has its minimum on nodes, those included that are promised or only tried there."""
+    if isinstance(part, Branch):
+        return started_children(part) >= part.minimum
+    return part.attached_count >= part.minimum
+
+
+def started_children(branch: Branch) -> int:
+    return sum(1 for child in branch.children if is_started(child))
+
+
+def is_admissible(part: Part) -> bool:
+    """Whether enough members exist, on nodes or not, for it to start at all."""
+    if isinstance(part, Branch):
+        return admissible_children(part) >= part.minimum
+    return part.attached_count + len(part.unattached()) >= part.minimum
+
+
+def admissible_children(branch: Branch) -> int:
+    return sum(1 for child in branch.children if is_admissible(child))
+
+
+def is_seen_started(part: Part) -> bool:
+    """Whether it has its minimum on nodes without counting on bindings that are still on their way."""
+    if isinstance(part, Branch):
+        return sum(1 for child in part.children if is_seen_started(child)) >= part.minimum
+    return sum(1 for record in part.members.values() if record.pod.spec.node_name) >= part.minimum
+
+
+Root = GroupRecord | Tree
+"""What the queue holds: a group by itself, or a whole tree."""
+
+
+def leaves_of(root: Root) -> Sequence[GroupRecord]:
+    """The groups of pods that it consists of."""
+    return root.leaves if isinstance(root, Tree) else (root,)
+
+
+def is_whole(root: Root, placed: Collection[str]) -> bool:
+    """Whether everything that one of these pods is part of has its minimum on nodes."""
+    if isinstance(root, Tree):
+        return root.top is not None and _is_whole_below(root.top, placed)
+    return is_started(root)
+
+
+def _is_whole_below(part: Part, placed: Collection[str]) -> bool:
+    leaves = part.leaves() if isinstance(part, Branch) else (part,)
+    if not any(uid in placed for leaf in leaves for uid in leaf.members):
+        return True
+    children = part.children if isinstance(part, Branch) else ()
+    return is_started(part) and all(_is_whole_below(child, placed) for child in children)
+
+
+def root_of(groups: GroupBook, key: GroupKey) -> Root | None:
+    """Of a group by itself, its own record; None of what nobody knows, and of what is not at the top."""
+    if not key.is_composite:
+        return groups.get(key) if groups.links.root_key(key) == key else None
+    keys = groups.links.below(key) if groups.links.root_key(key) == key else []
+    found = [groups.links.composite(one) for one in keys]
+    leaves = [groups.get(one) for one in keys if not one.is_composite]
+    return Tree(
+        key,
+        _branch(groups, key) if keys and not groups.links.circle(key) else None,
+        tuple(record for record in found if record is not None),
+        tuple(leaf for leaf in leaves if leaf is not None),
+    )
+
+
+def _branch(groups: GroupBook, key: GroupKey) -> Branch | None:
+    record = groups.links.composite(key)
+    if record is None:
+        return None
+    parts = (_part(groups, child) for child in groups.links.children(key))
+    children = sorted((part for part in parts if part is not None), key=_order)
+    return Branch(record, tuple(children))
+
+
+def _part(groups: GroupBook, key: GroupKey) -> Part | None:
+    return _branch(groups, key) if key.is_composite else groups.get(key)
+
+
+def _order(part: Part) -> tuple[str, str]:
+    """The oldest first."""
+    obj = part.record.composite if isinstance(part, Branch) else part.podgroup
+    return obj.metadata.creation_timestamp if obj is not None else "", part.key.name

@@ -1,0 +1,123 @@
+"""Trees with topology keys: each group stays inside one domain of its key, inside of its parent's, and nobody is stranded."""
+
+import pytest
+
+from posse.engine.decisions import Evict
+from tests.builders import composite, gang, node, one_domain, pod
+from tests.driving import Driver, group_reports, pod_reports
+
+
+def child(name, minimum, parent="root", **spec):
+    return gang(name, minimum, parent_composite_pod_group_name=parent, **spec)
+
+
+def inner(name, minimum=None, parent="root", **spec):
+    return composite(name, minimum, parent_composite_pod_group_name=parent, **spec)
+
+
+def members(group, count, cpu="1", **spec):
+    return [pod(f"{group}-{index}", cpu=cpu, group=group, **spec) for index in range(count)]
+
+
+def rack(block, name, cpu):
+    return node(f"{block}-{name}", cpu=str(cpu), labels={"block": block, "rack": f"{block}-{name}"})
+
+
+def places(bound):
+    found = {}
+    for name, where in bound.items():
+        found.setdefault(name.partition("-")[0], set()).add(where)
+    return found
+
+
+@pytest.mark.parametrize("order", [("five", "six"), ("six", "five")])
+@pytest.mark.parametrize("racks", [(5, 6), (6, 5)])
+def test_no_group_is_stranded_by_one_that_came_before_it(order, racks):
+    sizes = {"five": 5, "six": 6}
+    driver = Driver(*(rack("a", f"r{number}", cpu) for number, cpu in enumerate(racks)))
+    driver.see(composite("root", 2, **one_domain("block")))
+    for age, name in enumerate(order):
+        created = f"2026-01-01T00:00:0{age}Z"
+        made = child(name, sizes[name], **one_domain("rack"))
+        driver.see(made, *members(name, sizes[name], created=created))
+    bound = places(driver.bind())
+    assert {name: len(where) for name, where in bound.items()} == {"five": 1, "six": 1}
+    assert bound["five"] != bound["six"]
+
+
+def test_a_group_is_moved_to_another_domain_where_the_best_one_strands_its_sibling():
+    # The rack that the first would fill best is the only one that takes the second, whose pods are large.
+    driver = Driver(
+        node("small", cpu="4", labels={"rack": "r1"}),
+        *(node(f"half-{i}", cpu="2", labels={"rack": "r2"}) for i in range(2)),
+        pod("there", cpu="100m", on="small"),
+        composite("root", 2),
+        child("any", 3, **one_domain("rack")),
+        child("large", 1, **one_domain("rack")),
+    )
+    driver.see(*members("any", 3), *members("large", 1, cpu="3"))
+    bound = places(driver.bind())
+    assert bound == {"any": {"half-0", "half-1"}, "large": {"small"}}
+
+
+def test_the_example_of_the_documents():
+    driver = Driver(rack("a", "1", 3), rack("a", "2", 5), rack("b", "1", 5), rack("b", "2", 5))
+    driver.see(composite("root", 2, **one_domain("block")))
+    for name in ("first", "second"):
+        driver.see(child(name, 5, **one_domain("rack")), *members(name, 5))
+    bound = places(driver.bind())
+    assert sorted(where for nodes in bound.values() for where in nodes) == ["b-1", "b-2"]
+
+
+def test_a_domain_that_holds_all_is_preferred_to_one_that_holds_the_minimum():
+    driver = Driver(rack("a", "1", 2), rack("b", "1", 4))
+    driver.see(composite("root", 1, **one_domain("block")))
+    for name in ("first", "second"):
+        driver.see(child(name, 2), *members(name, 2))
+    assert places(driver.bind()) == {"first": {"b-1"}, "second": {"b-1"}}
+
+
+def test_who_comes_later_stays_in_the_domain_of_the_tree():
+    driver = Driver(rack("a", "1", 3), rack("b", "1", 2))
+    driver.see(composite("root", **one_domain("block")), child("first", 1))
+    first = members("first", 1, cpu="2")
+    driver.see(*first)
+    assert driver.bind_and_confirm(*first) == {"first-0": "b-1"}
+    driver.see(child("second", 2), *members("second", 2))
+    assert driver.bind() == {}
+    driver.see(rack("b", "2", 2))
+    assert set(driver.bind(after=20).values()) == {"b-2"}
+
+
+def test_pods_that_run_in_two_domains_are_an_error_of_the_tree():
+    driver = Driver(rack("a", "1", 2), rack("b", "1", 2))
+    driver.see(composite("root", **one_domain("block")), child("g", 1))
+    driver.see(pod("g-0", cpu="1", group="g", on="a-1"), pod("g-1", cpu="1", group="g", on="b-1"))
+    driver.see(pod("g-2", cpu="1", group="g"))
+    assert pod_reports(driver.decide()) == {
+        "g-2": ("SchedulerError", "more than 1 domain found for pod group: a, b")
+    }
+
+
+def test_what_is_lacking_is_told_for_the_domain_that_comes_closest():
+    driver = Driver(rack("a", "1", 2), rack("b", "1", 3))
+    driver.see(composite("root", 2, **one_domain("block")))
+    for name in ("first", "second"):
+        driver.see(child(name, 2), *members(name, 2))
+    told = {name: message for name, _, _, message in group_reports(driver.decide())}
+    assert told["root"].startswith(
+        "0/2 placements are available: in the best block, b, only 1 of the 2 groups that must start together fit; "
+        "pod group second: only 1 of the 2 pods"
+    )
+
+
+def test_victims_are_sought_inside_of_the_domains():
+    driver = Driver(rack("a", "1", 2), rack("b", "1", 2), pod("low", cpu="2", on="a-1"))
+    driver.see(pod("top", cpu="1", on="b-1", priority=99))
+    driver.see(composite("root", 2, priority=5, **one_domain("block")))
+    for name in ("first", "second"):
+        driver.see(child(name, 1, priority=5), *members(name, 1, priority=5))
+    decisions = driver.decide()
+    assert [d.pod.name for d in decisions if isinstance(d, Evict)] == ["low"]
+    driver.lose(pod("low", cpu="2", on="a-1"))
+    assert set(driver.bind().values()) == {"a-1"}
