@@ -17,6 +17,8 @@ class Create:
     obj: Json
     # Something of that name will do as well.
     unless_present: bool = False
+    # What events call it when it is refused.
+    failure: str = "FailedCreate"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from posse.kinds.durations import since
-from posse.kinds.job_columns import CONTAINER_COLUMNS, JOB_STATUS_COLUMNS, JOB_WIDE_COLUMNS
+from posse.kinds.job_columns import (
+    CONTAINER_COLUMNS,
+    JOB_SET_STATUS_COLUMNS,
+    JOB_STATUS_COLUMNS,
+    JOB_WIDE_COLUMNS,
+)
 from posse.kinds.kind import Column, Json
 from posse.kinds.pod_columns import NONE, POD_STATUS_COLUMNS, POD_WIDE_COLUMNS
 from posse.kinds.storage_columns import (
@@ -45,6 +50,7 @@ NAME_AND_AGE = (NAME, AGE)
 
 POD_COLUMNS = (NAME, *POD_STATUS_COLUMNS, AGE, *POD_WIDE_COLUMNS)
 JOB_COLUMNS = (NAME, *JOB_STATUS_COLUMNS, AGE, *JOB_WIDE_COLUMNS)
+JOB_SET_COLUMNS = (NAME, *JOB_SET_STATUS_COLUMNS, AGE)
 PERSISTENT_VOLUME_COLUMNS = (NAME, *VOLUME_STATUS_COLUMNS, AGE, *MODE_WIDE_COLUMNS)
 PERSISTENT_VOLUME_CLAIM_COLUMNS = (NAME, *CLAIM_STATUS_COLUMNS, AGE, *MODE_WIDE_COLUMNS)
 STORAGE_CLASS_COLUMNS = (*STORAGE_CLASS_OWN_COLUMNS, AGE)

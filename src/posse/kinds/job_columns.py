@@ -1,4 +1,7 @@
-"""What `kubectl get jobs` shows of a Job: how it stands, how many of its pods have succeeded, how long it has taken."""
+"""What `kubectl get` shows of a Job: how it stands, how many of its pods have succeeded, how long it has taken.
+
+Of a JobSet it shows how it has ended, how often it was started again, and whether it is suspended.
+"""
 
 from posse.kinds.durations import human_duration
 from posse.kinds.kind import Column, Json
@@ -59,6 +62,24 @@ def _selector(job: Json, _now: float) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items())) or NONE
 
 
+def _terminal_state(jobset: Json, _now: float) -> str:
+    return str((jobset.get("status") or {}).get("terminalState") or "")
+
+
+def _restarts(jobset: Json, _now: float) -> str:
+    return str((jobset.get("status") or {}).get("restarts") or "")
+
+
+def _completed(jobset: Json, _now: float) -> str:
+    conditions = (jobset.get("status") or {}).get("conditions") or []
+    return next((str(item.get("status")) for item in conditions if item.get("type") == "Completed"), "")
+
+
+def _suspended(jobset: Json, _now: float) -> str:
+    suspend = (jobset.get("spec") or {}).get("suspend")
+    return "" if suspend is None else str(bool(suspend)).lower()
+
+
 JOB_STATUS_COLUMNS = (
     Column("Status", "string", "How the job stands.", 0, _status),
     Column("Completions", "string", "Pods that have succeeded, of how many.", 0, _completions),
@@ -71,4 +92,10 @@ CONTAINER_COLUMNS = (
 JOB_WIDE_COLUMNS = (
     *CONTAINER_COLUMNS,
     Column("Selector", "string", "Labels by which its pods are found.", 1, _selector),
+)
+JOB_SET_STATUS_COLUMNS = (
+    Column("TerminalState", "string", "Completed or Failed, once it has ended.", 0, _terminal_state),
+    Column("Restarts", "string", "How often all its Jobs were made anew.", 0, _restarts),
+    Column("Completed", "string", "Whether it has succeeded.", 0, _completed),
+    Column("Suspended", "string", "Whether it is suspended.", 0, _suspended),
 )

@@ -140,23 +140,27 @@ def _hostname_errors(job: Job) -> list[FieldError]:
 
 
 def _spec_errors(spec: JobSpec) -> list[FieldError]:
+    return spec_errors_without_selector(spec) + _selector_errors(spec)
+
+
+def spec_errors_without_selector(spec: JobSpec) -> list[FieldError]:
+    """Judge what can be judged before the Job has a uid, from which its selector is made."""
     errors = []
     for name in COUNTS:
         errors += not_negative(f"spec.{json_name(spec, name)}", getattr(spec, name))
     return [
         *errors,
-        *_manager_errors(spec.managed_by),
+        *manager_errors(spec.managed_by),
         *_mode_errors(spec),
         *failure_policy_errors("spec.podFailurePolicy", spec),
         *success_policy_errors("spec.successPolicy", spec),
         *_replacement_errors(spec),
-        *_selector_errors(spec),
         *template_errors("spec.template", spec.template),
         *_restart_errors("spec.template.spec.restartPolicy", spec),
     ]
 
 
-def _manager_errors(manager: str | None) -> list[FieldError]:
+def manager_errors(manager: str | None) -> list[FieldError]:
     if manager is None:
         return []
     field = "spec.managedBy"

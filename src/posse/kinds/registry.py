@@ -10,6 +10,7 @@ from posse.kinds import (
     events,
     foreign_groups,
     jobs,
+    jobsets,
     leader_worker_sets,
     leases,
     namespaces,
@@ -29,6 +30,7 @@ from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.event import Event, EventsEvent
 from posse.model.job import Job
+from posse.model.jobset import JobSet
 from posse.model.leader_worker_set import LeaderWorkerSet
 from posse.model.lease import Lease
 from posse.model.namespace import Namespace
@@ -350,6 +352,18 @@ CONTROLLER_REVISION = Kind(
     rules=stateful_sets.REVISION_RULES,
     columns=columns.CONTROLLER_REVISION_COLUMNS,
 )
+JOB_SET = Kind(
+    name="JobSet",
+    plural="jobsets",
+    group="jobset.x-k8s.io",
+    versions=("v1alpha2",),
+    storage_version="v1alpha2",
+    namespaced=True,
+    struct=JobSet,
+    rules=jobsets.RULES,
+    columns=columns.JOB_SET_COLUMNS,
+    has_status=True,
+)
 LEADER_WORKER_SET = Kind(
     name="LeaderWorkerSet",
     plural="leaderworkersets",
@@ -433,6 +447,7 @@ KINDS = (
     JOB,
     STATEFUL_SET,
     CONTROLLER_REVISION,
+    JOB_SET,
     LEADER_WORKER_SET,
     LEASE,
     EVENT_VIEW,

@@ -19,6 +19,7 @@ from posse.apiserver.http.server import serve
 from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
+from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.engine.engine import Engine, EngineOptions
@@ -116,6 +117,7 @@ class EmbeddedCluster:
         self._start_reconciler("the stateful set controller", StatefulSetController())
         served = served_kinds(self._options.gates)
         self._start_reconciler("the leader worker set controller", LeaderWorkerSetController(served))
+        self._start_reconciler("the jobset controller", JobSetController(self._options.gates))
         self._background.start("the garbage collector", GarbageControl(self._transport).run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
 

@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 SUBJECTS_PER_ROUND = 20
 RETRY_SECONDS = 5.0
 ALREADY_EXISTS = "AlreadyExists"
-# What events call a step that was refused.
-FAILURES = {Create: "FailedCreate", Write: "FailedUpdate", Delete: "FailedDelete"}
+# What events call a step that was refused; a creation says so itself.
+FAILURES = {Write: "FailedUpdate", Delete: "FailedDelete"}
 
 
 class Reconciler(Protocol):
@@ -155,7 +155,8 @@ class Reconciliation:
 
     def _refused(self, uid: str, step: Step, error: ApiError) -> None:
         kind, name = step.kind.name, step.obj["metadata"]["name"]
-        self._tell(uid, FAILURES[type(step)], f"{kind} {name}: {error}", is_warning=True)
+        reason = step.failure if isinstance(step, Create) else FAILURES[type(step)]
+        self._tell(uid, reason, f"{kind} {name}: {error}", is_warning=True)
         log.warning("%s %s was refused, trying again: %s", kind, name, error)
         self._timers.set(uid, self._clock() + RETRY_SECONDS)
 

@@ -1,0 +1,113 @@
+"""The Jobs of a JobSet as they stand: which run they are of, and how far each has come."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from posse.controllers.jobsets.names import REPLICATED_JOB_NAME, attempt_of
+from posse.model.decoding import decode
+from posse.model.job import COMPLETE, FAILED, Job, JobCondition
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildJob:
+    obj: Json
+    job: Job
+    replicated_job: str
+    attempt: int
+
+    @property
+    def name(self) -> str:
+        return self.job.metadata.name
+
+    @property
+    def uid(self) -> str:
+        return self.job.metadata.uid
+
+    @property
+    def is_deleting(self) -> bool:
+        return bool(self.job.metadata.deletion_timestamp)
+
+    @property
+    def is_complete(self) -> bool:
+        return self.job.status.condition(COMPLETE) is not None
+
+    @property
+    def failure(self) -> JobCondition | None:
+        return self.job.status.condition(FAILED)
+
+    @property
+    def is_suspended(self) -> bool:
+        return bool(self.job.spec.suspend)
+
+    @property
+    def wanted_pods(self) -> int:
+        """How many pods run at once, as long as there is work for all of them."""
+        parallelism = 1 if self.job.spec.parallelism is None else self.job.spec.parallelism
+        completions = self.job.spec.completions
+        return parallelism if completions is None else min(parallelism, completions)
+
+    @property
+    def pods_left(self) -> int:
+        """How many of its pods run at once from now on."""
+        completions, succeeded = self.job.spec.completions, self.job.status.succeeded
+        if self.is_complete or self.failure is not None:
+            return 0
+        if completions is None:
+            return self.job.status.active if succeeded else self.wanted_pods
+        return max(0, min(self.wanted_pods, completions - succeeded))
+
+    @property
+    def is_short_of_pods(self) -> bool:
+        return (self.job.status.ready or 0) < self.pods_left
+
+    @property
+    def is_ready(self) -> bool:
+        """All its pods run or have succeeded."""
+        if self.is_complete or self.failure is not None:
+            return False
+        status = self.job.status
+        return status.succeeded + (status.ready or 0) >= self.wanted_pods
+
+
+def read_job(obj: Json) -> ChildJob:
+    return ChildJob(
+        obj=obj,
+        job=decode(Job, obj),
+        replicated_job=(obj["metadata"].get("labels") or {}).get(REPLICATED_JOB_NAME, ""),
+        attempt=attempt_of(obj),
+    )
+
+
+@dataclass(slots=True)
+class Children:
+    """The Jobs of a JobSet, each in one list: of an earlier run, or of this one and unfinished, done or failed."""
+
+    previous: list[ChildJob] = field(default_factory=list)
+    active: list[ChildJob] = field(default_factory=list)
+    successful: list[ChildJob] = field(default_factory=list)
+    failed: list[ChildJob] = field(default_factory=list)
+
+    @property
+    def current(self) -> list[ChildJob]:
+        return [*self.active, *self.successful, *self.failed]
+
+    @property
+    def names(self) -> set[str]:
+        return {job.name for job in (*self.previous, *self.current)}
+
+
+def sort_children(jobs: Sequence[ChildJob], restarts: int) -> Children:
+    children = Children()
+    for job in jobs:
+        if job.attempt < restarts:
+            children.previous.append(job)
+        elif job.is_complete:
+            children.successful.append(job)
+        elif job.failure is not None:
+            children.failed.append(job)
+        else:
+            children.active.append(job)
+    return children

@@ -1,0 +1,170 @@
+"""The JobSet controller: JobSets and what they consist of seen go in; for each JobSet that was touched a plan comes out.
+
+Jobs are the JobSet's own when it is their controller. Groups, Workloads and Services are also looked up by their names:
+what somebody else has made there is respected, or told as an obstacle.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from posse.controllers.jobsets.children import ChildJob, read_job
+from posse.controllers.jobsets.gang_objects import controller_reference, gangs_of
+from posse.controllers.jobsets.gang_standing import Surroundings
+from posse.controllers.jobsets.names import workload_name
+from posse.controllers.jobsets.reconciling import plan
+from posse.controllers.observed import Observed
+from posse.controllers.steps import Plan, controller_uid, is_deleting
+from posse.kinds.jobset_gangs import without_gangs
+from posse.kinds.jobsets import subdomain
+from posse.kinds.kind import Kind
+from posse.kinds.registry import JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
+from posse.model.decoding import decode
+from posse.model.feature_gates import ALL_GATES, Gate, Gates
+from posse.model.jobset import JobSet
+
+Json = dict[str, Any]
+
+
+class Place(NamedTuple):
+    kind: Kind
+    namespace: str
+    name: str
+
+
+class JobSetController:
+    subject_kind = JOB_SET
+    reporter = "jobset-controller"
+    # JobSets first: a Job whose JobSet nobody knows is nobody's business.
+    kinds = (JOB_SET, WORKLOAD, POD_GROUP, SERVICE, JOB)
+
+    def __init__(self, gates: Gates = ALL_GATES) -> None:
+        self._gates = gates
+        self._observed = Observed()
+        self._uids: dict[Place, str] = {}
+        # The Workloads (by uid) that say they are for the JobSet of this place.
+        self._serving: defaultdict[Place, dict[str, None]] = defaultdict(dict)
+        # The JobSets (by uid) that want something of this name, whoever has it.
+        self._claimants: defaultdict[Place, dict[str, None]] = defaultdict(dict)
+        # What was read from objects, by uid, as long as they are what they were.
+        self._jobsets: dict[str, tuple[Json, JobSet]] = {}
+        self._jobs: dict[str, ChildJob] = {}
+        self._touched: dict[str, None] = {}
+
+    def see(self, kind: Kind, obj: Json) -> None:
+        uid = obj["metadata"]["uid"]
+        if kind is JOB and self._observed.get(uid) is None and not controller_uid(obj, JOB_SET):
+            return
+        if not self._observed.see(kind, obj):
+            return
+        self._uids[_place(kind, obj)] = uid
+        if kind is JOB_SET:
+            for place in self._wanted(self._jobset(uid)):
+                self._claimants[place][uid] = None
+        elif kind is WORKLOAD:
+            for place in _served(obj):
+                self._serving[place][uid] = None
+        self._touch_concerned(kind, obj)
+
+    def lose(self, kind: Kind, obj: Json) -> None:
+        uid, place = obj["metadata"]["uid"], _place(kind, obj)
+        if kind is JOB_SET and uid in self._jobsets:
+            for wanted in self._wanted(self._jobset(uid)):
+                _discard(self._claimants, wanted, uid)
+        elif kind is WORKLOAD:
+            for served in _served(obj):
+                _discard(self._serving, served, uid)
+        self._observed.lose(obj)
+        self._jobsets.pop(uid, None)
+        self._jobs.pop(uid, None)
+        if self._uids.get(place) == uid:
+            del self._uids[place]
+        self._touch_concerned(kind, obj)
+
+    def _touch_concerned(self, kind: Kind, obj: Json) -> None:
+        uid = obj["metadata"]["uid"] if kind is JOB_SET else controller_uid(obj, JOB_SET)
+        if uid:
+            self.touch(uid)
+        for claimant in self._claimants.get(_place(kind, obj), ()):
+            self.touch(claimant)
+        for place in _served(obj) if kind is WORKLOAD else ():
+            if place in self._uids:
+                self.touch(self._uids[place])
+
+    def touch(self, uid: str) -> None:
+        self._touched[uid] = None
+
+    def take_touched(self, limit: int) -> list[str]:
+        """Return up to `limit` JobSets to make plans for, those touched first before the others."""
+        uids = list(self._touched)[:limit]
+        for uid in uids:
+            del self._touched[uid]
+        return uids
+
+    def subject(self, uid: str) -> Json | None:
+        return self._observed.get(uid)
+
+    def plan(self, uid: str, now: float) -> Plan:
+        obj = self._observed.get(uid)
+        if obj is None or is_deleting(obj):
+            return Plan()
+        jobset = self._jobset(uid)
+        jobs = sorted(map(self._child, self._observed.owned_by(uid, JOB)), key=lambda job: job.name)
+        return plan(obj, jobset, jobs, self._surroundings(jobset), now)
+
+    def _jobset(self, uid: str) -> JobSet:
+        """Without groups of pods in the API a JobSet runs as if it did not ask for gangs."""
+        obj, known = self._observed.get(uid), self._jobsets.get(uid)
+        if known is not None and (obj is None or known[0] is obj):
+            return known[1]
+        jobset = decode(JobSet, obj)
+        jobset = jobset if Gate.GENERIC_WORKLOAD in self._gates else without_gangs(jobset)
+        self._jobsets[uid] = obj or {}, jobset
+        return jobset
+
+    def _child(self, obj: Json) -> ChildJob:
+        uid = obj["metadata"]["uid"]
+        known = self._jobs.get(uid)
+        if known is None or known.obj is not obj:
+            known = self._jobs[uid] = read_job(obj)
+        return known
+
+    def _surroundings(self, jobset: JobSet) -> Surroundings:
+        metadata = jobset.metadata
+        here = Place(JOB_SET, metadata.namespace, metadata.name)
+        present = {place: self._uids[place] for place in self._wanted(jobset) if place in self._uids}
+        of = {kind: [uid for place, uid in present.items() if place.kind is kind] for kind in self.kinds}
+        workloads = self._objects({**dict.fromkeys(of[WORKLOAD]), **self._serving.get(here, {})})
+        groups = [*self._observed.owned_by(metadata.uid, POD_GROUP), *self._objects(of[POD_GROUP])]
+        return Surroundings(
+            workloads, {group["metadata"]["name"]: group for group in groups}, has_service=bool(of[SERVICE])
+        )
+
+    def _objects(self, uids: Iterable[str]) -> list[Json]:
+        found = [self._observed.get(uid) for uid in uids]
+        return [obj for obj in found if obj is not None]
+
+    def _wanted(self, jobset: JobSet) -> Iterator[Place]:
+        """Yield the places of what a JobSet has beside its Jobs."""
+        namespace, name = jobset.metadata.namespace, jobset.metadata.name
+        yield Place(SERVICE, namespace, subdomain(name, jobset.spec))
+        yield Place(WORKLOAD, namespace, workload_name(name))
+        for gang in gangs_of(jobset):
+            yield Place(POD_GROUP, namespace, gang.name)
+
+
+def _place(kind: Kind, obj: Json) -> Place:
+    return Place(kind, obj["metadata"]["namespace"], obj["metadata"]["name"])
+
+
+def _served(workload: Json) -> Iterator[Place]:
+    """The JobSet that a Workload says it is for."""
+    reference = workload["spec"].get("controllerRef") or {}
+    if reference == controller_reference(reference.get("name", "")):
+        yield Place(JOB_SET, workload["metadata"]["namespace"], reference["name"])
+
+
+def _discard(index: defaultdict[Place, dict[str, None]], place: Place, uid: str) -> None:
+    index[place].pop(uid, None)
+    if not index[place]:
+        del index[place]

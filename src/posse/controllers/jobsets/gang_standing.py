@@ -1,0 +1,166 @@
+"""How the gangs of a JobSet stand: which of its groups there are, which are to be made, and what stands in the way.
+
+A group is of one run of the JobSet. It goes with the Jobs of that run, and a new one of the same name is made when the
+last of them has gone; so pods of different runs are never taken for one gang. A Workload that the user has made is taken
+as it is; one that does not fit the JobSet keeps everything from being made, and that is told.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from posse.controllers.jobsets.children import Children
+from posse.controllers.jobsets.gang_objects import (
+    Gang,
+    controller_reference,
+    gangs_of,
+    minimum_of,
+    new_pod_group,
+    new_workload,
+    templates_of,
+)
+from posse.controllers.jobsets.names import attempt_of, workload_name
+from posse.controllers.steps import Create, News, controller_of, is_deleting
+from posse.kinds.jobset_gangs import asked_gangs
+from posse.kinds.registry import POD_GROUP, WORKLOAD
+from posse.model.jobset import JobSet
+
+Json = dict[str, Any]
+
+
+class Surroundings(NamedTuple):
+    """What there is in the namespace besides the Jobs of the JobSet."""
+
+    # Those that are called as its own would be, or say that they are for it.
+    workloads: Sequence[Json]
+    # All that are of the JobSet, or are called as one of its groups would be; by name.
+    groups: Mapping[str, Json]
+    has_service: bool
+
+
+@dataclass(slots=True)
+class GangStanding:
+    """What is to be done about the gangs before Jobs are made, and for which Jobs that suffices."""
+
+    # Where the Jobs belong, by their names; Jobs that are in no gang are missing.
+    gang_of: dict[str, Gang] = field(default_factory=dict)
+    # Why nothing can be made, if that is so.
+    blocked: News | None = None
+    workload: Json | None = None
+    # To be made, in this order.
+    missing: list[Create] = field(default_factory=list)
+    # Of an earlier run, to be deleted.
+    outdated: list[Json] = field(default_factory=list)
+    # The groups of this run that there are, by name, and the names of all that Jobs may be made for once those that are
+    # missing have been made.
+    existing: dict[str, Json] = field(default_factory=dict)
+    usable: set[str] = field(default_factory=set)
+
+    def may_start(self, job: str) -> bool:
+        return job not in self.gang_of or self.gang_of[job].name in self.usable
+
+    def group_of(self, job: str) -> str:
+        return self.gang_of[job].name if job in self.gang_of else ""
+
+
+def stand(obj: Json, jobset: JobSet, children: Children, around: Surroundings) -> GangStanding:
+    gangs = gangs_of(jobset)
+    standing = GangStanding(gang_of={job: gang for gang in gangs for job in gang.jobs})
+    mine = {name: group for name, group in around.groups.items() if _is_mine(group, jobset)}
+    standing.outdated = [
+        group for group in mine.values() if _is_outdated(group, jobset) and not is_deleting(group)
+    ]
+    if not gangs:
+        return standing
+    standing.blocked = _conflict(gangs, around.groups, mine)
+    _find_workload(standing, obj, jobset, around.workloads)
+    if standing.blocked is None and standing.workload is not None and not jobset.spec.suspend:
+        previous = {job.name for job in children.previous}
+        for gang in gangs:
+            _find_group(standing, gang, mine.get(gang.name), (obj, jobset), previous)
+    return standing
+
+
+def _is_mine(obj: Json, jobset: JobSet) -> bool:
+    return controller_of(obj).get("uid") == jobset.metadata.uid
+
+
+def _is_outdated(group: Json, jobset: JobSet) -> bool:
+    """A JobSet that is suspended has no groups, so that none is left half full when it goes on."""
+    return bool(jobset.spec.suspend) or attempt_of(group) < jobset.status.restarts
+
+
+def _conflict(gangs: Iterable[Gang], groups: Mapping[str, Json], mine: Mapping[str, Json]) -> News | None:
+    for gang in gangs:
+        if gang.name in groups and gang.name not in mine:
+            text = f"PodGroup {gang.name} exists and is not of this JobSet"
+            return News("PodGroupConflict", text, is_warning=True)
+    return None
+
+
+def _find_workload(standing: GangStanding, obj: Json, jobset: JobSet, workloads: Sequence[Json]) -> None:
+    """Choose the Workload that groups are made from. While one is being deleted there is none."""
+    chosen = _choice(jobset, workloads)
+    if chosen is None:
+        problem = _ambiguity(workloads)
+        if not problem:
+            standing.workload = new_workload(obj, jobset)
+            standing.missing.append(Create(WORKLOAD, standing.workload))
+    else:
+        problem = "" if _is_mine(chosen, jobset) else _mismatch(jobset, chosen)
+        standing.workload = None if is_deleting(chosen) else chosen
+    if problem and standing.blocked is None:
+        standing.blocked = News("WorkloadMismatch", problem, is_warning=True)
+    if standing.blocked is not None:
+        standing.missing.clear()
+
+
+def _choice(jobset: JobSet, workloads: Sequence[Json]) -> Json | None:
+    """Its own comes first, then the one that is called like it, then the only one that says it is for the JobSet."""
+    name = workload_name(jobset.metadata.name)
+    ranked = sorted(
+        workloads, key=lambda item: (not _is_mine(item, jobset), item["metadata"]["name"] != name)
+    )
+    if not ranked:
+        return None
+    is_clear = _is_mine(ranked[0], jobset) or ranked[0]["metadata"]["name"] == name or len(ranked) == 1
+    return ranked[0] if is_clear else None
+
+
+def _ambiguity(workloads: Sequence[Json]) -> str:
+    if not workloads:
+        return ""
+    names = ", ".join(sorted(workload["metadata"]["name"] for workload in workloads))
+    return f"Workloads {names} all say that they are for this JobSet; only one can be"
+
+
+def _mismatch(jobset: JobSet, workload: Json) -> str:
+    """Say why a Workload that somebody else has made cannot serve the JobSet; nothing if it can."""
+    name = f"Workload {workload['metadata']['name']}"
+    reference = workload["spec"].get("controllerRef")
+    if reference is not None and reference != controller_reference(jobset.metadata.name):
+        return f"{name} is for {reference.get('kind')} {reference.get('name')}"
+    owner = controller_of(workload)
+    if owner:
+        return f"{name} belongs to {owner['kind']} {owner['name']}, uid {owner['uid']}"
+    templates = templates_of(workload)
+    for asked in asked_gangs(jobset.metadata.name, jobset.spec):
+        if asked.template not in templates:
+            return f"{name} has no podGroupTemplate {asked.template}"
+        minimum = minimum_of(templates[asked.template])
+        if minimum is not None and minimum > asked.minimum:
+            return f"{name} wants {minimum} pods in {asked.template}, but there will be {asked.minimum}"
+    return ""
+
+
+def _find_group(
+    standing: GangStanding, gang: Gang, group: Json | None, of: tuple[Json, JobSet], previous: set[str]
+) -> None:
+    if group is not None:
+        if not _is_outdated(group, of[1]) and not is_deleting(group):
+            standing.existing[gang.name] = group
+            standing.usable.add(gang.name)
+    elif standing.workload is not None and previous.isdisjoint(gang.jobs):
+        made = new_pod_group(*of, gang, standing.workload)
+        standing.missing.append(Create(POD_GROUP, made))
+        standing.usable.add(gang.name)

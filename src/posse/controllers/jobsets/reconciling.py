@@ -1,0 +1,135 @@
+"""What is to be done about one JobSet, given its Jobs and what else there is of it. Pure: equal inputs, equal plans.
+
+A plan first takes back what is of an earlier run, then makes what Jobs need, then the Jobs, and writes the status last:
+a step that is refused ends it, and nothing is built or told upon what is not there.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from posse.controllers.jobsets.children import ChildJob, Children, sort_children
+from posse.controllers.jobsets.construction import has_hostnames, new_service
+from posse.controllers.jobsets.gang_objects import minimum_of
+from posse.controllers.jobsets.gang_standing import GangStanding, Surroundings, stand
+from posse.controllers.jobsets.outcomes import after_failure, complete, has_succeeded
+from posse.controllers.jobsets.starting import Scene, start, suspended_jobs
+from posse.controllers.jobsets.statuses import Count, StatusDraft
+from posse.controllers.steps import Create, Delete, News, Plan, Write
+from posse.kinds.jobset_gangs import replicas
+from posse.kinds.registry import JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
+from posse.model.jobset import COMPLETED, FAILED, GANG_BLOCKED, RESTARTING, SUSPENDED, JobSet
+from posse.model.timestamps import TimestampError, parse_timestamp
+
+Json = dict[str, Any]
+
+MANAGER = "jobset.sigs.k8s.io/jobset-controller"
+FOREGROUND = "Foreground"
+
+
+def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: Surroundings, now: float) -> Plan:
+    """Return what is to be done about a JobSet that is there to stay."""
+    if jobset.spec.managed_by not in (None, MANAGER):
+        return Plan()
+    draft = StatusDraft(obj, now)
+    children = sort_children(jobs, jobset.status.restarts)
+    counts = draft.count(jobset, children)
+    if _finished_at(jobset) is not None:
+        result = _after_the_end(obj, jobset, children, now)
+    else:
+        result = Plan()
+        scene = Scene(obj, jobset, children, counts, stand(obj, jobset, children, around))
+        _go_on(scene, around, draft, result)
+    if draft.status != (obj.get("status") or {}):
+        result.then(Write(JOB_SET, obj | {"status": draft.status}, "status"))
+        result.news = draft.news
+    return result
+
+
+def _go_on(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan) -> None:
+    jobset, children = scene.jobset, scene.children
+    if jobset.spec.suspend:
+        # Before groups go: whatever is to go must not be made anew meanwhile.
+        result.then(*(Write(JOB, job) for job in suspended_jobs(children)))
+    elif _are_all_up(jobset, scene.counts):
+        draft.lift(RESTARTING, "JobsReady", "all jobs of the jobset are ready again")
+    result.then(*_outdated(children, scene.gangs))
+    if children.failed:
+        after_failure(jobset, children.failed, draft)
+    elif has_succeeded(jobset, children):
+        complete(draft)
+    elif scene.gangs.blocked is not None:
+        draft.hold(GANG_BLOCKED, scene.gangs.blocked)
+    else:
+        draft.lift(GANG_BLOCKED, "GangPrepared", "nothing stands in the way of the gangs any more")
+        _start(scene, around, draft, result)
+
+
+def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan) -> None:
+    jobset = scene.jobset
+    if has_hostnames(jobset) and not around.has_service:
+        service = new_service(scene.obj, jobset)
+        result.then(Create(SERVICE, service, unless_present=True, failure="HeadlessServiceCreationFailed"))
+    result.then(*(step for step in scene.gangs.missing if step.kind is WORKLOAD))
+    result.then(*(step for step in scene.gangs.missing if step.kind is POD_GROUP))
+    result.then(*_adjusted_groups(scene))
+    begun = start(scene, draft)
+    result.then(*(Create(JOB, job, failure="JobCreationFailed") for job in begun.create))
+    result.then(*(Write(JOB, job) for job in begun.resume))
+    if jobset.spec.suspend:
+        draft.lift(RESTARTING, "JobSetSuspended", "jobset was suspended while it was restarting")
+        draft.hold(SUSPENDED, News("SuspendedJobs", "jobset is suspended"))
+    else:
+        draft.lift(SUSPENDED, "ResumeJobs", "jobset is resumed")
+
+
+def _outdated(children: Children, gangs: GangStanding) -> list[Delete]:
+    """A group that is being deleted stays until the last pod in it has ended, so it may go with its Jobs."""
+    jobs = [Delete(JOB, job.obj, FOREGROUND) for job in children.previous if not job.is_deleting]
+    return jobs + [Delete(POD_GROUP, group) for group in gangs.outdated]
+
+
+def _adjusted_groups(scene: Scene) -> Iterator[Write]:
+    """Pods that have succeeded are not missed: one that is replaced late does not wait for them to come back."""
+    by_name = {child.name: child for child in scene.children.current}
+    for gang in dict.fromkeys(scene.gangs.gang_of.values()):
+        group = scene.gangs.existing.get(gang.name)
+        minimum = minimum_of(group["spec"]) if group is not None else None
+        if group is None or minimum is None or not all(name in by_name for name in gang.jobs):
+            continue
+        jobs = [by_name[name] for name in gang.jobs]
+        left = sum(job.pods_left for job in jobs)
+        if 0 < left < minimum and any(job.is_short_of_pods for job in jobs):
+            spec = {**group["spec"], "schedulingPolicy": {"gang": {"minCount": left}}}
+            yield Write(POD_GROUP, {**group, "spec": spec})
+
+
+def _are_all_up(jobset: JobSet, counts: dict[str, Count]) -> bool:
+    return all(
+        counts[job.name].ready + counts[job.name].succeeded == replicas(job)
+        for job in jobset.spec.replicated_jobs
+    )
+
+
+def _finished_at(jobset: JobSet) -> float | None:
+    for kind in (COMPLETED, FAILED):
+        condition = jobset.status.condition(kind)
+        if condition is not None:
+            try:
+                return parse_timestamp(condition.last_transition_time)
+            except TimestampError:
+                return 0.0
+    return None
+
+
+def _after_the_end(obj: Json, jobset: JobSet, children: Children, now: float) -> Plan:
+    """What has finished stays to be looked at; what still runs is of no use any more."""
+    result = Plan()
+    running = [job for job in (*children.active, *children.previous) if not job.is_deleting]
+    result.then(*(Delete(JOB, job.obj, FOREGROUND) for job in running))
+    if jobset.spec.ttl_seconds_after_finished is not None:
+        expiry = (_finished_at(jobset) or 0.0) + jobset.spec.ttl_seconds_after_finished
+        if expiry <= now:
+            result.then(Delete(JOB_SET, obj, FOREGROUND))
+        else:
+            result.wake_at = expiry
+    return result

@@ -1,0 +1,99 @@
+"""The status of a JobSet as it is to be written: counts of Jobs, restarts, conditions, and what is told of their change."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from posse.controllers.jobsets.children import ChildJob, Children
+from posse.controllers.steps import News
+from posse.kinds.jobset_gangs import replicas
+from posse.model.jobset import JobSet, ReplicatedJob
+from posse.model.timestamps import format_timestamp
+
+Json = dict[str, Any]
+
+
+class Count(NamedTuple):
+    """How many Jobs of a replicatedJob are in which state; one may be in several."""
+
+    ready: int
+    succeeded: int
+    failed: int
+    active: int
+    suspended: int
+
+    @property
+    def started(self) -> int:
+        return self.ready + self.succeeded + self.failed
+
+
+class StatusDraft:
+    def __init__(self, obj: Json, now: float) -> None:
+        self.status: Json = deepcopy(obj.get("status") or {})
+        self.news: list[News] = []
+        self._time = format_timestamp(now)
+
+    def count(self, jobset: JobSet, children: Children) -> dict[str, Count]:
+        """Note how the Jobs stand, and return it by the name of their replicatedJob."""
+        counts = {
+            job.name: _count([child for child in children.current if child.replicated_job == job.name])
+            for job in jobset.spec.replicated_jobs
+        }
+        if counts:
+            self.status["replicatedJobsStatus"] = [
+                {"name": name, **count._asdict()} for name, count in counts.items()
+            ]
+        return counts
+
+    def restart(self, *, counts_towards_max: bool) -> None:
+        self.status["restarts"] = self.status.get("restarts", 0) + 1
+        if counts_towards_max:
+            self.status["restartsCountTowardsMax"] = self.status.get("restartsCountTowardsMax", 0) + 1
+
+    def hold(self, kind: str, news: News) -> None:
+        """The condition is True from now on, and that is news unless it was before."""
+        known = self._condition(kind)
+        if known is not None and known.get("status") == "True":
+            known["reason"], known["message"] = news.reason, news.message
+            return
+        self._set(kind, "True", news)
+
+    def lift(self, kind: str, reason: str, message: str) -> None:
+        """The condition holds no longer; one that never held is not mentioned."""
+        known = self._condition(kind)
+        if known is not None and known.get("status") == "True":
+            self._set(kind, "False", News(reason, message))
+
+    def _condition(self, kind: str) -> Json | None:
+        conditions = self.status.get("conditions") or []
+        return next((item for item in conditions if item.get("type") == kind), None)
+
+    def _set(self, kind: str, value: str, news: News) -> None:
+        others = [item for item in self.status.get("conditions") or [] if item.get("type") != kind]
+        condition = {
+            "type": kind,
+            "status": value,
+            "lastTransitionTime": self._time,
+            "reason": news.reason,
+            "message": news.message,
+        }
+        self.status["conditions"] = [*others, condition]
+        self.news.append(news)
+
+
+def _count(jobs: Sequence[ChildJob]) -> Count:
+    return Count(
+        ready=sum(job.is_ready for job in jobs),
+        succeeded=sum(job.is_complete for job in jobs),
+        failed=sum(job.failure is not None for job in jobs),
+        active=sum(job.job.status.active > 0 for job in jobs),
+        suspended=sum(job.is_suspended for job in jobs),
+    )
+
+
+def has_started(job: ReplicatedJob, counts: dict[str, Count]) -> bool:
+    return counts[job.name].started == replicas(job)
+
+
+def has_completed(job: ReplicatedJob, counts: dict[str, Count]) -> bool:
+    return counts[job.name].succeeded == replicas(job)

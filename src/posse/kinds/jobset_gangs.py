@@ -1,0 +1,188 @@
+"""Which gangs a JobSet asks for, how many pods each needs, and what is wrong with the asking.
+
+A gang here is one template of the Workload: of all pods of the JobSet, of a replicatedJob, or of each of its Jobs. Pods
+that name a group in their template have been taken care of by somebody else and are left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from posse.kinds.checks import Check, one_of
+from posse.kinds.errors import FieldError
+from posse.kinds.group_fields import constraints_errors, disruption_mode_errors
+from posse.kinds.workloads import TEMPLATES_MAX
+from posse.model.jobset import GANG, GANG_OFF, REPLICATED_GANG, GangConfig, JobSet, JobSetSpec, ReplicatedJob
+
+INT32_MAX = 2**31 - 1
+DEFAULT_REPLICAS = 1
+DEFAULT_PARALLELISM = 1
+
+_mode_of_all = one_of(GANG_OFF, GANG)
+_mode_of_some = one_of(GANG_OFF, GANG, REPLICATED_GANG)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedGang:
+    """One template of the Workload; when it is `per_job`, each Job of its one replicatedJob is a gang."""
+
+    template: str
+    members: tuple[ReplicatedJob, ...]
+    config: GangConfig
+    per_job: bool = False
+
+    @property
+    def minimum(self) -> int:
+        """How many pods of one such gang must start together: all that its Jobs begin with."""
+        if self.per_job:
+            return pods_per_job(self.members[0])
+        return sum(replicas(member) * pods_per_job(member) for member in self.members)
+
+
+def asked_gangs(name: str, spec: JobSetSpec) -> tuple[AskedGang, ...]:
+    """Return the gangs of the JobSet of this name, in the order of its replicatedJobs."""
+    members = tuple(job for job in spec.replicated_jobs if not names_own_group(job))
+    if mode_of(spec.gang_config) != GANG:
+        return tuple(_gang_of(job, job.gang_config) for job in members if is_gang(job.gang_config))
+    config = spec.gang_config or GangConfig()
+    if spec.is_sequenced:
+        # All at once can never be: the later ones are made when the earlier ones run.
+        return tuple(_gang_of(job, config) for job in members if replicas(job) * pods_per_job(job))
+    return (AskedGang(f"pg-{name}", members, config),) if members else ()
+
+
+def _gang_of(job: ReplicatedJob, config: GangConfig | None) -> AskedGang:
+    config = config or GangConfig()
+    return AskedGang(f"pg-{job.name}", (job,), config, per_job=config.gang_mode == REPLICATED_GANG)
+
+
+def mode_of(config: GangConfig | None) -> str:
+    return (config.gang_mode if config is not None else None) or GANG_OFF
+
+
+def is_gang(config: GangConfig | None) -> bool:
+    return mode_of(config) != GANG_OFF
+
+
+def names_own_group(job: ReplicatedJob) -> bool:
+    pod = job.template.spec.template.spec
+    return pod.scheduling_group is not None or pod.workload_ref is not None
+
+
+def without_gangs(jobset: JobSet) -> JobSet:
+    members = tuple(structs.replace(job, gang_config=None) for job in jobset.spec.replicated_jobs)
+    return structs.replace(
+        jobset, spec=structs.replace(jobset.spec, replicated_jobs=members, gang_config=None)
+    )
+
+
+def replicas(job: ReplicatedJob) -> int:
+    return DEFAULT_REPLICAS if job.replicas is None else job.replicas
+
+
+def pods_per_job(job: ReplicatedJob) -> int:
+    """How many pods a Job begins with: it never has more at once than it has left to complete."""
+    spec = job.template.spec
+    parallelism = DEFAULT_PARALLELISM if spec.parallelism is None else spec.parallelism
+    return parallelism if spec.completions is None else min(parallelism, spec.completions)
+
+
+def gang_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
+    errors = [*_mode_of_all_errors("spec.gangConfig", spec.gang_config), *_level_errors(spec)]
+    for index, job in enumerate(spec.replicated_jobs):
+        errors += _config_errors(f"spec.replicatedJobs[{index}].gangConfig", job.gang_config, _mode_of_some)
+    return errors or [*_reference_errors(spec), *_layout_errors(spec, asked_gangs(name, spec))]
+
+
+def _mode_of_all_errors(field: str, config: GangConfig | None) -> list[FieldError]:
+    if config is not None and config.gang_mode == REPLICATED_GANG:
+        text = "each Job as a gang of its own is asked for in the gangConfig of its replicatedJob"
+        return [FieldError.invalid(f"{field}.gangMode", REPLICATED_GANG, text)]
+    return _config_errors(field, config, _mode_of_all)
+
+
+def _config_errors(field: str, config: GangConfig | None, check_mode: Check) -> list[FieldError]:
+    if config is None:
+        return []
+    errors = check_mode(f"{field}.gangMode", config.gang_mode)
+    settings = {
+        "schedulingConstraints": config.scheduling_constraints,
+        "disruptionMode": config.disruption_mode,
+    }
+    if not is_gang(config):
+        text = "needs a gangMode other than Off: it says something of a gang, and there is none"
+        return errors + [
+            FieldError.forbidden(f"{field}.{key}", text)
+            for key, value in settings.items()
+            if value is not None
+        ]
+    return [
+        *errors,
+        *constraints_errors(f"{field}.schedulingConstraints", config.scheduling_constraints),
+        *disruption_mode_errors(f"{field}.disruptionMode", config.disruption_mode),
+    ]
+
+
+def _level_errors(spec: JobSetSpec) -> list[FieldError]:
+    if not is_gang(spec.gang_config):
+        return []
+    text = "may not be set beside spec.gangConfig.gangMode, which makes a gang of all replicatedJobs together"
+    return [
+        FieldError.invalid(
+            f"spec.replicatedJobs[{index}].gangConfig.gangMode", mode_of(job.gang_config), text
+        )
+        for index, job in enumerate(spec.replicated_jobs)
+        if is_gang(job.gang_config)
+    ]
+
+
+def _reference_errors(spec: JobSetSpec) -> list[FieldError]:
+    """With one gang of all, either all pods have been given a group by the user or none has."""
+    own = [names_own_group(job) for job in spec.replicated_jobs]
+    if not is_gang(spec.gang_config) or all(own) or not any(own):
+        return []
+    field = f"spec.replicatedJobs[{own.index(True)}].template.spec.template.spec.schedulingGroup"
+    text = (
+        "must be set in the templates of all replicatedJobs or of none when spec.gangConfig.gangMode is Gang"
+    )
+    return [FieldError.invalid(field, None, text)]
+
+
+def _layout_errors(spec: JobSetSpec, gangs: Sequence[AskedGang]) -> list[FieldError]:
+    if len(gangs) > TEMPLATES_MAX:
+        text = (
+            f"makes {len(gangs)} gangs of replicatedJobs; a Workload has room for {TEMPLATES_MAX} templates"
+        )
+        return [FieldError.invalid("spec.replicatedJobs", len(spec.replicated_jobs), text)]
+    errors = [error for gang in gangs for error in _size_errors(spec, gang)]
+    return errors + list(_priority_errors(gangs))
+
+
+def _size_errors(spec: JobSetSpec, gang: AskedGang) -> Iterator[FieldError]:
+    whole = is_gang(spec.gang_config)
+    index = 0 if whole else spec.replicated_jobs.index(gang.members[0])
+    field = "spec.gangConfig.gangMode" if whole else f"spec.replicatedJobs[{index}].gangConfig.gangMode"
+    pods = sum(replicas(member) * pods_per_job(member) for member in gang.members)
+    if pods == 0:
+        yield FieldError.invalid(
+            field, mode_of(gang.config), "a gang needs at least one pod, and there are none"
+        )
+    elif pods > INT32_MAX:
+        yield FieldError.invalid(
+            field, mode_of(gang.config), f"the gang would have more than {INT32_MAX} pods"
+        )
+
+
+def _priority_errors(gangs: Sequence[AskedGang]) -> Iterator[FieldError]:
+    """All groups of a Workload are of one priority."""
+    members = [member for gang in gangs for member in gang.members]
+    classes = [member.template.spec.template.spec.priority_class_name for member in members]
+    for member, name in zip(members, classes, strict=True):
+        if name != classes[0]:
+            text = (
+                f'replicatedJobs {members[0].name} ("{classes[0]}") and {member.name} ("{name}") differ in '
+                "priorityClassName; all gangs of a JobSet must have the same"
+            )
+            yield FieldError.invalid("spec.replicatedJobs", name, text)
+            return

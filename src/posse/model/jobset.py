@@ -1,0 +1,166 @@
+"""JobSet: Jobs that are one workload, made from templates, with what their success, failure and start mean for the whole."""
+
+from typing import Annotated
+
+from msgspec import Meta, field
+
+from posse.model.job import JobSpec
+from posse.model.meta import ApiObject, Condition, Int32, ObjectMeta, Shape, merge_list
+from posse.model.workload import DisruptionMode, SchedulingConstraints
+
+GANG_OFF = "Off"
+GANG = "Gang"
+REPLICATED_GANG = "ReplicatedGang"
+
+IN_ORDER = "InOrder"
+ANY_ORDER = "AnyOrder"
+
+READY = "Ready"
+COMPLETE = "Complete"
+
+RECREATE = "Recreate"
+BLOCKING_RECREATE = "BlockingRecreate"
+
+FAIL_JOB_SET = "FailJobSet"
+RESTART_JOB_SET = "RestartJobSet"
+RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS = "RestartJobSetAndIgnoreMaxRestarts"
+
+COMPLETED = "Completed"
+FAILED = "Failed"
+SUSPENDED = "Suspended"
+RESTARTING = "RestartingJobSet"
+STARTUP_IN_PROGRESS = "StartupPolicyInProgress"
+STARTUP_COMPLETED = "StartupPolicyCompleted"
+GANG_BLOCKED = "GangBlocked"
+
+
+class GangConfig(Shape):
+    """Which pods start together, and what holds for them as a group. Fixed at creation."""
+
+    gang_mode: Annotated[
+        str | None,
+        Meta(
+            description="Off, Gang (all pods of this level), or for replicatedJobs ReplicatedGang (per Job)."
+        ),
+    ] = None
+    scheduling_constraints: Annotated[
+        SchedulingConstraints | None, Meta(description="Where each gang as a whole may go.")
+    ] = None
+    disruption_mode: Annotated[
+        DisruptionMode | None, Meta(description="Whether its pods are preempted one by one or all at once.")
+    ] = None
+
+
+class JobTemplateSpec(Shape):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: JobSpec = JobSpec()
+
+
+class DependsOn(Shape):
+    """Another replicatedJob that must be Ready or Complete first."""
+
+    name: str = ""
+    status: str = ""
+
+
+class ReplicatedJob(Shape):
+    """Jobs that are all alike but for their index."""
+
+    name: str = ""
+    group_name: str = ""
+    template: Annotated[JobTemplateSpec, Meta(description="What the Jobs are made from.")] = JobTemplateSpec()
+    replicas: Annotated[Int32 | None, Meta(description="How many Jobs are made.")] = None
+    depends_on: tuple[DependsOn, ...] = ()
+    gang_config: GangConfig | None = None
+
+
+class Network(Shape):
+    enable_dns_hostnames: Annotated[
+        bool | None, Meta(description="Whether pods are reached by name, through a headless Service.")
+    ] = field(default=None, name="enableDNSHostnames")
+    subdomain: Annotated[str, Meta(description="Name of that Service; the name of the JobSet if empty.")] = ""
+    publish_not_ready_addresses: bool | None = None
+
+
+class JobSetSuccessPolicy(Shape):
+    operator: Annotated[str, Meta(description="All or Any of the Jobs must complete.")] = ""
+    target_replicated_jobs: tuple[str, ...] = ()
+
+
+class FailurePolicyRule(Shape):
+    """What is done when a Job fails that meets all of its conditions; an empty list is met by every Job."""
+
+    name: str = ""
+    action: str = ""
+    on_job_failure_reasons: tuple[str, ...] = ()
+    on_job_failure_message_patterns: tuple[str, ...] = ()
+    target_replicated_jobs: tuple[str, ...] = ()
+
+
+class FailurePolicy(Shape):
+    max_restarts: Int32 = 0
+    restart_strategy: str = ""
+    rules: tuple[FailurePolicyRule, ...] = ()
+
+
+class StartupPolicy(Shape):
+    startup_policy_order: str = ""
+
+
+class Coordinator(Shape):
+    """The pod that the others are told about."""
+
+    replicated_job: str = ""
+    job_index: Int32 = 0
+    pod_index: Int32 = 0
+
+
+class JobSetSpec(Shape):
+    replicated_jobs: Annotated[tuple[ReplicatedJob, ...], merge_list("name")] = ()
+    network: Network | None = None
+    success_policy: JobSetSuccessPolicy | None = None
+    failure_policy: FailurePolicy | None = None
+    startup_policy: StartupPolicy | None = None
+    suspend: bool | None = None
+    coordinator: Coordinator | None = None
+    managed_by: str | None = None
+    ttl_seconds_after_finished: Int32 | None = None
+    gang_config: Annotated[
+        GangConfig | None, Meta(description="Whether all pods of the JobSet start together.")
+    ] = None
+
+    @property
+    def is_sequenced(self) -> bool:
+        """Whether some Jobs are made only after others have come up or ended."""
+        is_in_order = self.startup_policy is not None and self.startup_policy.startup_policy_order == IN_ORDER
+        return is_in_order or any(job.depends_on for job in self.replicated_jobs)
+
+
+class ReplicatedJobStatus(Shape):
+    """How many Jobs of the current run are in which state."""
+
+    name: str = ""
+    ready: Int32 = 0
+    succeeded: Int32 = 0
+    failed: Int32 = 0
+    active: Int32 = 0
+    suspended: Int32 = 0
+
+
+class JobSetStatus(Shape):
+    conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
+    restarts: Int32 = 0
+    restarts_count_towards_max: Int32 = 0
+    terminal_state: str = ""
+    replicated_jobs_status: Annotated[tuple[ReplicatedJobStatus, ...], merge_list("name")] = ()
+
+    def condition(self, kind: str) -> Condition | None:
+        """Return the condition of this type if it holds."""
+        return next((item for item in self.conditions if item.type == kind and item.status == "True"), None)
+
+
+class JobSet(ApiObject):
+    """Jobs that run as one workload."""
+
+    spec: JobSetSpec = JobSetSpec()
+    status: JobSetStatus = JobSetStatus()

@@ -1,0 +1,253 @@
+"""JobSets from creation to their end, with scheduler, simulated nodes and all controllers at work."""
+
+import asyncio
+import time
+
+import pytest
+
+from posse.controllers.jobsets.controller import JobSetController
+from posse.engine.engine import Engine, EngineOptions
+from posse.kinds.registry import EVENT, JOB, JOB_SET, POD, POD_GROUP, SERVICE, WORKLOAD
+from posse.runtime.controllers import Controllers
+from posse.runtime.furnishing import ensure_nodes
+from posse.runtime.garbage_control import GarbageControl
+from posse.runtime.job_control import JobControl
+from posse.runtime.reconciling import Reconciliation
+from posse.runtime.scheduler import SchedulerLoop
+from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.transport.patches import MERGE_PATCH, Patch
+
+NODE_COUNT = 2
+CPUS_PER_POD = "8"
+
+
+async def run(lab):
+    """Two nodes of 32 CPUs, on which four pods each have room."""
+    await ensure_nodes(lab.transport, NODE_COUNT, (), time.time())
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(SchedulerLoop(lab.transport, Engine(EngineOptions()), time.time).run())
+        tasks.create_task(SimulatedNodes(lab.transport, time.time).run())
+        tasks.create_task(JobControl(lab.transport, time.time).run())
+        tasks.create_task(Reconciliation(lab.transport, JobSetController(), time.time).run())
+        tasks.create_task(Controllers(lab.transport, time.time).run())
+        tasks.create_task(GarbageControl(lab.transport).run())
+
+
+def replicated_job(name, pods=2, run_seconds="0", exit_code="0", **fields):
+    annotations = {"posse.dev/run-seconds": run_seconds, "posse.dev/exit-code": exit_code}
+    container = {"name": "main", "image": "app:1", "resources": {"requests": {"cpu": CPUS_PER_POD}}}
+    pod = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [container]}
+    spec = {"parallelism": pods, "completions": pods, "backoffLimit": 0}
+    template = {"spec": {**spec, "template": {"metadata": {"annotations": annotations}, "spec": pod}}}
+    return {"name": name, "template": template, **fields}
+
+
+def jobset(*jobs, name="js", **spec):
+    return {"metadata": {"name": name}, "spec": {"replicatedJobs": list(jobs), **spec}}
+
+
+def listed(lab, kind):
+    return lab.service.list(kind, "default").items
+
+
+def names(lab, kind):
+    return sorted(obj["metadata"]["name"] for obj in listed(lab, kind))
+
+
+def status_of(lab, name="js"):
+    return (lab.find(JOB_SET, "default", name) or {}).get("status", {})
+
+
+def conditions_of(lab, name="js"):
+    conditions = status_of(lab, name).get("conditions", [])
+    return {item["type"]: item["reason"] for item in conditions if item["status"] == "True"}
+
+
+def running(lab):
+    return [pod for pod in listed(lab, POD) if pod["status"]["phase"] == "Running"]
+
+
+async def change(lab, spec, name="js"):
+    await lab.transport.patch(JOB_SET, "default", name, Patch(MERGE_PATCH, {"spec": spec}))
+
+
+GANG = {"gangMode": "Gang"}
+REPLICATED_GANG = {"gangMode": "ReplicatedGang"}
+
+
+def test_a_jobset_runs_its_jobs_to_completion(in_lab):
+    async def scenario(lab):
+        made = jobset(replicated_job("driver", pods=1), replicated_job("workers", replicas=2))
+        await lab.transport.create(JOB_SET, "default", made)
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+        assert status_of(lab)["terminalState"] == "Completed"
+        assert names(lab, JOB) == ["js-driver-0", "js-workers-0", "js-workers-1"]
+        assert names(lab, SERVICE) == ["js"]
+        assert names(lab, WORKLOAD) == names(lab, POD_GROUP) == []
+        succeeded = {item["name"]: item["succeeded"] for item in status_of(lab)["replicatedJobsStatus"]}
+        assert succeeded == {"driver": 1, "workers": 2}
+        reasons = {event["reason"] for event in listed(lab, EVENT)}
+        await lab.until(
+            lambda: "AllJobsCompleted" in {event["reason"] for event in listed(lab, EVENT)} | reasons
+        )
+
+    in_lab(scenario, run)
+
+
+@pytest.mark.parametrize(
+    ("whole", "part", "groups"),
+    [
+        (GANG, None, ["pg-js"]),
+        (None, GANG, ["js-pg-driver", "js-pg-workers"]),
+        (None, REPLICATED_GANG, ["js-pg-driver-0", "js-pg-workers-0", "js-pg-workers-1"]),
+    ],
+)
+def test_gangs_run_to_completion_and_leave_nothing_when_deleted(in_lab, whole, part, groups):
+    async def scenario(lab):
+        jobs = [replicated_job("driver", pods=1), replicated_job("workers", replicas=2)]
+        if part:
+            jobs = [{**job, "gangConfig": part} for job in jobs]
+        made = jobset(*jobs, **({"gangConfig": whole} if whole else {}))
+        await lab.transport.create(JOB_SET, "default", made)
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+        assert names(lab, WORKLOAD) == ["w-js"]
+        assert names(lab, POD_GROUP) == groups
+        assert all(pod["spec"]["schedulingGroup"]["podGroupName"] in groups for pod in listed(lab, POD))
+        await lab.transport.delete(JOB_SET, "default", "js", propagation="Background")
+        kinds = (JOB_SET, JOB, POD, POD_GROUP, WORKLOAD, SERVICE)
+        await lab.until(lambda: not any(names(lab, kind) for kind in kinds))
+
+    in_lab(scenario, run)
+
+
+def test_a_gang_that_does_not_fit_waits_as_a_whole(in_lab):
+    async def scenario(lab):
+        jobs = [replicated_job("small", run_seconds="600"), replicated_job("big", replicas=2, pods=4)]
+        await lab.transport.create(JOB_SET, "default", jobset(*jobs, gangConfig=GANG))
+        await lab.until(lambda: len(listed(lab, POD)) == 10)
+        await lab.until(lambda: (lab.find(POD_GROUP, "default", "pg-js") or {}).get("status"))
+        assert not any(pod["spec"].get("nodeName") for pod in listed(lab, POD))
+
+    in_lab(scenario, run)
+
+
+@pytest.mark.parametrize("strategy", ["Recreate", "BlockingRecreate"])
+def test_a_restart_makes_new_groups_and_never_mixes_runs(in_lab, strategy):
+    async def scenario(lab):
+        jobs = [
+            replicated_job("driver", pods=1, run_seconds="0.3", exit_code="1"),
+            replicated_job("workers", run_seconds="600", replicas=2),
+        ]
+        policy = {"maxRestarts": 1, "restartStrategy": strategy}
+        await lab.transport.create(JOB_SET, "default", jobset(*jobs, gangConfig=GANG, failurePolicy=policy))
+        first = await lab.until(lambda: lab.find(POD_GROUP, "default", "pg-js"))
+        await lab.until(lambda: len(running(lab)) >= 4)
+        await lab.until(lambda: status_of(lab).get("restarts") == 1)
+        await lab.until(
+            lambda: (
+                len(running(lab)) >= 4
+                and {pod["metadata"]["labels"]["jobset.sigs.k8s.io/restart-attempt"] for pod in running(lab)}
+                == {"1"}
+            )
+        )
+        second = lab.find(POD_GROUP, "default", "pg-js")
+        assert second["metadata"]["uid"] != first["metadata"]["uid"]
+        await lab.until(lambda: conditions_of(lab).get("Failed") == "ReachedMaxRestarts")
+        await lab.until(lambda: not running(lab))
+
+    in_lab(scenario, run)
+
+
+def test_a_suspended_jobset_gives_up_its_pods_and_goes_on_when_resumed(in_lab):
+    async def scenario(lab):
+        jobs = [replicated_job("workers", run_seconds="600", replicas=2, gangConfig=GANG)]
+        await lab.transport.create(JOB_SET, "default", jobset(*jobs))
+        await lab.until(lambda: len(running(lab)) == 4)
+        await change(lab, {"suspend": True})
+        await lab.until(lambda: not listed(lab, POD) and not listed(lab, POD_GROUP))
+        assert conditions_of(lab) == {"Suspended": "SuspendedJobs"}
+        assert all(job["spec"]["suspend"] for job in listed(lab, JOB))
+        await change(lab, {"suspend": False})
+        await lab.until(lambda: len(running(lab)) == 4)
+        await lab.until(lambda: not conditions_of(lab))
+
+    in_lab(scenario, run)
+
+
+@pytest.mark.parametrize("status", ["Ready", "Complete"])
+def test_gangs_that_depend_on_each_other_start_one_after_the_other(in_lab, status):
+    async def scenario(lab):
+        dependency = [{"name": "first", "status": status}]
+        jobs = [
+            replicated_job("first", run_seconds="1", replicas=2),
+            replicated_job("second", dependsOn=dependency),
+        ]
+        await lab.transport.create(JOB_SET, "default", jobset(*jobs, gangConfig=GANG))
+        await lab.until(lambda: names(lab, JOB) == ["js-first-0", "js-first-1"])
+        assert names(lab, POD_GROUP) == ["js-pg-first", "js-pg-second"]
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+
+    in_lab(scenario, run)
+
+
+def test_jobs_start_in_order(in_lab):
+    async def scenario(lab):
+        jobs = [replicated_job(name, run_seconds="2", pods=1) for name in ("a", "b")]
+        made = jobset(*jobs, gangConfig=GANG, startupPolicy={"startupPolicyOrder": "InOrder"})
+        await lab.transport.create(JOB_SET, "default", made)
+        await lab.until(lambda: "StartupPolicyInProgress" in conditions_of(lab))
+        await lab.until(lambda: "StartupPolicyCompleted" in conditions_of(lab))
+        assert "StartupPolicyInProgress" not in conditions_of(lab)
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+
+    in_lab(scenario, run)
+
+
+def test_a_finished_jobset_goes_when_its_time_has_come(in_lab):
+    async def scenario(lab):
+        made = jobset(replicated_job("workers", gangConfig=GANG), ttlSecondsAfterFinished=1)
+        await lab.transport.create(JOB_SET, "default", made)
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+        await lab.until(
+            lambda: not any(names(lab, kind) for kind in (JOB_SET, JOB, POD, POD_GROUP, WORKLOAD))
+        )
+
+    in_lab(scenario, run)
+
+
+def user_workload(minimum, name="w-js", template="pg-workers"):
+    reference = {"apiGroup": "jobset.x-k8s.io", "kind": "JobSet", "name": "js"}
+    templates = [{"name": template, "schedulingPolicy": {"gang": {"minCount": minimum}}}]
+    return {"metadata": {"name": name}, "spec": {"controllerRef": reference, "podGroupTemplates": templates}}
+
+
+def test_the_workload_of_a_user_is_taken_as_it_is(in_lab):
+    async def scenario(lab):
+        made = await lab.transport.create(WORKLOAD, "default", user_workload(2, name="mine"))
+        jobs = [replicated_job("workers", replicas=2, gangConfig=GANG)]
+        await lab.transport.create(JOB_SET, "default", jobset(*jobs))
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+        (group,) = listed(lab, POD_GROUP)
+        assert group["spec"]["schedulingPolicy"] == {"gang": {"minCount": 2}}
+        assert group["spec"]["workloadRef"] == {"workloadName": "mine", "templateName": "pg-workers"}
+        await lab.transport.delete(JOB_SET, "default", "js", propagation="Background")
+        await lab.until(lambda: not names(lab, POD_GROUP))
+        assert listed(lab, WORKLOAD) == [made]
+
+    in_lab(scenario, run)
+
+
+def test_a_workload_that_does_not_fit_keeps_everything_from_being_made(in_lab):
+    async def scenario(lab):
+        await lab.transport.create(WORKLOAD, "default", user_workload(5))
+        jobs = [replicated_job("workers", replicas=2, gangConfig=GANG)]
+        await lab.transport.create(JOB_SET, "default", jobset(*jobs))
+        await lab.until(lambda: conditions_of(lab).get("GangBlocked") == "WorkloadMismatch")
+        (condition,) = status_of(lab)["conditions"]
+        assert condition["message"] == "Workload w-js wants 5 pods in pg-workers, but there will be 4"
+        assert not any(listed(lab, kind) for kind in (JOB, POD_GROUP, SERVICE))
+        await lab.transport.delete(WORKLOAD, "default", "w-js")
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+        assert "GangBlocked" not in conditions_of(lab)
+
+    in_lab(scenario, run)
