@@ -100,6 +100,21 @@ def test_jobs_go_as_their_guide_says(cluster):
     wait_until(lambda: not listed(cluster, "pods"), "the end of the pods")
 
 
+def has_completed(kubeconfig, name):
+    jobset = yaml.safe_load(posse(f"posse get jobset {name} -o yaml", kubeconfig))
+    return jobset.get("status", {}).get("terminalState") == "Completed"
+
+
+def test_jobsets_go_as_their_guide_says(cluster):
+    for line in commands_of(ROOT / "docs" / "guides" / "jobsets.md"):
+        posse(line, cluster)
+    for name in ("pytorch", "shards", "mpi"):
+        wait_until(lambda n=name: has_completed(cluster, n), f"the completion of {name}")
+    groups = sorted(group["metadata"]["name"] for group in listed(cluster, "podgroups"))
+    shards = [f"shards-pg-shard-{index}" for index in range(6)]
+    assert groups == ["mpi-pg-workers", "pg-pytorch", *shards]
+
+
 _MEMBERS = {"by-spec": 3, "by-label": 3, "jobset": 4, "job-1-": 100, "coscheduled": 3, "erupting": 3}
 
 

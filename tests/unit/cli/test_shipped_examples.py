@@ -6,9 +6,21 @@ import yaml
 from posse.cli.examples import example_names, example_path, read_example
 from posse.cli.problems import Misuse
 
+EXAMPLES = [
+    "basic-group",
+    "gang",
+    "gang-too-big",
+    "job",
+    "jobset-mpi",
+    "jobset-pytorch",
+    "jobset-replicated-gangs",
+    "more-nodes",
+    "single-pods",
+]
+
 
 def test_the_examples_are_the_files_in_the_repository():
-    assert example_names() == ["basic-group", "gang", "gang-too-big", "job", "more-nodes", "single-pods"]
+    assert example_names() == EXAMPLES
 
 
 def test_an_unknown_name_lists_the_known_ones():
@@ -26,7 +38,7 @@ def test_every_pod_of_a_group_example_is_in_its_group(name):
     assert memberships == {group["metadata"]["name"]: gang["minCount"]}
 
 
-@pytest.mark.parametrize("name", ["basic-group", "gang", "gang-too-big", "job", "more-nodes", "single-pods"])
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_are_plain_documents_that_any_namespace_takes(name):
     documents = list(yaml.safe_load_all(example_path(name).read_text()))
     assert all(document["kind"] != "List" for document in documents)
