@@ -6,6 +6,14 @@ from pathlib import Path
 from kubernetes import client, config, dynamic
 
 PATIENCE_SECONDS = 30.0
+# The version that is meant where a kind is named without one.
+VERSIONS = {
+    "Job": "batch/v1",
+    "Lease": "coordination.k8s.io/v1",
+    "Node": "v1",
+    "Pod": "v1",
+    "PodGroup": "scheduling.k8s.io/v1beta1",
+}
 
 
 class ClusterApi:
@@ -51,11 +59,10 @@ class ClusterApi:
         )
 
     def delete(self, kind: str, name: str, namespace: str = "default") -> None:
-        self._kind(kind).delete(name=name, namespace=namespace)
+        self._kind(kind).delete(name=name, namespace=namespace, body={"propagationPolicy": "Background"})
 
-    def _kind(self, kind: str, api_version: str | None = None):
-        version = {"api_version": api_version} if api_version else {}
-        return self._dynamic.resources.get(kind=kind, **version)
+    def _kind(self, kind: str, api_version: str = ""):
+        return self._dynamic.resources.get(kind=kind, api_version=api_version or VERSIONS[kind])
 
 
 def wait_until(holds, what, seconds=PATIENCE_SECONDS):

@@ -8,12 +8,16 @@ from tests.cluster.cluster_api import ClusterApi
 from tests.stock_kubectl import Kubectl
 from tools.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_kubectl
 from tools.control_plane.plane import running_plane
-from tools.control_plane.posse import POSSE_ACCOUNT
+from tools.control_plane.posse import POSSE_ACCOUNT, PosseRun, install_posse
+from tools.control_plane.users import service_account
+
+# Posse may be installed where it is by default, or in a namespace of its own.
+USERS = [POSSE_ACCOUNT, service_account("posse-system", "posse")]
 
 
 def started(release, folder):
     try:
-        with running_plane(folder, release, [POSSE_ACCOUNT]) as plane:
+        with running_plane(folder, release, USERS) as plane:
             yield plane
     except MissingProgramError as missing:
         # Whoever brings programs of their own has chosen what can be tested. Anybody else shall not believe it was.
@@ -41,3 +45,13 @@ def api(plane, tmp_path):
 @pytest.fixture
 def kubectl(plane, tmp_path):
     return Kubectl(str(find_kubectl()), plane.kubeconfig(), tmp_path)
+
+
+@pytest.fixture(scope="module")
+def posse(plane):
+    """Posse as `posse install` would set it up, in charge of the pods that name it."""
+    running = PosseRun(plane, install_posse(plane, "native"))
+    plane.run(running)
+    running.wait_until_ready()
+    yield running
+    running.stop()

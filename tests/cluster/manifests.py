@@ -34,3 +34,26 @@ def gang(name: str, minimum: int) -> dict:
         "metadata": {"name": name},
         "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}},
     }
+
+
+def gang_job(name: str, pods: int, scheduler: str = "posse") -> dict:
+    """Return a Job whose pods the Job controller of Kubernetes puts into one gang."""
+    container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": "1"}}}
+    spec = {
+        "schedulerName": scheduler,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": 0,
+        "containers": [container],
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {
+            "parallelism": pods,
+            "completions": pods,
+            "completionMode": "Indexed",
+            "scheduling": {"schedulingPolicy": {"gang": {}}},
+            "template": {"spec": spec},
+        },
+    }

@@ -26,7 +26,7 @@ _POSSE = [sys.executable, "-m", "posse"]
 
 
 def install_posse(plane: ControlPlane, form: str, **settings: Any) -> Path:
-    """Return the configuration that was installed, with some of its settings replaced."""
+    """Return the configuration that was installed, with some of its settings replaced, or of their parts."""
     printed = subprocess.run([*_POSSE, "install", "--form", form], stdout=subprocess.PIPE, check=True).stdout
     objects = [item for item in yaml.safe_load_all(printed) if item["kind"] != "Deployment"]
     kubectl: list[str | Path] = [find_kubectl(), "--kubeconfig", plane.kubeconfig()]
@@ -38,8 +38,12 @@ def install_posse(plane: ControlPlane, form: str, **settings: Any) -> Path:
     )
     [installed] = [item["data"]["scheduler.yaml"] for item in objects if item["kind"] == "ConfigMap"]
     configuration = plane.folder / "posse.yaml"
-    configuration.write_text(yaml.safe_dump(yaml.safe_load(installed) | settings))
+    configuration.write_text(yaml.safe_dump(_replaced(yaml.safe_load(installed), settings)))
     return configuration
+
+
+def _replaced(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    return old | {key: old[key] | value if isinstance(value, dict) else value for key, value in new.items()}
 
 
 class PosseRun(Program):

@@ -1,0 +1,68 @@
+"""The leader is killed at random, again and again, while gangs arrive: each time another one goes on where it left off.
+
+LEADER_KILLS and LEADER_KILL_SEED change how often, and when.
+"""
+
+import os
+import random
+import time
+
+import pytest
+
+from tests.cluster.cluster_api import wait_until
+from tests.cluster.gang_load import GangLoad
+from tools.control_plane.posse import PosseRun, install_posse
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
+
+KILLS = int(os.environ.get("LEADER_KILLS", "12"))
+SEED = int(os.environ.get("LEADER_KILL_SEED", "1"))
+GANGS = 100
+QUICK_LEASE = {"leaseDuration": "2s", "renewDeadline": "1500ms", "retryPeriod": "300ms"}
+# How long a leader lives at most: enough to bind some, seldom enough to bind all that waited for it.
+LIFE_SECONDS = 0.4
+
+
+@pytest.fixture(scope="module")
+def replicas(plane):
+    configuration = install_posse(plane, "native", leaderElection=QUICK_LEASE)
+    replicas = [PosseRun(plane, configuration, f"posse-{number}") for number in range(3)]
+    for replica in replicas:
+        plane.run(replica)
+    for replica in replicas:
+        replica.wait_until_ready()
+    return replicas
+
+
+def leaders(replicas):
+    """Return who says to lead: never two, since the one that leads has killed nobody."""
+    return [one for one in replicas if is_leading(one)]
+
+
+def is_leading(replica):
+    pages = replica.page("/metrics").splitlines()
+    return any(line.startswith("leader_election_master_status{") and line.endswith(" 1.0") for line in pages)
+
+
+def leader(replicas):
+    wait_until(lambda: leaders(replicas), "a leader", 60)
+    return leaders(replicas)[0]
+
+
+def test_every_gang_completes_however_often_the_leader_is_killed(api, replicas):
+    chance = random.Random(SEED)
+    load = GangLoad(api, GANGS)
+    waiting = list(load.names)
+    for kill in range(KILLS):
+        # They wait for the next leader, so that it is killed at work.
+        for name in waiting[kill * GANGS // KILLS : (kill + 1) * GANGS // KILLS]:
+            load.add(name)
+        killed = leader(replicas)
+        time.sleep(chance.uniform(0, LIFE_SECONDS))
+        killed.kill()
+        load.check()
+        killed.start()
+    load.wait_until_complete(120)
+    load.check()
+    for replica in replicas:
+        assert "Traceback" not in replica.log.read_text()

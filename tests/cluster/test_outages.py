@@ -1,0 +1,65 @@
+"""The API server and etcd are killed and come back, the leader is suspended, its credentials change: Posse goes on."""
+
+import itertools
+
+import pytest
+
+from tests.cluster.cluster_api import wait_until
+from tests.cluster.gang_load import SIZE, GangLoad
+from tests.cluster.manifests import gang, node, pod
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+
+BACK_AT_WORK_SECONDS = 10.0
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def scheduler(posse):
+    return posse
+
+
+@pytest.fixture
+def load(api):
+    """Gangs that arrive during the test. Groups stay behind, since nobody is there who would let go of them."""
+    yield GangLoad(api, 30, prefix=f"load-{next(NUMBERS)}")
+    for kind in ("Pod", "Node"):
+        for item in api.list(kind):
+            api.delete(kind, item["metadata"]["name"])
+    wait_until(lambda: not api.list("Pod"), "the end of all pods")
+
+
+def assert_back_at_work(api, victim):
+    """A gang that comes after the outage starts soon."""
+    members = [f"after-{victim}-{number}" for number in range(2)]
+    api.create(node(f"after-{victim}", cpu="2"), gang(f"after-{victim}", 2))
+    api.create(*(pod(name, group=f"after-{victim}", scheduler="posse") for name in members))
+    wait_until(
+        lambda: all(api.get("Pod", name)["spec"].get("nodeName") for name in members),
+        "a gang that came after the outage",
+        BACK_AT_WORK_SECONDS,
+    )
+
+
+@pytest.mark.parametrize("victim", ["apiserver", "etcd"])
+def test_an_outage_of_the_control_plane_is_survived(plane, api, load, victim):
+    arriving = load.arriving(pause_seconds=0.05)
+    wait_until(lambda: sum(load.bound().values()) >= 3 * SIZE, "the first gangs")
+    program = getattr(plane, victim)
+    program.kill()
+    program.start()
+    plane.wait_until_ready()
+    assert_back_at_work(api, victim)
+    arriving.join()
+    load.wait_until_complete(60)
+    load.check()
+
+
+def test_a_leader_that_was_suspended_goes_on(posse, api, load):
+    arriving = load.arriving(pause_seconds=0.0)
+    wait_until(lambda: sum(load.bound().values()) >= SIZE, "the first gang")
+    posse.pause()
+    arriving.join()
+    posse.go_on()
+    load.wait_until_complete(60)
+    load.check()
