@@ -5,12 +5,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import completeness, embedded_speed, engine_memory, engine_speed, preemption
+from bench import completeness, embedded_speed, engine_memory, engine_speed, preemption, topology
 from bench.measuring import Figure
 from bench.report import show, write
 
 SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("The engine alone", engine_speed.measure),
+    ("Topology, the engine alone", topology.measure),
     ("Preemption, the engine alone", preemption.measure),
     ("Completeness of the search", completeness.measure),
     ("Memory of the engine", engine_memory.measure),

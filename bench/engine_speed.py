@@ -41,9 +41,9 @@ def measure() -> list[Figure]:
 
 def _single_pods(cluster: Sequence[Node]) -> Figure:
     pods = [pod(ordinal) for ordinal in range(10_000)]
-    return _pods_per_second(
+    return pods_per_second(
         "10,000 single pods of one class, 5,000 nodes",
-        median_run(lambda: _schedule(cluster, (), pods)),
+        median_run(lambda: schedule(cluster, (), pods)),
         len(pods),
         "182 pods/s",
     )
@@ -51,18 +51,18 @@ def _single_pods(cluster: Sequence[Node]) -> Figure:
 
 def _many_classes(cluster: Sequence[Node]) -> Figure:
     pods = [pod(ordinal, cpu=f"{100 + ordinal % 200}m") for ordinal in range(10_000)]
-    return _pods_per_second(
+    return pods_per_second(
         "10,000 single pods of 200 classes, mixed, 5,000 nodes",
-        median_run(lambda: _schedule(cluster, (), pods)),
+        median_run(lambda: schedule(cluster, (), pods)),
         len(pods),
     )
 
 
 def _zonal_classes(cluster: Sequence[Node]) -> Figure:
     pods = [in_zone(pod(n, cpu=f"{100 + n % 200}m"), f"zone-{n % 200 % 3}") for n in range(10_000)]
-    return _pods_per_second(
+    return pods_per_second(
         "10,000 pods of 200 classes with affinity to zones, 5,000 nodes",
-        median_run(lambda: _schedule(cluster, (), pods)),
+        median_run(lambda: schedule(cluster, (), pods)),
         len(pods),
     )
 
@@ -70,27 +70,27 @@ def _zonal_classes(cluster: Sequence[Node]) -> Figure:
 def _spread_over_zones() -> Figure:
     cluster = nodes(_NODES, zones=50)
     pods = [spread_over_zones(pod(ordinal)) for ordinal in range(5_000)]
-    return _pods_per_second(
+    return pods_per_second(
         "5,000 pods spread over 50 zones by law, 5,000 nodes",
-        median_run(lambda: _schedule(cluster, (), pods)),
+        median_run(lambda: schedule(cluster, (), pods)),
         len(pods),
     )
 
 
 def _one_per_host(cluster: Sequence[Node]) -> Figure:
     pods = [alone_on_its_host(pod(ordinal)) for ordinal in range(4_000)]
-    return _pods_per_second(
+    return pods_per_second(
         "4,000 pods with required anti-affinity per host, 5,000 nodes",
-        median_run(lambda: _schedule(cluster, (), pods)),
+        median_run(lambda: schedule(cluster, (), pods)),
         len(pods),
     )
 
 
 def _small_gangs(cluster: Sequence[Node]) -> Figure:
     groups, members = gangs(1000, 3)
-    return _pods_per_second(
+    return pods_per_second(
         "1,000 gangs of 3, 5,000 nodes",
-        median_run(lambda: _schedule(cluster, groups, members)),
+        median_run(lambda: schedule(cluster, groups, members)),
         len(members),
         "122 pods/s, 25 ms per gang",
     )
@@ -98,7 +98,7 @@ def _small_gangs(cluster: Sequence[Node]) -> Figure:
 
 def _large_gangs(cluster: Sequence[Node]) -> Figure:
     groups, members = gangs(9, 1000)
-    watch = median_run(lambda: _schedule(cluster, groups, members))
+    watch = median_run(lambda: schedule(cluster, groups, members))
     return Figure(
         "9 gangs of 1,000, 5,000 nodes",
         watch.total / len(groups) * 1e3,
@@ -111,7 +111,7 @@ def _large_gangs(cluster: Sequence[Node]) -> Figure:
 def _huge_gang() -> Figure:
     groups, members = gangs(1, 10_000)
     cluster = nodes(100_000)
-    watch = median_run(lambda: _schedule(cluster, groups, members))
+    watch = median_run(lambda: schedule(cluster, groups, members))
     detail = f"us per pod: {watch.shares(len(members))}"
     return Figure("a gang of 10,000 on 100,000 nodes", watch.total * 1e3, "ms", detail)
 
@@ -150,10 +150,10 @@ def _come_and_go(
 
 def _no_fit(cluster: Sequence[Node]) -> list[Figure]:
     """How long it takes to say that nothing fits, and why, for a class never seen before."""
-    alone = median_run(lambda: _schedule(cluster, (), [pod(0, cpu="64")], placed=0))
+    alone = median_run(lambda: schedule(cluster, (), [pod(0, cpu="64")], placed=0))
     groups, members = gangs(1, 1000, cpu="31")
     crowd = nodes(999)
-    together = median_run(lambda: _schedule(crowd, groups, members, placed=0))
+    together = median_run(lambda: schedule(crowd, groups, members, placed=0))
     return [
         Figure("no-fit verdict for one pod, 5,000 nodes", alone.total * 1e3, "ms"),
         Figure("no-fit verdict for a gang of 1,000 on 999 nodes", together.total * 1e3, "ms"),
@@ -165,7 +165,7 @@ def _curve() -> list[Figure]:
     groups, members = gangs(300, 3)
     figures: list[Figure] = []
     for count in _CURVE:
-        watch = median_run(partial(_schedule, nodes(count), groups, members))
+        watch = median_run(partial(schedule, nodes(count), groups, members))
         cost = watch.total / len(groups) * 1e3
         growth = f"{cost / figures[0].value:.2f} times the cost on {_CURVE[0]:,}" if figures else ""
         figures.append(Figure(f"gangs of 3 on {count:,} nodes", cost, "ms/gang", growth))
@@ -191,7 +191,7 @@ def _absorb(cluster: Sequence[Node], running: Sequence[Pod]) -> Stopwatch:
     return watch
 
 
-def _schedule(
+def schedule(
     cluster: Sequence[Node], groups: Sequence[PodGroup], pods: Sequence[Pod], placed: int | None = None
 ) -> Stopwatch:
     """Schedule everything on an empty cluster; `placed` is how many pods must find a node, by default all."""
@@ -229,5 +229,5 @@ def _decide_all(engine: Engine, watch: Stopwatch) -> dict[str, str]:
     return {placed.pod.uid: placed.node for bind in binds for placed in bind.placements}
 
 
-def _pods_per_second(name: str, watch: Stopwatch, count: int, kube_scheduler: str = "") -> Figure:
+def pods_per_second(name: str, watch: Stopwatch, count: int, kube_scheduler: str = "") -> Figure:
     return Figure(name, count / watch.total, "pods/s", f"us per pod: {watch.shares(count)}", kube_scheduler)

@@ -16,10 +16,17 @@ from posse.model.placement import (
     TopologySpreadConstraint,
 )
 from posse.model.pod import Pod, PodSchedulingGroup, PodSpec, PodStatus
-from posse.model.workload import GangSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy, PodGroupSpec
+from posse.model.workload import (
+    GangSchedulingPolicy,
+    PodGroup,
+    PodGroupSchedulingPolicy,
+    PodGroupSpec,
+    SchedulingConstraints,
+    TopologyConstraint,
+)
 
 NAMESPACE = "bench"
-ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+ZONE, HOSTNAME, RACK = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "rack"
 _RACKS = 50
 _APP = {"app": "bench"}
 
@@ -34,7 +41,7 @@ def _node(ordinal: int, zones: int) -> Node:
     labels = {
         HOSTNAME: name,
         ZONE: f"zone-{ordinal % zones}",
-        "rack": f"rack-{ordinal % _RACKS}",
+        RACK: f"rack-{ordinal % _RACKS}",
     }
     return Node(
         metadata=ObjectMeta(name=name, uid=name, labels=labels),
@@ -98,15 +105,20 @@ def bound(pod: Pod, node: str) -> Pod:
     return replace(pod, spec=replace(pod.spec, node_name=node))
 
 
-def gangs(count: int, size: int, cpu: str = "100m") -> tuple[list[PodGroup], list[Pod]]:
-    groups = [_gang(f"gang-{which:05}", size) for which in range(count)]
+def gangs(count: int, size: int, cpu: str = "100m", topology: str = "") -> tuple[list[PodGroup], list[Pod]]:
+    """Gangs of equal pods; with a topology key, each in one domain of it."""
+    groups = [_gang(f"gang-{which:05}", size, topology) for which in range(count)]
     members = [pod(ordinal, cpu, f"gang-{ordinal // size:05}") for ordinal in range(count * size)]
     return groups, members
 
 
-def _gang(name: str, size: int) -> PodGroup:
+def _gang(name: str, size: int, topology: str) -> PodGroup:
     policy = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=size))
     return PodGroup(
         metadata=ObjectMeta(name=name, namespace=NAMESPACE, uid=name),
-        spec=PodGroupSpec(scheduling_policy=policy),
+        spec=PodGroupSpec(scheduling_policy=policy, scheduling_constraints=_one_domain(topology)),
     )
+
+
+def _one_domain(key: str) -> SchedulingConstraints | None:
+    return SchedulingConstraints(topology=(TopologyConstraint(key=key),)) if key else None

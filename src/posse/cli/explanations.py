@@ -28,7 +28,8 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
         facts.append(("would go to", _places(now.placement)))
     yield from indented(aligned(facts))
     if explanation.obstacles:
-        yield from headed("What is in its way", _in_the_way(explanation))
+        where = f", in {explanation.domain}, which comes closest" if explanation.domain else ""
+        yield from headed(f"What is in its way{where}", _in_the_way(explanation))
     yield from _holders(explanation.obstacles)
     yield from _making_room(explanation)
     if lines := list(ways_out(explanation)):
@@ -80,6 +81,8 @@ def _described(now: Situation, age: str) -> str:
     size = f", at least {now.minimum} together" if now.policy == "Gang" else ""
     if now.expected:
         size = f", {pods(now.expected)} expected"
+    if now.topology_key:
+        size += f", all in one {now.topology_key}"
     return f"{kind}: {now.policy}{size}, priority {now.priority}, made {age} ago"
 
 
@@ -132,7 +135,8 @@ def _in_the_way(explanation: Explanation) -> Iterator[str]:
 
 def _beyond(reach: OutOfReach) -> str:
     if not reach.closed:
-        return "It is bigger than the cluster: too few would fit even if nothing else were there."
+        whole = f"any {reach.domain}" if reach.domain else "the cluster"
+        return f"It is bigger than {whole}: too few would fit even if nothing else were there."
     return f"It would not fit on the nodes open to it even if nothing else ran there; closed are {closed_nodes(reach)}."
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.arrays import IntArray, tally
+from posse.engine.arrays import BoolArray, IntArray, tally
 from posse.engine.census import Census, Column, LabelClass
 from posse.engine.decisions import GroupKey, PodRef, VolumeStep
 from posse.engine.node_table import NodeTable
@@ -18,9 +18,11 @@ from posse.engine.pod_class import ClassTable, PodClass
 from posse.engine.pod_reading import PodReader
 from posse.engine.priority_usage import PriorityUsage
 from posse.engine.profile import Profile
+from posse.engine.rules.resource_scores import WeightedResource
 from posse.engine.scene import Scene, Subject
 from posse.engine.services import ServiceBook
 from posse.engine.topology.domains import DomainBook, Domains
+from posse.engine.topology.fullness import Fullness
 from posse.engine.verdict import Refusal
 from posse.engine.view import View
 from posse.engine.volumes.storage import Storage
@@ -93,6 +95,8 @@ class ClusterState:
         self.storage = Storage(self.nodes)
         self.scene = Scene(self.nodes, self.census, self.storage)
         self._domains = DomainBook(self.nodes)
+        self._fullness: dict[tuple[str, tuple[WeightedResource, ...]], Fullness] = {}
+        """By topology key and resources."""
         self._views: dict[Subject, View] = {}
         self._views_of: dict[PodClass, list[Subject]] = {}
         self._brought: dict[PodClass, tuple[Column, ...]] = {}
@@ -136,9 +140,22 @@ class ClusterState:
         with self.scene.confines.within(rows):
             yield
 
+    def usable(self) -> BoolArray:
+        """Rows of nodes to which the search is confined."""
+        confines, alive = self.scene.confines, self.nodes.alive
+        return alive if confines.rows is None else alive & confines.inside(alive.size)
+
     def domains(self, key: str) -> Domains:
         """The domains of a label key, among the rows to which the search is confined."""
         return self._domains.of(key, self.scene.confines)
+
+    def fullness(self, domains: Domains, resources: Sequence[WeightedResource]) -> Fullness:
+        """How full the domains are of these resources."""
+        known = self._fullness.get((domains.key, tuple(resources)))
+        if known is None or known.domains is not domains:
+            known = Fullness(self.nodes, domains, resources)
+            self._fullness[domains.key, tuple(resources)] = known
+        return known
 
     def usage_of(self, places: Iterable[tuple[PodRecord, str]]) -> Usage:
         """What these pods request on these nodes, in all; nodes that are not known do not count."""

@@ -35,6 +35,7 @@ from posse.engine.statistics import Statistics, statistics
 from posse.engine.telling import tell_held_root, tell_progress, tell_tried
 from posse.engine.trees.tree import Root, leaves_of, root_of
 from posse.engine.trying import held_root, may_fit
+from posse.engine.verdict import Code
 from posse.engine.view import REFUSED
 from posse.engine.volume_waits import VolumeWaits
 from posse.model.feature_gates import ALL_GATES, Gates
@@ -83,6 +84,8 @@ class Engine:
         """Of the state, when the parked were last looked at."""
         self._tried: list[Tried] = []
         """During the last call of decide."""
+        self._misplaced: dict[GroupKey, None] = {}
+        """Groups that cannot go on where their members run; what nodes say of themselves may change that."""
 
     def absorb(self, event: EngineEvent) -> None:
         if isinstance(event, Solved):
@@ -161,6 +164,7 @@ class Engine:
                 self._backlog.remove(key)
                 self._questions.forget(key)
                 self._known.ledger.release(key)
+                self._misplaced.pop(key, None)
                 continue
             decisions.extend(tell_progress(group))
             waiting = group.unattached()
@@ -235,6 +239,9 @@ class Engine:
         improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
         changed_claims = state.storage.book.take_changed_claims()
         stirred, self._seen_version = self._seen_version != state.version, state.version
+        if renewed:
+            for misplaced in self._misplaced:
+                self._backlog.resume(misplaced, now)
         subjects = self._backlog.parked_subjects() if stirred else []
         rows = np.array(improved if subjects else [], dtype=np.int64)
         for subject in subjects:
@@ -296,6 +303,9 @@ class Engine:
         self._tried += tried_group(group, trial, is_cascade=cascades)
         decisions.extend(tell_tried(group, trial, room.remark(group.priority, key)))
         room.tried(key, now, started=attempt.verdict.succeeded)
+        self._misplaced.pop(key, None)
+        if attempt.verdict.code is Code.ERROR:
+            self._misplaced[key] = None
         if attempt.placed:
             room.note_placed(now)
         if not attempt.refused:

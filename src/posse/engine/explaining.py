@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from posse.engine.admissibility import gates_of
+from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.draft import Draft
@@ -20,6 +21,8 @@ from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of
 from posse.engine.situations import Situation, as_if_its_turn, lasting_hold, situation
+from posse.engine.topology.outlook import closest_domain
+from posse.engine.topology.pinning import domain_noun
 from posse.engine.trees.situations import tree_situations
 from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
 from posse.engine.trying import probe_root
@@ -47,6 +50,8 @@ class Explanation:
     """In the way of its classes of pods, in the order in which they are tried."""
     undescribed: int = 0
     """Further classes that find no node."""
+    domain: str = ""
+    """Of a group that must be in one domain: the one that comes closest to having room, to which obstacles refer."""
     ahead: Ahead | None = None
     """Where it is tried at all."""
     preemption: str = ""
@@ -97,6 +102,7 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         now,
         tuple(obstacles[:_MOST_OBSTACLES]),
         undescribed=len(obstacles[_MOST_OBSTACLES:]),
+        domain=_closest_domain(known, group) if obstacles else "",
         ahead=_ahead(known, _order_of(group)) if is_tried else None,
         preemption=sought.message,
         victims=tuple(victim.ref for victim in sought.victims),
@@ -155,16 +161,38 @@ def _is_tried(known: Intake, group: Root) -> bool:
 
 def _obstacles(known: Intake, group: Root) -> list[Obstacle]:
     """What its classes meet when they are tried one after the other, as an attempt does first."""
-    state, found = known.state, []
     with as_if_its_turn(known, group):
-        draft = Draft(state)
-        for leaf in leaves_of(group):
-            for subject, records in classes_of(state, leaf.unattached()):
-                fit = fill(state, draft, subject, records)
-                if fit < len(records):
-                    found.append(obstacle(state, known.groups, subject, records, fit))
-        draft.roll_back()
+        closest = _closest(known, group)
+        if closest is None:
+            return _obstacles_here(known, group)
+        with known.state.confined(closest[1]):
+            return _obstacles_here(known, group)
+
+
+def _obstacles_here(known: Intake, group: Root) -> list[Obstacle]:
+    state, found = known.state, []
+    draft = Draft(state)
+    for leaf in leaves_of(group):
+        for subject, records in classes_of(state, leaf.unattached()):
+            fit = fill(state, draft, subject, records)
+            if fit < len(records):
+                found.append(obstacle(state, known.groups, subject, records, fit))
+    draft.roll_back()
     return found
+
+
+def _closest(known: Intake, group: Root) -> tuple[str, IntArray] | None:
+    """The domain that comes closest to having room, in words; None where any node will do. Trees are looked at as a whole."""
+    if isinstance(group, Tree) or not group.topology_key:
+        return None
+    closest = closest_domain(known.state, group)
+    return (f"{domain_noun(group)} {closest[0]}", closest[1]) if closest is not None else None
+
+
+def _closest_domain(known: Intake, group: Root) -> str:
+    with as_if_its_turn(known, group):
+        closest = _closest(known, group)
+    return closest[0] if closest is not None else ""
 
 
 def _sought_room(known: Intake, trials: GroupTrials, group: Root) -> RoomSought:

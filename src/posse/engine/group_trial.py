@@ -12,6 +12,7 @@ from posse.engine.cycle import Attempt
 from posse.engine.groups import GroupBook
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.domain_search import DomainSearch
 from posse.engine.preemption.group_search import GroupSearch, Places, Room
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.member_search import MemberSearch
@@ -96,7 +97,10 @@ class GroupTrials:
 
     def _room(self, group: Root) -> Room | None:
         if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
-            return self._search(group).find()
+            search = self._search(group)
+            if isinstance(group, Tree) or not group.topology_key:
+                return search.find()
+            return DomainSearch(search, group).find()
         if isinstance(group, Tree):
             # Pods that choose for themselves do not meet in what a tree asks for.
             return None

@@ -22,10 +22,14 @@ from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.load import Load
 from posse.engine.scene import Subject
 from posse.engine.search.orders import classes_of
+from posse.engine.topology.outlook import outlook
+from posse.engine.topology.pinning import pin_of
 
 PATIENCE_SECONDS = 60.0
 KEPT_SECONDS = 300.0
 REST_SECONDS = 300.0
+_MOST_DOMAINS = 32
+"""Where room is looked for, for a group that must be in one domain."""
 _LOOK_SECONDS = 1.0
 """Between two searches for somebody to keep room for."""
 
@@ -176,6 +180,21 @@ class RoomKeeper:
 
 
 def _plan(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
+    """Where room is kept for the group; inside of one domain, if it must be in one: that which has most room for it now."""
+    if not group.topology_key:
+        return _plan_here(state, group)
+    pinned = pin_of(state, group).value
+    seen = outlook(state, group.topology_key, classes_of(state, group.unattached()))
+    numbers = [n for n in seen.best_first(0) if pinned in {None, seen.domains.values[n]}]
+    for number in numbers[:_MOST_DOMAINS]:
+        with state.confined(seen.domains.rows(number)):
+            shares = _plan_here(state, group)
+        if shares:
+            return shares
+    return ()
+
+
+def _plan_here(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
     """Where the group would reach its minimum if all that matter no more had ended; nothing if it would not even then.
 
     Nodes that are emptier now come first: there it takes the least until the room is ready.

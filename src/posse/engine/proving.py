@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from posse.engine.cluster_state import ClusterState
 from posse.engine.groups import GroupRecord
 from posse.engine.search.orders import MemberClass, classes_of
+from posse.engine.topology.outlook import could_hold
 from posse.engine.verdict import Proof
 
 _DIFFERENT_PODS = "pods that differ"
@@ -29,6 +30,8 @@ def missing(group: GroupRecord) -> int:
 
 def could_start(state: ClusterState, group: GroupRecord) -> bool:
     """Whether enough of its members may fit, by a bound that is quicker than an attempt."""
+    if group.topology_key:
+        return could_hold(state, group, missing(group))
     classes = classes_of(state, group.unattached())
     if any(state.view(subject).looks_around for subject, _ in classes):
         return True

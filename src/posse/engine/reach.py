@@ -4,15 +4,17 @@ It is counted by resources and by what nodes say of themselves, as if nothing el
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray
+from posse.engine.arrays import BoolArray, IntArray
 from posse.engine.cluster_state import ClusterState
 from posse.engine.groups import GroupRecord
 from posse.engine.scene import Subject
 from posse.engine.search.orders import MemberClass, classes_of
+from posse.engine.topology.domains import Domains
+from posse.engine.topology.pinning import domain_noun, pin_of
 from posse.engine.verdict import Refusal
 
 
@@ -22,12 +24,40 @@ class OutOfReach:
 
     closed: tuple[Refusal, ...]
     """What keeps the pods off nodes on which enough of them would fit; empty if the whole cluster is too small."""
+    domain: str = ""
+    """What they must be in one of; then it is the domains that are too small."""
 
 
 def group_out_of_reach(state: ClusterState, group: GroupRecord) -> OutOfReach | None:
     waiting = group.unattached()
     spare = group.attached_count + len(waiting) - group.minimum
-    return out_of_reach(state, classes_of(state, waiting), spare)
+    classes = classes_of(state, waiting)
+    if not group.topology_key:
+        return out_of_reach(state, classes, spare)
+    # The domain that would do, or would if it were open, or is at least the largest, answers for all.
+    found: OutOfReach | None = None
+    for rows in _best_domains(state, group, classes, spare):
+        with state.confined(rows):
+            found = out_of_reach(state, classes, spare)
+    return None if found is None else replace(found, domain=domain_noun(group))
+
+
+def _best_domains(
+    state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass], spare: int
+) -> list[IntArray]:
+    """The rows of one domain, if there are any."""
+    domains, pinned = state.domains(group.topology_key), pin_of(state, group).value
+    numbers = [number for number, value in enumerate(domains.values) if pinned in {None, value}]
+    if not numbers:
+        return []
+    on_open, on_any = np.zeros((2, len(domains)), dtype=np.int64)
+    for subject, pods in classes:
+        open_rows = state.view(subject).open_when_empty()
+        on_open += _most_in(state, domains, subject, open_rows, len(pods))
+        on_any += _most_in(state, domains, subject, state.nodes.alive, len(pods))
+    enough = np.greater_equal(on_open, sum(len(pods) for _, pods in classes) - spare)
+    best = max(numbers, key=lambda one: (bool(enough[one]), int(on_any[one]), int(on_open[one]), -one))
+    return [domains.rows(best)]
 
 
 def out_of_reach(state: ClusterState, classes: Sequence[MemberClass], spare: int) -> OutOfReach | None:
@@ -35,8 +65,8 @@ def out_of_reach(state: ClusterState, classes: Sequence[MemberClass], spare: int
     never_open = sum(len(pods) - _most_on_open_nodes(state, one, len(pods)) for one, pods in classes)
     if never_open <= spare:
         return None
-    alive = state.nodes.alive
-    never_at_all = sum(len(pods) - _most(state, one, alive, len(pods)) for one, pods in classes)
+    usable = state.usable()
+    never_at_all = sum(len(pods) - _most(state, one, usable, len(pods)) for one, pods in classes)
     return OutOfReach(_closed(state, classes) if never_at_all <= spare else ())
 
 
@@ -45,10 +75,20 @@ def _most_on_open_nodes(state: ClusterState, subject: Subject, number: int) -> i
 
 
 def _most(state: ClusterState, subject: Subject, rows: BoolArray, number: int) -> int:
+    return min(number, int(_room(state, subject, rows, number).sum()))
+
+
+def _most_in(
+    state: ClusterState, domains: Domains, subject: Subject, rows: BoolArray, number: int
+) -> IntArray:
+    return np.minimum(domains.sums(_room(state, subject, rows, number)[domains.members]), number)
+
+
+def _room(state: ClusterState, subject: Subject, rows: BoolArray, number: int) -> IntArray:
     room = np.where(rows, number, 0)
     for index, wanted in subject.pod_class.limited:
         np.minimum(room, state.nodes.allocatable[index] // wanted, out=room)
-    return min(number, int(room.sum()))
+    return room
 
 
 def _closed(state: ClusterState, classes: Sequence[MemberClass]) -> tuple[Refusal, ...]:

@@ -16,7 +16,7 @@ from posse.engine.intake import Intake
 from posse.engine.reach import OutOfReach, group_out_of_reach
 from posse.engine.trees.tree import Root
 from posse.engine.trying import held_root
-from posse.engine.verdict import Proof
+from posse.engine.verdict import Code, Proof
 from posse.model.workload import PodGroup
 
 
@@ -72,6 +72,8 @@ class Situation:
     minimum: int
     expected: int
     """How many pods a basic group says there will be; 0 if it does not say."""
+    topology_key: str
+    """The node label of which all members must have one value; empty if they may go anywhere."""
     priority: int
     counts: Counts
     has_started: bool
@@ -149,7 +151,9 @@ def tried(now: Situation, probe: Probe) -> Situation:
     elif probe.refused:
         message = probe.refused[0][1].message
     there = now.groups.started if now.groups is not None else now.counts.on_nodes
-    if there >= now.minimum:
+    if probe.verdict.code is Code.ERROR:
+        state = State.INVALID
+    elif there >= now.minimum:
         state = State.SCHEDULED
     placement = tuple(sorted(nodes.items()))
     return replace(now, state=state, message=message, placement=placement, proof=probe.verdict.proof)
@@ -162,6 +166,7 @@ def situation_in(group: GroupRecord, state: State, message: str) -> Situation:
         policy=_policy(group),
         minimum=group.minimum,
         expected=group.expected,
+        topology_key=group.topology_key,
         priority=group.priority,
         counts=counts_of(group),
         has_started=group.scheduled,

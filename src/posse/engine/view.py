@@ -21,11 +21,15 @@ from posse.engine.contract import (
 from posse.engine.profile import Profile
 from posse.engine.rank_memo import FEW, RankMemo
 from posse.engine.scene import Scene, Subject
+from posse.engine.topology.domains import Domains
+from posse.engine.topology.running_sums import RunningSums
 from posse.engine.verdict import Code, Refusal, Verdict
 
 REFUSED = -1
 _MANY = 2**52
 """More pods than there are, and far from overflowing when added up over all nodes."""
+_PLENTY = 2**40
+"""The same where sums of any number of nodes must be safe from it."""
 
 
 class View:
@@ -72,6 +76,8 @@ class View:
         """Points of the row scores where the row filters pass, else REFUSED."""
         self._raw: list[tuple[int, RelativeScore, IntArray]] = []
         """Weight, relative score and its raw column; only those that tell nodes apart at all."""
+        self._most_in: dict[str, RunningSums] = {}
+        """By topology key, for whole clusters."""
         self._version = -1
         self._description_version = -1
         """Versions of the node table that the two above agree with."""
@@ -146,19 +152,27 @@ class View:
 
     def capacity(self) -> IntArray:
         """How many more pods each node can take, as far as resources and the present answers of filters go."""
-        return np.where(np.not_equal(self.totals(), REFUSED), self._room(), 0)
+        return np.where(np.not_equal(self.totals(), REFUSED), self._room(ALL_ROWS), 0)
 
-    def most(self) -> IntArray:
-        """How many more pods each node can take at the very most, whatever else is placed; confined or not."""
+    def most_in(self, domains: Domains) -> IntArray:
+        """How many more pods each domain can take at the very most, whatever else is placed."""
+        known = self._most_in.get(domains.key)
+        if known is None or known.domains is not domains:
+            known = self._most_in[domains.key] = RunningSums(self._nodes, domains, self._most)
+        return known.present()
+
+    def _most(self, rows: IntArray) -> IntArray:
         self._refresh()
         # What looks around may let pods in once others are there; resources and the node itself never do.
-        open_rows = self._passes if self.looks_around else np.not_equal(self._rank, REFUSED)
-        return np.where(open_rows, self._room(), 0)
+        open_rows = self._passes[rows] if self.looks_around else np.not_equal(self._rank[rows], REFUSED)
+        # Others may have overfilled a node; that takes nothing away from its neighbours.
+        return np.where(open_rows, np.clip(self._room(rows), 0, _PLENTY), 0)
 
-    def _room(self) -> IntArray:
-        room = np.full(self._nodes.alive.size, 1 if self._is_alone else _MANY, dtype=np.int64)
+    def _room(self, rows: Rows) -> IntArray:
+        alive = self._nodes.alive[rows]
+        room = np.full(alive.size, 1 if self._is_alone else _MANY, dtype=np.int64)
         for index, wanted in self._limited:
-            free = self._nodes.allocatable[index] - self._nodes.requested[index]
+            free = self._nodes.allocatable[index, rows] - self._nodes.requested[index, rows]
             np.minimum(room, free // wanted, out=room)
         return room
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
 from posse.engine.groups import GroupBook
@@ -54,23 +55,38 @@ class GroupSearch:
     """Those that decide where members fit, if nothing else does: then nobody need be moved to find out."""
     looks_around: bool = True
     """Whether pods elsewhere decide where members may go."""
+    rows: IntArray | None = None
+    """Where the group may go, and victims are sought: with pods elsewhere only what is evicted together with them."""
 
     def find(self) -> Room | None:
-        attached = self.state.attached_records()
+        return self.without_victims() or self._with_victims(thorough=True)
+
+    def without_victims(self) -> Room | None:
+        """Where the group can go once those have gone that are ending anyway."""
+        ending = [record for record in self._attached() if record.is_ending]
+        places = self._placed_without([], ending) if ending else ()
+        return Room((), places) if places else None
+
+    def find_quickly(self) -> Room | None:
+        """The same without seeking other placements that would spare more."""
+        return self.without_victims() or self._with_victims(thorough=False)
+
+    def _with_victims(self, *, thorough: bool) -> Room | None:
+        attached = self._attached()
         ending = [record for record in attached if record.is_ending]
-        if ending and (places := self._placed_without([], ending)):
-            return Room((), places)
         units = self._units(attached)
         places = self._placed_without(units, ending) if units else ()
         if not places:
             return None
         as_it_likes = self._where_it_likes(units, places, ending)
+        if not thorough:
+            return as_it_likes
         pruned = self._sparing_more(as_it_likes.victims, ending, len(places))
         moved = self._sparing_more(units, ending, len(places))
         answers = [answer for answer in (pruned or as_it_likes, moved) if answer is not None]
-        return min(answers, key=self._cost)
+        return min(answers, key=self.cost)
 
-    def _cost(self, room: Room) -> tuple[int, int, int, int]:
+    def cost(self, room: Room) -> tuple[int, int, int, int]:
         """Budgets overdrawn, highest priority, sum of priorities, pods; less is better."""
         violating, _ = self.budgets.split(room.victims)
         highest = max((unit.priority for unit in room.victims), default=-(2**31))
@@ -105,6 +121,13 @@ class GroupSearch:
         left = sorted(evicted.values(), key=by_importance)
         spared = self._spared(left, places, left, ending)
         return Room(tuple(unit for unit in left if id(unit) not in spared), places)
+
+    def _attached(self) -> list[PodRecord]:
+        """Who is where the group may go; everybody, where pods elsewhere matter as well."""
+        if self.rows is None or self.looks_around:
+            return self.state.attached_records()
+        names = self.state.nodes.names
+        return [record for row in self.rows.tolist() for record in self.state.pods_on(names[row])]
 
     def _units(self, attached: Sequence[PodRecord]) -> list[Unit]:
         staying = [record for record in attached if not record.is_ending]

@@ -14,7 +14,6 @@ from posse.engine.arrays import BoolArray, IntArray
 from posse.engine.cluster_state import ClusterState
 from posse.engine.draft import Draft
 from posse.engine.profile import DomainScoring
-from posse.engine.topology.fullness import Fullness
 from posse.engine.topology.outlook import Outlook
 
 MOST_TRIED = 256
@@ -22,10 +21,10 @@ MOST_TRIED = 256
 
 _FULL_MARKS = 100
 
-Number = TypeVar("Number", int, IntArray)
-
 PlaceHere = Callable[[], int]
 """Place pods on the rows the state is confined to, leaving them in the draft. Returns how many; none if that is too few."""
+
+Number = TypeVar("Number", int, IntArray)
 
 
 @dataclass(slots=True)
@@ -39,8 +38,10 @@ class DomainChoice:
     scoring: DomainScoring
     attached: int = 0
     """Pods that are there already; they count as found wherever the rest goes."""
+    only: int | None = None
+    """The one domain that may be taken, if that is given."""
     tried: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Pods that found a place, and points for fullness; of domains that were tried, whether that was enough or not."""
+    """Pods that found a place, none if too few, and points for fullness; of the domains that were tried."""
     _standing: int | None = None
     """The domain whose placements are in the draft."""
     _start: int = 0
@@ -48,9 +49,7 @@ class DomainChoice:
     def run(self) -> int | None:
         """The number of the best domain, its placements in the draft; None, and nothing in the draft, if there is none."""
         self._start = self.draft.checkpoint()
-        while len(self.tried) < MOST_TRIED and (number := self._promising()) is not None:
-            self._try(number)
-        best = self._best()
+        best = self._search()
         if best is None:
             self._undo()
         elif best != self._standing:
@@ -62,51 +61,59 @@ class DomainChoice:
         """Whether domains that might do were not tried."""
         return bool(self._untried().any())
 
+    def _search(self) -> int | None:
+        left, counts, points = self._untried(), self.outlook.counts, self.outlook.points
+        while len(self.tried) < MOST_TRIED and left.any():
+            # The most pods that any domain takes, as far as that can be told: points are relative to it.
+            top, most = int(counts[left].max()), self._most_placed()
+            promises = np.where(left, self._points(counts, points, max(top, most)), -1)
+            number = int(np.argmax(promises))
+            best = self._best(max(top, most))
+            if best is not None and not self._beats(number, int(promises[number]), best, max(top, most)):
+                if most >= top:
+                    break
+                number = int(np.argmax(left & np.equal(counts, top)))
+            self._try(number)
+            left[number] = False
+            placed, _ = self.tried[number]
+            if best is None and placed == int(counts[number]) == top:
+                # It holds what it promised, and nobody promises more.
+                return number
+        return self._best(self._most_placed())
+
+    def _beats(self, number: int, promise: int, best: int, most: int) -> bool:
+        return (promise, -number) > (self._points(*self.tried[best], most), -best)
+
     def _untried(self) -> BoolArray:
         left = np.greater_equal(self.outlook.counts, self.least)
-        left[list(self.tried)] = False
+        if self.only is not None:
+            left &= np.equal(np.arange(left.size), self.only)
+        if self.tried:
+            left[list(self.tried)] = False
         return left
-
-    def _promising(self) -> int | None:
-        """The next domain to try: the best promise of all that could still be the answer."""
-        left, counts = self._untried(), self.outlook.counts
-        if not left.any():
-            return None
-        most, best = self._most_placed(), self._best()
-        top = int(counts[left].max())
-        if best is None or top > most:
-            # As long as the largest number of pods is not certain, no two domains can be compared.
-            eligible, promise = left & np.equal(counts, top), self.outlook.fullness
-        else:
-            promise = self._points(counts, self.outlook.fullness, most)
-            beaten = self._points(*self.tried[best], most)
-            earlier = np.arange(counts.size) < best
-            eligible = left & (np.greater(promise, beaten) | (np.equal(promise, beaten) & earlier))
-        numbers = np.flatnonzero(eligible)
-        return int(numbers[np.argmax(promise[numbers])]) if numbers.size else None
 
     def _try(self, number: int) -> None:
         self._undo()
-        rows = self.outlook.domains.rows(number)
-        with self.state.confined(rows):
+        with self.state.confined(self.outlook.domains.rows(number)):
             placed = self.place()
-        fullness = Fullness(self.state.nodes, self.scoring.resources).points_of(rows) if placed else 0
-        self.tried[number] = placed, fullness
+        points = int(self.outlook.points[number])
+        if placed != self.outlook.counts[number]:
+            points = self.outlook.fullness.points_of(number) if placed else 0
+        self.tried[number] = placed, points
         self._standing = number
 
     def _undo(self) -> None:
         self.draft.roll_back(self._start)
         self._standing = None
 
-    def _best(self) -> int | None:
+    def _best(self, most: int) -> int | None:
         enough = [number for number, (placed, _) in self.tried.items() if placed]
-        most = self._most_placed()
         return max(enough, key=lambda one: (self._points(*self.tried[one], most), -one), default=None)
 
     def _most_placed(self) -> int:
         return max((placed for placed, _ in self.tried.values()), default=0)
 
-    def _points(self, counts: Number, fullness: Number, most: int) -> Number:
+    def _points(self, counts: Number, points: Number, most: int) -> Number:
         """With so many pods placed where most of them were."""
         share = (self.attached + counts) * _FULL_MARKS // (self.attached + most)
-        return self.scoring.count_weight * share + self.scoring.fullness_weight * fullness
+        return self.scoring.count_weight * share + self.scoring.fullness_weight * points

@@ -20,7 +20,7 @@ from posse.engine.search.orders import classes_of, other_ways
 from posse.engine.shortfall import Shortfall, told
 from posse.engine.topology.choice import DomainChoice
 from posse.engine.topology.outlook import Outlook, outlook
-from posse.engine.topology.pinning import common_domain, domains_of_members, pin_of
+from posse.engine.topology.pinning import common_domain, domain_noun, domains_of_members, pin_of
 from posse.engine.verdict import Code, Proof, Verdict
 
 _MOST_REORDERED = 16
@@ -58,25 +58,21 @@ class _Trial:
         self._classes = classes_of(state, group.unattached())
         self._made: Pass | None = None
         """The last one."""
-        self._objections: dict[str, None] = {}
-        """Names of rules that had something against a placement."""
+        self._objections: dict[str, str] = {}
+        """What rules had against a placement, by name of the rule."""
 
     def run(self, given: Mapping[str, str]) -> Pass | NoDomain:
         made = self._as_given(given)
         if made is not None:
             return made
-        seen = self._outlook()
-        if not len(seen.domains):
+        seen = outlook(self._state, self._group.topology_key, self._classes)
+        if not len(seen.domains) or (self._pinned is not None and self._pinned not in seen.domains.values):
             return NoDomain(Verdict(Code.UNRESOLVABLE, _nowhere(self._group, self._pinned), proof=Proof()))
         choice = self._choice(seen)
         if choice.run() is not None and self._made is not None:
             return self._made
         made = self._reordered(choice)
         return made if made is not None else self._refused(choice)
-
-    def _outlook(self) -> Outlook:
-        seen = outlook(self._state, self._group.topology_key, self._classes)
-        return seen.only(self._pinned) if self._pinned is not None else seen
 
     def _as_given(self, given: Mapping[str, str]) -> Pass | None:
         value = common_domain(self._state, self._group.topology_key, given.values())
@@ -92,9 +88,15 @@ class _Trial:
 
     def _choice(self, seen: Outlook) -> DomainChoice:
         scoring = self._state.profile(self._classes[0][0].pod_class).domain_scoring
-        attached = self._group.attached_count
         return DomainChoice(
-            self._state, self._draft, seen, missing(self._group), self._place, scoring, attached
+            self._state,
+            self._draft,
+            seen,
+            missing(self._group),
+            self._place,
+            scoring,
+            self._group.attached_count,
+            None if self._pinned is None else seen.domains.values.index(self._pinned),
         )
 
     def _place(self) -> int:
@@ -106,7 +108,7 @@ class _Trial:
             return False
         against = objection(self._state, self._group)
         if against:
-            self._objections[against.partition(":")[0]] = None
+            self._objections[against.partition(":")[0]] = against
         return not against
 
     def _reordered(self, choice: DomainChoice) -> Pass | None:
@@ -126,20 +128,26 @@ class _Trial:
 
     def _refused(self, choice: DomainChoice) -> NoDomain:
         seen = choice.outlook
-        closest = max(
-            choice.tried, key=lambda one: (int(seen.counts[one]), -one), default=seen.best_first(0)[0]
-        )
+        closest = self._closest(choice)
         with self._state.confined(seen.domains.rows(closest)):
             made = pass_through(self._state, self._draft, self._group, self._classes)
             made.undo()
         proof = self._proof(choice)
         head = _head(self._group, made, seen, closest) if self._pinned is None else self._pinned_head()
         code = Code.UNSCHEDULABLE if self._eviction_could_help(seen) else Code.UNRESOLVABLE
-        text = f"{head} {told(made.short)} {proof.sentence}" if made.short else f"{head} {proof.sentence}"
+        reasons = told(made.short) if made.short else f"{' '.join(self._objections.values())}."
+        text = f"{head} {reasons} {proof.sentence}"
         return NoDomain(Verdict(code, text, proof=proof), tuple(made.short))
 
+    def _closest(self, choice: DomainChoice) -> int:
+        """Of the domains that were tried, or of all if none was worth it, the one that promises most."""
+        if choice.only is not None:
+            return choice.only
+        ordered = choice.outlook.best_first(0)
+        return next((number for number in ordered if number in choice.tried), ordered[0])
+
     def _pinned_head(self) -> str:
-        return f"its pods run in {_noun(self._group)} {self._pinned}, which has no room for the others:"
+        return f"its pods run in {domain_noun(self._group)} {self._pinned}, which has no room for the others:"
 
     def _proof(self, choice: DomainChoice) -> Proof:
         """Domains that promise too little are out for certain; of those that were tried in vain only alike pods are."""
@@ -155,14 +163,15 @@ class _Trial:
         possible = np.zeros(len(seen.domains), dtype=np.int64)
         for subject, records in self._classes:
             open_rows = self._state.view(subject).resolvable().astype(np.int64)
-            possible += len(records) * np.greater(seen.domains.sums(open_rows), 0)
-        return bool(np.any(possible >= missing(self._group)))
+            possible += len(records) * np.greater(seen.domains.sums(open_rows[seen.domains.members]), 0)
+        enough = possible >= missing(self._group)
+        return bool(enough.any() if self._pinned is None else enough[seen.domains.values.index(self._pinned)])
 
 
 def _nowhere(group: GroupRecord, pinned: str | None) -> str:
     where = f"no node has the label {group.topology_key}"
     if pinned is not None:
-        where = f"its pods run in {_noun(group)} {pinned}, which is not among the nodes it may use"
+        where = f"its pods run in {domain_noun(group)} {pinned}, which is not among the nodes it may use"
     return f"no feasible placements found: {where}."
 
 
@@ -170,14 +179,9 @@ def _head(group: GroupRecord, made: Pass, seen: Outlook, closest: int) -> str:
     fit, value = made.attached + made.placed, seen.domains.values[closest]
     head = f"0/{len(seen.domains)} placements are available: "
     if group.minimum == 1 or made.standing.feasibility is Feasibility.SUCCESS:
-        return f"{head}no {_noun(group)} takes any of its pods; in the best, {value},"
+        return f"{head}no {domain_noun(group)} takes any of its pods; in the best, {value},"
     beside = "; beside them" if made.placed else ";"
     return (
-        f"{head}no {_noun(group)} can hold the {group.minimum} pods that must start together; "
+        f"{head}no {domain_noun(group)} can hold the {group.minimum} pods that must start together; "
         f"the best, {value}, has room for {fit}{beside}"
     )
-
-
-def _noun(group: GroupRecord) -> str:
-    """What a domain is called: the last part of the label's name."""
-    return group.topology_key.rpartition("/")[2]

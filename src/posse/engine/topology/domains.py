@@ -5,7 +5,6 @@ that. What is on the nodes makes no difference here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,38 +13,53 @@ from posse.engine.confines import Confines
 from posse.engine.label_columns import ABSENT, LabelColumn
 from posse.engine.node_table import NodeTable
 
+_NOWHERE = -1
 
-@dataclass(frozen=True, slots=True, eq=False)
+
 class Domains:
     """Numbered in the order of their values as text."""
 
-    key: str
-    values: tuple[str, ...]
-    _rows: IntArray
-    """Of all domains, those of the first one first, ascending inside of each."""
-    _starts: IntArray
-    """Where each begins, and behind them the end."""
+    def __init__(self, key: str, values: Sequence[str], members: IntArray, sizes: IntArray) -> None:
+        self.key = key
+        self.values = tuple(values)
+        self.members = members
+        """Rows of all domains, those of the first one first, ascending inside of each."""
+        self._sizes = sizes
+        self._ends = np.cumsum(sizes)
+        self._places: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.values)
 
     def rows(self, number: int) -> IntArray:
         """Of one domain, in ascending order."""
-        return self._rows[self._starts[number] : self._starts[number + 1]]
+        end = self._ends[number]
+        return self.members[end - self._sizes[number] : end]
 
     def only(self, numbers: Sequence[int]) -> "Domains":
         """Some of them, in this order."""
         rows = [self.rows(number) for number in numbers]
-        starts = np.cumsum([0, *(part.size for part in rows)])
         together = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
-        return Domains(self.key, tuple(self.values[number] for number in numbers), together, starts)
+        return Domains(self.key, [self.values[number] for number in numbers], together, self._sizes[numbers])
 
-    def sums(self, columns: IntArray) -> IntArray:
-        """What a column, or each of several, adds up to in every domain. Exact, also for amounts beyond 2^53."""
+    def sums(self, amounts: IntArray) -> IntArray:
+        """What the amounts of all members, in one line or several, add up to in every domain; exact to the last unit."""
         if not self.values:
-            return np.zeros((*columns.shape[:-1], 0), dtype=np.int64)
-        summed: IntArray = np.add.reduceat(columns[..., self._rows], self._starts[:-1], axis=-1)
+            return np.zeros((*amounts.shape[:-1], 0), dtype=np.int64)
+        summed: IntArray = np.add.reduceat(amounts, self._ends - self._sizes, axis=-1)
         return summed
+
+    def places_of(self, rows: IntArray, row_count: int) -> IntArray:
+        """Where rows are among the members, without those that are in no domain."""
+        if self._places is None or self._places.size < row_count:
+            self._places = np.full(row_count, _NOWHERE, dtype=np.int64)
+            self._places[self.members] = np.arange(self.members.size)
+        places: IntArray = self._places[rows]
+        return places[np.not_equal(places, _NOWHERE)]
+
+    def numbers_at(self, places: IntArray) -> IntArray:
+        """The domains of members at these places."""
+        return np.searchsorted(self._ends, places, side="right")
 
 
 class DomainBook:
@@ -73,6 +87,6 @@ def _divided(key: str, column: LabelColumn, rows: IntArray) -> Domains:
     number = np.empty(len(values), dtype=np.int64)
     number[in_order] = np.arange(len(values))
     numbers = number[which]
-    starts = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=len(values)))))
-    by_domain = rows[np.argsort(numbers, kind="stable")]
-    return Domains(key, tuple(values[one] for one in in_order), by_domain, starts)
+    members = rows[np.argsort(numbers, kind="stable")]
+    sizes = np.bincount(numbers, minlength=len(values))
+    return Domains(key, [values[one] for one in in_order], members, sizes)

@@ -11,9 +11,11 @@ import numpy as np
 
 from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import ClusterState
-from posse.engine.search.orders import MemberClass
+from posse.engine.groups import GroupRecord
+from posse.engine.search.orders import MemberClass, classes_of
 from posse.engine.topology.domains import Domains
 from posse.engine.topology.fullness import Fullness
+from posse.engine.topology.pinning import pin_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,29 +23,45 @@ class Outlook:
     domains: Domains
     counts: IntArray
     """At most so many of the pods find a place in each domain."""
-    fullness: IntArray
+    points: IntArray
     """At most so many points each gets for how full it is then."""
-
-    def only(self, value: str) -> "Outlook":
-        """Of one domain, or of none if it is not among them."""
-        numbers = [self.domains.values.index(value)] if value in self.domains.values else []
-        return Outlook(self.domains.only(numbers), self.counts[numbers], self.fullness[numbers])
+    fullness: Fullness
 
     def best_first(self, least: int) -> list[int]:
         """Numbers of the domains that promise room for so many: for most of them first, then the fuller, then by name."""
-        ordered: list[int] = np.lexsort((-self.fullness, -self.counts)).tolist()
+        ordered: list[int] = np.lexsort((-self.points, -self.counts)).tolist()
         return [number for number in ordered if self.counts[number] >= least]
+
+
+def closest_domain(state: ClusterState, group: GroupRecord) -> tuple[str, IntArray] | None:
+    """The domain that its members pin, or the one that promises them most; None where there is none.
+
+    With its rows, for whoever wants to know what is in their way there.
+    """
+    classes, pinned = classes_of(state, group.unattached()), pin_of(state, group).value
+    seen = outlook(state, group.topology_key, classes)
+    values = seen.domains.values
+    for number in seen.best_first(0):
+        if pinned in {None, values[number]}:
+            return values[number], seen.domains.rows(number)
+    return None
+
+
+def could_hold(state: ClusterState, group: GroupRecord, least: int) -> bool:
+    """Whether any domain that the group may go to promises room for so many of its members."""
+    pinned = pin_of(state, group).value
+    seen = outlook(state, group.topology_key, classes_of(state, group.unattached()))
+    return any(pinned in {None, seen.domains.values[number]} for number in seen.best_first(least))
 
 
 def outlook(state: ClusterState, key: str, classes: Sequence[MemberClass]) -> Outlook:
     """For pods of these classes in the domains of a label key, inside of the rows that the search is confined to."""
     domains = state.domains(key)
-    fullness = Fullness(state.nodes, state.profile(classes[0][0].pod_class).domain_scoring.resources)
+    fullness = state.fullness(domains, state.profile(classes[0][0].pod_class).domain_scoring.resources)
     counts = np.zeros(len(domains), dtype=np.int64)
-    used = domains.sums(fullness.used())
+    used = fullness.used()
     for subject, records in classes:
-        most = np.minimum(state.view(subject).most(), len(records))
-        fit = np.minimum(domains.sums(most), len(records))
+        fit = np.minimum(state.view(subject).most_in(domains), len(records))
         counts += fit
-        used += fullness.load(subject.pod_class) * fit
-    return Outlook(domains, counts, fullness.points(used, domains.sums(fullness.capacity())))
+        used = used + fullness.load(subject.pod_class) * fit
+    return Outlook(domains, counts, fullness.points(used), fullness)

@@ -54,3 +54,8 @@ def common_domain(state: ClusterState, key: str, nodes: Iterable[str]) -> str | 
     values = dict.fromkeys(int(column.ids[row_of[one]]) if one in row_of else ABSENT for one in nodes)
     value = next(iter(values)) if len(values) == 1 else ABSENT
     return column.values[value] if value != ABSENT else None
+
+
+def domain_noun(group: Confined) -> str:
+    """What a domain is called: the last part of the label's name."""
+    return group.topology_key.rpartition("/")[2]

@@ -79,8 +79,7 @@ def _may_start(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
         return np.greater_equal(able, part.minimum)
     fit = np.full(len(domains), part.attached_count, dtype=np.int64)
     for subject, records in classes_of(state, part.unattached()):
-        most = np.minimum(state.view(subject).most(), len(records))
-        fit += np.minimum(domains.sums(most), len(records))
+        fit += np.minimum(state.view(subject).most_in(domains), len(records))
     return np.greater_equal(fit, part.minimum)
 
 
@@ -89,7 +88,7 @@ def _has_enough(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
     nodes = state.nodes
     least = least_taken(part, len(nodes.resource_index))
     wanted = np.flatnonzero(least)
-    free = np.maximum(nodes.allocatable[wanted] - nodes.requested[wanted], 0) * nodes.alive
+    free = np.maximum(nodes.allocatable[wanted] - nodes.requested[wanted], 0)[:, domains.members]
     enough: BoolArray = np.all(domains.sums(free) >= least[wanted][:, None], axis=0)
     return enough
 

@@ -80,6 +80,7 @@ def _situation(part: Part, depth: int, state: State, message: str) -> Situation:
         policy="Gang" if composite.spec.scheduling_policy.gang is not None else "Basic",
         minimum=part.minimum,
         expected=0,
+        topology_key=part.topology_key,
         priority=part.record.priority,
         counts=_total(part),
         has_started=part.record.scheduled,

@@ -23,7 +23,7 @@ def test_no_label_no_domain():
     state = state_of(node("plain"))
     domains = state.domains("rack")
     assert len(domains) == 0
-    assert domains.sums(np.ones((2, state.nodes.alive.size), dtype=np.int64)).shape == (2, 0)
+    assert domains.sums(np.zeros((2, 0), dtype=np.int64)).shape == (2, 0)
 
 
 def test_domains_follow_nodes_that_come_change_and_go():
@@ -37,13 +37,21 @@ def test_domains_follow_nodes_that_come_change_and_go():
     assert racks(state) == {"r2": ["b"]}
 
 
-def test_columns_are_added_up_by_domain_to_the_last_unit():
+def test_amounts_are_added_up_by_domain_to_the_last_unit():
     state = state_of(*in_rack("r1", "a", "b"), *in_rack("r2", "c"), node("plain"))
-    column = np.zeros(state.nodes.alive.size, dtype=np.int64)
-    column[:4] = [2**60, 1, 5, 7]
+    amounts = np.array([2**60, 1, 5])
     domains = state.domains("rack")
-    assert domains.sums(column).tolist() == [2**60 + 1, 5]
-    assert domains.sums(np.array([column, 2 * column])).tolist() == [[2**60 + 1, 5], [2**61 + 2, 10]]
+    assert domains.members.tolist() == [0, 1, 2]
+    assert domains.sums(amounts).tolist() == [2**60 + 1, 5]
+    assert domains.sums(np.array([amounts, 2 * amounts])).tolist() == [[2**60 + 1, 5], [2**61 + 2, 10]]
+
+
+def test_rows_are_found_among_the_members():
+    state = state_of(node("plain"), *in_rack("r2", "a"), *in_rack("r1", "b", "c"))
+    domains = state.domains("rack")
+    places = domains.places_of(np.array([0, 1, 3]), state.nodes.alive.size)
+    assert domains.members[places].tolist() == [1, 3]
+    assert domains.numbers_at(places).tolist() == [1, 0]
 
 
 def test_inside_of_confines_only_their_rows_count():

@@ -1,0 +1,133 @@
+"""Victims for a group that must be in one domain: the domain is chosen together with them, where the least is lost.
+
+Every domain is searched by itself, those first where evicting the lowest priorities may be enough, and no more than a number
+of them. What they cost is compared as between nodes for a single pod: budgets overdrawn, the highest priority, the sum of
+priorities, pods, also where those of a group run elsewhere; then which domain would be the better one for the group.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from posse.engine.arrays import IntArray
+from posse.engine.groups import GroupRecord
+from posse.engine.preemption.group_search import GroupSearch, Room
+from posse.engine.preemption.units import priority_of
+from posse.engine.profile import DomainScoring
+from posse.engine.proving import missing
+from posse.engine.scene import Subject
+from posse.engine.search.orders import classes_of
+from posse.engine.topology.domains import Domains
+from posse.engine.topology.fullness import Fullness
+from posse.engine.topology.pinning import pin_of
+
+_MOST_SEARCHED = 32
+_MOST_THOROUGH = 3
+"""Domains in which other placements are tried in order to spare more."""
+_IMPOSSIBLE = np.iinfo(np.int64).max
+_FULL_MARKS = 100
+
+Cost = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    number: int
+    room: Room
+    cost: Cost
+    points: int
+    """For how full the domain would be with nobody else there who matters less."""
+
+    def order(self, most: int, count_weight: int, fullness_weight: int) -> tuple[Cost, int, int]:
+        share = count_weight * (len(self.room.places) * _FULL_MARKS // most)
+        return self.cost, -(share + fullness_weight * self.points), self.number
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSearch:
+    search: GroupSearch
+    """Of the whole cluster."""
+    group: GroupRecord
+
+    def find(self) -> Room | None:
+        room = self.search.without_victims()
+        return room if room is not None else self._with_victims()
+
+    def _with_victims(self) -> Room | None:
+        fullness = self._fullness()
+        levels = self._levels(fullness.domains)
+        found: list[_Found] = []
+        for number in self._numbers(fullness.domains, levels)[:_MOST_SEARCHED]:
+            if _is_too_dear(int(levels[number]), found):
+                break
+            found += self._search_in(fullness, number, thorough=False)
+        closest = self._in_order(found)[:_MOST_THOROUGH]
+        better = [one for rough in closest for one in self._search_in(fullness, rough.number, thorough=True)]
+        ordered = self._in_order([*better, *closest])
+        return ordered[0].room if ordered else None
+
+    def _numbers(self, domains: Domains, levels: IntArray) -> list[int]:
+        """Of the domains the group may go to, the least harmful first."""
+        pinned = pin_of(self.search.state, self.group).value
+        ordered: list[int] = np.argsort(levels, kind="stable").tolist()
+        return [number for number in ordered if pinned in {None, domains.values[number]}]
+
+    def _search_in(self, fullness: Fullness, number: int, *, thorough: bool) -> list[_Found]:
+        state, rows = self.search.state, fullness.domains.rows(number)
+        with state.confined(rows):
+            here = replace(self.search, rows=rows)
+            room = here.find() if thorough else here.find_quickly()
+        if room is None:
+            return []
+        return [_Found(number, room, here.cost(room), self._points(fullness, number, room))]
+
+    def _in_order(self, found: list[_Found]) -> list[_Found]:
+        most = max((len(one.room.places) for one in found), default=1)
+        scoring = self._scoring()
+        return sorted(found, key=lambda one: one.order(most, scoring.count_weight, scoring.fullness_weight))
+
+    def _fullness(self) -> Fullness:
+        state = self.search.state
+        return state.fullness(state.domains(self.group.topology_key), self._scoring().resources)
+
+    def _scoring(self) -> DomainScoring:
+        return self.search.state.profile(self.group.unattached()[0].pod_class).domain_scoring
+
+    def _points(self, fullness: Fullness, number: int, room: Room) -> int:
+        """With the members there, and everybody gone who matters less: that is how kube-scheduler compares domains here."""
+        state, used = self.search.state, fullness.used().copy()
+        for row in fullness.domains.rows(number).tolist():
+            for record in state.pods_on(state.nodes.names[row]):
+                if priority_of(record, self.search.groups) < self.search.priority:
+                    used[:, number] -= fullness.load(record.pod_class)[:, 0]
+        for record, _ in room.places:
+            used[:, number] += fullness.load(record.pod_class)[:, 0]
+        return int(fullness.points(used)[number])
+
+    def _levels(self, domains: Domains) -> IntArray:
+        """By domain: the lowest priority up to which evicting may be enough, as far as resources go."""
+        state = self.search.state
+        classes = classes_of(state, self.group.unattached())
+        levels = np.full(len(domains), _IMPOSSIBLE, dtype=np.int64)
+        freed = np.zeros_like(state.nodes.requested)
+        for priority in state.usage.priorities():
+            if priority >= self.search.priority:
+                break
+            freed += state.usage.requested(priority)
+            room = sum(self._room(domains, one, len(records), freed) for one, records in classes)
+            levels[np.greater_equal(room, missing(self.group)) & (levels == _IMPOSSIBLE)] = priority
+        return levels
+
+    def _room(self, domains: Domains, subject: Subject, number: int, freed: IntArray) -> IntArray:
+        state, rows = self.search.state, domains.members
+        room = np.where(state.view(subject).resolvable()[rows], number, 0)
+        for index, wanted in subject.pod_class.limited:
+            free = state.nodes.allocatable[index, rows] - state.nodes.requested[index, rows]
+            np.minimum(room, (free + freed[index, rows]) // wanted, out=room)
+        return np.minimum(domains.sums(np.maximum(room, 0)), number)
+
+
+def _is_too_dear(level: int, found: Sequence[_Found]) -> bool:
+    """Whether evicting there costs more for certain than what was found already without hurting a budget."""
+    return any(one.cost[0] == 0 and one.cost[1] < level for one in found)
