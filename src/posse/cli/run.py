@@ -25,6 +25,7 @@ from posse.runtime.run_options import (
 )
 
 CLUSTER = "Which cluster"
+KUBE_SCHEDULER_NAME = "default-scheduler"
 SERVING = "What others see of it"
 
 
@@ -63,7 +64,7 @@ SchedulerNameOption = Annotated[
     typer.Option(
         metavar="NAME",
         help=f"Schedule pods with this schedulerName. Default: {DEFAULT_SCHEDULER_NAME}. May be repeated. "
-        "default-scheduler takes over from kube-scheduler. With --config the file says it.",
+        "default-scheduler takes over from kube-scheduler, and is the default with --shadow. With --config the file says it.",
         rich_help_panel=SCHEDULING,
     ),
 ]
@@ -79,6 +80,15 @@ LeaderElectOption = Annotated[
 DryRunOption = Annotated[
     bool,
     typer.Option("--dry-run", help="Decide and log, but write nothing.", rich_help_panel=SCHEDULING),
+]
+ShadowOption = Annotated[
+    bool,
+    typer.Option(
+        "--shadow",
+        help="Look on while another scheduler works, write nothing, and tell how far both agree and what waits although "
+        "there is room.",
+        rich_help_panel=SCHEDULING,
+    ),
 ]
 WritesOption = Annotated[
     int,
@@ -119,6 +129,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     feature_gates: FeatureGatesOption = None,
     leader_elect: LeaderElectOption = None,
     dry_run: DryRunOption = False,
+    shadow: ShadowOption = False,
     writes_at_once: WritesOption = DEFAULT_WRITES_AT_ONCE,
     bind_address: BindAddressOption = None,
     port: PortOption = DEFAULT_PORT,
@@ -136,7 +147,9 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
 
       posse run --scheduler-name default-scheduler  in the place of kube-scheduler
 
-      posse run --dry-run --log-decisions -         look on, and say what it would do
+      posse run --dry-run --log-decisions -         say what it would do
+
+      posse run --shadow                            look over the shoulder of kube-scheduler
     """
     if scheduler_name and config:
         raise Misuse(
@@ -146,11 +159,12 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         kubeconfig=kubeconfig.expanduser().absolute() if kubeconfig else None,
         context=context,
         config=config.expanduser().absolute() if config else None,
-        scheduler_names=tuple(scheduler_name or (DEFAULT_SCHEDULER_NAME,)),
+        scheduler_names=tuple(scheduler_name or (KUBE_SCHEDULER_NAME if shadow else DEFAULT_SCHEDULER_NAME,)),
         gates=chosen_gates(feature_gates or []),
         form=form,
         leader_elect=leader_elect,
         dry_run=dry_run,
+        shadow=shadow,
         writes_at_once=writes_at_once,
         bind_address=bind_address,
         port=port,

@@ -19,6 +19,7 @@ import yaml
 HOME_KUBECONFIG = Path("~/.kube/config")
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
+_THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
 IN_CLUSTER = "the service account of this pod"
 
 
@@ -125,7 +126,8 @@ def _access(found: Any) -> Access:
 def _usual_proxy(server: str) -> str | None:
     """What $HTTPS_PROXY and its kin say about this server. Asked here once, because asking is slow."""
     address = urlsplit(server)
-    if proxy_bypass(address.hostname or ""):
+    host = address.hostname or ""
+    if host in _THIS_MACHINE or proxy_bypass(host):
         return None
     return getproxies().get(address.scheme)
 

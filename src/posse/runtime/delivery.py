@@ -50,7 +50,8 @@ class Delivery:
                 rounds, await asyncio.gather(*map(self._carrier.act, rounds)), strict=True
             ):
                 for refusal in refusals:
-                    log.warning("refused: %s", refusal)
+                    # It is told as an event and counted, where people look for it.
+                    log.debug("refused: %s", refusal)
                     self._absorb(refusal)
                 self._untold.update(_told_pods(done))
                 await self._acted.put((done, refusals))

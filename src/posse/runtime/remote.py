@@ -40,11 +40,13 @@ from posse.runtime.probes import Checks, build_probes
 from posse.runtime.remote_gauges import RemoteGauges
 from posse.runtime.run_options import Form, RunOptions
 from posse.runtime.scheduler import SchedulerLoop
+from posse.runtime.shadow import ShadowGauges, ShadowLedger, ShadowTransport
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
 LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - probes of a pod come from outside
+SHADOW_SUMMARY_SECONDS = 60.0
 FINISH_SECONDS = 20.0
 """For what was decided before the process was asked to stop; a pod is killed after 30."""
 _LEFT_OUT = {
@@ -60,6 +62,8 @@ class RemoteScheduler:
     def __init__(self, options: RunOptions) -> None:
         self._options = options
         self._stop = asyncio.Event()
+        self._clock = steady_clock()
+        self._ledger: ShadowLedger | None = None
         self.url = ""
 
     def stop(self) -> None:
@@ -71,12 +75,16 @@ class RemoteScheduler:
         self._engine_options = _engine_options(self._configuration, self._options)
         async with AsyncExitStack() as parts:
             await self._connect(parts)
+            if self._options.shadow:
+                self._ledger = ShadowLedger(self._clock, list(self._engine_options.profiles))
+                parts.callback(self._tell_shadow)
             self._loop = self._new_loop()
             await self._serve(parts)
             on_ready()
+            await self._term()
             while not self._stop.is_set():
-                await self._term()
                 self._loop = self._new_loop()
+                await self._term()
 
     async def _connect(self, parts: AsyncExitStack) -> None:
         running = self._configuration.running
@@ -98,18 +106,28 @@ class RemoteScheduler:
         )
 
     def _is_elected(self) -> bool:
-        if self._options.dry_run:
+        if self._options.dry_run or self._options.shadow:
             return False
         chosen, configured = self._options.leader_elect, self._configuration.running.leader_elect
         return chosen if chosen is not None else configured if configured is not None else True
 
     def _new_loop(self) -> SchedulerLoop:
-        transport: Transport = DryRun(self._remote) if self._options.dry_run else self._remote
         loop = SchedulerLoop(
-            transport, Engine(self._engine_options), steady_clock(), followed_kinds(self._options.form)
+            self._transport(),
+            Engine(self._engine_options),
+            self._clock,
+            followed_kinds(self._options.form),
+            self._ledger,
         )
         loop.metrics.add(RemoteGauges(self._remote.watches, self._leadership))
+        if self._ledger is not None:
+            loop.metrics.add(ShadowGauges(self._ledger))
         return loop
+
+    def _transport(self) -> Transport:
+        if self._options.shadow:
+            return ShadowTransport(self._remote)
+        return DryRun(self._remote) if self._options.dry_run else self._remote
 
     async def _serve(self, parts: AsyncExitStack) -> None:
         host = self._options.bind_address or (EVERYWHERE if own_namespace() else LOOPBACK)
@@ -125,7 +143,7 @@ class RemoteScheduler:
         try:
             if self._leadership is None:
                 may_begin.set()
-                await self._first(background, self._stop.wait())
+                await self._first(background, self._stop.wait(), self._tell_shadow_for_ever())
             else:
                 await self._first(background, self._lead(self._leadership, may_begin), self._stop.wait())
             if self._stop.is_set() and may_begin.is_set():
@@ -171,6 +189,15 @@ class RemoteScheduler:
                 wait.cancel()
             await asyncio.wait([failing, *waits])
 
+    async def _tell_shadow_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(SHADOW_SUMMARY_SECONDS)
+            self._tell_shadow()
+
+    def _tell_shadow(self) -> None:
+        if self._ledger is not None:
+            log.info("shadow: %s", self._ledger.summary())
+
     def _metrics(self, accept: str) -> tuple[bytes, str]:
         return self._loop.metrics.page(accept)
 
@@ -193,6 +220,7 @@ class RemoteScheduler:
             "featureGates": {gate.value: True for gate in sorted(self._engine_options.gates)},
             "form": self._options.form,
             "dryRun": self._options.dry_run,
+            "shadow": self._ledger.page() if self._ledger else None,
             "leaderElection": running.terms if self._leadership else None,
             "leader": self._leadership.holder if self._leadership else "",
             "writesAtOnce": self._options.writes_at_once,

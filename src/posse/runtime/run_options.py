@@ -32,6 +32,8 @@ class RunOptions:
     # None: as the configuration says, else yes.
     leader_elect: bool | None = None
     dry_run: bool = False
+    # Look on while another scheduler schedules for these names.
+    shadow: bool = False
     # How many writes are under way at once.
     writes_at_once: int = DEFAULT_WRITES_AT_ONCE
     # None: every interface inside a pod, where probes come from outside; else this machine only.

@@ -24,7 +24,7 @@ from posse.runtime.followed_kinds import FOLLOWED_KINDS
 from posse.runtime.following import StructFollower, attend
 from posse.runtime.metrics import Metrics
 from posse.runtime.overcommitment import OvercommitmentReports
-from posse.runtime.witness import Round, Witnesses
+from posse.runtime.witness import Onlooker, Round, Witnesses
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
@@ -37,12 +37,14 @@ class SchedulerLoop:
         engine: Engine,
         clock: Callable[[], float],
         kinds: Sequence[tuple[Kind, type[ClusterObject]]] = FOLLOWED_KINDS,
+        onlooker: Onlooker | None = None,
     ) -> None:
         self._engine = engine
         self._clock = clock
         self._recorder = EventRecorder(transport, clock)
         self.metrics = Metrics(engine.statistics, clock, engine.gates)
-        self._witness = Witnesses(self.metrics, DecisionLog(clock))
+        self._witness = Witnesses(self.metrics, DecisionLog(clock), *filter(None, (onlooker,)))
+        self._onlooker = onlooker
         self._delivery = Delivery(Carrier(transport, self._recorder, self._witness, clock), self._absorb)
         self._exact_search = ExactSearch()
         self._overcommitment = OvercommitmentReports(engine.overcommitted, self._recorder)
@@ -123,6 +125,8 @@ class SchedulerLoop:
 
     def _absorb(self, event: EngineEvent) -> None:
         self._engine.absorb(event)
+        if self._onlooker is not None:
+            self._onlooker.absorbed(event)
         self._something_happened.set()
 
     def _follower(

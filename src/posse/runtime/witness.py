@@ -6,6 +6,7 @@ from typing import Protocol
 
 from posse.engine.attempts import Tried
 from posse.engine.decisions import Bind, Decision, PodRef
+from posse.engine.events import EngineEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,13 @@ class Witness(Protocol):
 
     def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:
         """The pod will not be bound, because its claims could not be."""
+
+
+class Onlooker(Witness, Protocol):
+    """A witness that is also told what happens in the cluster."""
+
+    def absorbed(self, event: EngineEvent) -> None:
+        """The engine was told this."""
 
 
 class Witnesses:

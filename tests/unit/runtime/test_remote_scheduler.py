@@ -214,3 +214,28 @@ def test_one_that_lost_its_lease_waits_and_then_leads_again(server):
         await until(lambda: node_of(server, "meanwhile"))
 
     running(server, scenario, config=config)
+
+
+def test_a_shadow_tells_what_it_would_have_done_and_writes_nothing(server):
+    create_pod(server, "both", "default-scheduler")
+    create_gang(server, "waits", 2)
+    for number in range(2):
+        create_pod(server, f"w{number}", "default-scheduler", schedulingGroup={"podGroupName": "waits"})
+
+    async def scenario(scheduler):
+        def shadow():
+            return scheduler._settings()["shadow"]
+
+        await until(lambda: len(shadow()["placeable"]) == 2)
+        body = {"metadata": {"name": "both"}, "target": {"kind": "Node", "name": "n1"}}
+        server.call(server.service.bind_together, "default", [body])
+        await until(lambda: shadow()["agreement"] == 1.0)
+        (waiting,) = shadow()["placeable"]
+        assert waiting["name"] == "default/waits"
+        _, metrics = await asyncio.to_thread(page, scheduler, "/metrics")
+        assert "posse_shadow_placeable 1.0" in metrics
+
+    running(server, scenario, shadow=True, scheduler_names=("default-scheduler",))
+    assert node_of(server, "w0") is None
+    assert server.call(server.service.list, EVENT, None).items == []
+    assert server.call(server.service.list, LEASE, None).items == []
