@@ -115,6 +115,44 @@ def test_jobsets_go_as_their_guide_says(cluster):
     assert groups == ["mpi-pg-workers", "pg-pytorch", *shards]
 
 
+def are_available(kubeconfig):
+    sets = listed(kubeconfig, "leaderworkersets")
+    return sets and all(
+        any(item["type"] == "Available" and item["status"] == "True" for item in conditions_of(one))
+        and one["status"]["observedGeneration"] == one["metadata"]["generation"]
+        for one in sets
+    )
+
+
+def conditions_of(obj):
+    return obj.get("status", {}).get("conditions", [])
+
+
+def test_leader_worker_sets_go_as_their_guide_says(cluster):
+    examples = "posse apply -f examples/leaderworkersets"
+    for line in commands_of(ROOT / "docs" / "guides" / "leaderworkersets.md"):
+        if line.startswith("posse apply") and "-update" not in line:
+            wait_until(lambda: not listed(cluster, "pods"), "the end of the last set")
+        posse(line, cluster)
+        if line in {f"{examples}/{name}.yaml" for name in ("serving", "serving-update", "disaggregated")}:
+            wait_until(lambda: are_available(cluster), f"the sets of {line}")
+        elif line == f"{examples}/crowded.yaml":
+            wait_until(lambda: ready_replicas(cluster) == 4, "the four replicas that fit")
+            assert running(cluster, "crowded") == 8
+        elif line == f"{examples}/crowded-one-by-one.yaml":
+            wait_until(lambda: running(cluster, "stuck") == 8, "leaders on all nodes")
+            assert ready_replicas(cluster) == 0
+    images = {pod["spec"]["containers"][0]["image"] for pod in listed(cluster, "pods")}
+    assert images == {"registry.example/engine:1", "registry.example/router:1"}
+    wait_until(lambda: running(cluster, "") == 10, "prefill, decode and router")
+
+
+def ready_replicas(kubeconfig):
+    return sum(
+        one.get("status", {}).get("readyReplicas", 0) for one in listed(kubeconfig, "leaderworkersets")
+    )
+
+
 _MEMBERS = {"by-spec": 3, "by-label": 3, "jobset": 4, "job-1-": 100, "coscheduled": 3, "erupting": 3}
 
 

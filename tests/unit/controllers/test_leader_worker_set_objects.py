@@ -345,6 +345,8 @@ def test_exclusive_gangs_look_for_their_domain_together(made):
     world = made(lws(annotations={f"{LWS}exclusive-topology": "rack"}))
     wanted = exclusive("group-key", group_key("default", "serve-0"))
     assert [terms(pod) for pod in world.of(POD).values()] == [wanted] * 3
+    (group,) = world.of(POD_GROUP).values()
+    assert group["spec"]["schedulingConstraints"] == {"topology": [{"key": "rack"}]}
 
 
 def test_otherwise_exclusive_workers_follow_their_leader(made):

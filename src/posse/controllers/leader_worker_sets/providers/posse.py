@@ -7,7 +7,7 @@ before it would keep that group for ever, so each leader has a group of its own.
 import json
 from typing import Any
 
-from posse.controllers.leader_worker_sets.keys import NAME
+from posse.controllers.leader_worker_sets.keys import NAME, annotations_of
 from posse.controllers.leader_worker_sets.providers.contract import Made
 from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
 from posse.controllers.leader_worker_sets.providers.requirements import replica_requests
@@ -20,7 +20,12 @@ from posse.kinds.registry import (
     POSSE_WORKLOAD,
     WORKLOAD,
 )
-from posse.model.leader_worker_set import LEADER_READY, NO_RECREATION, LeaderWorkerSetSpec
+from posse.model.leader_worker_set import (
+    EXCLUSIVE_TOPOLOGY,
+    LEADER_READY,
+    NO_RECREATION,
+    LeaderWorkerSetSpec,
+)
 
 Json = dict[str, Any]
 
@@ -57,7 +62,7 @@ class PosseProvider:
             },
             "spec": {
                 "controllerRef": reference,
-                "podGroupTemplates": [{"name": TEMPLATE_NAME, **_scheduling(spec)}],
+                "podGroupTemplates": [{"name": TEMPLATE_NAME, **_scheduling(lws, spec)}],
             },
         }
         return Made(self.workload_kind, obj)
@@ -86,7 +91,7 @@ class PosseProvider:
             "apiVersion": self.group_kind.api_version,
             "kind": self.group_kind.name,
             "metadata": metadata,
-            "spec": {"workloadRef": reference, **_scheduling(spec)},
+            "spec": {"workloadRef": reference, **_scheduling(lws, spec)},
         }
         return Made(self.group_kind, obj)
 
@@ -105,7 +110,7 @@ class PosseCrdProvider(PosseProvider):
         return str((leader["metadata"].get("labels") or {}).get(GROUP_LABEL, ""))
 
 
-def _scheduling(spec: LeaderWorkerSetSpec) -> Json:
+def _scheduling(lws: Json, spec: LeaderWorkerSetSpec) -> Json:
     """How a replica is scheduled. One that is made anew as a whole is evicted as a whole as well."""
     template = spec.leader_worker_template
     mode = "single" if template.restart_policy == NO_RECREATION else "all"
@@ -113,6 +118,8 @@ def _scheduling(spec: LeaderWorkerSetSpec) -> Json:
         "schedulingPolicy": {"gang": {"minCount": minimum(spec)}},
         "disruptionMode": {mode: {}},
     }
+    if topology := annotations_of(lws).get(EXCLUSIVE_TOPOLOGY):
+        scheduling["schedulingConstraints"] = {"topology": [{"key": topology}]}
     if template.leader.spec.priority_class_name:
         scheduling["priorityClassName"] = template.leader.spec.priority_class_name
     return scheduling
