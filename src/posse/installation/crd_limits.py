@@ -63,8 +63,11 @@ def _text(pattern: str, longest: int) -> Json:
 _LABEL = _text(DNS_LABEL, LABEL_LENGTH_MAX)
 _SUBDOMAIN = _text(DNS_SUBDOMAIN, SUBDOMAIN_LENGTH_MAX)
 _EMPTY_OR_SUBDOMAIN = _text(f"({DNS_SUBDOMAIN})?", SUBDOMAIN_LENGTH_MAX)
-_LABEL_KEY = _text(f"({DNS_SUBDOMAIN}/)?{WORD}", SUBDOMAIN_LENGTH_MAX + 1 + LABEL_LENGTH_MAX)
-_PATH_SEGMENT = _text("[^/%]+", SUBDOMAIN_LENGTH_MAX)
+# The name has a limit of its own: a first and a last character, and so many between them.
+_SHORT_WORD = WORD.replace("*", f"{{0,{LABEL_LENGTH_MAX - 2}}}")
+_LABEL_KEY = _text(f"({DNS_SUBDOMAIN}/)?{_SHORT_WORD}", SUBDOMAIN_LENGTH_MAX + 1 + LABEL_LENGTH_MAX)
+# Neither "." nor "..".
+_PATH_SEGMENT = _text(r"([^/%.][^/%]*|\.[^/%.][^/%]*|\.\.[^/%]+)", SUBDOMAIN_LENGTH_MAX)
 _COUNT: Json = {"minimum": 1}
 _TEMPLATES: Json = {
     "maxItems": TEMPLATES_MAX,
