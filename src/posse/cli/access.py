@@ -1,8 +1,10 @@
-"""Reads from a kubeconfig how to reach its cluster: address, authority, token, namespace.
+"""Reads from a kubeconfig how to reach its cluster: address, authority, who we are, namespace.
 
-Other ways to authenticate than by token are kubectl's business.
+A token is read here, as in what `posse up` writes. Other ways to say who we are, which certificates and programs may be
+part of, are left to the client of real clusters, whose libraries take a while to load.
 """
 
+import asyncio
 import base64
 import binascii
 import ssl
@@ -25,7 +27,8 @@ class Access:
     source: Path
     host: str
     port: int
-    token: str
+    authorization: str
+    """The value of that header, empty when a certificate says who we are."""
     namespace: str
     tls: ssl.SSLContext | None
 
@@ -39,13 +42,34 @@ def read_access(path: Path) -> Access:
     context = _named(config, "contexts", config.get("current-context"), path).get("context") or {}
     cluster = _named(config, "clusters", context.get("cluster"), path).get("cluster") or {}
     user = _named(config, "users", context.get("user"), path).get("user") or {}
+    namespace = context.get("namespace") or "default"
+    if not user.get("token"):
+        return _access_of_real_cluster(path, namespace)
     try:
-        return _access(path, cluster, user, context.get("namespace") or "default")
+        return _access(path, cluster, str(user["token"]), namespace)
     except (OSError, ValueError, binascii.Error) as error:
         raise Problem(f"{path}: cannot be used: {error}") from error
 
 
-def _access(path: Path, cluster: Json, user: Json, namespace: str) -> Access:
+def _access_of_real_cluster(path: Path, namespace: str) -> Access:
+    from posse.client.credentials import CredentialsError, Kubeconfig  # noqa: PLC0415 - see above
+
+    try:
+        found = asyncio.run(Kubeconfig(str(path), None).load())
+    except CredentialsError as error:
+        raise Problem(str(error)) from error
+    address = urlsplit(found.server)
+    return Access(
+        source=path,
+        host=address.hostname or "",
+        port=address.port or (443 if found.tls else 80),
+        authorization=found.authorization,
+        namespace=namespace,
+        tls=found.tls,
+    )
+
+
+def _access(path: Path, cluster: Json, token: str, namespace: str) -> Access:
     address = urlsplit(str(cluster.get("server") or ""))
     if address.scheme not in {"https", "http"} or not address.hostname:
         raise ValueError("its cluster has no server address")
@@ -54,7 +78,7 @@ def _access(path: Path, cluster: Json, user: Json, namespace: str) -> Access:
         source=path,
         host=address.hostname,
         port=address.port or (443 if is_tls else 80),
-        token=_token(user),
+        authorization=f"Bearer {token}",
         namespace=namespace,
         tls=_tls_context(cluster, path.parent) if is_tls else None,
     )
@@ -79,12 +103,6 @@ def _named(config: Json, section: str, name: str | None, path: Path) -> Json:
         if isinstance(entry, dict) and entry.get("name") == name:
             return entry
     raise Problem(f'{path}: not a usable kubeconfig: there is no entry "{name}" in {section}')
-
-
-def _token(user: Json) -> str:
-    if not user.get("token"):
-        raise ValueError("its user has no token; use kubectl for clusters that are entered in other ways")
-    return str(user["token"])
 
 
 def _tls_context(cluster: Json, directory: Path) -> ssl.SSLContext:

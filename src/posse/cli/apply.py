@@ -4,10 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from posse.cli.client import ApiClient, Refused, path_of
+from posse.cli.client import ApiClient, Refused
 from posse.cli.manifests import Manifest, read_manifests
 from posse.cli.problems import Problem
 from posse.cli.session import KubeconfigOption, NamespaceOption, connected
+from posse.client.paths import path_of
 from posse.kinds.errors import NOT_FOUND
 
 Json = dict[str, Any]

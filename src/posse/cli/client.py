@@ -10,12 +10,10 @@ from collections.abc import Callable
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any
-from urllib.parse import quote
 
 from posse.cli.access import Access
 from posse.cli.problems import Problem
 from posse.kinds.discovered import GROUPS_PATH, Discovered, paths_to_ask
-from posse.kinds.kind import Kind
 
 Json = dict[str, Any]
 
@@ -75,7 +73,8 @@ class ApiClient:
         return _judged(*self._send(method, path, body, headers))
 
     def _send(self, method: str, path: str, body: Json | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        authorization = {"Authorization": f"Bearer {self._access.token}"} if self._access.token else {}
+        who = self._access.authorization
+        authorization = {"Authorization": who} if who else {}
         text = None if body is None else json.dumps(body)
         try:
             self._connection.request(method, path, text, {"Accept": JSON} | headers | authorization)
@@ -98,14 +97,6 @@ class ApiClient:
             # 299 - "text", with quotes and backslashes of the text escaped
             text = re.sub(r"\\(.)", r"\1", header.partition('"')[2].removesuffix('"'))
             self._on_warning(text or header)
-
-
-def path_of(kind: Kind, version: str, namespace: str | None, name: str = "") -> str:
-    """Return the path of an object, or of the collection without a name; namespace None means all."""
-    root = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
-    scope = f"/namespaces/{quote(namespace, safe='')}" if kind.namespaced and namespace else ""
-    item = f"/{quote(name, safe='')}" if name else ""
-    return f"{root}{scope}/{kind.plural}{item}"
 
 
 def _connection(access: Access) -> HTTPConnection:

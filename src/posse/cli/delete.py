@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from posse.cli.apply import namespace_for
-from posse.cli.client import ApiClient, Refused, path_of
+from posse.cli.client import ApiClient, Refused
 from posse.cli.get import complete_resource
 from posse.cli.manifests import read_manifests
 from posse.cli.problems import Misuse, Problem
 from posse.cli.resources import kind_named
 from posse.cli.session import KubeconfigOption, NamespaceOption, connected
+from posse.client.paths import path_of
 from posse.kinds.errors import NOT_FOUND
 
 ResourceArgument = Annotated[

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from posse.cli.client import TABLE, ApiClient, path_of
+from posse.cli.client import TABLE, ApiClient
 from posse.cli.problems import Misuse
 from posse.cli.resources import kind_named, resource_names
 from posse.cli.session import AllNamespacesOption, KubeconfigOption, NamespaceOption, connected
 from posse.cli.tables import table_lines
+from posse.client.paths import path_of
 from posse.kinds.kind import Kind
 
 Json = dict[str, Any]

@@ -11,9 +11,10 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from posse.cli.client import ApiClient, Refused, path_of
+from posse.cli.client import ApiClient, Refused
 from posse.cli.fates import Fates, fates_of, has_ended
 from posse.cli.session import warn
+from posse.client.paths import path_of
 from posse.engine.decisions import Form, GroupKey
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import Observed

@@ -26,7 +26,7 @@ def written(directory, config):
 def test_what_posse_writes_posse_reads(tmp_path, config):
     access = read_access(written(tmp_path, config))
     assert access.server == "https://127.0.0.1:1234"
-    assert (access.token, access.namespace) == ("secret-token", "default")
+    assert (access.authorization, access.namespace) == ("Bearer secret-token", "default")
     assert access.tls.get_ca_certs()
 
 
@@ -49,7 +49,7 @@ def test_authorities_in_files_and_plain_http(tmp_path, config):
         (lambda config: "- a", "kind is not Config"),
         (lambda config: config | {"current-context": "other"}, '"other" in contexts'),
         (lambda config: config | {"users": None}, '"posse" in users'),
-        (lambda config: config | {"users": [{"name": "posse", "user": {"exec": {}}}]}, "use kubectl"),
+        (lambda config: config | {"users": [{"name": "posse", "user": {"exec": {}}}]}, "cannot be used"),
         (lambda config: config | {"clusters": [{"name": "posse", "cluster": {}}]}, "no server address"),
         (
             lambda config: (
@@ -73,6 +73,15 @@ def test_a_bad_kubeconfig_is_named_with_what_is_wrong(tmp_path, config, damage, 
         read_access(path)
     assert str(path) in str(raised.value)
     assert says in str(raised.value)
+
+
+def test_who_has_no_token_is_known_as_on_any_cluster(tmp_path, config):
+    token = tmp_path / "token"
+    token.write_text("from-a-file")
+    config["users"][0]["user"] = {"tokenFile": str(token)}
+    access = read_access(written(tmp_path, config))
+    assert (access.server, access.authorization) == ("https://127.0.0.1:1234", "Bearer from-a-file")
+    assert access.tls.get_ca_certs()
 
 
 def test_a_missing_kubeconfig_suggests_posse_up(tmp_path):

@@ -40,7 +40,9 @@ def would_bind(ledger, *pods, node="n1", group=None):
 
 
 def refuses(ledger, who):
-    ledger.decided(Round(0.0, 0.0, [], [Tried(who, SCHEDULER, 1, 0.0, Verdict(Code.UNSCHEDULABLE, "no room"))]))
+    ledger.decided(
+        Round(0.0, 0.0, [], [Tried(who, SCHEDULER, 1, 0.0, Verdict(Code.UNSCHEDULABLE, "no room"))])
+    )
 
 
 def sees(ledger, *pods):
