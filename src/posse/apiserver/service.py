@@ -7,6 +7,7 @@ acknowledges it waits for `Committer.durable()` first.
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from posse.apiserver.binding import bound, drawn_along
@@ -18,7 +19,7 @@ from posse.apiserver.requests import DeleteOptions, Listing, Selection, WriteOpt
 from posse.apiserver.selecting import listing, predicate
 from posse.apiserver.server_metadata import carry_over, generated_name, stamp_created
 from posse.apiserver.watching import Subscription
-from posse.controllers.leader_worker_sets.pod_admission import complete_pod
+from posse.controllers.leader_worker_sets.pod_admission import Surroundings, complete_pod
 from posse.kinds.admission import admit_create, admit_delete, admit_update
 from posse.kinds.conversion import to_version, version_of
 from posse.kinds.errors import ApiError, FieldError, already_exists, bad_request, conflict, expired, invalid
@@ -101,7 +102,9 @@ class ApiService:
         self._generate_name(kind, obj)
         kind.rules.default(obj)
         if kind is POD:
-            complete_pod(obj, obj["metadata"]["uid"])
+            complete_pod(
+                obj, Surroundings(obj["metadata"]["uid"], partial(self._objects.get, POD, namespace))
+            )
         # Twice: admission must not judge what does not count, and what it fills in must not be kept.
         drop_disabled_fields(kind, obj, None, self.gates)
         admit_create(kind, obj, self._objects)

@@ -32,7 +32,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete the object that was seen, not a namesake of it."""
+    """Delete the object that was seen, not a namesake of it. With an empty propagation it goes as it is going already."""
 
     kind: Kind
     obj: Json

@@ -4,9 +4,10 @@ import copy
 
 import pytest
 
-from posse.controllers.leader_worker_sets.pod_admission import complete_pod
+from posse.controllers.leader_worker_sets.pod_admission import Surroundings, complete_pod
 from posse.kinds.errors import ApiError
 
+ALONE = Surroundings("0123456789", lambda _name: None)
 LWS = "leaderworkerset.sigs.k8s.io/"
 
 
@@ -21,7 +22,7 @@ def pod(name="serve-0", labels=None, annotations=None):
 def test_pods_of_nobody_are_left_alone(labels):
     obj = pod(labels=labels)
     before = copy.deepcopy(obj)
-    complete_pod(obj, "uid")
+    complete_pod(obj, ALONE)
     assert obj == before
 
 
@@ -38,7 +39,7 @@ def test_pods_of_nobody_are_left_alone(labels):
 )
 def test_pods_without_a_place_are_refused(obj, text):
     with pytest.raises(ApiError, match="is forbidden") as caught:
-        complete_pod(obj, "uid")
+        complete_pod(obj, ALONE)
     assert text in str(caught.value)
 
 
@@ -49,5 +50,20 @@ def test_affinity_of_the_author_for_the_same_topology_is_respected():
     term = {"topologyKey": "rack", "labelSelector": {}}
     affinity = {"podAffinity": {required: [term]}, "podAntiAffinity": {required: [term]}}
     obj["spec"]["affinity"] = copy.deepcopy(affinity)
-    complete_pod(obj, "uid")
+    complete_pod(obj, ALONE)
     assert obj["spec"]["affinity"] == affinity
+
+
+@pytest.mark.parametrize(("left_behind", "suffix"), [("serve-0-hash", "01234567"), ("serve-0-old", "hash")])
+def test_a_leader_never_joins_workers_that_the_one_before_it_has_left(left_behind, suffix):
+    labels = {
+        f"{LWS}name": "serve",
+        f"{LWS}worker-index": "0",
+        f"{LWS}template-revision-hash": "hash",
+    }
+    annotations = {f"{LWS}size": "2", "scheduling.posse.dev/provider": "coscheduling"}
+    label = "scheduling.x-k8s.io/pod-group"
+    left = {"serve-0-1": pod("serve-0-1", labels={label: left_behind})}
+    obj = pod(labels=labels, annotations=annotations)
+    complete_pod(obj, Surroundings("0123456789", left.get))
+    assert obj["metadata"]["labels"][label] == f"serve-0-{suffix}"

@@ -3,7 +3,8 @@
 Upstream this is a webhook; the embedded server does it as part of admission. Pods that belong to no set are left alone.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from posse.controllers.leader_worker_sets.environment import tell_containers
 from posse.controllers.leader_worker_sets.keys import (
@@ -37,11 +38,15 @@ from posse.model.leader_worker_set import EXCLUSIVE_TOPOLOGY, SUBGROUP_EXCLUSIVE
 Json = dict[str, Any]
 
 
-def complete_pod(pod: Json, incarnation: str) -> None:
-    """Complete a new pod in place; `incarnation` is unlike that of any other pod that had the name before.
+class Surroundings(NamedTuple):
+    """Where a pod is made: other pods of its namespace, by name; `incarnation` is like that of no other pod."""
 
-    A pod that cannot be placed within its replica is refused.
-    """
+    incarnation: str
+    find_pod: Callable[[str], Json | None]
+
+
+def complete_pod(pod: Json, surroundings: Surroundings) -> None:
+    """Complete a new pod in place. One that cannot be placed within its replica is refused."""
     if NAME not in labels_of(pod):
         return
     name = str(pod["metadata"].get("name") or "")
@@ -52,7 +57,7 @@ def complete_pod(pod: Json, incarnation: str) -> None:
         raise forbidden(POD, name, "its name does not end with a number, which tells its place in the set")
     if is_leader(pod):
         _complete_leader(pod, name, ordinal)
-        _join_group(pod, incarnation)
+        _join_group(pod, name, surroundings)
     else:
         _complete_worker(pod, name, ordinal)
     tell_containers(pod)
@@ -93,8 +98,18 @@ def _join_subgroup(pod: Json, leader: str, subgroup: int | None) -> None:
         make_exclusive(pod, annotations[SUBGROUP_EXCLUSIVE_TOPOLOGY], SUBGROUP_KEY)
 
 
-def _join_group(leader: Json, incarnation: str) -> None:
-    """Workers have been put into the group of their leader by the template they are made from."""
+def _join_group(leader: Json, name: str, surroundings: Surroundings) -> None:
+    """Put the leader into a group. Workers are put into it by the template they are made from.
+
+    Workers of a leader that had the name before may still be there, and would count as members of the new group.
+    """
     provider = provider_of_pod(leader)
-    if provider is not None:
-        provider.inject(leader, provider.name_group(leader, incarnation))
+    if provider is None:
+        return
+    incarnation = surroundings.incarnation if provider.is_group_per_leader else ""
+    group = provider.name_group(leader, incarnation)
+    size = number(annotations_of(leader)[SIZE]) or 1
+    others = (surroundings.find_pod(f"{name}-{worker}") for worker in range(1, size))
+    if any(other is not None and provider.group_of(other) == group for other in others):
+        group = provider.name_group(leader, surroundings.incarnation)
+    provider.inject(leader, group)

@@ -115,7 +115,8 @@ def plan(obj: Json, own: Belongings, now: float) -> Plan:
     staffing = staff(spec, pods, revisions.update["metadata"]["name"], now)
     claims = [claim for ordinal in staffing.create for claim in new_claims(obj, ordinal)]
     result.then(*(Create(PERSISTENT_VOLUME_CLAIM, claim, unless_present=True) for claim in claims))
-    result.then(*(Delete(POD, pod.obj) for pod in staffing.delete))
+    # Somebody may have a pod wait for what depends on it.
+    result.then(*(Delete(POD, pod.obj, "") for pod in staffing.delete))
     made = [_made(obj, spec, revisions, ordinal) for ordinal in staffing.create]
     result.then(*(Create(POD, pod) for pod in made if not own.is_held(pod)))
     live = {status["currentRevision"], status["updateRevision"], *(pod.revision for pod in pods)}

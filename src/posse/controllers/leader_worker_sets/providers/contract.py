@@ -23,6 +23,10 @@ class SchedulerProvider(Protocol):
         """What the annotation on pods calls it."""
 
     @property
+    def is_group_per_leader(self) -> bool:
+        """Whether each leader has a group of its own, whatever is left of the one before it."""
+
+    @property
     def kinds(self) -> tuple[Kind, ...]:
         """What the cluster must serve for it."""
 
@@ -33,7 +37,10 @@ class SchedulerProvider(Protocol):
         """Add to the template of leaders or workers what is the same in all replicas."""
 
     def name_group(self, leader: Json, incarnation: str) -> str:
-        """Choose the name of the group of a replica, given its new leader with all its labels."""
+        """Choose the name of the group of a replica, given its new leader with all its labels.
+
+        With an incarnation the name is one that no group of the replica has had before.
+        """
 
     def inject(self, pod: Json, group: str) -> None:
         """Put a pod, or the pods of a template, into the group."""

@@ -10,14 +10,14 @@ from posse.model.leader_worker_set import LEADER_READY, LeaderWorkerSetSpec
 Json = dict[str, Any]
 
 
-def group_name(leader: Json, suffix: str) -> str:
+INCARNATION_LENGTH = 8
+
+
+def group_name(leader: Json, incarnation: str) -> str:
+    """Name the group by replica and revision, or by replica and leader: pods of an earlier one never count as members."""
     labels = labels_of(leader)
+    suffix = incarnation[:INCARNATION_LENGTH] or labels[REVISION]
     return f"{labels[NAME]}-{labels[GROUP_INDEX]}-{suffix}"
-
-
-def name_by_revision(leader: Json) -> str:
-    """Name the group by replica and revision: pods of an old revision never count as members of a new group."""
-    return group_name(leader, labels_of(leader)[REVISION])
 
 
 def group_metadata(leader: Json, name: str) -> Json:

@@ -32,11 +32,11 @@ Json = dict[str, Any]
 TEMPLATE_NAME = "replica"
 GROUP_LABEL = "scheduling.posse.dev/pod-group"
 MIN_RESOURCES = "scheduling.posse.dev/min-resources"
-INCARNATION_LENGTH = 8
 
 
 class PosseProvider:
     name = "posse"
+    is_group_per_leader = True
     group_kind = POD_GROUP
     workload_kind = WORKLOAD
 
@@ -71,7 +71,7 @@ class PosseProvider:
         return None
 
     def name_group(self, leader: Json, incarnation: str) -> str:
-        return group_name(leader, incarnation[:INCARNATION_LENGTH])
+        return group_name(leader, incarnation)
 
     def inject(self, pod: Json, group: str) -> None:
         pod["spec"]["schedulingGroup"] = {"podGroupName": group}

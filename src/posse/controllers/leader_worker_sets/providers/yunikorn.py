@@ -10,7 +10,7 @@ from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import annotations_of, is_leader, labels_of
 from posse.controllers.leader_worker_sets.providers.contract import Made
-from posse.controllers.leader_worker_sets.providers.naming import name_by_revision
+from posse.controllers.leader_worker_sets.providers.naming import group_name
 from posse.controllers.leader_worker_sets.providers.requirements import as_quantities, pod_requests
 from posse.kinds.kind import Kind
 from posse.model.leader_worker_set import LeaderWorkerSetSpec, LeaderWorkerTemplate
@@ -29,6 +29,7 @@ LEADER, WORKER = "leader", "worker"
 
 class YunikornProvider:
     name = "yunikorn"
+    is_group_per_leader = False
     kinds: tuple[Kind, ...] = ()
 
     def blueprint(self, _lws: Json, _spec: LeaderWorkerSetSpec) -> Made | None:
@@ -45,8 +46,8 @@ class YunikornProvider:
         if queue := labels_of(lws).get(QUEUE) or annotations_of(lws).get(QUEUE):
             labels[QUEUE] = queue
 
-    def name_group(self, leader: Json, _incarnation: str) -> str:
-        return name_by_revision(leader)
+    def name_group(self, leader: Json, incarnation: str) -> str:
+        return group_name(leader, incarnation)
 
     def inject(self, pod: Json, group: str) -> None:
         pod["metadata"].setdefault("labels", {})[APPLICATION] = group
