@@ -4,22 +4,23 @@ First by the search of the engine alone, then with the exact search at its side.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 from msgspec.structs import replace
 
+from bench.answers import Answer, answer
 from bench.inputs import gangs, nodes, pod
 from bench.measuring import Figure
-from posse.engine.decisions import Bind, Decision, ReportGroup, Solve
-from posse.engine.engine import Engine, EngineOptions
-from posse.engine.events import Observed, Solved
-from posse.solver.solving import solve
+from bench.tree_instances import instance
+from posse.engine.events import ClusterObject
+from tests.differential.every_placement import is_solvable
 from tests.differential.exact import Amounts, most_that_fit
 
 _INSTANCES = 3_000
+_TREES = 5_000
 _SEED = 4671
-_NO_DOUBT = "No placement exists"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,17 @@ def measure() -> list[Figure]:
     chance = random.Random(_SEED)
     instances = [_instance(chance) for _ in range(_INSTANCES)]
     fitting = [one for one in instances if most_that_fit(one.nodes, one.pods) >= one.minimum]
-    quick = [answer for one in fitting if (answer := _answer(one, asks=False))]
-    exact = [answer for one in fitting if (answer := _answer(one, asks=True))]
-    false_proofs = sum(1 for answer in quick + exact if _NO_DOUBT in answer)
+    fits = [True] * len(fitting)
+    quick = [answer(_objects(one), asks=False) for one in fitting]
+    exact = [answer(_objects(one), asks=True) for one in fitting]
     detail = f"of {len(fitting)} that fit, 2 to 5 nodes, 3 to 10 pods of up to 4 sizes"
-    share = 100 * len(quick) / len(fitting)
     return [
-        Figure("gangs of different pods refused though they fit", share, "%", f"{len(quick)} {detail}"),
-        Figure("the same with the exact search", float(len(exact)), "gangs", detail),
-        Figure("of these refused with a false proof", float(false_proofs), "gangs"),
+        Figure(
+            "gangs of different pods refused though they fit", float(_missed(fits, quick)), "gangs", detail
+        ),
+        Figure("the same with the exact search", float(_missed(fits, exact)), "gangs", detail),
+        Figure("of these refused with a false proof", float(_false_proofs(fits, quick + exact)), "gangs"),
+        *_trees(chance),
     ]
 
 
@@ -54,28 +57,39 @@ def _instance(chance: random.Random) -> Instance:
     return Instance(offered, pods, chance.choice((len(pods), len(pods), chance.randint(2, len(pods)))))
 
 
-def _answer(one: Instance, *, asks: bool) -> str:
-    """What the group is told if it is refused; empty if it starts."""
-    engine = Engine(EngineOptions(asks=asks))
+def _objects(one: Instance) -> Iterator[ClusterObject]:
     for node, (cpu, memory) in zip(nodes(len(one.nodes)), one.nodes, strict=True):
         offered = {"cpu": str(cpu), "memory": f"{memory}Gi", "pods": "110"}
-        engine.absorb(Observed(replace(node, status=replace(node.status, allocatable=offered))))
+        yield replace(node, status=replace(node.status, allocatable=offered))
     groups, _ = gangs(1, one.minimum)
-    engine.absorb(Observed(groups[0]))
+    yield groups[0]
     for ordinal, (cpu, memory) in enumerate(one.pods):
-        engine.absorb(Observed(pod(ordinal, str(cpu), groups[0].metadata.name, f"{memory}Gi")))
-    return _refusal(_decided(engine))
+        yield pod(ordinal, str(cpu), groups[0].metadata.name, f"{memory}Gi")
 
 
-def _decided(engine: Engine) -> list[Decision]:
-    decisions = engine.decide(1000.0)
-    for question in [decision for decision in decisions if isinstance(decision, Solve)]:
-        engine.absorb(Solved(question.group, question.number, solve(question.puzzle, effort=10.0)))
-        decisions = engine.decide(1000.0)
-    return decisions
+def _trees(chance: random.Random) -> list[Figure]:
+    instances = [instance(chance) for _ in range(_TREES)]
+    fits = [is_solvable(one.puzzle) for one in instances]
+    quick = [answer(one.objects(), asks=False) for one in instances]
+    exact = [answer(one.objects(), asks=True) for one in instances]
+    detail = f"of {sum(fits)} that fit among {_TREES}, 2 to 12 nodes, racks in blocks, trees of 2 or 3 levels"
+    return [
+        Figure("trees refused though they fit", float(_missed(fits, quick)), "trees", detail),
+        Figure("the same with the exact search", float(_missed(fits, exact)), "trees", detail),
+        Figure("of these refused with a false proof", float(_false_proofs(fits, quick + exact)), "trees"),
+        Figure("trees that fit nowhere, proven so", _proven(fits, exact), "%"),
+    ]
 
 
-def _refusal(decisions: Sequence[object]) -> str:
-    if any(isinstance(decision, Bind) for decision in decisions):
-        return ""
-    return next(decision.message for decision in decisions if isinstance(decision, ReportGroup))
+def _missed(fits: Sequence[bool], answers: Sequence[Answer]) -> int:
+    return sum(1 for fit, one in zip(fits, answers, strict=True) if fit and not one.started)
+
+
+def _false_proofs(fits: Sequence[bool], answers: Sequence[Answer]) -> int:
+    """The answers go through the instances as often as it takes."""
+    return sum(1 for fit, one in zip(cycle(fits), answers, strict=False) if fit and one.is_proof)
+
+
+def _proven(fits: Sequence[bool], answers: Sequence[Answer]) -> float:
+    hopeless = [one for fit, one in zip(fits, answers, strict=True) if not fit]
+    return 100 * sum(1 for one in hopeless if one.is_proof) / len(hopeless)

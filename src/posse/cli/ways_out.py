@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from posse.engine.asking import TeamName
 from posse.engine.explaining import Explanation
 from posse.engine.puzzle import Outcome
 from posse.solver.remedies import MoreNodes, Remedy, SmallerMinimum, WithoutTopology, remedies
@@ -34,13 +35,20 @@ def ways_out(explanation: Explanation) -> Iterator[str]:
 
 
 def _in_words(remedy: Remedy, explanation: Explanation) -> Iterator[str]:
-    now = explanation.situation
     match remedy:
         case MoreNodes(shape, number):
             yield (
                 f"1 more node like {shape.like}" if number == 1 else f"{number} more nodes like {shape.like}"
             )
-        case SmallerMinimum(_, minimum) if now.policy == "Gang":
-            yield f"a minCount of {now.counts.on_nodes + minimum} instead of {now.minimum}"
-        case WithoutTopology():
-            yield "no topology key: there is room in the cluster, but not in one domain"
+        case SmallerMinimum(number, minimum):
+            team = explanation.teams[number]
+            field = "minGroupCount" if team.key.is_composite else "minCount"
+            yield f"a {field} of {team.running + minimum} instead of {team.minimum}{_of(team, explanation)}"
+        case WithoutTopology(number):
+            of = _of(explanation.teams[number], explanation)
+            yield f"no topology key{of}: there is room outside of any one domain"
+
+
+def _of(team: TeamName, explanation: Explanation) -> str:
+    """Which group of a tree is meant."""
+    return f" of {team.key.name}" if len(explanation.teams) > 1 else ""

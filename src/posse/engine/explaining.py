@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from posse.engine.admissibility import gates_of
 from posse.engine.arrays import IntArray
+from posse.engine.asking import TeamName, question_of, shapes_of, teams_of
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.draft import Draft
@@ -16,7 +17,6 @@ from posse.engine.intake import Intake
 from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
 from posse.engine.puzzle import NodeShape, Puzzle
-from posse.engine.questions import question_of, shapes_of
 from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of
@@ -61,6 +61,8 @@ class Explanation:
     """What keeps it from starting, for whoever wants to look for a way out."""
     shapes: tuple[NodeShape, ...] = ()
     """Of the nodes there are, to go with the puzzle."""
+    teams: tuple[TeamName, ...] = ()
+    """Whom the teams of the puzzle stand for."""
     tree: tuple[Situation, ...] = ()
     """All groups of the tree it is part of, from the root down."""
 
@@ -108,6 +110,7 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         victims=tuple(victim.ref for victim in sought.victims),
         puzzle=puzzle,
         shapes=shapes,
+        teams=teams_of(group),
         tree=tree,
     )
 
@@ -201,8 +204,6 @@ def _sought_room(known: Intake, trials: GroupTrials, group: Root) -> RoomSought:
 
 
 def _puzzle(known: Intake, group: Root) -> tuple[Puzzle | None, tuple[NodeShape, ...]]:
-    if isinstance(group, Tree):
-        return None, ()
     with as_if_its_turn(known, group):
         question = question_of(known.state, group)
         return (question.puzzle, shapes_of(known.state, group)) if question is not None else (None, ())

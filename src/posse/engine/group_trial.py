@@ -7,6 +7,7 @@ nominated to; while their victims are ending nobody else is evicted for them, as
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from posse.engine.asking import question_of
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.cycle import Attempt
 from posse.engine.groups import GroupBook
@@ -20,7 +21,7 @@ from posse.engine.puzzle import Outcome
 from posse.engine.questions import Answer, Question, Questions
 from posse.engine.search.orders import classes_of
 from posse.engine.trees.tree import Root, Tree
-from posse.engine.trying import probe_root, question_about, try_root
+from posse.engine.trying import probe_root, try_root
 from posse.engine.verdict import Code, Proof, Verdict
 from posse.model.feature_gates import Gate, Gates
 
@@ -78,7 +79,7 @@ class GroupTrials:
     def _question(self, group: Root, attempt: Attempt) -> Question | None:
         proof = attempt.verdict.proof
         in_doubt = self.questions.asks and proof is not None and bool(proof.doubts)
-        return question_about(self.state, group) if in_doubt else None
+        return question_of(self.state, group) if in_doubt else None
 
     def seek_room(self, group: Root, verdict: Verdict) -> RoomSought:
         """Who could make way for a group of which this came. Nothing is changed by asking."""

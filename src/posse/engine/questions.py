@@ -4,23 +4,13 @@ A question is a puzzle together with what its numbers stand for. While it is ope
 cluster as it is by then, and holds as a proof only if the same question would be asked again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from posse.engine.arrays import IntArray
-from posse.engine.cluster_state import ClusterState
 from posse.engine.decisions import GroupKey, Solve
 from posse.engine.events import Solved
-from posse.engine.groups import GroupRecord
-from posse.engine.proving import missing
-from posse.engine.puzzle import NodeShape, Outcome, Puzzle, Solution, Sort, Team
-from posse.engine.search.orders import MemberClass, classes_of
-from posse.engine.topology.pinning import pin_of
+from posse.engine.puzzle import Outcome, Puzzle, Solution
 
-_MOST_CELLS = 50_000
-"""Nodes times sorts of pods; a question beyond that would not be answered in time."""
 _MOST_IN_A_ROW = 3
 """A cluster that changes faster than questions are answered does not keep a group waiting for ever."""
 
@@ -97,88 +87,3 @@ class Questions:
         self._open.pop(key, None)
         self._answers.pop(key, None)
         self._in_a_row.pop(key, None)
-
-
-def question_of(state: ClusterState, group: GroupRecord) -> Question | None:
-    """Whether any placement exists; None where rules matter that a puzzle does not know, or there is too much to look at."""
-    classes = classes_of(state, group.unattached())
-    views = [state.view(subject) for subject, _ in classes]
-    if not all(view.counts_by_resources for view in views):
-        return None
-    room = np.array([view.capacity() for view in views])
-    rows = np.flatnonzero(room.any(axis=0))
-    if room[:, rows].size > _MOST_CELLS:
-        return None
-    resources = _resources(classes)
-    free = state.nodes.allocatable[resources][:, rows] - state.nodes.requested[resources][:, rows]
-    sorts = tuple(
-        Sort(_wanted(one, resources), tuple(line.tolist()))
-        for one, line in zip(classes, room[:, rows], strict=True)
-    )
-    pods = tuple((sort, len(records)) for sort, (_, records) in enumerate(classes))
-    keys = _keys(group)
-    domains = tuple(tuple(state.nodes.labels.column(key).ids[rows].tolist()) for key in keys)
-    key, domain = (0, _pinned_domain(state, group)) if keys else (None, None)
-    team = Team(missing(group), pods, key=key, domain=domain)
-    return Question(
-        Puzzle(tuple(tuple(line.tolist()) for line in free), sorts, team, domains),
-        tuple(state.nodes.names[row] for row in rows),
-        (tuple(tuple(record.ref.uid for record in records) for _, records in classes),),
-    )
-
-
-def _pinned_domain(state: ClusterState, group: GroupRecord) -> int | None:
-    pin = pin_of(state, group)
-    return None if pin.value is None else state.nodes.labels.column(group.topology_key).id_of(pin.value)
-
-
-def shapes_of(state: ClusterState, group: GroupRecord) -> tuple[NodeShape, ...]:
-    """The sorts of nodes there are, as a question about the group sees them.
-
-    Where the group must be in one domain, those of the domain with most room for it come first; else the most frequent.
-    """
-    classes = classes_of(state, group.unattached())
-    rows = np.flatnonzero(state.nodes.alive & ~state.nodes.unschedulable)
-    if not rows.size:
-        return ()
-    offered = state.nodes.allocatable[_resources(classes)][:, rows]
-    room = np.array([_room_when_empty(state, one)[rows] for one in classes])
-    domains = np.array([state.nodes.labels.column(key).ids[rows] for key in _keys(group)], dtype=np.int64)
-    domains = domains.reshape(-1, rows.size)
-    features = np.vstack((offered, room, domains))
-    _, first, counts = np.unique(features, axis=1, return_index=True, return_counts=True)
-    fitting = np.sum([state.view(subject).capacity()[rows] for subject, _ in classes], axis=0)
-    order = sorted(
-        (-int(fitting[np.all(domains == domains[:, [column]], axis=0)].sum()), -count, column)
-        for column, count in zip(first.tolist(), counts.tolist(), strict=True)
-    )
-    return tuple(
-        NodeShape(
-            state.nodes.names[rows[column]],
-            tuple(offered[:, column].tolist()),
-            tuple(room[:, column].tolist()),
-            tuple(domains[:, column].tolist()),
-        )
-        for _, _, column in order
-    )
-
-
-def _keys(group: GroupRecord) -> tuple[str, ...]:
-    return (group.topology_key,) if group.topology_key else ()
-
-
-def _room_when_empty(state: ClusterState, one: MemberClass) -> IntArray:
-    subject, records = one
-    room = np.where(state.view(subject).open_when_empty(), len(records), 0)
-    for index, wanted in subject.pod_class.limited:
-        np.minimum(room, state.nodes.allocatable[index] // wanted, out=room)
-    return room
-
-
-def _resources(classes: Sequence[MemberClass]) -> list[int]:
-    return sorted(dict.fromkeys(index for subject, _ in classes for index, _ in subject.pod_class.limited))
-
-
-def _wanted(one: MemberClass, resources: Sequence[int]) -> tuple[int, ...]:
-    amounts = dict(one[0].pod_class.limited)
-    return tuple(amounts.get(resource, 0) for resource in resources)

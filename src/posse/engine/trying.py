@@ -7,7 +7,6 @@ from posse.engine.cluster_state import ClusterState
 from posse.engine.cycle import Attempt, Probe, probe_group, try_group
 from posse.engine.groups import GroupBook
 from posse.engine.proving import could_start
-from posse.engine.questions import Question, question_of
 from posse.engine.trees.admissibility import held_tree
 from posse.engine.trees.bounds import could_place
 from posse.engine.trees.cycle import probe_tree, try_tree
@@ -32,11 +31,6 @@ def probe_root(state: ClusterState, root: Root, *, is_thorough: bool = True) -> 
     if isinstance(root, Tree):
         return probe_tree(state, root, is_thorough=is_thorough)
     return probe_group(state, root)
-
-
-def question_about(state: ClusterState, root: Root) -> Question | None:
-    """Whether any placement exists; None where that cannot be put as a question."""
-    return None if isinstance(root, Tree) else question_of(state, root)
 
 
 def may_fit(state: ClusterState, root: Root) -> bool:

@@ -271,7 +271,7 @@ def test_what_would_let_a_group_start_that_must_be_in_one_rack():
         "  1 more node like a0",
         "  1 more node like b0",
         "  a minCount of 2 instead of 3",
-        "  no topology key: there is room in the cluster, but not in one domain",
+        "  no topology key: there is room outside of any one domain",
     ]
 
 
