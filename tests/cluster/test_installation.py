@@ -109,6 +109,39 @@ def test_gangs_are_scheduled_and_told_under_the_role(cluster, form, kubectl, api
     assert "forbidden" not in scheduler.log.read_text().lower()
 
 
+def tree_of_form(form, name):
+    """Two gangs of one pod each that start together or not at all."""
+    version = "v1alpha3" if form == "native" else "v1alpha1"
+    group = "scheduling.k8s.io" if form == "native" else "scheduling.posse.dev"
+    reference = {"workloadRef": {"workloadName": name, "templateName": "root"}}
+    root = {
+        "apiVersion": f"{group}/{version}",
+        "kind": "CompositePodGroup",
+        "metadata": {"name": name},
+        "spec": {"schedulingPolicy": {"gang": {"minGroupCount": 2}}, **reference},
+    }
+    children = [
+        obj
+        for part in ("left", "right")
+        for obj in of_form(form, f"{name}-{part}", 1, [f"{name}-{part}-pod"])
+    ]
+    for child in children:
+        if child["kind"] == "PodGroup":
+            child["spec"] |= {"parentCompositePodGroupName": name, **reference}
+    return [root, *children]
+
+
+def test_trees_are_scheduled_and_told_under_the_role(cluster, form, kubectl, api, tmp_path):
+    with installed_scheduler(cluster, tmp_path) as scheduler:
+        api.create(node("n8", cpu="2"), *tree_of_form(form, "tree"))
+        pods = ["tree-left-pod", "tree-right-pod"]
+        wait_until(lambda: all(node_of(api, name) for name in pods), "both branches on nodes")
+        group = "scheduling.k8s.io" if form == "native" else "scheduling.posse.dev"
+        words = "wait --for condition=CompositePodGroupInitiallyScheduled --timeout 20s"
+        kubectl(f"{words} compositepodgroups.{group}/tree")
+    assert "forbidden" not in scheduler.log.read_text().lower()
+
+
 def test_groups_of_both_forms_are_scheduled_side_by_side_after_an_upgrade(plane, tmp_path):
     stock = Kubectl(str(find_program(NATIVE, "kubectl")), plane.kubeconfig(), tmp_path)
     posse(plane, "install", "--apply", "--form", "crd")
@@ -119,19 +152,19 @@ def test_groups_of_both_forms_are_scheduled_side_by_side_after_an_upgrade(plane,
     ):
         stock("create namespace upgraded")
         for form in ("native", "crd"):
-            for obj in of_form(form, f"{form}-gang", 2, [f"{form}-a", f"{form}-b"]):
+            gang_and_tree = of_form(form, f"{form}-gang", 2, [f"{form}-a", f"{form}-b"])
+            for obj in gang_and_tree + tree_of_form(form, f"{form}-tree"):
                 obj["metadata"]["namespace"] = "upgraded"
                 api.create(obj)
-        api.create(node("n9"))
-        names = ["native-a", "native-b", "crd-a", "crd-b"]
+        api.create(node("n9", cpu="8"))
         wait_until(
-            lambda: all(api.get("Pod", name, "upgraded")["spec"].get("nodeName") for name in names),
-            "both gangs on nodes",
+            lambda: all(item["spec"].get("nodeName") for item in api.list("Pod", "upgraded")),
+            "both gangs and both trees on nodes",
         )
-        for group in ("native-gang.scheduling.k8s.io", "crd-gang.scheduling.posse.dev"):
-            name, _, api_group = group.partition(".")
-            words = "wait --for condition=PodGroupInitiallyScheduled --timeout 20s -n upgraded"
-            stock(f"{words} podgroups.{api_group}/{name}")
+        told = "wait -n upgraded --timeout 20s --for condition"
+        for form, group in (("native", "scheduling.k8s.io"), ("crd", "scheduling.posse.dev")):
+            stock(f"{told}=PodGroupInitiallyScheduled podgroups.{group}/{form}-gang")
+            stock(f"{told}=CompositePodGroupInitiallyScheduled compositepodgroups.{group}/{form}-tree")
     assert "forbidden" not in scheduler.log.read_text().lower()
 
 

@@ -1,6 +1,6 @@
 """The custom resource definitions of scheduling.posse.dev: our own kinds, for clusters whose API has no groups."""
 
-from posse.engine.group_forms import INITIALLY_SCHEDULED
+from posse.engine.group_forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.installation.crd_schemas import structural_schema
 from posse.installation.objects import named
 from posse.kinds.kind import Json, Kind
@@ -48,7 +48,7 @@ _COLUMNS: dict[Kind, list[Json]] = {
             "Child groups that must start together.",
         ),
         _WORKLOAD,
-        *_status_columns(f"Composite{INITIALLY_SCHEDULED}"),
+        *_status_columns(TREE_INITIALLY_SCHEDULED),
     ],
 }
 
