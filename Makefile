@@ -51,13 +51,14 @@ cluster-assets: $(READY) ## Build kube-apiserver and the like for real-cluster t
 	@$(BIN)/python -m tools.control_plane.building
 
 test-cluster: cluster-assets ## Tests on a real kube-apiserver and etcd, both on loopback
-	@$(BIN)/pytest -m cluster tests/cluster
+	@$(BIN)/pytest -m cluster --timeout 600 tests/cluster
 
 conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted by tag (ARGS=--required: only those that may not fail)
 	@$(BIN)/python -m tools.conformance $(ARGS)
 
-conformance-cluster: cluster-assets ## The same with Posse on a real kube-apiserver, with no more rights than `posse install` gives
+conformance-cluster: cluster-assets ## The same on real control planes: native groups on 1.37, custom resources on 1.33
 	@$(BIN)/python -m tools.conformance --real posse $(ARGS)
+	@$(BIN)/python -m tools.conformance --real posse-crd $(ARGS)
 
 bench: $(READY) ## Measure; prints a table and writes build/bench.json
 	@$(BIN)/python -m bench

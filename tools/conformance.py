@@ -4,7 +4,9 @@ All scenarios run and are counted by tag. Those named in tests/conformance/must-
 """
 
 import argparse
+import contextlib
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from tools.control_plane.assets import MissingProgramError
-from tools.control_plane.plane import running_plane
+from tools.control_plane.assets import NATIVE, WITHOUT_GROUPS, MissingProgramError, Release
+from tools.control_plane.plane import ControlPlane, free_ports, running_plane
 from tools.control_plane.posse import POSSE_ACCOUNT, SCHEDULER_NAME, PosseRun, install_posse
 from tools.control_plane.program import Program
 
@@ -117,16 +119,43 @@ def with_kube_scheduler(folder: Path) -> Iterator[Words]:
 @contextmanager
 def with_posse(folder: Path) -> Iterator[Words]:
     """Posse as it is installed, with no more rights than that gives it."""
-    with running_plane(folder, users=[POSSE_ACCOUNT]) as plane:
-        posse = PosseRun(plane, install_posse(plane, "native", **BACK_OFF))
+    with installed(folder, NATIVE, "native") as plane:
+        yield ["--kubeconfig", plane.kubeconfig(), "--scheduler-name", SCHEDULER_NAME]
+
+
+@contextmanager
+def with_custom_groups(folder: Path) -> Iterator[Words]:
+    """The same on a Kubernetes that has no groups: they are custom resources there, and the scenarios of gangs must do."""
+    with installed(folder, WITHOUT_GROUPS, "crd") as plane:
+        [port] = free_ports(1)
+        words: Words = ["-m", "tools.custom_groups", plane.kubeconfig(), str(port)]
+        plane.run(Program("custom-groups", [sys.executable, *words], folder / "custom-groups.log"))
+        wait_for_port(port)
+        yield ["--server", f"http://127.0.0.1:{port}", "--scheduler-name", SCHEDULER_NAME, "--tags", "gang"]
+
+
+@contextmanager
+def installed(folder: Path, release: Release, form: str) -> Iterator[ControlPlane]:
+    with running_plane(folder, release, [POSSE_ACCOUNT]) as plane:
+        posse = PosseRun(plane, install_posse(plane, form, **BACK_OFF))
         plane.run(posse)
         posse.wait_until_ready()
-        yield ["--kubeconfig", plane.kubeconfig(), "--scheduler-name", SCHEDULER_NAME]
+        yield plane
+
+
+def wait_for_port(port: int) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+    sys.exit(f"Nobody listens on port {port}.")
 
 
 CLUSTERS: dict[str | None, Cluster] = {
     None: embedded,
     "posse": with_posse,
+    "posse-crd": with_custom_groups,
     "kube-scheduler": with_kube_scheduler,
 }
 

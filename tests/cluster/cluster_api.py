@@ -18,12 +18,18 @@ VERSIONS = {
 
 class ClusterApi:
     def __init__(self, kubeconfig: Path, discovered: Path) -> None:
+        self._kubeconfig = kubeconfig
+        self._discovered = discovered
+        self.sign_in()
+
+    def sign_in(self) -> None:
+        """Use what the kubeconfig says now."""
         configuration = client.Configuration()
-        config.load_kube_config(str(kubeconfig), client_configuration=configuration)
+        config.load_kube_config(str(self._kubeconfig), client_configuration=configuration)
         # The machine's proxy has nothing to do with a server on loopback.
         configuration.proxy = None
         self._client = client.ApiClient(configuration)
-        self._dynamic = dynamic.DynamicClient(self._client, cache_file=str(discovered))
+        self._dynamic = dynamic.DynamicClient(self._client, cache_file=str(self._discovered))
 
     def __enter__(self):
         return self

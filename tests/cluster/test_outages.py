@@ -1,14 +1,17 @@
-"""The API server and etcd are killed and come back, the leader is suspended, its credentials change: Posse goes on."""
+"""The control plane is killed, connections are cut, credentials change, the scheduler is suspended: Posse goes on."""
 
 import itertools
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.cluster.cluster_api import wait_until
+from tests.cluster.cutting import cut_every_second
 from tests.cluster.gang_load import SIZE, GangLoad
 from tests.cluster.manifests import gang, node, pod
+from tools.control_plane.posse import POSSE_ACCOUNT, PosseRun, install_posse
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.cluster
 
 BACK_AT_WORK_SECONDS = 10.0
 NUMBERS = itertools.count()
@@ -63,3 +66,32 @@ def test_a_leader_that_was_suspended_goes_on(posse, api, load):
     posse.go_on()
     load.wait_until_complete(60)
     load.check()
+
+
+def test_new_credentials_are_found(plane, api, load):
+    for name in load.names[:5]:
+        load.add(name)
+    plane.replace_tokens()
+    api.sign_in()
+    assert_back_at_work(api, "tokens")
+    for name in load.names[5:]:
+        load.add(name)
+    load.wait_until_complete(60)
+    load.check()
+
+
+def test_connections_that_last_a_second_suffice(plane, posse, api, load, tmp_path):
+    posse.stop()
+    with cut_every_second(urlsplit(plane.server).port) as port:
+        kubeconfig = tmp_path / "cut.kubeconfig"
+        direct = plane.kubeconfig(POSSE_ACCOUNT.name).read_text()
+        kubeconfig.write_text(direct.replace(plane.server, f"https://127.0.0.1:{port}"))
+        cut = PosseRun(plane, install_posse(plane, "native"), "posse-cut", kubeconfig)
+        cut.start()
+        try:
+            load.arriving(pause_seconds=0.1).join()
+            load.wait_until_complete(90)
+            load.check()
+        finally:
+            cut.stop()
+            posse.start()

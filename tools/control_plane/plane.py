@@ -10,6 +10,7 @@ import ssl
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,9 +19,9 @@ import yaml
 from posse.apiserver.http.certificates import Certificates, ensure_certificates
 from tools.control_plane.assets import NATIVE, Release, find_program
 from tools.control_plane.program import Program
-from tools.control_plane.users import User, administrator, write_kubeconfigs, write_tokens
+from tools.control_plane.users import User, administrator, new_token, write_kubeconfigs, write_tokens
 
-_READY_SECONDS = 90.0
+_READY_SECONDS = 180.0
 _POLL_SECONDS = 0.1
 # Both wait for what only a kubelet or a controller does: a token for each pod, a node that is said to be ready.
 _ADMISSION_OFF = "ServiceAccount,TaintNodesByCondition"
@@ -34,13 +35,8 @@ class ControlPlane:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         etcd_port, peer_port, self._port = free_ports(3)
-        self._administrator = administrator()
-        self._users = [self._administrator, *users]
         self._certificates = ensure_certificates(folder / "tls", time.time())
-        write_tokens(folder / "tokens.csv", self._users)
-        self._kubeconfigs = write_kubeconfigs(
-            folder, self._users, self.server, self._certificates.authority_pem
-        )
+        self._admit([administrator(), *users])
         self.etcd = self.program("etcd", _etcd_words(folder / "etcd", etcd_port, peer_port))
         self.apiserver = self.program("kube-apiserver", self._apiserver_words(etcd_port))
         self._running: list[Program] = []
@@ -51,6 +47,19 @@ class ControlPlane:
 
     def kubeconfig(self, user: str = "admin") -> Path:
         return self._kubeconfigs[user]
+
+    def replace_tokens(self) -> None:
+        """Let nobody in with what they have, and write new tokens where they have found the old ones."""
+        self._admit([replace(user, token=new_token()) for user in self._users])
+        self.apiserver.stop()
+        self.apiserver.start()
+        self.wait_until_ready()
+
+    def _admit(self, users: list[User]) -> None:
+        self._users = users
+        write_tokens(self.folder / "tokens.csv", users)
+        authority = self._certificates.authority_pem
+        self._kubeconfigs = write_kubeconfigs(self.folder, users, self.server, authority)
 
     def program(self, name: str, words: Sequence[str]) -> Program:
         return Program(name, [find_program(self.release, name), *words], self.folder / f"{name}.log")
@@ -106,7 +115,7 @@ class ControlPlane:
         context = ssl.create_default_context(cadata=self._certificates.authority_pem.decode())
         connection = http.client.HTTPSConnection(address, timeout=5, context=context)
         try:
-            connection.request("GET", path, headers={"Authorization": f"Bearer {self._administrator.token}"})
+            connection.request("GET", path, headers={"Authorization": f"Bearer {self._users[0].token}"})
             return connection.getresponse().status == http.HTTPStatus.OK
         except OSError:
             return False

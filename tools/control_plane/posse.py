@@ -49,9 +49,15 @@ def _replaced(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 class PosseRun(Program):
     """`posse run` as the service account that was installed, with probes to ask."""
 
-    def __init__(self, plane: ControlPlane, configuration: Path, name: str = "posse") -> None:
+    def __init__(
+        self,
+        plane: ControlPlane,
+        configuration: Path,
+        name: str = "posse",
+        kubeconfig: Path | None = None,
+    ) -> None:
         [self.port] = free_ports(1)
-        access = f"--kubeconfig={plane.kubeconfig(POSSE_ACCOUNT.name)}"
+        access = f"--kubeconfig={kubeconfig or plane.kubeconfig(POSSE_ACCOUNT.name)}"
         words = ["run", f"--config={configuration}", access, f"--port={self.port}"]
         super().__init__(name, [*_POSSE, *words], plane.folder / f"{name}.log")
 

@@ -12,11 +12,15 @@ from pathlib import Path
 from posse.apiserver.http.kubeconfig import Access, write_kubeconfig
 
 
+def new_token() -> str:
+    return secrets.token_hex(16)
+
+
 @dataclass(frozen=True, slots=True)
 class User:
     name: str
     groups: tuple[str, ...] = ()
-    token: str = field(default_factory=lambda: secrets.token_hex(16))
+    token: str = field(default_factory=new_token)
 
 
 def administrator() -> User:
