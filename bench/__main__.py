@@ -5,7 +5,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import completeness, embedded_speed, engine_memory, engine_speed, preemption, topology
+from bench import (
+    completeness,
+    embedded_speed,
+    engine_memory,
+    engine_speed,
+    preemption,
+    preemption_cost,
+    topology,
+)
 from bench.measuring import Figure
 from bench.report import show, write
 
@@ -13,6 +21,7 @@ SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("The engine alone", engine_speed.measure),
     ("Topology, the engine alone", topology.measure),
     ("Preemption, the engine alone", preemption.measure),
+    ("What preemption costs its victims", preemption_cost.measure),
     ("Completeness of the search", completeness.measure),
     ("Memory of the engine", engine_memory.measure),
     ("The embedded cluster, in process", embedded_speed.measure),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from posse.cli.fates import Fates
 from posse.cli.group_words import closed_nodes, headline, pods, with_closures
+from posse.cli.room_words import making_room
 from posse.cli.tables import aligned
 from posse.cli.targets import short_name
 from posse.cli.ways_out import certainty, ways_out
@@ -14,7 +15,6 @@ from posse.engine.reach import OutOfReach
 from posse.engine.situations import Situation
 
 MOST_NODES = 8
-MOST_VICTIMS = 8
 INDENT = "  "
 
 
@@ -31,7 +31,8 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
         where = f", in {explanation.domain}, which comes closest" if explanation.domain else ""
         yield from headed(f"What is in its way{where}", _in_the_way(explanation))
     yield from _holders(explanation.obstacles)
-    yield from _making_room(explanation)
+    if explanation.preemption:
+        yield from headed("Making room", making_room(explanation))
     if lines := list(ways_out(explanation)):
         yield from headed("Each of these would let it start", lines)
 
@@ -54,7 +55,8 @@ def pod_lines(pod: PodExplanation) -> Iterator[str]:
         beyond = [_beyond(pod.out_of_reach)] if pod.out_of_reach is not None else []
         yield from headed("What is in its way", [*_details(pod.obstacle), *beyond])
         yield from _holders([pod.obstacle])
-    yield from _making_room(pod)
+    if pod.preemption:
+        yield from headed("Making room", making_room(pod))
 
 
 def _missed(obstacle: Obstacle, reach: OutOfReach | None) -> str:
@@ -172,14 +174,3 @@ def _name(who: GroupKey | PodRef) -> str:
         return f"pod {who.namespace}/{who.name}"
     kind = "workload" if who.form is Form.WORKLOAD else "podgroup"
     return f"{kind} {who.namespace}/{short_name(who)}"
-
-
-def _making_room(told: Explanation | PodExplanation) -> Iterator[str]:
-    if not told.preemption:
-        return
-    lines = [told.preemption.partition("preemption: ")[2]]
-    if told.victims:
-        names = [f"{one.namespace}/{one.name}" for one in told.victims[:MOST_VICTIMS]]
-        rest = len(told.victims) - MOST_VICTIMS
-        lines.append(f"would be evicted: {', '.join(names)}{f' and {rest} more' if rest > 0 else ''}")
-    yield from headed("Making room", lines)

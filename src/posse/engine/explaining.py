@@ -3,7 +3,7 @@
 The answer is that of an attempt made now, with everything taken back. What was tried before is not remembered here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from posse.engine.admissibility import gates_of
@@ -16,6 +16,8 @@ from posse.engine.group_trial import GroupTrials, RoomSought
 from posse.engine.intake import Intake
 from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
+from posse.engine.preemption.cost import Choice, Cost
+from posse.engine.preemption.units import Unit
 from posse.engine.puzzle import NodeShape, Puzzle
 from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
@@ -42,6 +44,16 @@ class Ahead:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgone:
+    """Victims that would have made the room as well, but were not chosen."""
+
+    victims: tuple[PodRef, ...]
+    cost: Cost
+    node: str = ""
+    """Where, for a single pod."""
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Of a group."""
 
@@ -57,6 +69,10 @@ class Explanation:
     preemption: str = ""
     """What came of the search for victims."""
     victims: tuple[PodRef, ...] = ()
+    cost: Cost | None = None
+    """Of these victims."""
+    forgone: tuple[Forgone, ...] = ()
+    """The next best choices there were."""
     puzzle: Puzzle | None = None
     """What keeps it from starting, for whoever wants to look for a way out."""
     shapes: tuple[NodeShape, ...] = ()
@@ -84,6 +100,10 @@ class PodExplanation:
     preemption: str = ""
     """What came of the search for victims."""
     victims: tuple[PodRef, ...] = ()
+    cost: Cost | None = None
+    """Of these victims."""
+    forgone: tuple[Forgone, ...] = ()
+    """The next best choices there were."""
     ahead: Ahead | None = None
 
 
@@ -108,6 +128,8 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         ahead=_ahead(known, _order_of(group)) if is_tried else None,
         preemption=sought.message,
         victims=tuple(victim.ref for victim in sought.victims),
+        cost=sought.cost,
+        forgone=_forgone(sought.room.others if sought.room is not None else ()),
         puzzle=puzzle,
         shapes=shapes,
         teams=teams_of(group),
@@ -152,7 +174,9 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
         obstacle=in_the_way,
         out_of_reach=beyond,
         preemption=probe.outcome.message if probe.outcome is not None else "",
-        victims=tuple(victim.ref for unit in chosen.victims for victim in unit.records) if chosen else (),
+        victims=_refs(chosen.victims) if chosen is not None else (),
+        cost=chosen.cost() if chosen is not None else None,
+        forgone=_forgone(probe.outcome.others if probe.outcome is not None else ()),
         ahead=_ahead(known, (-record.priority, record.created, record.arrival)),
     )
 
@@ -207,6 +231,14 @@ def _puzzle(known: Intake, group: Root) -> tuple[Puzzle | None, tuple[NodeShape,
     with as_if_its_turn(known, group):
         question = question_of(known.state, group)
         return (question.puzzle, shapes_of(known.state, group)) if question is not None else (None, ())
+
+
+def _forgone(others: Sequence[Choice]) -> tuple[Forgone, ...]:
+    return tuple(Forgone(_refs(other.victims), other.cost, other.node) for other in others)
+
+
+def _refs(units: Sequence[Unit]) -> tuple[PodRef, ...]:
+    return tuple(record.ref for unit in units for record in unit.records)
 
 
 def _not_tried(record: PodRecord) -> str:

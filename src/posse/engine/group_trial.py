@@ -13,6 +13,7 @@ from posse.engine.cycle import Attempt
 from posse.engine.groups import GroupBook
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.domain_search import DomainSearch
 from posse.engine.preemption.group_search import GroupSearch, Places, Room
 from posse.engine.preemption.ledger import Ledger
@@ -44,6 +45,10 @@ class RoomSought:
     message: str = ""
     room: Room | None = None
     sought: bool = False
+
+    @property
+    def cost(self) -> Cost | None:
+        return self.room.cost if self.room is not None else None
 
     @property
     def victims(self) -> tuple[PodRecord, ...]:

@@ -2,16 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
+from operator import itemgetter
 
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
 from posse.engine.groups import GroupBook
 from posse.engine.preemption.amounts import Amounts, Sums, is_short, minus, plus
 from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.cost import Choice, Cost, cost_of
 from posse.engine.preemption.units import LesserUnits, Unit, by_importance, units_below
 from posse.engine.scene import Subject
 from posse.engine.view import REFUSED
 
+MOST_TOLD = 3
+"""Choices that were decided against and are told all the same."""
 _AT_ONCE = 128
 """Nodes whose free room is read in one go; mostly no more are asked for."""
 
@@ -24,15 +29,8 @@ class Candidate:
     violations: int
     """How many of them overdraw a disruption budget."""
 
-    def loss(self) -> tuple[int, int, int, int]:
-        """Compared from left to right; less is better."""
-        if not self.victims:
-            return 0, -(2**31), 0, 0
-        pods = total = 0
-        for unit in self.victims:
-            pods += len(unit.records)
-            total += (unit.priority + 2**31) * len(unit.records)
-        return self.violations, self.victims[0].priority, total, pods
+    def cost(self) -> Cost:
+        return cost_of(self.victims, self.violations)
 
     def earliest_start(self) -> str:
         """Of the most important victims; the later, the less work is lost."""
@@ -138,14 +136,17 @@ class Search:
         return bool(self.state.view(self.preemptor.subject).totals()[row] != REFUSED)
 
 
-def least_lost(candidates: Sequence[Candidate]) -> Candidate:
-    """The first of those that cost least; of equals, where the most important victims started last."""
-    losses = [candidate.loss() for candidate in candidates]
-    least = min(losses)
-    equals = [candidate for candidate, loss in zip(candidates, losses, strict=True) if loss == least]
+def least_lost(candidates: Sequence[Candidate]) -> tuple[Candidate, tuple[Choice, ...]]:
+    """The first of those that cost least, of equals where the most important victims started last; and the next best few."""
+    costs = [candidate.cost() for candidate in candidates]
+    least = min(costs)
+    equals = [candidate for candidate, cost in zip(candidates, costs, strict=True) if cost == least]
     starts = [candidate.earliest_start() for candidate in equals]
     latest = min(dict.fromkeys(starts), key=_latest_first)
-    return equals[starts.index(latest)]
+    chosen = equals[starts.index(latest)]
+    others = [(cost, other) for cost, other in zip(costs, candidates, strict=True) if other is not chosen]
+    next_best = nsmallest(MOST_TOLD, others, key=itemgetter(0))
+    return chosen, tuple(Choice(other.victims, cost, other.node) for cost, other in next_best)
 
 
 def _latest_first(start: str) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from posse.engine.arrays import IntArray
 from posse.engine.groups import GroupRecord
+from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.group_search import GroupSearch, Room
 from posse.engine.preemption.units import priority_of
 from posse.engine.profile import DomainScoring
@@ -27,8 +28,6 @@ _MOST_THOROUGH = 3
 """Domains in which other placements are tried in order to spare more."""
 _IMPOSSIBLE = np.iinfo(np.int64).max
 _FULL_MARKS = 100
-
-Cost = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,15 @@
 First with everybody gone who matters less. Then those that budgets protect are put back where the group's placement lets
 them; the lowest priority is sought up to which evicting suffices; and with only those gone, everybody who need not go stays,
 the most important first. That places the group where it likes best and spares whom that leaves room for. Then the other way
-round: whoever can be spared by placing the group differently is; the cheaper of the two answers counts. Pods that are ending
-anyway count as gone and cost nothing.
+round: whoever can be spared by placing the group differently is. Last, if few units may go, choices of one to five of them
+that cost less than the best answer so far are tried, the cheapest first. Pods that are ending anyway count as gone and cost
+nothing.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -18,15 +21,20 @@ from posse.engine.draft import Draft
 from posse.engine.groups import GroupBook
 from posse.engine.preemption.amounts import Amounts, Sums, is_short, minus, plus
 from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.cost import Choice, Cost, cost_of
 from posse.engine.preemption.units import Unit, by_importance, unit_of, units_below
 from posse.engine.view import REFUSED
 
-_MOST_TRIALS = 64
+_MOST_TRIALS = 128
 _MOST_CHECKS = 2_000
 """Of who may stay where a group goes; who is not looked at by then goes."""
 _MOST_EFFORT = 20_000
 _EFFORT_OF_A_MEMBER = 20
 """Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out and to place."""
+
+_LARGEST_CHOICE = 5
+_MOST_CHOICES = 1_000
+"""Small choices of victims that are priced, and tried from the cheapest on."""
 
 Places = tuple[tuple[PodRecord, str], ...]
 """Where the members of a group would go."""
@@ -42,6 +50,10 @@ class Room:
     victims: tuple[Unit, ...]
     """Most important first."""
     places: Places
+    cost: Cost | None = None
+    """Of the victims, where it was weighed against others."""
+    others: tuple[Choice, ...] = ()
+    """Victims that would have done as well, but cost more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +92,37 @@ class GroupSearch:
             return None
         as_it_likes = self._where_it_likes(units, places, ending)
         if not thorough:
-            return as_it_likes
+            return replace(as_it_likes, cost=self.cost(as_it_likes))
         pruned = self._sparing_more(as_it_likes.victims, ending, len(places))
         moved = self._sparing_more(units, ending, len(places))
-        answers = [answer for answer in (pruned or as_it_likes, moved) if answer is not None]
-        return min(answers, key=self.cost)
+        answers = [answer for answer in (as_it_likes, pruned, moved) if answer is not None]
+        best = min(answers, key=self.cost)
+        chosen = self._cheaper(best, units, ending, len(places)) or best
+        return replace(chosen, cost=self.cost(chosen), others=self._others(chosen, answers))
 
-    def cost(self, room: Room) -> tuple[int, int, int, int]:
-        """Budgets overdrawn, highest priority, sum of priorities, pods; less is better."""
+    def _others(self, chosen: Room, answers: Sequence[Room]) -> tuple[Choice, ...]:
+        different = {tuple(map(id, room.victims)): room for room in reversed(answers)}
+        different.pop(tuple(map(id, chosen.victims)), None)
+        ranked = sorted(different.values(), key=self.cost)
+        return tuple(Choice(room.victims, self.cost(room)) for room in ranked)
+
+    def cost(self, room: Room) -> Cost:
         violating, _ = self.budgets.split(room.victims)
-        highest = max((unit.priority for unit in room.victims), default=-(2**31))
-        pods = sum(len(unit.records) for unit in room.victims)
-        total = sum((unit.priority + 2**31) * len(unit.records) for unit in room.victims)
-        return len(violating), highest, total, pods
+        return cost_of(room.victims, len(violating))
+
+    def _cheaper(
+        self, best: Room, units: Sequence[Unit], ending: Sequence[PodRecord], members: int
+    ) -> Room | None:
+        """The cheapest of small choices of victims that cost less and suffice; None if none was found in time."""
+        trials = _trials(best.victims, members)
+        bar = self.cost(best)
+        small = _small_choices([unit for unit in units if unit.priority <= bar.highest]) if trials else ()
+        priced = [(self.cost(Room(choice, ())), choice) for choice in small]
+        cheaper = sorted((one for one in priced if one[0] < bar), key=lambda one: one[0])
+        for _, choice in cheaper[:trials]:
+            if places := self._placed_without(choice, ending):
+                return Room(choice, places)
+        return None
 
     def _sparing_more(self, pool: Sequence[Unit], ending: Sequence[PodRecord], members: int) -> Room | None:
         """Spare whom the group can go without, wherever it then goes: protected first, then by importance.
@@ -103,8 +133,7 @@ class GroupSearch:
         violating, harmless = self.budgets.split(pool)
         evicted = {id(unit): unit for unit in (*violating, *harmless)}
         blocks = [list(evicted.values())]
-        effort = sum(len(unit.records) for unit in pool) + _EFFORT_OF_A_MEMBER * members
-        for _ in range(min(_MOST_TRIALS, _MOST_EFFORT // effort)):
+        for _ in range(_trials(pool, members)):
             if not blocks:
                 break
             block = blocks.pop(0)
@@ -245,6 +274,21 @@ class GroupSearch:
             return False
         draft.place([record], np.array([row]))
         return True
+
+
+def _trials(pool: Sequence[Unit], members: int) -> int:
+    effort = sum(len(unit.records) for unit in pool) + _EFFORT_OF_A_MEMBER * members
+    return min(_MOST_TRIALS, _MOST_EFFORT // effort)
+
+
+def _small_choices(units: Sequence[Unit]) -> list[tuple[Unit, ...]]:
+    """All of one unit, of two, of three and so on, as long as they are not too many; the most important first in each."""
+    choices: list[tuple[Unit, ...]] = []
+    for size in range(1, _LARGEST_CHOICE + 1):
+        if len(choices) + comb(len(units), size) > _MOST_CHOICES:
+            break
+        choices += combinations(units, size)
+    return choices
 
 
 def _without_ending(unit: Unit) -> Unit:

@@ -10,6 +10,7 @@ import numpy as np
 
 from posse.engine.arrays import BoolArray, IntArray
 from posse.engine.preemption.candidates import Candidate, Search, least_lost
+from posse.engine.preemption.cost import Choice
 
 LEAST_CANDIDATES = 100
 CANDIDATE_SHARE = 10
@@ -22,6 +23,8 @@ _IMPOSSIBLE = np.iinfo(np.int64).max
 class Outcome:
     message: str
     chosen: Candidate | None = None
+    others: tuple[Choice, ...] = ()
+    """The next best."""
 
 
 def preempt(search: Search) -> Outcome:
@@ -34,12 +37,12 @@ def preempt(search: Search) -> Outcome:
             break
     if not candidates:
         return Outcome(_fruitless(search))
-    chosen = least_lost(candidates)
+    chosen, others = least_lost(candidates)
     count = sum(len(unit.records) for unit in chosen.victims)
     message = (
         f"preemption: found a potential placement for pod on node {chosen.node}, preempting {count} victims"
     )
-    return Outcome(message, chosen)
+    return Outcome(message, chosen, others)
 
 
 def _promising_rows(search: Search) -> IntArray:

@@ -1,0 +1,40 @@
+"""What a choice of victims costs, and what was chosen against."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from posse.engine.preemption.units import Unit
+
+
+class Cost(NamedTuple):
+    """Compared from left to right; less is better."""
+
+    budgets: int
+    """How many units overdraw a disruption budget."""
+    highest: int
+    """The priority of the most important victim."""
+    total: int
+    """The sum of all priorities, counted from the lowest there is: so the number of pods weighs most."""
+    pods: int
+
+
+def cost_of(victims: Sequence[Unit], budgets: int) -> Cost:
+    if not victims:
+        return Cost(0, -(2**31), 0, 0)
+    pods = total = 0
+    for unit in victims:
+        pods += len(unit.records)
+        total += (unit.priority + 2**31) * len(unit.records)
+    return Cost(budgets, max([unit.priority for unit in victims]), total, pods)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Victims that would have done."""
+
+    victims: tuple[Unit, ...]
+    """Most important first."""
+    cost: Cost
+    node: str = ""
+    """Where, for a single pod."""
