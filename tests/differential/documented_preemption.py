@@ -19,13 +19,7 @@ class Documented(GroupSearch):
     """Place the group with everybody gone who matters less, then let stay whom that placement leaves room for."""
 
     def find(self) -> Room | None:
-        attached = self.state.attached_records()
-        ending = [record for record in attached if record.is_ending]
-        if ending and (places := self._placed_without([], ending)):
-            return Room((), places)
-        units = self._units(attached)
-        places = self._placed_without(units, ending) if units else ()
-        return self._where_it_likes(units, places, ending) if places else None
+        return self.find_quickly()
 
 
 @contextmanager
@@ -41,9 +35,9 @@ class Compared(GroupSearch):
     """Posse's, and the documents'."""
 
     def find(self) -> Room | None:
-        ours, documented = GroupSearch.find(self), Documented.find(self)
+        ours, documented = GroupSearch.find(self), self.find_quickly()
         if ours is not None and documented is not None:
-            self.costs.append((self._cost(ours), self._cost(documented)))
+            self.costs.append((self.cost(ours), self.cost(documented)))
         return ours
 
 

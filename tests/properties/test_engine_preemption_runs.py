@@ -1,4 +1,4 @@
-"""Runs in which whoever is evicted comes back: they end, nobody is evicted in turn by whom it evicted, and all claims with them."""
+"""Runs in which whoever is evicted comes back: they end, nobody is evicted in turn by whom it evicted, and all preemptions with them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,4 +96,4 @@ def test_evictions_come_to_an_end_and_are_never_returned(capacities, arriving):
     pairs = {(preemptor[0], victim[0]) for preemptor, victim in world.evictions}
     assert all(preemptor[1] > victim[1] for preemptor, victim in world.evictions)
     assert not any((victim, preemptor) in pairs for preemptor, victim in pairs)
-    assert all(not claim.left for claim in world.driver.engine._known.ledger._claims.values())
+    assert all(not preemption.left for preemption in world.driver.engine._known.ledger._under_way.values())

@@ -163,6 +163,21 @@ def test_every_form_of_membership_goes_as_its_guide_says(cluster):
         wait_until(lambda p=prefix, c=count: running(cluster, p) == c, f"the pods of {prefix}")
 
 
+def test_preemption_goes_as_its_guide_says(cluster):
+    page = ROOT / "docs" / "guides" / "preemption.md"
+    for line in commands_of(page):
+        answer = posse(line, cluster)
+        if line == "posse apply -f examples/preemption/trainings.yaml":
+            wait_until(lambda: running(cluster, "night") + running(cluster, "day") == 8, "the trainings")
+        elif line == "posse explain podgroup/patient":
+            assert "not eligible due to preemptionPolicy=Never" in answer
+        elif line == "posse apply -f examples/preemption/urgent.yaml":
+            wait_until(lambda: running(cluster, "urgent") == 3, "the urgent gang")
+        elif line == "posse explain podgroup/night":
+            assert told(page)[-1] in answer
+    assert [running(cluster, name) for name in ("night", "day", "patient")] == [0, 4, 0]
+
+
 GATES_PAGE = ROOT / "docs" / "guides" / "feature-gates.md"
 GATES = re.findall(r"^    posse up (--feature-gates=.*)$", GATES_PAGE.read_text(), re.MULTILINE)
 

@@ -123,7 +123,8 @@ def _events(
     client: ApiClient, namespace: str, members: Collection[Pod], group_uid: str, now: float
 ) -> Iterator[str]:
     events = list(listed(client, EVENT, namespace, lambda _: None))
-    if causes := preemptors(events, {pod.metadata.uid for pod in members if was_preempted(pod)}):
+    victims = {pod.metadata.uid for pod in members if was_preempted(pod)}
+    if causes := preemptors(events, {group_uid, *victims} - {""}):
         yield from headed("Preempted for", causes)
     found = happenings(events, {group_uid, *(pod.metadata.uid for pod in members)})
     if found:

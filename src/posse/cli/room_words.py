@@ -13,9 +13,10 @@ _MOST_FORGONE = 3
 
 def making_room(told: Explanation | PodExplanation) -> Iterator[str]:
     yield told.preemption.partition("preemption: ")[2]
+    if told.victims:
+        yield f"would be evicted: {_names(told.victims, _MOST_VICTIMS)}"
     if told.cost is None or not told.victims:
         return
-    yield f"would be evicted: {_names(told.victims, _MOST_VICTIMS)}"
     yield f"at a cost of {_price(told.cost)}"
     for forgone in told.forgone:
         where = f" on {forgone.node}" if forgone.node else ""

@@ -183,6 +183,8 @@ class MarkDisrupted:
     uid: str
     message: str = ""
     """Why it is evicted; empty if that is over."""
+    preemptor: PodRef | GroupRef | None = None
+    """For whom; None if that is over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,7 +299,7 @@ class Engine:
         self._known.ledger.started(attempt.placed)
         if attempt.placed:
             self._known.ledger.release(key)
-        cascades = bool(trial.victims) and self._known.ledger.claim(key, trial.victims)
+        cascades = bool(trial.victims) and self._known.ledger.begin(key, trial.victims)
         self._tried += tried_group(group, trial, is_cascade=cascades)
         decisions.extend(tell_tried(group, trial, room.remark(group.priority, key)))
         room.tried(key, now, started=attempt.verdict.succeeded)
@@ -333,7 +333,7 @@ class Engine:
         count(trial.attempt)
         seeks_victims = self._known.state.profile(subject.pod_class).preempts
         self._known.ledger.started(trial.attempt.placed)
-        self._tried += tried_pods(trial, self._claim(trial), sought_victims=seeks_victims)
+        self._tried += tried_pods(trial, self._begin_preemptions(trial), sought_victims=seeks_victims)
         decisions.extend(tell_pods(trial, room.remark(head.priority)))
         placed = len(trial.attempt.placed)
         if placed:
@@ -347,13 +347,13 @@ class Engine:
             self._backlog.wake(self._known.entry_of(group) if group is not None else record.ref.uid)
         return len(run)
 
-    def _claim(self, trial: Trial) -> list[str]:
+    def _begin_preemptions(self, trial: Trial) -> list[str]:
         """Uids of the pods that were evicted themselves, and now have others evicted."""
         victims: dict[str, list[PodRecord]] = {}
         for eviction in trial.evictions:
             victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim)
         pods, ledger = self._known.pods, self._known.ledger
-        return [uid for uid, evicted in victims.items() if ledger.claim(pods[uid], evicted)]
+        return [uid for uid, evicted in victims.items() if ledger.begin(pods[uid], evicted)]
 
     def _take_run(self, head: Waiting, most: int) -> tuple[Subject, list[Waiting]]:
         subject = self._subject(head)

@@ -135,11 +135,11 @@ class GroupTrials:
         return f"pod group preemption: {_evicting(room) if room.victims else self._waiting(group, room)}."
 
     def _waiting(self, group: Root, room: Room) -> str:
-        claim = self.ledger.get(group.key)
-        if claim is not None and claim.left:
-            groups = f"{_counted(len(claim.groups), 'group')}, " if claim.groups else ""
-            pods = _counted(len(claim.victims), "pod")
-            return f"preempting {groups}{pods}; waiting for {len(claim.left)} to terminate"
+        preemption = self.ledger.get(group.key)
+        if preemption is not None and preemption.left:
+            groups = f"{_counted(len(preemption.groups), 'group')}, " if preemption.groups else ""
+            pods = _counted(len(preemption.victims), "pod")
+            return f"preempting {groups}{pods}; waiting for {len(preemption.left)} to terminate"
         nodes = dict.fromkeys(node for _, node in room.places)
         ending = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
         return f"waiting for {_counted(ending, 'pod')} on its nodes to terminate"

@@ -93,7 +93,7 @@ def tell_disrupted(
             group = groups.links.composite(one) if one.is_composite else groups.get(one)
             if group is not None and group.uid and not group.is_disrupted:
                 group.is_disrupted = True
-                yield MarkDisrupted(one, group.uid, why_evicted(eviction.preemptor))
+                yield MarkDisrupted(one, group.uid, why_evicted(eviction.preemptor), eviction.preemptor)
 
 
 def why_evicted(preemptor: PodRef | GroupRef) -> str:

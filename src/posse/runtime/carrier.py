@@ -15,6 +15,7 @@ from posse.engine.decisions import (
     BindVolumes,
     Evict,
     GroupKey,
+    GroupRef,
     MarkDisrupted,
     ReportGroup,
     ReportPod,
@@ -34,7 +35,14 @@ from posse.runtime.group_reports import (
     object_kind,
     warning_note,
 )
-from posse.runtime.scheduling_events import not_bound, not_scheduled, preempted, preempting, scheduled
+from posse.runtime.scheduling_events import (
+    not_bound,
+    not_scheduled,
+    preempted,
+    preempted_as_a_whole,
+    preempting,
+    scheduled,
+)
 from posse.runtime.skipping import skipping
 from posse.runtime.volume_carrier import bind_volumes
 from posse.runtime.witness import Round, Witness
@@ -183,6 +191,9 @@ class Carrier:
         if status is not None:
             kind, group = object_kind(mark.group), mark.group
             await self._set_status(kind, group.namespace, group.name, status, uid=mark.uid)
+        if mark.preemptor is not None:
+            victim = GroupRef(mark.group, mark.uid)
+            self._recorder.record(preempted_as_a_whole(victim, mark.preemptor))
 
     async def _report_group(self, report: ReportGroup) -> None:
         group = report.group

@@ -35,6 +35,20 @@ def preempted(eviction: Evict) -> Note:
     return Note(preemptor.scheduler_name, subject, "Preempted", text, "Preempting", related=related)
 
 
+def preempted_as_a_whole(victim: GroupRef, preemptor: PodRef | GroupRef) -> Note:
+    """In our own words: kube-scheduler tells the pods alone."""
+    related = _group_subject(preemptor) if isinstance(preemptor, GroupRef) else _subject(preemptor)
+    who = f"{related.kind.lower()} {related.namespace}/{related.name}"
+    return Note(
+        preemptor.scheduler_name,
+        _group_subject(victim),
+        "Preempted",
+        f"Preempted as a whole by {who}",
+        "Preempting",
+        related=related,
+    )
+
+
 def preempting(evictions: Sequence[Evict]) -> Note:
     """Told to the one for whom all of these are evicted."""
     preemptor, count = evictions[0].preemptor, len(evictions)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from posse.engine.decisions import Bind, Evict, Placement, PodRef, ReportPod
+from posse.engine.decisions import Bind, Evict, Form, GroupKey, MarkDisrupted, Placement, PodRef, ReportPod
 from posse.kinds.registry import EVENT, POD
 from posse.runtime.carrier import Carrier
 from posse.runtime.event_recorder import EventRecorder
@@ -100,6 +100,17 @@ def test_who_needs_the_room_is_told_who_leaves(in_lab):
     text = "Preempting 5 pods of lower priority: default/p1, default/p2, default/p3 and 2 more"
     assert told(event) == ("Normal", "Preempting", "Preempting", text, "default-scheduler")
     assert event["involvedObject"]["name"] == "urgent"
+
+
+def test_a_group_that_goes_as_a_whole_is_told_for_whom(in_lab):
+    def mark(urgent):
+        return [
+            MarkDisrupted(GroupKey("default", "low", Form.WORKLOAD, "workers"), "low-uid", "because", urgent)
+        ]
+
+    (event,) = events_after(in_lab, mark, "urgent")
+    assert told(event)[1:4] == ("Preempted", "Preempting", "Preempted as a whole by pod default/urgent")
+    assert (event["involvedObject"]["kind"], event["involvedObject"]["name"]) == ("Workload", "low")
 
 
 def test_a_victim_says_on_whose_behalf_it_has_to_go(in_lab):

@@ -1,6 +1,6 @@
 """Preemptions under way: for whom, who has to leave, and who of them is still there.
 
-A claim lasts until its preemptor has started or is gone; the room itself is held by nominations. The ledger also knows who was
+Each lasts until its preemptor has started or is gone; the room itself is held by nominations. The ledger also knows who was
 evicted and has not started again since, so that one eviction which leads to the next can be told from one that does not.
 """
 
@@ -16,9 +16,9 @@ _MOST_DISPLACED = 10_000
 
 
 @dataclass(slots=True)
-class Claim:
+class Preemption:
     victims: dict[str, None] = field(default_factory=dict)
-    """Uids of all pods that were evicted for it."""
+    """Uids of all pods that were evicted for the preemptor."""
     groups: dict[GroupKey, None] = field(default_factory=dict)
     """Which they belong to, where they do."""
     left: dict[str, None] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Claim:
 
 class Ledger:
     def __init__(self) -> None:
-        self._claims: dict[str | GroupKey, Claim] = {}
+        self._under_way: dict[str | GroupKey, Preemption] = {}
         """By preemptor: the uid of a pod, or a group."""
         self._waiting: dict[str, dict[str | GroupKey, None]] = {}
         """Who waits for a victim to go, by its uid: one may make room for several."""
@@ -35,27 +35,27 @@ class Ledger:
         """Groups, and controllers of pods, of which somebody was evicted and nobody has started since."""
 
     def __len__(self) -> int:
-        return len(self._claims)
+        return len(self._under_way)
 
-    def get(self, preemptor: str | GroupKey) -> Claim | None:
-        return self._claims.get(preemptor)
+    def get(self, preemptor: str | GroupKey) -> Preemption | None:
+        return self._under_way.get(preemptor)
 
     def is_waiting(self, preemptor: str | GroupKey) -> bool:
         """Whether somebody whose room it waits for has not gone yet."""
-        claim = self._claims.get(preemptor)
-        return claim is not None and bool(claim.left)
+        preemption = self._under_way.get(preemptor)
+        return preemption is not None and bool(preemption.left)
 
-    def claim(self, preemptor: PodRecord | GroupKey, victims: Sequence[PodRecord]) -> bool:
+    def begin(self, preemptor: PodRecord | GroupKey, victims: Sequence[PodRecord]) -> bool:
         """Note who is evicted for whom; returns whether the preemptor was itself evicted and has not started since."""
         key = preemptor if isinstance(preemptor, GroupKey) else preemptor.ref.uid
         origin = preemptor if isinstance(preemptor, GroupKey) else origin_of(preemptor)
         is_cascade = origin in self._displaced
-        claim = self._claims.setdefault(key, Claim())
+        preemption = self._under_way.setdefault(key, Preemption())
         for victim in victims:
-            claim.victims[victim.ref.uid] = claim.left[victim.ref.uid] = None
+            preemption.victims[victim.ref.uid] = preemption.left[victim.ref.uid] = None
             self._waiting.setdefault(victim.ref.uid, {})[key] = None
             if victim.group is not None:
-                claim.groups[victim.group] = None
+                preemption.groups[victim.group] = None
             self._displaced[origin_of(victim)] = None
         while len(self._displaced) > _MOST_DISPLACED:
             del self._displaced[next(iter(self._displaced))]
@@ -65,7 +65,7 @@ class Ledger:
         """It has left, or will not leave after all; returns who waited for it."""
         waiting = list(self._waiting.pop(victim.ref.uid, ()))
         for preemptor in waiting:
-            del self._claims[preemptor].left[victim.ref.uid]
+            del self._under_way[preemptor].left[victim.ref.uid]
         return waiting
 
     def started(self, records: Sequence[PodRecord]) -> None:
@@ -75,8 +75,8 @@ class Ledger:
             self._displaced.pop(origin_of(record), None)
 
     def release(self, preemptor: str | GroupKey) -> None:
-        claim = self._claims.pop(preemptor, None)
-        for victim in claim.left if claim is not None else ():
+        preemption = self._under_way.pop(preemptor, None)
+        for victim in preemption.left if preemption is not None else ():
             del self._waiting[victim][preemptor]
 
 

@@ -1,4 +1,4 @@
-"""Preemptions under way: a claim lasts until its preemptor has started or is gone, and cascades are told."""
+"""Preemptions under way: a preemption lasts until its preemptor has started or is gone, and cascades are told."""
 
 from posse.engine.decisions import Evict
 from posse.engine.events import EvictionFailed
@@ -10,10 +10,10 @@ HIGH, MIDDLE = 100, 50
 HERE = {"place": "here"}
 
 
-def claims(driver):
+def under_way(driver):
     return {
-        key: (sorted(claim.victims), sorted(claim.left))
-        for key, claim in driver.engine._known.ledger._claims.items()
+        key: (sorted(preemption.victims), sorted(preemption.left))
+        for key, preemption in driver.engine._known.ledger._under_way.items()
     }
 
 
@@ -34,42 +34,42 @@ def owned(made, controller):
     return changed(made, metadata={"owner_references": (owner,)})
 
 
-def test_a_claim_of_a_pod_ends_when_it_starts():
+def test_a_preemption_of_a_pod_ends_when_it_starts():
     victim = low("a", "n1")
     driver = Driver(node("n1", cpu="1"), victim, pod("urgent", cpu="1", priority=HIGH))
     driver.decide()
-    assert claims(driver) == {"uid-urgent": (["uid-a"], ["uid-a"])}
+    assert under_way(driver) == {"uid-urgent": (["uid-a"], ["uid-a"])}
     assert driver.engine.statistics().preemptions == 1
     driver.lose(victim)
     assert driver.bind() == {"urgent": "n1"}
-    assert claims(driver) == {}
+    assert under_way(driver) == {}
 
 
-def test_a_claim_ends_when_the_preemptor_is_gone_and_others_may_have_the_room():
+def test_a_preemption_ends_when_the_preemptor_is_gone_and_others_may_have_the_room():
     victim, urgent = low("a", "n1"), pod("urgent", cpu="1", priority=HIGH)
     driver = Driver(node("n1", cpu="1"), victim, urgent)
     driver.decide()
     driver.lose(urgent, victim)
     driver.see(low("b", ""))
     assert driver.bind() == {"b": "n1"}
-    assert claims(driver) == {}
+    assert under_way(driver) == {}
 
 
-def test_a_claim_of_a_group_counts_who_is_left_and_ends_when_it_starts():
+def test_a_preemption_of_a_group_counts_who_is_left_and_ends_when_it_starts():
     there = [low("a", "n1"), low("b", "n2")]
     driver = Driver(
         *nodes(2, cpu="1"), *there, gang(priority=HIGH), *pods(2, cpu="1", group="g1", priority=HIGH)
     )
     driver.decide()
     driver.lose(there[0])
-    ((_, (victims, left)),) = claims(driver).items()
+    ((_, (victims, left)),) = under_way(driver).items()
     assert (victims, left) == (["uid-a", "uid-b"], ["uid-b"])
     driver.lose(there[1])
     assert sorted(driver.bind()) == ["p1", "p2"]
-    assert claims(driver) == {}
+    assert under_way(driver) == {}
 
 
-def test_a_group_without_members_or_object_claims_nothing():
+def test_a_group_without_members_or_object_under_way_nothing():
     members = pods(2, cpu="1", group="g1", priority=HIGH)
     there = [low("a", "n1"), low("b", "n2")]
     whole = gang(priority=HIGH)
@@ -79,7 +79,7 @@ def test_a_group_without_members_or_object_claims_nothing():
         driver.lose(*gone, *there)
         driver.see(*pods(2, first=5, cpu="1", priority=0))
         assert sorted(driver.bind()) == ["p5", "p6"]
-        assert claims(driver) == {}
+        assert under_way(driver) == {}
 
 
 def test_a_group_whose_member_is_gated_meanwhile_gives_the_room_back():
@@ -115,7 +115,7 @@ def test_an_eviction_that_failed_is_waited_for_no_more():
     )
     driver.decide()
     driver.engine.absorb(EvictionFailed("uid-a", "refused"))
-    assert [left for _, left in claims(driver).values()] == [[]]
+    assert [left for _, left in under_way(driver).values()] == [[]]
 
 
 def test_who_was_evicted_and_evicts_others_makes_a_cascade():
@@ -152,4 +152,4 @@ def test_groups_that_cascade_are_told_until_they_run_again():
     assert cascades(driver) == [True]
     driver.lose(small)
     assert driver.bind() == {"big-2": "n2"}
-    assert claims(driver) == {}
+    assert under_way(driver) == {}
