@@ -15,7 +15,7 @@ from posse.client.connection import Call, Connection
 from posse.client.credentials import CredentialsError, find_credentials
 from posse.client.served_versions import ServedVersions
 from posse.kinds.discovered import ClusterForm
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import NOT_FOUND, ApiError
 
 Json = dict[str, Any]
 
@@ -63,7 +63,8 @@ async def apply_over(connection: Connection, objects: Iterable[Json], tell: Call
         try:
             await connection.ask(call)
         except ApiError as error:
-            raise Problem(f"{name}: {error}") from error
+            absent = f"the cluster has no {obj['kind']} of {obj['apiVersion']}"
+            raise Problem(f"{name}: {absent if error.code == NOT_FOUND else error}") from error
         tell(f"{name} applied")
 
 

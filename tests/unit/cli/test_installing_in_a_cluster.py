@@ -85,6 +85,14 @@ def test_a_refusal_ends_it_and_says_of_what():
     assert len(told) == 1
 
 
+def test_a_kind_that_the_cluster_lacks_is_named():
+    with pytest.raises(Problem, match=r"the cluster has no ServiceMonitor of monitoring\.coreos"):
+        over(
+            ScriptedServer(status(404, "NotFound", "could not find the requested resource")),
+            lambda connection: apply_over(connection, EVERYTHING[-1:], print),
+        )
+
+
 def test_paths_are_those_of_the_kinds():
     paths = {obj["kind"]: path_of(obj) for obj in EVERYTHING}
     rbac = "/apis/rbac.authorization.k8s.io/v1"
