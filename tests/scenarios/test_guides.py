@@ -250,6 +250,36 @@ def test_why_something_waits_is_told_as_its_guide_says(cluster):
             assert story == readme_story()
 
 
+RACKS = ["--nodes", "12", "--topology", "rack=3"]
+
+
+@pytest.mark.parametrize("words", [RACKS], indirect=True)
+def test_gangs_in_one_rack_go_as_their_guide_says(cluster):
+    page = ROOT / "docs" / "guides" / "topology.md"
+    assert f"    posse up {' '.join(RACKS)}\n" in page.read_text()
+    (story,) = told(page)
+    for line in commands_of(page):
+        if line.startswith("posse get podgroups"):
+            wait_until(lambda: running(cluster, "ring") + running(cluster, "torus") == 7, "both gangs")
+        answer = posse(line, cluster)
+        if line == "posse explain podgroup/mesh":
+            assert without_ages(answer).startswith(without_ages(story))
+    wait_until(lambda: running(cluster, "mesh") == 5, "the gang that waited for a fifth node")
+    racks = {
+        node["metadata"]["name"]: node["metadata"]["labels"]["topology.posse.dev/rack"]
+        for node in listed(cluster, "nodes")
+    }
+    used = {pod["metadata"]["name"]: racks[pod["spec"]["nodeName"]] for pod in listed(cluster, "pods")}
+    assert [len({rack for name, rack in used.items() if name.startswith(gang)}) for gang in GANGS] == [
+        1,
+        1,
+        1,
+    ]
+
+
+GANGS = ("ring", "torus", "mesh")
+
+
 def readme_story():
     (block,) = (block for block in told(ROOT / "README.md") if block.startswith("$ posse explain"))
     return block.partition("\n")[2]

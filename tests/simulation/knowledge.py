@@ -32,6 +32,12 @@ def minimum_of(group):
     return policy.gang.min_count if policy.gang is not None else 1
 
 
+def topology_key(group):
+    """Return the label of which all members must have one value; empty if they may be anywhere."""
+    constraints = group.spec.scheduling_constraints
+    return constraints.topology[0].key if constraints is not None and constraints.topology else ""
+
+
 def accepts(node, pod):
     """Whether the pod may go to the node, room aside."""
     wanted = pod.spec.node_selector.items()
@@ -120,6 +126,14 @@ class Knowledge:
 
     def attached(self, name):
         return [pod for pod in self.members(name) if self.place_of(pod)]
+
+    def domains_of(self, name):
+        """Return the domains in which members of a group are, None for nodes that are in none."""
+        key = topology_key(self.groups[name])
+        there = [
+            self.nodes[place] for place in map(self.place_of, self.attached(name)) if place in self.nodes
+        ]
+        return {node.metadata.labels.get(key) for node in there} if key else set()
 
     def waiting(self):
         """Return the pods that need a node and may have one."""

@@ -6,10 +6,10 @@ A decision is judged by what the process had been told when it made it; nobody c
 from posse.engine.backlog import Place
 from posse.engine.decisions import Bind, Evict, GroupKey, GroupRef, ReportGroup, ReportPod
 from posse.engine.group_forms import INITIALLY_SCHEDULED
-from posse.engine.invariants import ensure, no_gang_below_minimum
+from posse.engine.invariants import ensure, no_gang_across_domains, no_gang_below_minimum
 from posse.model.workload import PodGroup
 from tests.builders import NAMESPACE
-from tests.simulation.knowledge import accepts, cpu_of, group_name, minimum_of, room_of
+from tests.simulation.knowledge import accepts, cpu_of, group_name, minimum_of, room_of, topology_key
 from tests.simulation.world import FINISHED
 
 
@@ -28,6 +28,7 @@ def decisions_are_sound(knowledge, decisions):
         if isinstance(decision, Bind):
             no_node_is_promised_beyond_its_room(knowledge, decision)
             no_gang_starts_below_its_minimum(knowledge, decision)
+            members_start_in_one_domain(knowledge, decision)
         if isinstance(decision, ReportGroup) and decision.scheduled:
             only_what_has_started_is_reported_so(knowledge, decision)
 
@@ -72,6 +73,13 @@ def no_gang_starts_below_its_minimum(knowledge, bind):
         group = knowledge.groups.get(bind.group.name)
         ensure(group is not None, "only groups that exist start", group=bind.group)
         no_gang_below_minimum(bind.group, len(knowledge.attached(bind.group.name)), minimum_of(group))
+
+
+def members_start_in_one_domain(knowledge, bind):
+    if bind.group is not None:
+        domains = knowledge.domains_of(bind.group.name)
+        no_gang_across_domains(bind.group, domains)
+        ensure(None not in domains, "members start where the label is", group=bind.group)
 
 
 def only_what_has_started_is_reported_so(knowledge, report):
@@ -223,14 +231,31 @@ def missing_members(knowledge, name):
 
 
 def slots_for(knowledge, name):
-    """Return how many waiting members find a place whatever order they are placed in.
+    """Return how many waiting members find a place whatever order they are placed in; in the best domain, if it must be one.
 
     Each is counted as if it was as large as the largest and as choosy as all together. Exact where all are alike.
     """
+    return max((slots_on(knowledge, name, nodes) for nodes in choices_of(knowledge, name)), default=0)
+
+
+def choices_of(knowledge, name):
+    """Return the sets of nodes on one of which all members must be."""
+    key = topology_key(knowledge.groups[name])
+    if not key:
+        return [list(knowledge.nodes.values())]
+    there = knowledge.domains_of(name)
+    domains = {}
+    for node in knowledge.nodes.values():
+        if key in node.metadata.labels:
+            domains.setdefault(node.metadata.labels[key], []).append(node)
+    return [nodes for value, nodes in domains.items() if there <= {value}]
+
+
+def slots_on(knowledge, name, nodes):
     waiting = [pod for pod in knowledge.waiting() if group_name(pod) == name]
     largest = max(cpu_of(pod) for pod in waiting)
     slots = 0
-    for node in knowledge.nodes.values():
+    for node in nodes:
         if all(accepts(node, pod) for pod in waiting):
             cpu, count = knowledge.free(node, knowledge.rank(waiting[0]))
             slots += max(0, min(cpu // largest, count))

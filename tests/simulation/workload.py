@@ -4,13 +4,14 @@ All it knows of scheduling is which pods make a likely gang. Numbers are small, 
 """
 
 from posse.model.pod import Pod
-from tests.builders import basic_group, changed, gang, gated, node, pod
-from tests.simulation.knowledge import group_name, minimum_of
+from tests.builders import basic_group, changed, gang, gated, node, one_domain, pod
+from tests.simulation.knowledge import group_name, minimum_of, topology_key
 from tests.simulation.world import FINISHED
 
 MOST_PODS = 25
 MOST_NODES = 8
 ZONES = ("east", "west")
+RACKS = ("r1", "r2", "r3", None)
 
 
 class Workload:
@@ -36,6 +37,7 @@ class Workload:
             self.flap_node: 0.3,
             self.resize_node: 0.5,
             self.cordon: 0.5,
+            self.move_node: 0.3,
             self.bind_elsewhere: 0.4,
         }
 
@@ -97,10 +99,11 @@ class Workload:
         return [self._random.randint(1, 3) for _ in range(count)]
 
     def _group(self, name, size, priority):
+        together = one_domain(self._random.choice(("rack", "zone"))) if self._random.random() < 0.3 else {}
         if self._random.random() < 0.15:
-            return basic_group(name, priority=priority)
+            return basic_group(name, priority=priority, **together)
         minimum = self._random.choice((size, size, max(1, size - self._random.randint(1, 3)), size + 1))
-        return gang(name, minimum, priority=priority)
+        return gang(name, minimum, priority=priority, **together)
 
     def _pod(self, cpu, **spec):
         self._made += 1
@@ -126,7 +129,8 @@ class Workload:
         if group is None or group.spec.scheduling_policy.gang is None:
             return None
         minimum = max(1, minimum_of(group) + self._random.choice((-2, -1, 1)))
-        self._world.put(changed(group, spec=gang("", minimum, priority=group.spec.priority).spec))
+        policy = gang("", minimum).spec.scheduling_policy
+        self._world.put(changed(group, spec={"scheduling_policy": policy}))
         return f"{group.metadata.name} needs {minimum} now"
 
     def delete_group(self):
@@ -169,9 +173,22 @@ class Workload:
 
     def _create_node(self, name):
         cpu, pods = self._random.randint(1, 8), self._random.choice((2, 5, 110))
-        labels = {"zone": self._random.choice(ZONES)}
+        labels = self._labels()
         self._world.create(node(name, cpu=str(cpu), memory=None, pods=str(pods), labels=labels))
         return f"node {name} comes with {cpu} CPUs for {pods} pods"
+
+    def _labels(self):
+        rack = self._random.choice(RACKS)
+        return {"zone": self._random.choice(ZONES)} | ({"rack": rack} if rack is not None else {})
+
+    def move_node(self):
+        """Whatever runs on it is somewhere else all of a sudden."""
+        chosen = self._any(self._world.nodes)
+        if chosen is None:
+            return None
+        labels = self._labels()
+        self._world.put(changed(chosen, metadata={"labels": labels}))
+        return f"node {chosen.metadata.name} is in {labels} now"
 
     def lose_node(self):
         chosen = self._any(self._world.nodes)
@@ -244,4 +261,5 @@ def _described(made):
         member = f", member of {group_name(made)}" if group_name(made) else ""
         size = made.spec.containers[0].resources.requests["cpu"]
         return f": {size} CPUs, priority {made.spec.priority}{member}{gates}"
-    return f": needs {minimum_of(made)}, priority {made.spec.priority}"
+    together = f", in one {topology_key(made)}" if topology_key(made) else ""
+    return f": needs {minimum_of(made)}, priority {made.spec.priority}{together}"

@@ -30,6 +30,8 @@ DEFAULT_PLUGINS = (
 """In the order in which they are asked."""
 
 PREEMPTION = "DefaultPreemption"
+FULLNESS, PODS_COUNT = "NodeResourcesFit", "PodGroupPodsCount"
+"""What gives points to a domain that a group might go to."""
 
 INDISPENSABLE = frozenset(
     {

@@ -18,7 +18,6 @@ _WITHOUT_EFFECT = {
     "bind": "Posse binds pods itself",
     "postBind": "nothing is asked after a binding",
     "placementGenerate": "where groups are tried is fixed",
-    "placementScore": "how placements of groups are compared is fixed",
     "podGroupPostFilter": "only single pods have room made for them",
 }
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from posse.configuration.arguments import ArgumentReader, PluginArguments
-from posse.configuration.catalogue import BUILT_IN, DEFAULT_PLUGINS, PREEMPTION
+from posse.configuration.catalogue import BUILT_IN, DEFAULT_PLUGINS, FULLNESS, PODS_COUNT, PREEMPTION
 from posse.configuration.outside import PluginLoader, PluginUnusable, outside_rules
 from posse.configuration.plugin_checks import set_notices, set_problems
 from posse.configuration.plugin_sets import at_point, merged, weight_of
 from posse.configuration.problems import Problem
-from posse.configuration.rules import limits_of, rules_of, spreading_of
+from posse.configuration.rules import domain_resources_of, limits_of, rules_of, spreading_of
 from posse.configuration.shapes import PluginEntry, Plugins, PluginSet, ProfileShape
 from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_reading import PodPolicy
-from posse.engine.profile import Profile
+from posse.engine.profile import DomainScoring, Profile
 from posse.engine.resource_limits import NOTHING_LIMITED
 
 _NO_RULES = Profile()
@@ -104,9 +104,19 @@ def _assembled(choice: _Choice, plugins: Plugins, arguments: PluginArguments) ->
         group_rules=tuple(
             r for _, rules in choice.at(plugins.permit, _group_rules) for r in rules.group_rules
         ),
+        domain_scoring=_domain_scoring(choice.everywhere, plugins.placement_score, arguments),
         policy=PodPolicy(limits_of(arguments) if fits else NOTHING_LIMITED, spreading_of(arguments)),
         preempts=_preempts(choice.everywhere, plugins.post_filter),
     )
+
+
+def _domain_scoring(
+    everywhere: Sequence[PluginEntry], point: PluginSet, arguments: PluginArguments
+) -> DomainScoring:
+    entries = at_point(everywhere, point, {FULLNESS, PODS_COUNT}.__contains__)
+    weights = {entry.name: weight_of(entry) for entry in entries}
+    # The number of pods always counts; it is part of what a group's placement is.
+    return DomainScoring(domain_resources_of(arguments), weights.get(FULLNESS, 0), weights.get(PODS_COUNT, 1))
 
 
 def _preempts(everywhere: Sequence[PluginEntry], point: PluginSet) -> bool:

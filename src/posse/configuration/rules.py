@@ -61,6 +61,12 @@ def rules_of(name: str, arguments: PluginArguments) -> Profile:
     return _default_rules(name)
 
 
+def domain_resources_of(arguments: PluginArguments) -> Sequence[WeightedResource]:
+    """What domains of a topology key are compared by: the resources by which nodes are."""
+    args = arguments.of("NodeResourcesFit", NodeResourcesFitArgs)
+    return _weighted(args.scoring_strategy.resources if args.scoring_strategy is not None else ())
+
+
 def limits_of(arguments: PluginArguments) -> ResourceLimits:
     args = arguments.of("NodeResourcesFit", NodeResourcesFitArgs)
     return ResourceLimits(args.ignored_resources, args.ignored_resource_groups)

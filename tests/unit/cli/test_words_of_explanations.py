@@ -15,6 +15,7 @@ from tests.builders import (
     changed,
     gang,
     gated,
+    in_rack,
     initially_scheduled,
     node,
     nodes,
@@ -390,3 +391,13 @@ def test_only_the_latest_events_are_told_whichever_way_they_give_their_time():
     assert [one.message for one in found] == [*(f"message {i}" for i in range(4, 9)), "x"]
     assert found[-1].count == 7
     assert happenings([event(1, "a", lastTimestamp=None, eventTime=None)], {"a"})[0].last_seen == ""
+
+
+def test_what_no_rack_can_hold_is_told_of_the_rack_that_comes_closest():
+    racks = [*in_rack("r1", "a", "b", cpu="1"), *in_rack("r2", "c", "d", "e", cpu="1")]
+    told = lines(*racks, gang(minimum=4, **one_domain()), *pods(4, cpu="1", group="g1"))
+    assert any(
+        line.endswith("Gang, at least 4 together, all in one rack, priority 0, made 5m ago") for line in told
+    )
+    assert "What is in its way, in rack r2, which comes closest" in told
+    assert "  It is bigger than any rack: too few would fit even if nothing else were there." in told

@@ -16,9 +16,11 @@ from tests.builders import (
     changed,
     container,
     gang,
+    in_rack,
     interleaved,
     node,
     nodes,
+    one_domain,
     pod,
     pods,
     required_affinity,
@@ -250,3 +252,26 @@ def test_ports_still_clash_in_a_profile_of_ones_own():
     profile = {"plugins": {"multiPoint": disabled("*") | enabled("NodePorts")}}
     driving = driver(node(), *two, profiles=[profile])
     assert driving.bind() == {"p0": "n1"}
+
+
+def racks_of(plugins, *resources):
+    """Return where a gang of two to three goes: to the rack that is full of CPU, of GPUs, or has room for all three."""
+    full = in_rack("cpu", "a", cpu="4", **{GPU: "9"})
+    crowded = in_rack("gpu", "b", cpu="9", **{GPU: "4"})
+    empty = in_rack("room", "c", cpu="9", **{GPU: "9"})
+    there = [pod("x", "2", on="a"), pod("y", "1", requests={GPU: "2"}, on="b")]
+    scoring = {"scoringStrategy": {"type": "LeastAllocated", "resources": list(resources)}}
+    arguments = configured("NodeResourcesFit", **scoring) if resources else {}
+    group = gang(minimum=2, **one_domain())
+    members = pods(3, cpu="1", group="g1", requests={GPU: "1"})
+    profiles = [named("default-scheduler", plugins=plugins, **arguments)]
+    placed = driver(*full, *crowded, *empty, *there, group, *members, profiles=profiles).bind()
+    return set(placed.values())
+
+
+def test_the_domain_of_a_group_is_chosen_by_the_weights_of_the_file():
+    by_count = {"placementScore": enabled(PodGroupPodsCount=9)}
+    by_fullness = {"placementScore": enabled(NodeResourcesFit=9)}
+    assert racks_of(by_count, {"name": "cpu"}) == {"c"}
+    assert racks_of(by_fullness, {"name": "cpu"}) == {"a"}
+    assert racks_of(by_fullness, {"name": GPU}) == {"b"}
