@@ -89,6 +89,10 @@ def is_complete(job):
     return any(item["type"] == "Complete" and item["status"] == "True" for item in conditions)
 
 
+def shards(kubeconfig):
+    return [pod for pod in listed(kubeconfig, "pods") if pod["metadata"]["name"].startswith("shards")]
+
+
 def test_jobs_go_as_their_guide_says(cluster):
     for line in commands_of(ROOT / "docs" / "guides" / "jobs.md"):
         posse(line, cluster)
@@ -97,7 +101,9 @@ def test_jobs_go_as_their_guide_says(cluster):
             assert [job["status"]["completedIndexes"] for job in listed(cluster, "jobs")] == ["0-11"]
             names = [pod["metadata"]["name"].split("-")[:2] for pod in listed(cluster, "pods")]
             assert sorted(names) == sorted(["shards", str(index)] for index in range(12))
-    wait_until(lambda: not listed(cluster, "pods"), "the end of the pods")
+        elif line == "posse apply -f examples/job-gang.yaml":
+            wait_until(lambda: all(map(is_complete, listed(cluster, "jobs"))), "the completion of the gang")
+    wait_until(lambda: not shards(cluster), "the end of the pods")
 
 
 def has_completed(kubeconfig, name):

@@ -1,4 +1,4 @@
-"""Short names for contents: a 32-bit FNV-1 hash, spelled without vowels and look-alikes."""
+"""Short names for contents and names: 32-bit FNV hashes, spelled without vowels and look-alikes."""
 
 import json
 from typing import Any
@@ -12,6 +12,14 @@ def content_hash(content: Any, collisions: int = 0) -> str:
     """Return at most ten characters; equal contents give equal texts, whatever the order of their members."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     digest = fnv1(text.encode() + (str(collisions).encode() if collisions else b""))
+    return str(digest).translate(_SAFE)
+
+
+def name_hash(text: str) -> str:
+    """Return at most ten characters, as Kubernetes appends them to the names of what a Job makes (FNV-1a)."""
+    digest = _OFFSET
+    for byte in text.encode():
+        digest = (digest ^ byte) * _PRIME & 0xFFFFFFFF
     return str(digest).translate(_SAFE)
 
 

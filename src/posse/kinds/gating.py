@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from posse.kinds.filling import entries
 from posse.kinds.kind import Json, Kind
-from posse.kinds.registry import COMPOSITE_POD_GROUP, KINDS, POD, POD_GROUP, WORKLOAD
+from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, KINDS, POD, POD_GROUP, WORKLOAD
 from posse.model.feature_gates import Gate, Gates
 
 GATED_KINDS: Mapping[Kind, Gate] = {
@@ -30,6 +30,7 @@ _OF_GROUPS: Mapping[str, Gate] = {
 }
 GATED_FIELDS: Mapping[Kind, Mapping[str, Gate]] = {
     POD: _OF_PODS,
+    JOB: {"scheduling": Gate.WORKLOAD_WITH_JOB},
     WORKLOAD: _OF_GROUPS,
     POD_GROUP: _OF_GROUPS,
     COMPOSITE_POD_GROUP: _OF_GROUPS,

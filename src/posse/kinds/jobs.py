@@ -8,6 +8,7 @@ from posse.kinds.errors import FieldError
 from posse.kinds.filling import entries, fill, fill_text, section
 from posse.kinds.formats import dns_label, dns_subdomain
 from posse.kinds.job_policies import failure_policy_errors, success_policy_errors
+from posse.kinds.job_scheduling import scheduling_errors, scheduling_update_errors
 from posse.kinds.kind import Json, Rules, keep_spec
 from posse.kinds.label_selectors import label_selector_errors
 from posse.kinds.metadata import metadata_errors, metadata_update_errors
@@ -155,6 +156,7 @@ def spec_errors_without_selector(spec: JobSpec) -> list[FieldError]:
         *failure_policy_errors("spec.podFailurePolicy", spec),
         *success_policy_errors("spec.successPolicy", spec),
         *_replacement_errors(spec),
+        *scheduling_errors("spec.scheduling", spec),
         *template_errors("spec.template", spec.template),
         *_restart_errors("spec.template.spec.restartPolicy", spec),
     ]
@@ -244,6 +246,7 @@ def _spec_update_errors(new: JobSpec, old: Job) -> list[FieldError]:
         template = with_scheduling_of(template, new.template)
     if new.template != template:
         errors.append(FieldError.invalid("spec.template", new.template, "field is immutable"))
+    errors += scheduling_update_errors("spec.scheduling", new.scheduling, old.spec.scheduling)
     return errors + _completions_update_errors(new, old.spec)
 
 

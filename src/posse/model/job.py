@@ -6,6 +6,12 @@ from msgspec import Meta
 
 from posse.model.meta import ApiObject, Int32, Int64, LabelSelector, Shape, Timestamp, merge_list
 from posse.model.pod import PodTemplateSpec
+from posse.model.workload import (
+    DisruptionMode,
+    PodGroupResourceClaim,
+    PodGroupSchedulingPolicy,
+    SchedulingConstraints,
+)
 
 INDEXED = "Indexed"
 NON_INDEXED = "NonIndexed"
@@ -49,6 +55,15 @@ class SuccessPolicy(Shape):
     rules: tuple[SuccessPolicyRule, ...] = ()
 
 
+class JobSchedulingSpec(Shape):
+    """How the pods are scheduled as a group. All but gang.minCount is fixed at creation; without a policy it is basic."""
+
+    scheduling_policy: PodGroupSchedulingPolicy | None = None
+    scheduling_constraints: SchedulingConstraints | None = None
+    disruption_mode: DisruptionMode | None = None
+    resource_claims: tuple[PodGroupResourceClaim, ...] = ()
+
+
 class JobSpec(Shape):
     parallelism: Annotated[Int32 | None, Meta(description="How many pods run at once, at most.")] = None
     completions: Annotated[Int32 | None, Meta(description="How many pods must succeed.")] = None
@@ -66,6 +81,9 @@ class JobSpec(Shape):
     suspend: Annotated[bool | None, Meta(description="Whether the Job is to have no pods for now.")] = None
     pod_replacement_policy: str | None = None
     managed_by: str | None = None
+    scheduling: Annotated[
+        JobSchedulingSpec | None, Meta(description="How the pods are scheduled as a group.")
+    ] = None
 
     @property
     def is_indexed(self) -> bool:

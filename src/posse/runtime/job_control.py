@@ -10,11 +10,15 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from posse.controllers.jobs.controller import JobController, Plan
 from posse.controllers.jobs.pods import TRACKING_FINALIZER, JobPod
+from posse.controllers.steps import Create, Write
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
-from posse.kinds.registry import JOB, POD
+from posse.kinds.kind import Kind
+from posse.kinds.registry import JOB, POD, POD_GROUP, WORKLOAD
 from posse.kubelet.timers import Timers
+from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
 from posse.runtime.following import Follower, Json, attend
+from posse.runtime.furnishing import ALREADY_EXISTS
 from posse.runtime.skipping import skipping
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import Transport
@@ -28,22 +32,36 @@ RETRY_SECONDS = 5.0
 
 
 class JobControl:
-    def __init__(self, transport: Transport, clock: Callable[[], float]) -> None:
+    def __init__(self, transport: Transport, clock: Callable[[], float], gates: Gates = ALL_GATES) -> None:
         self._transport = transport
         self._clock = clock
-        self._controller = JobController()
+        makes_groups = Gate.WORKLOAD_WITH_JOB in gates
+        self._controller = JobController(makes_groups)
         self._changed = asyncio.Event()
         self._timers: Timers[str] = Timers()
         self._recorder = EventRecorder(transport, clock)
         # Jobs first: pods of a Job that nobody knows are let go.
-        self._followers = (
+        self._followers = [
             Follower(transport, JOB, self._see_job, self._lose_job),
             Follower(transport, POD, self._see_pod, self._lose_pod),
-        )
+        ]
+        for kind in (WORKLOAD, POD_GROUP) if makes_groups else ():
+            self._followers.append(self._follower_of_groups(kind))
 
     async def run(self) -> None:
         """Control until cancelled. Nothing is concluded before everything that exists has been seen."""
         await attend(self._followers, self._recorder.run, self._reconcile)
+
+    def _follower_of_groups(self, kind: Kind) -> Follower:
+        def on_seen(obj: Json) -> None:
+            self._controller.see_group(kind, obj)
+            self._changed.set()
+
+        def on_gone(obj: Json) -> None:
+            self._controller.lose_group(obj)
+            self._changed.set()
+
+        return Follower(self._transport, kind, on_seen, on_gone)
 
     def _see_job(self, job: Json) -> None:
         self._controller.see_job(job)
@@ -97,6 +115,8 @@ class JobControl:
 
     async def _carry_out(self, uid: str, plan: Plan) -> None:
         known = self._controller.jobs.get(uid)
+        for step in plan.prepare if known else ():
+            await self._prepare(known.obj if known else {}, step)
         if plan.job is not None:
             place = plan.job["metadata"]["namespace"], plan.job["metadata"]["name"]
             self._see_job(await self._transport.update(JOB, *place, plan.job, subresource="status"))
@@ -111,6 +131,23 @@ class JobControl:
             await self._transport.delete(
                 JOB, metadata["namespace"], metadata["name"], uid=uid, propagation="Foreground"
             )
+
+    async def _prepare(self, job: Json, step: Create | Write) -> None:
+        namespace, name = step.obj["metadata"]["namespace"], step.obj["metadata"]["name"]
+        try:
+            if isinstance(step, Write):
+                done = await self._transport.update(step.kind, namespace, name, step.obj)
+            else:
+                done = await self._transport.create(step.kind, namespace, step.obj)
+                text = f"Created {step.kind.name} {name}"
+                self._tell(job, f"{step.kind.name}Created", text, is_warning=False)
+        except ApiError as error:
+            if isinstance(step, Create):
+                self._tell(job, step.failure, f"Error creating: {error}", is_warning=True)
+            if error.reason == ALREADY_EXISTS:
+                self._timers.set(job["metadata"]["uid"], self._clock() + RETRY_SECONDS)
+            raise
+        self._controller.see_group(step.kind, done)
 
     async def _release(self, pod: JobPod) -> None:
         body = {"metadata": {"uid": pod.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER]}}

@@ -11,6 +11,7 @@ EXAMPLES = [
     "gang",
     "gang-too-big",
     "job",
+    "job-gang",
     "jobset-mpi",
     "jobset-pytorch",
     "jobset-replicated-gangs",

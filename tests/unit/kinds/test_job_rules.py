@@ -266,3 +266,75 @@ def test_columns_tell_how_a_job_stands(conditions, status):
     assert (cells["Status"], cells["Completions"], cells["Duration"]) == (status, "1/4", "65s")
     assert (cells["Containers"], cells["Images"]) == ("main", "app:1")
     assert cells["Selector"] == "batch.kubernetes.io/controller-uid=u"
+
+
+def scheduling(**fields):
+    return {"parallelism": 4, "scheduling": fields}
+
+
+GANG = {"schedulingPolicy": {"gang": {}}}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        scheduling(),
+        scheduling(schedulingPolicy={}),
+        scheduling(**GANG, disruptionMode={"all": {}}),
+        scheduling(schedulingPolicy={"gang": {"minCount": 4}}),
+        scheduling(schedulingPolicy={"basic": {}}, disruptionMode={"single": {}}),
+    ],
+)
+def test_pods_may_be_scheduled_as_a_group(spec):
+    assert refusals(job(**spec)) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "refusal"),
+    [
+        (
+            scheduling(schedulingPolicy={"gang": {"minCount": 5}}),
+            (
+                "spec.scheduling.schedulingPolicy.gang.minCount: Invalid value: 5: must be less than or equal to "
+                "parallelism (4)"
+            ),
+        ),
+        (
+            scheduling(schedulingPolicy={"gang": {"minCount": -1}}),
+            (
+                "spec.scheduling.schedulingPolicy.gang.minCount: Invalid value: -1: must be greater than or equal "
+                "to 1"
+            ),
+        ),
+        (
+            scheduling(schedulingPolicy={"gang": {"minCount": 1}, "basic": {}}),
+            (
+                'spec.scheduling.schedulingPolicy: Invalid value: "{basic, gang}": must specify exactly one of: '
+                "`basic`, `gang`"
+            ),
+        ),
+        (
+            scheduling(disruptionMode={"all": {}}),
+            (
+                "spec.scheduling.disruptionMode.all: Forbidden: may only be set with a gang; pods of the basic "
+                "policy have no need of each other"
+            ),
+        ),
+    ],
+)
+def test_groups_that_make_no_sense_are_refused(spec, refusal):
+    assert refusals(job(**spec)) == [refusal]
+
+
+@pytest.mark.parametrize(
+    ("before", "patch", "is_refused"),
+    [
+        (scheduling(**GANG), {"scheduling": {"schedulingPolicy": {"gang": {"minCount": 2}}}}, False),
+        (scheduling(**GANG), {"scheduling": None}, True),
+        (scheduling(**GANG), {"scheduling": {"disruptionMode": {"all": {}}}}, True),
+        ({"parallelism": 4}, {"scheduling": GANG}, True),
+    ],
+)
+def test_only_the_size_of_a_gang_may_change(before, patch, is_refused):
+    found = update_refusals(job(**before), {"spec": patch})
+    assert [text.partition(":")[0] for text in found] == (["spec.scheduling"] if is_refused else [])

@@ -6,12 +6,15 @@ import time
 import pytest
 
 from posse.engine.engine import Engine, EngineOptions
-from posse.kinds.registry import EVENT, JOB, POD
+from posse.kinds.registry import EVENT, JOB, POD, POD_GROUP, WORKLOAD
+from posse.model.feature_gates import ALL_GATES, Gate
+from posse.runtime.controllers import Controllers
 from posse.runtime.furnishing import ensure_nodes
 from posse.runtime.garbage_control import GarbageControl
 from posse.runtime.job_control import JobControl
 from posse.runtime.scheduler import SchedulerLoop
 from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.transport.patches import MERGE_PATCH, Patch
 
 
 async def run(lab):
@@ -21,6 +24,7 @@ async def run(lab):
         tasks.create_task(SimulatedNodes(lab.transport, time.time).run())
         tasks.create_task(JobControl(lab.transport, time.time).run())
         tasks.create_task(GarbageControl(lab.transport).run())
+        tasks.create_task(Controllers(lab.transport, time.time).run())
 
 
 def job(name="j", run_seconds="0", exit_code="0", **spec):
@@ -131,13 +135,92 @@ def test_a_finished_job_goes_after_its_time_to_live(in_lab):
     in_lab(scenario, run)
 
 
-def test_a_pod_that_cannot_be_made_is_told_and_tried_again(in_lab):
+def warnings(lab):
+    return [event for event in lab.service.list(EVENT, "default").items if event["type"] == "Warning"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [({}, "FailedPodGroupCreate"), ({"schedulingGroup": {"podGroupName": "theirs"}}, "FailedCreate")],
+)
+def test_what_cannot_be_made_is_told_and_tried_again(in_lab, spec, reason):
     async def scenario(lab):
         made = job()
-        made["spec"]["template"]["spec"]["priorityClassName"] = "nowhere"
+        made["spec"]["template"]["spec"] |= {"priorityClassName": "nowhere", **spec}
         await lab.transport.create(JOB, "default", made)
-        events = await lab.until(lambda: lab.service.list(EVENT, "default").items)
-        assert events[0]["reason"] == "FailedCreate"
+        events = await lab.until(lambda: warnings(lab))
+        assert events[0]["reason"] == reason
         assert "no PriorityClass with name nowhere" in events[0]["message"]
+        assert not pods(lab)
 
     in_lab(scenario, run)
+
+
+def only(lab, kind):
+    (obj,) = lab.service.list(kind, "default").items
+    return obj
+
+
+def test_a_job_that_asks_for_a_gang_runs_as_one(in_lab):
+    async def scenario(lab):
+        scheduling = {"schedulingPolicy": {"gang": {}}, "disruptionMode": {"all": {}}}
+        spec = {"completions": 6, "parallelism": 4, "scheduling": scheduling}
+        await lab.transport.create(JOB, "default", job(**spec))
+        await lab.until(lambda: "Complete" in conditions_of(lab))
+        group = only(lab, POD_GROUP)
+        assert {pod["spec"]["schedulingGroup"]["podGroupName"] for pod in pods(lab)} == {
+            group["metadata"]["name"]
+        }
+        assert group["spec"]["disruptionMode"] == {"all": {}}
+        await lab.transport.delete(JOB, "default", "j", propagation="Background")
+        kinds = (JOB, POD, POD_GROUP, WORKLOAD)
+        await lab.until(lambda: not any(lab.service.list(kind, "default").items for kind in kinds))
+
+    in_lab(scenario, run)
+
+
+def test_the_gang_of_a_job_that_does_not_fit_waits_as_a_whole(in_lab):
+    async def scenario(lab):
+        scheduling = {"schedulingPolicy": {"gang": {}}}
+        made = job(completions=3, parallelism=3, scheduling=scheduling)
+        made["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "20"}}
+        await lab.transport.create(JOB, "default", made)
+        await lab.until(lambda: len(pods(lab)) == 3)
+        await lab.until(lambda: only(lab, POD_GROUP).get("status"))
+        assert not any(pod["spec"].get("nodeName") for pod in pods(lab))
+
+    in_lab(scenario, run)
+
+
+def test_a_gang_follows_the_size_of_its_job(in_lab):
+    async def scenario(lab):
+        scheduling = {"schedulingPolicy": {"gang": {}}}
+        spec = {"completions": 2, "parallelism": 2, "completionMode": "Indexed", "scheduling": scheduling}
+        await lab.transport.create(JOB, "default", job(run_seconds="600", **spec))
+        await lab.until(lambda: len(running(lab)) == 2)
+        patch = Patch(MERGE_PATCH, {"spec": {"completions": 4, "parallelism": 4}})
+        await lab.transport.patch(JOB, "default", "j", patch)
+        await lab.until(lambda: len(running(lab)) == 4)
+        wanted = {"gang": {"minCount": 4}}
+        assert only(lab, POD_GROUP)["spec"]["schedulingPolicy"] == wanted
+        assert only(lab, WORKLOAD)["spec"]["podGroupTemplates"][0]["schedulingPolicy"] == wanted
+
+    in_lab(scenario, run)
+
+
+def test_without_the_gate_jobs_have_no_groups(in_lab):
+    async def background(lab):
+        await ensure_nodes(lab.transport, 2, (), time.time())
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(SchedulerLoop(lab.transport, Engine(EngineOptions()), time.time).run())
+            tasks.create_task(SimulatedNodes(lab.transport, time.time).run())
+            gates = ALL_GATES - {Gate.WORKLOAD_WITH_JOB}
+            tasks.create_task(JobControl(lab.transport, time.time, gates).run())
+
+    async def scenario(lab):
+        await lab.transport.create(JOB, "default", job())
+        await lab.until(lambda: "Complete" in conditions_of(lab))
+        assert not lab.service.list(WORKLOAD, "default").items
+        assert all("schedulingGroup" not in pod["spec"] for pod in pods(lab))
+
+    in_lab(scenario, background)

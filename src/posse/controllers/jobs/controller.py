@@ -10,11 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from posse.controllers.jobs.groups import Grouping, SeenGroups, group_job, in_group
 from posse.controllers.jobs.pods import JobPod, read_pod
 from posse.controllers.jobs.staffing import staff
 from posse.controllers.jobs.statuses import News, next_status
 from posse.controllers.jobs.tally import take_tally
 from posse.controllers.jobs.verdicts import deadline_of, new_verdict, standing_verdict
+from posse.controllers.observed import Observed
+from posse.controllers.steps import Create, Write, controller_of, controller_uid
+from posse.kinds.kind import Kind
+from posse.kinds.registry import JOB, POD_GROUP, WORKLOAD
 from posse.model.decoding import decode
 from posse.model.job import COMPLETE, FAILED, Job
 from posse.model.timestamps import TimestampError, parse_timestamp
@@ -28,6 +33,8 @@ MANAGER = "kubernetes.io/job-controller"
 class Plan:
     """What is to be done about a Job, in the order of the fields."""
 
+    # The Workload and the group of its pods; as long as one is refused nothing else is done.
+    prepare: Sequence[Create | Write] = ()
     # The Job with its new status, or None when the status is as it should be.
     job: Json | None = None
     news: tuple[News, ...] = ()
@@ -43,6 +50,15 @@ class Plan:
     wake_at: float | None = None
 
 
+class Served(NamedTuple):
+    """What a Workload says it is for."""
+
+    namespace: str
+    group: str
+    kind: str
+    name: str
+
+
 class KnownJob(NamedTuple):
     version: int
     obj: Json
@@ -51,11 +67,18 @@ class KnownJob(NamedTuple):
 
 @dataclass(slots=True)
 class JobController:
+    """Jobs get Workloads and groups only if it `makes_groups`."""
+
+    makes_groups: bool = False
     jobs: dict[str, KnownJob] = field(default_factory=dict)
     # By the uid of the Job they name; tracked pods that name none are under "".
     _pods: defaultdict[str, dict[str, JobPod]] = field(default_factory=lambda: defaultdict(dict))
     _job_of: dict[str, str] = field(default_factory=dict)
     _touched: dict[str, None] = field(default_factory=dict)
+    # Workloads and groups, and of each Workload (by uid) what it is for.
+    _groups: Observed = field(default_factory=Observed)
+    _served: dict[str, Served] = field(default_factory=dict)
+    _serving: defaultdict[Served, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def see_job(self, obj: Json) -> None:
         uid, version = obj["metadata"]["uid"], int(obj["metadata"]["resourceVersion"])
@@ -90,6 +113,40 @@ class JobController:
                 del self._pods[job_uid]
             self.touch(job_uid)
 
+    def see_group(self, kind: Kind, obj: Json) -> None:
+        """A Workload or a group; those of a Job, or for the owner of a Job, are of interest."""
+        if self._groups.see(kind, obj):
+            if kind is WORKLOAD and (served := _served_by(obj)) is not None:
+                self._served[obj["metadata"]["uid"]] = served
+                self._serving[served][obj["metadata"]["uid"]] = None
+            self._touch_grouped(obj)
+
+    def lose_group(self, obj: Json) -> None:
+        uid = obj["metadata"]["uid"]
+        self._groups.lose(obj)
+        served = self._served.pop(uid, None)
+        if served is not None:
+            del self._serving[served][uid]
+        self._touch_grouped(obj)
+
+    def _touch_grouped(self, obj: Json) -> None:
+        uid = controller_uid(obj, JOB)
+        if uid in self.jobs:
+            self.touch(uid)
+
+    def _seen_groups(self, obj: Json) -> SeenGroups | None:
+        if not self.makes_groups:
+            return None
+        uid, owner = obj["metadata"]["uid"], controller_of(obj)
+        group = owner.get("apiVersion", "").rpartition("/")[0]
+        served = Served(obj["metadata"]["namespace"], group, owner.get("kind", ""), owner.get("name", ""))
+        of_owner = [self._groups.get(item) for item in self._serving.get(served, ())] if owner else []
+        return SeenGroups(
+            workloads=self._groups.owned_by(uid, WORKLOAD),
+            groups=self._groups.owned_by(uid, POD_GROUP),
+            of_owner=[workload for workload in of_owner if workload is not None],
+        )
+
     def touch(self, job_uid: str) -> None:
         self._touched[job_uid] = None
 
@@ -106,11 +163,11 @@ class JobController:
         if known is None or known.job.metadata.deletion_timestamp:
             # Nothing is counted any more, and nobody shall wait for it.
             return Plan(release=[pod for pod in pods if pod.is_tracked])
-        return plan(known, pods, now)
+        return plan(known, pods, self._seen_groups(known.obj), now)
 
 
-def plan(known: KnownJob, pods: Sequence[JobPod], now: float) -> Plan:
-    """Return what is to be done about a Job that is there to stay, given all its pods."""
+def plan(known: KnownJob, pods: Sequence[JobPod], seen: SeenGroups | None, now: float) -> Plan:
+    """Return what is to be done about a Job that is there to stay, given all its pods and what it has of groups."""
     obj, job = known.obj, known.job
     if job.spec.managed_by not in (None, MANAGER):
         return Plan()
@@ -128,10 +185,22 @@ def plan(known: KnownJob, pods: Sequence[JobPod], now: float) -> Plan:
     if verdict is not None:
         result.delete = tally.active
         return result
-    staffing = staff(obj, job, tally, pods, now)
+    grouping = group_job(obj, job, pods, tally, seen) if seen is not None else Grouping()
+    if any(step.kind is WORKLOAD for step in grouping.create):
+        return Plan(prepare=grouping.create)
+    result.prepare = [*grouping.create, *grouping.amend]
+    staffing = staff(in_group(obj, grouping.name), job, tally, pods, now)
     result.withdraw, result.create = staffing.withdraw, staffing.create
     result.wake_at = _earlier(result.wake_at, staffing.wake_at)
     return result
+
+
+def _served_by(workload: Json) -> Served | None:
+    reference = workload["spec"].get("controllerRef")
+    if reference is None:
+        return None
+    group, kind, name = (reference.get(key, "") for key in ("apiGroup", "kind", "name"))
+    return Served(workload["metadata"]["namespace"], group, kind, name)
 
 
 def finished_at(job: Job) -> float | None:
