@@ -285,6 +285,36 @@ def test_a_workload_of_somebody_else_is_respected_and_nothing_is_half_made():
     }
 
 
+def test_a_stateful_set_of_somebody_else_is_respected_and_nothing_is_half_made():
+    here = world()
+    other = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": 0, "selector": {"matchLabels": {"a": "b"}}, "template": other}
+    here.create(STATEFUL_SET, {"metadata": {"name": "serve"}, "spec": spec})
+    here.create(LEADER_WORKER_SET, lws())
+    here.settle()
+    assert not any(here.of(kind) for kind in (WORKLOAD, SERVICE, POD))
+    (condition,) = [item for item in status_of(here)["conditions"] if item["type"] == "Available"]
+    assert (condition["status"], condition["reason"]) == ("False", "NameTaken")
+    here.delete(STATEFUL_SET, "serve")
+    here.settle()
+    assert set(here.bound()) == names(2, 3)
+    assert holding(here) == {"Available": "AllGroupsReady"}
+
+
+def test_a_loss_that_nobody_saw_is_noticed():
+    here = world()
+    here.create(LEADER_WORKER_SET, lws())
+    here.settle()
+    before = uids(here)
+    here.now += 5
+    stateful_sets, leader_worker_sets = here.reconcilers
+    here.delete(POD, "serve-0-1", grace_seconds=0)
+    stateful_sets.act()
+    leader_worker_sets.restart()
+    here.settle()
+    assert replaced(before, uids(here)) == GROUP_0
+
+
 def test_a_provider_whose_kinds_are_missing_is_told_in_a_condition():
     served = [kind for kind in KINDS if kind.group != "scheduling.volcano.sh"]
     here = World(StatefulSetController, lambda: LeaderWorkerSetController(served))

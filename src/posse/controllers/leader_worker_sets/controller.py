@@ -135,10 +135,10 @@ def plan(scene: Scene, served: frozenset[Kind], bereaved: Collection[str], now: 
     result = Plan()
     provider = provider_of_set(scene.lws, served)
     revision = current_revision(scene.lws, scene.history)
-    if revision.is_new:
+    needed = prerequisites(scene, provider, served)
+    if revision.is_new and needed.obstacle is None:
         result.then(Create(CONTROLLER_REVISION, revision.obj))
         result.news.append(News("CreatingRevision", f"Creating revision with key {revision.key}"))
-    needed = prerequisites(scene, provider, served)
     result.then(*needed.steps)
     groups = group_states(scene, revision.key)
     _report(result, scene, groups, revision, needed, now)

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 from posse.controllers.leader_worker_sets.providers.contract import Made, SchedulerProvider
 from posse.controllers.leader_worker_sets.scene import Scene
-from posse.controllers.leader_worker_sets.statuses import SCHEDULING_READY, Finding
+from posse.controllers.leader_worker_sets.statuses import AVAILABLE, SCHEDULING_READY, Finding
 from posse.controllers.steps import Create, Step, Write, controller_uid
 from posse.kinds.kind import Kind
+from posse.kinds.registry import STATEFUL_SET
 
 Json = dict[str, Any]
 
@@ -19,6 +20,10 @@ class Prerequisites(NamedTuple):
 
 
 def prerequisites(scene: Scene, provider: SchedulerProvider | None, served: frozenset[Kind]) -> Prerequisites:
+    taken = scene.find(STATEFUL_SET, scene.name)
+    if taken is not None and not _belongs(taken, scene):
+        text = f"StatefulSet {scene.name} exists, and does not belong to this LeaderWorkerSet"
+        return Prerequisites([], Finding(AVAILABLE, "NameTaken", text, "False"))
     if provider is None:
         return Prerequisites([])
     missing = [kind.group_resource for kind in provider.kinds if kind not in served]
@@ -33,11 +38,15 @@ def _present(scene: Scene, made: Made) -> Prerequisites:
     existing = scene.find(made.kind, scene.name)
     if existing is None:
         return Prerequisites([Create(made.kind, made.obj)])
-    if controller_uid(existing) != scene.lws["metadata"]["uid"]:
+    if not _belongs(existing, scene):
         text = f"{made.kind.name} {scene.name} exists, and does not belong to this LeaderWorkerSet"
         return Prerequisites([], Finding(SCHEDULING_READY, "WorkloadCreateFailed", text, "False"))
     changed = _with_minimum_of(existing, made.obj)
     return Prerequisites([Write(made.kind, changed)] if changed != existing else [])
+
+
+def _belongs(obj: Json, scene: Scene) -> bool:
+    return controller_uid(obj) == str(scene.lws["metadata"]["uid"])
 
 
 def _with_minimum_of(existing: Json, wanted: Json) -> Json:

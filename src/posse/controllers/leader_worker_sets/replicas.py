@@ -4,7 +4,7 @@ from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import LEADER_NAME, annotations_of
 from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
-from posse.controllers.leader_worker_sets.restarts import restarted_pod
+from posse.controllers.leader_worker_sets.restarts import reason_to_restart
 from posse.controllers.leader_worker_sets.revisions import find_revision, restored
 from posse.controllers.leader_worker_sets.scene import Group, Scene, is_ready
 from posse.controllers.leader_worker_sets.services import replica_service
@@ -34,11 +34,12 @@ def serve_group(
     if is_deleting(group.leader):
         _await_workers(plan, group)
         return
-    culprit = restarted_pod(scene.lws, scene.spec, group, has_lost_pod=has_lost_pod)
-    if culprit:
+    is_gang = provider is not None and scene.spec.startup_policy != LEADER_READY
+    reason = reason_to_restart(scene.lws, scene.spec, group, has_lost_pod=has_lost_pod, is_gang=is_gang)
+    if reason:
         name = group.leader["metadata"]["name"]
         plan.then(Delete(POD, group.leader, "Foreground"))
-        plan.news.append(News("RecreateGroup", f"{culprit}, making replica {name} anew"))
+        plan.news.append(News("RecreateGroup", f"{reason}, making replica {name} anew"))
         return
     revision = find_revision(scene.history, group.revision)
     # The history may come later than the leader; what was made from nothing known cannot be completed.

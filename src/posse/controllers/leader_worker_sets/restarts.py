@@ -16,7 +16,9 @@ from posse.model.leader_worker_set import (
 Json = dict[str, Any]
 
 
-def restarted_pod(lws: Json, spec: LeaderWorkerSetSpec, group: Group, *, has_lost_pod: bool) -> str:
+def reason_to_restart(
+    lws: Json, spec: LeaderWorkerSetSpec, group: Group, *, has_lost_pod: bool, is_gang: bool
+) -> str:
     """Return in words why the replica is made anew, nothing if it may stay.
 
     Workers of another revision than their leader are being replaced anyway.
@@ -26,11 +28,34 @@ def restarted_pod(lws: Json, spec: LeaderWorkerSetSpec, group: Group, *, has_los
         return ""
     if has_lost_pod:
         return "Pod of the replica is gone"
+    if is_gang and (reason := _replacement(group)):
+        return reason
     if _waits_for_start(lws, policy) and not _has_started(group):
         return ""
     for pod in group.pods:
         if labels_of(pod).get(REVISION) == group.revision and (is_deleting(pod) or _was_restarted(pod)):
             return f"Pod {pod['metadata']['name']} {'is deleted' if is_deleting(pod) else 'was restarted'}"
+    return ""
+
+
+def _replacement(group: Group) -> str:
+    """Find a pod that was made when others had their nodes already: a gang has all its pods before that.
+
+    So a loss is noticed even if nobody was there to see it.
+    """
+    times = [time for pod in group.pods if (time := _scheduled_at(pod))]
+    first = min(times, default=None)
+    for pod in group.pods:
+        if first is not None and pod["metadata"].get("creationTimestamp", "") > first:
+            return f"Pod {pod['metadata']['name']} has replaced another"
+    return ""
+
+
+def _scheduled_at(pod: Json) -> str:
+    """Return when the pod got its node; times of this form are in the order of their text."""
+    for condition in (pod.get("status") or {}).get("conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "True":
+            return condition.get("lastTransitionTime") or ""
     return ""
 
 
