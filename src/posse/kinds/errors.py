@@ -14,6 +14,7 @@ import msgspec
 
 # The codes by which callers tell refusals apart.
 UNAUTHORIZED = 401
+FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
 EXPIRED = 410

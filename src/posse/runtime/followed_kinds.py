@@ -49,3 +49,16 @@ FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = (
     (VOLCANO_POD_GROUP, volcano.PodGroup),
     (POD, Pod),
 )
+
+OPTIONAL_KINDS = frozenset(
+    {
+        WORKLOAD,
+        COMPOSITE_POD_GROUP,
+        POSSE_COMPOSITE_POD_GROUP,
+        POD_GROUP,
+        POSSE_POD_GROUP,
+        COSCHEDULING_POD_GROUP,
+        VOLCANO_POD_GROUP,
+    }
+)
+"""Without them no pod goes where it must not; those that name a group which cannot be seen wait."""

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Generic, TypeVar
 
-from posse.kinds.errors import EXPIRED, NOT_FOUND, ApiError, no_such_resource
+from posse.kinds.errors import EXPIRED, FORBIDDEN, NOT_FOUND, ApiError, no_such_resource
 from posse.kinds.kind import Kind
 from posse.model.decoding import ShapeError
 from posse.model.meta import ApiObject
@@ -43,6 +43,7 @@ class Following(ABC, Generic[T]):
         self._known: dict[Place, T] = {}
         self._version = ""
         self._is_served = True
+        self._is_optional = False
 
     @abstractmethod
     def _form(self, shown: Shown) -> T:
@@ -89,12 +90,15 @@ class Following(ABC, Generic[T]):
                 is_broken = True
 
     async def _list(self) -> Listing:
-        """A kind that is not served is one of which there is nothing, for now."""
+        """A kind that is not served, or that one can do without and may not see, is one of which there is nothing, for now."""
         try:
             listing = await self._transport.list(self._kind)
         except ApiError as error:
-            if error.code != NOT_FOUND:
+            is_hidden = error.code == FORBIDDEN and self._is_optional
+            if error.code != NOT_FOUND and not is_hidden:
                 raise
+            if is_hidden and self._is_served:
+                log.warning("going on without %s: %s", self._kind.group_resource, error)
             self._is_served = False
             return Listing((), "")
         self._is_served = True
@@ -172,9 +176,12 @@ class StructFollower(Following[S]):
         on_seen: Callable[[S], None],
         on_gone: Callable[[S], None],
         struct: type[S],
+        *,
+        is_optional: bool = False,
     ) -> None:
         super().__init__(transport, kind, on_seen, on_gone)
         self._struct = struct
+        self._is_optional = is_optional
 
     def _form(self, shown: Shown) -> S:
         return shown.read(self._struct)

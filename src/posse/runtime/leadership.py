@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from posse.configuration.running import LeaseTerms
-from posse.kinds.errors import NOT_FOUND, ApiError
+from posse.kinds.errors import FORBIDDEN, NOT_FOUND, ApiError
 from posse.kinds.registry import LEASE
 from posse.model.timestamps import format_micro_timestamp
 from posse.transport.transport import Transport
@@ -22,7 +22,6 @@ log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 NOT_LEADING = "NotLeading"
-_FORBIDDEN = 403
 _JITTER = 1.2
 
 
@@ -60,7 +59,7 @@ class Leadership:
     def fence(self) -> None:
         """Refuse a write that another may already be making differently."""
         if not self.is_leading:
-            raise ApiError(_FORBIDDEN, NOT_LEADING, "this scheduler is not in charge, or not any more")
+            raise ApiError(FORBIDDEN, NOT_LEADING, "this scheduler is not in charge, or not any more")
 
     async def acquire(self) -> None:
         """Return when in charge."""

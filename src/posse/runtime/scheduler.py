@@ -20,7 +20,7 @@ from posse.runtime.decision_log import DecisionLog
 from posse.runtime.delivery import Delivery
 from posse.runtime.event_recorder import EventRecorder
 from posse.runtime.exact_search import ExactSearch
-from posse.runtime.followed_kinds import FOLLOWED_KINDS
+from posse.runtime.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS
 from posse.runtime.following import StructFollower, attend
 from posse.runtime.metrics import Metrics
 from posse.runtime.overcommitment import OvercommitmentReports
@@ -138,4 +138,5 @@ class SchedulerLoop:
         def on_gone(obj: ClusterObject) -> None:
             self._absorb(Vanished(obj))
 
-        return StructFollower(transport, kind, on_seen, on_gone, struct)
+        is_optional = kind in OPTIONAL_KINDS
+        return StructFollower(transport, kind, on_seen, on_gone, struct, is_optional=is_optional)

@@ -15,15 +15,13 @@ from prometheus_client.registry import Collector
 from posse.engine.decisions import Bind, GroupKey, PodRef
 from posse.engine.events import EngineEvent, Observed, Vanished
 from posse.engine.group_forms import group_of
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import FORBIDDEN, ApiError
 from posse.kinds.kind import Json, Kind
 from posse.model.pod import ENDED_PHASES, Pod
 from posse.runtime.dry_run import DryRun
 from posse.runtime.witness import Round
 from posse.transport.patches import Patch
 from posse.transport.transport import Binding
-
-_FORBIDDEN = 403
 
 Key = GroupKey | str
 """A group, or a pod that stands for itself, by uid."""
@@ -59,7 +57,7 @@ class ShadowTransport(DryRun):
 
 
 def _only_looking() -> ApiError:
-    return ApiError(_FORBIDDEN, "Shadow", "only looking on")
+    return ApiError(FORBIDDEN, "Shadow", "only looking on")
 
 
 @dataclass(slots=True)

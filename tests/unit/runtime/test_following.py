@@ -1,6 +1,6 @@
 import asyncio
 
-from posse.kinds.errors import ApiError, expired
+from posse.kinds.errors import ApiError, expired, no_such_resource
 from posse.kinds.registry import NAMESPACE, NODE
 from posse.model.node import Node
 from posse.runtime import following
@@ -163,3 +163,29 @@ def test_objects_are_told_as_structs_where_asked_and_what_cannot_be_read_is_left
     assert all(isinstance(obj, Node) for _, obj in told)
     assert [(what, obj.metadata.name) for what, obj in told] == [("seen", "a"), ("seen", "b"), ("gone", "a")]
     assert "ignoring Node a: spec.unschedulable: expected a boolean" in caplog.text
+
+
+def begun(transport, *, is_optional):
+    told = []
+
+    async def main():
+        follower = StructFollower(transport, NODE, told.append, told.append, Node, is_optional=is_optional)
+        async with asyncio.timeout(5):
+            await follower.begin()
+
+    asyncio.run(main())
+    return [obj.metadata.name for obj in told]
+
+
+def test_a_kind_that_is_not_served_is_empty_until_it_is(monkeypatch):
+    monkeypatch.setattr(following, "UNSERVED_SECONDS", 0.001)
+    transport = ScriptedTransport([no_such_resource(), no_such_resource(), [node("a")]], [[]])
+    assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
+
+
+def test_a_kind_that_may_not_be_seen_is_done_without_only_if_it_is_optional(monkeypatch, caplog):
+    monkeypatch.setattr(following, "RETRY_SECONDS", 0.001)
+    hidden = ApiError(403, "Forbidden", "not for you")
+    assert begun(ScriptedTransport([hidden], []), is_optional=True) == []
+    assert "going on without nodes: not for you" in caplog.text
+    assert begun(ScriptedTransport([hidden, hidden, [node("a")]], []), is_optional=False) == ["a"]
