@@ -57,7 +57,8 @@ def names(replicas, size):
     return leaders | {f"{leader}-{worker}" for leader in leaders for worker in range(1, size)}
 
 
-def test_a_set_becomes_available_and_leaves_nothing_behind():
+@pytest.mark.parametrize("propagation", ["Background", "Foreground"])
+def test_a_set_becomes_available_and_leaves_nothing_behind(propagation):
     here = world()
     here.create(LEADER_WORKER_SET, lws())
     here.settle()
@@ -65,9 +66,18 @@ def test_a_set_becomes_available_and_leaves_nothing_behind():
     assert holding(here) == {"Available": "AllGroupsReady"}
     status = status_of(here)
     assert (status["replicas"], status["readyReplicas"], status["updatedReplicas"]) == (2, 2, 2)
-    here.delete(LEADER_WORKER_SET, "serve")
+    here.delete(LEADER_WORKER_SET, "serve", propagation=propagation)
     here.settle()
-    assert [kind.name for kind in OWNED if here.of(kind)] == []
+    assert [kind.name for kind in (LEADER_WORKER_SET, *OWNED) if here.of(kind)] == []
+
+
+def test_a_set_that_waits_for_room_leaves_nothing_behind_either():
+    here = world(nodes=0)
+    here.create(LEADER_WORKER_SET, lws())
+    here.settle()
+    here.delete(LEADER_WORKER_SET, "serve", propagation="Foreground")
+    here.settle()
+    assert [kind.name for kind in (LEADER_WORKER_SET, *OWNED) if here.of(kind)] == []
 
 
 def test_without_workers_there_is_only_the_leader():

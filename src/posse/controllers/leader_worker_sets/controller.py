@@ -7,7 +7,7 @@ by its leader, so that it goes when the leader goes; what makes and deletes the 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from posse.controllers.leader_worker_sets.keys import NAME, is_leader, labels_of
+from posse.controllers.leader_worker_sets.keys import GROUP_INDEX, NAME, is_leader, labels_of
 from posse.controllers.leader_worker_sets.leaders import leader_set, limits_of, state_of, with_changes
 from posse.controllers.leader_worker_sets.prerequisites import Prerequisites, prerequisites
 from posse.controllers.leader_worker_sets.providers.registry import GROUP_KINDS, provider_of_set
@@ -112,7 +112,8 @@ class LeaderWorkerSetController:
         sets = self._observed.owned_by(uid, STATEFUL_SET)
         leaders = next((item for item in sets if item["metadata"]["name"] == name), None)
         owned = self._observed.owned_by(leaders["metadata"]["uid"], POD) if leaders is not None else []
-        groups = [self._group(pod) for pod in owned if is_leader(pod)]
+        # A leader that was not completed when it was made has no place in the set.
+        groups = [self._group(pod) for pod in owned if is_leader(pod) and GROUP_INDEX in labels_of(pod)]
         return Scene(
             lws=lws,
             spec=decode(LeaderWorkerSet, lws).spec,
