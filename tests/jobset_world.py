@@ -17,7 +17,16 @@ from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.podgroup_protection import PodGroupProtection
 from posse.controllers.steps import Create, Delete, Write
 from posse.kinds.errors import ApiError
-from posse.kinds.registry import JOB, JOB_SET, NAMESPACE, POD, POD_GROUP, SERVICE, WORKLOAD
+from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
+    JOB,
+    JOB_SET,
+    NAMESPACE,
+    POD,
+    POD_GROUP,
+    SERVICE,
+    WORKLOAD,
+)
 from posse.model.pod import ENDED_PHASES
 from posse.runtime.bootstrap import bootstrap_objects
 from posse.runtime.garbage_control import COLLECTED_KINDS
@@ -65,21 +74,40 @@ class World:
         return [pod for pod in self.alive() if pod["spec"].get("nodeName")]
 
     def schedule(self):
-        """Bind the pods of a group as soon as its minimum fits, and other pods one by one."""
+        """Bind the pods of a group, or of a tree of groups, as soon as the minimum of all fits; other pods one by one."""
         waiting = defaultdict(list)
         for pod in self.alive():
             if not pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp"):
-                waiting[(pod["spec"].get("schedulingGroup") or {}).get("podGroupName", "")].append(pod)
-        groups = {group["metadata"]["name"]: group for group in self.all(POD_GROUP)}
-        for name, pods in waiting.items():
-            members = [pod for pod in self.bound() if group_of(pod) == name]
-            free = self.room - len(self.bound())
-            if not name:
-                self.bind(pods[:free])
-            elif name in groups:
-                minimum = groups[name]["spec"]["schedulingPolicy"]["gang"]["minCount"]
-                if len(members) + min(free, len(pods)) >= minimum:
-                    self.bind(pods[:free])
+                waiting[group_of(pod)].append(pod)
+        self.bind(waiting.pop("", [])[: self.room - len(self.bound())])
+        trees = defaultdict(list)
+        for group in self.all(POD_GROUP):
+            root = group["spec"].get("parentCompositePodGroupName") or group["metadata"]["name"]
+            trees[root].append(group)
+        roots = {root["metadata"]["name"] for root in self.all(COMPOSITE_POD_GROUP)}
+        for root, groups in trees.items():
+            is_whole = len(groups) == self.groups_in(root) if root in roots else len(groups) == 1
+            pods = [pod for group in groups for pod in waiting[group["metadata"]["name"]]]
+            fits = len(pods) <= self.room - len(self.bound())
+            if is_whole and fits and all(self.has_minimum(group, waiting) for group in groups):
+                self.bind(pods)
+
+    def groups_in(self, root):
+        (found,) = (obj for obj in self.all(COMPOSITE_POD_GROUP) if obj["metadata"]["name"] == root)
+        return found["spec"]["schedulingPolicy"]["gang"]["minGroupCount"]
+
+    def has_minimum(self, group, waiting):
+        """Whether enough pods of a group are bound or wait, not counting those that have succeeded."""
+        name = group["metadata"]["name"]
+        present = len(waiting[name]) + sum(group_of(pod) == name for pod in self.bound())
+        done = sum(
+            group_of(pod) == name
+            and pod["metadata"]["labels"][ATTEMPT] == group["metadata"]["labels"][ATTEMPT]
+            and pod.get("status", {}).get("phase") == "Succeeded"
+            for pod in self.all(POD)
+        )
+        is_over = not present and done == self.size_of(name)
+        return is_over or present >= group["spec"]["schedulingPolicy"]["gang"]["minCount"]
 
     def bind(self, pods):
         for pod in pods:
@@ -207,7 +235,7 @@ class Actor:
 
 
 class JobSets(Actor):
-    kinds = JobSetController.kinds
+    kinds = JobSetController().kinds
 
     def begin(self):
         self.controller = JobSetController()
@@ -357,4 +385,4 @@ class Protection(Actor):
                 continue
 
 
-LEFT_WITH_A_JOBSET = (JOB, POD, POD_GROUP, WORKLOAD, SERVICE)
+LEFT_WITH_A_JOBSET = (JOB, POD, POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD, SERVICE)

@@ -11,7 +11,14 @@ from posse.kinds.registry import JOB_SET
 from tests.jobset_world import LEFT_WITH_A_JOBSET, World
 
 PLENTY = 10_000
-MODES = ("whole", "parts", "each")
+MODES = ("whole", "parts", "each", "tree")
+
+
+PARTS = {
+    "parts": {"gangMode": "Gang"},
+    "each": {"gangMode": "ReplicatedGang"},
+    "tree": {"disruptionMode": {"all": {}}},
+}
 
 
 @st.composite
@@ -26,13 +33,12 @@ def jobsets(draw):
         spec = {"parallelism": pods, "completions": pods, "backoffLimit": draw(st.integers(0, 1))}
         job = {"name": f"j{index}", "replicas": draw(st.integers(1, 2))}
         job["template"] = {"spec": {**spec, "template": {"spec": pod}}}
-        if mode != "whole":
-            job["gangConfig"] = {"gangMode": "Gang" if mode == "parts" else "ReplicatedGang"}
+        job |= {"gangConfig": PARTS[mode]} if mode in PARTS else {}
         if index and sequence in {"Ready", "Complete"}:
             job["dependsOn"] = [{"name": f"j{index - 1}", "status": sequence}]
         jobs.append(job)
     spec = {"replicatedJobs": jobs}
-    if mode == "whole":
+    if mode in {"whole", "tree"}:
         spec["gangConfig"] = {"gangMode": "Gang"}
     if sequence == "InOrder":
         spec["startupPolicy"] = {"startupPolicyOrder": "InOrder"}

@@ -1,7 +1,8 @@
 """Which gangs a JobSet asks for, how many pods each needs, and what is wrong with the asking.
 
-A gang here is one template of the Workload: of all pods of the JobSet, of a replicatedJob, or of each of its Jobs. Pods
-that name a group in their template have been taken care of by somebody else and are left out.
+A gang here is one template of the Workload: of all pods of the JobSet, of a replicatedJob, or of each of its Jobs. Where a
+gang of all has replicatedJobs with settings of their own, it is a tree: each of those is a gang, and the root holds them
+together. Pods that name a group in their template have been taken care of by somebody else and are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ class AskedGang:
     members: tuple[ReplicatedJob, ...]
     config: GangConfig
     per_job: bool = False
+    is_whole: bool = False
 
     @property
     def minimum(self) -> int:
@@ -40,16 +42,50 @@ class AskedGang:
         return sum(replicas(member) * pods_per_job(member) for member in self.members)
 
 
+@dataclass(frozen=True, slots=True)
+class AskedRoot:
+    """What holds the gangs of a tree together: as many of them as there are must start at once."""
+
+    template: str
+    config: GangConfig
+    gangs: tuple[AskedGang, ...]
+
+
+def asked_root(name: str, spec: JobSetSpec) -> AskedRoot | None:
+    if not _is_tree(spec):
+        return None
+    return AskedRoot(_template_of_all(name), spec.gang_config or GangConfig(), asked_gangs(name, spec))
+
+
+def _is_tree(spec: JobSetSpec) -> bool:
+    is_whole = mode_of(spec.gang_config) == GANG and not spec.is_sequenced
+    return is_whole and any(has_settings(job.gang_config) for job in spec.replicated_jobs)
+
+
+def has_settings(config: GangConfig | None) -> bool:
+    return config is not None and not (
+        config.scheduling_constraints is None and config.disruption_mode is None
+    )
+
+
+def _template_of_all(name: str) -> str:
+    return f"pg-{name}"
+
+
 def asked_gangs(name: str, spec: JobSetSpec) -> tuple[AskedGang, ...]:
     """Return the gangs of the JobSet of this name, in the order of its replicatedJobs."""
     members = tuple(job for job in spec.replicated_jobs if not names_own_group(job))
     if mode_of(spec.gang_config) != GANG:
         return tuple(_gang_of(job, job.gang_config) for job in members if is_gang(job.gang_config))
     config = spec.gang_config or GangConfig()
+    populated = [job for job in members if replicas(job) * pods_per_job(job)]
     if spec.is_sequenced:
         # All at once can never be: the later ones are made when the earlier ones run.
-        return tuple(_gang_of(job, config) for job in members if replicas(job) * pods_per_job(job))
-    return (AskedGang(f"pg-{name}", members, config),) if members else ()
+        own = [job.gang_config if has_settings(job.gang_config) else config for job in populated]
+        return tuple(_gang_of(job, settings) for job, settings in zip(populated, own, strict=True))
+    if _is_tree(spec):
+        return tuple(_gang_of(job, job.gang_config) for job in populated)
+    return (AskedGang(_template_of_all(name), members, config, is_whole=True),) if members else ()
 
 
 def _gang_of(job: ReplicatedJob, config: GangConfig | None) -> AskedGang:
@@ -68,6 +104,15 @@ def is_gang(config: GangConfig | None) -> bool:
 def names_own_group(job: ReplicatedJob) -> bool:
     pod = job.template.spec.template.spec
     return pod.scheduling_group is not None or pod.workload_ref is not None
+
+
+def without_trees(jobset: JobSet) -> JobSet:
+    """Where there are no trees, a gang of all is one group, whatever its parts would like."""
+    members = tuple(
+        job if is_gang(job.gang_config) else structs.replace(job, gang_config=None)
+        for job in jobset.spec.replicated_jobs
+    )
+    return structs.replace(jobset, spec=structs.replace(jobset.spec, replicated_jobs=members))
 
 
 def without_gangs(jobset: JobSet) -> JobSet:
@@ -90,9 +135,26 @@ def pods_per_job(job: ReplicatedJob) -> int:
 
 def gang_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
     errors = [*_mode_of_all_errors("spec.gangConfig", spec.gang_config), *_level_errors(spec)]
+    is_part = is_gang(spec.gang_config)
     for index, job in enumerate(spec.replicated_jobs):
-        errors += _config_errors(f"spec.replicatedJobs[{index}].gangConfig", job.gang_config, _mode_of_some)
-    return errors or [*_reference_errors(spec), *_layout_errors(spec, asked_gangs(name, spec))]
+        field = f"spec.replicatedJobs[{index}].gangConfig"
+        errors += _config_errors(field, job.gang_config, _mode_of_some, is_part=is_part)
+    return errors or [
+        *_reference_errors(spec),
+        *_tree_errors(name, spec),
+        *_layout_errors(spec, asked_gangs(name, spec)),
+    ]
+
+
+def _tree_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
+    """The root and the parts of a tree are templates of one Workload, whose names are all different."""
+    root = asked_root(name, spec)
+    text = "may not be the name of the JobSet too when replicatedJobs of its gang have settings of their own"
+    return [
+        FieldError.invalid(f"spec.replicatedJobs[{index}].name", job.name, text)
+        for index, job in enumerate(spec.replicated_jobs)
+        if root is not None and job.name == name
+    ]
 
 
 def _mode_of_all_errors(field: str, config: GangConfig | None) -> list[FieldError]:
@@ -102,7 +164,10 @@ def _mode_of_all_errors(field: str, config: GangConfig | None) -> list[FieldErro
     return _config_errors(field, config, _mode_of_all)
 
 
-def _config_errors(field: str, config: GangConfig | None, check_mode: Check) -> list[FieldError]:
+def _config_errors(
+    field: str, config: GangConfig | None, check_mode: Check, *, is_part: bool = False
+) -> list[FieldError]:
+    """Settings need a gang that they are about: its own, or the one that it is a part of."""
     if config is None:
         return []
     errors = check_mode(f"{field}.gangMode", config.gang_mode)
@@ -110,7 +175,7 @@ def _config_errors(field: str, config: GangConfig | None, check_mode: Check) -> 
         "schedulingConstraints": config.scheduling_constraints,
         "disruptionMode": config.disruption_mode,
     }
-    if not is_gang(config):
+    if not is_gang(config) and not is_part:
         text = "needs a gangMode other than Off: it says something of a gang, and there is none"
         return errors + [
             FieldError.forbidden(f"{field}.{key}", text)

@@ -10,8 +10,9 @@ import pytest
 
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.steps import Create, Write
-from posse.kinds.registry import JOB, JOB_SET, POD_GROUP, WORKLOAD
+from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, JOB_SET, POD_GROUP, WORKLOAD
 from posse.model.decoding import decode
+from posse.model.feature_gates import ALL_GATES, Gate
 
 NOW = 1_800_000_000.0
 OWNER = {
@@ -125,6 +126,19 @@ EACH_JOB = jobset(
     replicated_job(*INITIALIZER, replicas=2, parallelism=4, gangConfig=REPLICATED_GANG),
     replicated_job(*LAUNCHER, replicas=3, parallelism=3, gangConfig=REPLICATED_GANG),
 )
+RACK = {"schedulingConstraints": {"topology": [{"key": "rack"}]}}
+BLOCK = {"schedulingConstraints": {"topology": [{"key": "block"}]}}
+
+
+def tree(**fields):
+    return jobset(
+        replicated_job(*INITIALIZER, replicas=2, parallelism=4, gangConfig=RACK),
+        replicated_job(*LAUNCHER, replicas=1, parallelism=3),
+        gangConfig=GANG | BLOCK,
+        **fields,
+    )
+
+
 EXAMPLES = {
     "JobSet level gang": (
         WHOLE,
@@ -184,7 +198,7 @@ def test_the_examples_of_the_document(obj, blueprint, groups, membership):
     ]
 
 
-@pytest.mark.parametrize("obj", [WHOLE, EACH_REPLICATED_JOB, EACH_JOB])
+@pytest.mark.parametrize("obj", [WHOLE, EACH_REPLICATED_JOB, EACH_JOB, tree()])
 def test_what_is_made_is_what_the_api_accepts(obj):
     for step in steps(plan(obj)):
         obj = copy.deepcopy(step.obj)
@@ -349,3 +363,74 @@ def test_a_workload_is_accepted_by_name_alone():
     del theirs["spec"]["controllerRef"]
     assert WORKLOAD.rules.validate(decode(WORKLOAD.struct, theirs)) == []
     assert len(made(plan(WHOLE, theirs), JOB)) == 4
+
+
+def test_a_gang_of_all_is_a_tree_where_its_parts_have_settings_of_their_own():
+    result = plan(tree())
+    (blueprint,) = made(result, WORKLOAD)
+    (root,) = blueprint["spec"]["compositePodGroupTemplates"]
+    gang = {"gang": {"minGroupCount": 2}}
+    assert root == {
+        "name": "pg-sample-jobset",
+        "schedulingPolicy": gang,
+        **BLOCK,
+        "podGroupTemplates": [
+            {"name": "pg-replicated-job-1", "schedulingPolicy": {"gang": {"minCount": 8}}, **RACK},
+            {"name": "pg-replicated-job-2", "schedulingPolicy": {"gang": {"minCount": 3}}},
+        ],
+    }
+    (composite,) = made(result, COMPOSITE_POD_GROUP)
+    reference = {"workloadName": "w-sample-jobset", "templateName": "pg-sample-jobset"}
+    assert composite["metadata"]["name"] == "pg-sample-jobset"
+    assert composite["spec"] == {"workloadRef": reference, "schedulingPolicy": gang, **BLOCK}
+    parts = {obj["metadata"]["name"]: obj["spec"] for obj in made(result, POD_GROUP)}
+    assert {name: spec["parentCompositePodGroupName"] for name, spec in parts.items()} == {
+        "sample-jobset-pg-replicated-job-1": "pg-sample-jobset",
+        "sample-jobset-pg-replicated-job-2": "pg-sample-jobset",
+    }
+    assert (
+        parts["sample-jobset-pg-replicated-job-1"]["schedulingConstraints"] == RACK["schedulingConstraints"]
+    )
+    assert prerequisites(result) == ["Service", "Workload", "CompositePodGroup", "PodGroup", "PodGroup"]
+    assert len(made(result, JOB)) == 3
+
+
+def test_no_job_of_a_tree_is_made_before_its_root_is_there():
+    controller = JobSetController()
+    controller.see(JOB_SET, tree())
+    (root,) = made(controller.plan("u", NOW), COMPOSITE_POD_GROUP)
+    leaving = {"uid": "r", "resourceVersion": "2", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    controller.see(COMPOSITE_POD_GROUP, {**root, "metadata": root["metadata"] | leaving})
+    assert made(controller.plan("u", NOW), JOB) == []
+
+
+def test_where_there_are_no_trees_a_gang_of_all_is_one_group():
+    controller = JobSetController(ALL_GATES - {Gate.COMPOSITE_POD_GROUP})
+    controller.see(JOB_SET, tree())
+    result = controller.plan("u", NOW)
+    assert [obj["metadata"]["name"] for obj in made(result, POD_GROUP)] == ["pg-sample-jobset"]
+    assert COMPOSITE_POD_GROUP not in controller.kinds
+
+
+def test_a_workload_of_the_user_needs_the_root_of_a_tree():
+    (condition,) = status(plan(tree(), users()))["conditions"]
+    assert condition["message"] == "Workload w-sample-jobset has no podGroupTemplate pg-replicated-job-1"
+    (condition,) = status(plan(tree(), users(template="other")))["conditions"]
+    assert (
+        condition["message"] == "Workload w-sample-jobset has no compositePodGroupTemplate pg-sample-jobset"
+    )
+
+
+def test_parts_may_differ_from_the_whole_where_they_start_one_after_the_other():
+    result = plan(tree(startupPolicy={"startupPolicyOrder": "InOrder"}))
+    (blueprint,) = made(result, WORKLOAD)
+    first, second = blueprint["spec"]["podGroupTemplates"]
+    assert first["schedulingConstraints"] == RACK["schedulingConstraints"]
+    assert second["schedulingConstraints"] == BLOCK["schedulingConstraints"]
+
+
+def test_a_replicated_job_may_be_called_like_its_jobset():
+    names = ("sample-jobset", "c")
+    obj = jobset(replicated_job(*names, replicas=2, parallelism=1, gangConfig=REPLICATED_GANG))
+    groups = [item["metadata"]["name"] for item in made(plan(obj), POD_GROUP)]
+    assert groups == ["sample-jobset-pg-sample-jobset-0", "sample-jobset-pg-sample-jobset-1"]

@@ -102,6 +102,17 @@ UNSUPPORTED = 'Unsupported value: "Pack": supported values: "Gang", "Off"'
             ),
         ),
         (
+            jobset(
+                replicated_job("js"),
+                replicated_job("b", gangConfig={"disruptionMode": {"all": {}}}),
+                gangConfig=GANG,
+            ),
+            (
+                'spec.replicatedJobs[0].name: Invalid value: "js": may not be the name of the JobSet too when '
+                "replicatedJobs of its gang have settings of their own"
+            ),
+        ),
+        (
             jobset(*NINE),
             (
                 "spec.replicatedJobs: Invalid value: 9: makes 9 gangs of replicatedJobs; a Workload has room for 8 "

@@ -7,7 +7,7 @@ import pytest
 
 from posse.controllers.jobsets.controller import JobSetController
 from posse.engine.engine import Engine, EngineOptions
-from posse.kinds.registry import EVENT, JOB, JOB_SET, POD, POD_GROUP, SERVICE, WORKLOAD
+from posse.kinds.registry import COMPOSITE_POD_GROUP, EVENT, JOB, JOB_SET, POD, POD_GROUP, SERVICE, WORKLOAD
 from posse.runtime.controllers import Controllers
 from posse.runtime.furnishing import ensure_nodes
 from posse.runtime.garbage_control import GarbageControl
@@ -115,6 +115,21 @@ def test_gangs_run_to_completion_and_leave_nothing_when_deleted(in_lab, whole, p
         assert all(pod["spec"]["schedulingGroup"]["podGroupName"] in groups for pod in listed(lab, POD))
         await lab.transport.delete(JOB_SET, "default", "js", propagation="Background")
         kinds = (JOB_SET, JOB, POD, POD_GROUP, WORKLOAD, SERVICE)
+        await lab.until(lambda: not any(names(lab, kind) for kind in kinds))
+
+    in_lab(scenario, run)
+
+
+def test_a_tree_of_gangs_runs_to_completion_and_leaves_nothing_when_deleted(in_lab):
+    async def scenario(lab):
+        settings = {"disruptionMode": {"all": {}}}
+        jobs = [replicated_job("driver", pods=1), replicated_job("workers", replicas=2, gangConfig=settings)]
+        await lab.transport.create(JOB_SET, "default", jobset(*jobs, gangConfig=GANG))
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+        assert names(lab, COMPOSITE_POD_GROUP) == ["pg-js"]
+        assert names(lab, POD_GROUP) == ["js-pg-driver", "js-pg-workers"]
+        await lab.transport.delete(JOB_SET, "default", "js", propagation="Background")
+        kinds = (JOB_SET, JOB, POD, POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD, SERVICE)
         await lab.until(lambda: not any(names(lab, kind) for kind in kinds))
 
     in_lab(scenario, run)

@@ -15,10 +15,10 @@ from posse.controllers.jobsets.names import workload_name
 from posse.controllers.jobsets.reconciling import plan
 from posse.controllers.observed import Observed
 from posse.controllers.steps import Plan, controller_uid, is_deleting
-from posse.kinds.jobset_gangs import without_gangs
+from posse.kinds.jobset_gangs import without_gangs, without_trees
 from posse.kinds.jobsets import subdomain
 from posse.kinds.kind import Kind
-from posse.kinds.registry import JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
+from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
 from posse.model.decoding import decode
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.model.jobset import JobSet
@@ -35,11 +35,11 @@ class Place(NamedTuple):
 class JobSetController:
     subject_kind = JOB_SET
     reporter = "jobset-controller"
-    # JobSets first: a Job whose JobSet nobody knows is nobody's business.
-    kinds = (JOB_SET, WORKLOAD, POD_GROUP, SERVICE, JOB)
 
     def __init__(self, gates: Gates = ALL_GATES) -> None:
         self._gates = gates
+        # JobSets first: a Job whose JobSet nobody knows is nobody's business.
+        self.kinds = (JOB_SET, *served_groups(gates), SERVICE, JOB)
         self._observed = Observed()
         self._uids: dict[Place, str] = {}
         # The Workloads (by uid) that say they are for the JobSet of this place.
@@ -113,12 +113,15 @@ class JobSetController:
         return plan(obj, jobset, jobs, self._surroundings(jobset), now)
 
     def _jobset(self, uid: str) -> JobSet:
-        """Without groups of pods in the API a JobSet runs as if it did not ask for gangs."""
+        """Return the JobSet without what the API does not have: gangs, or trees of them."""
         obj, known = self._observed.get(uid), self._jobsets.get(uid)
         if known is not None and (obj is None or known[0] is obj):
             return known[1]
         jobset = decode(JobSet, obj)
-        jobset = jobset if Gate.GENERIC_WORKLOAD in self._gates else without_gangs(jobset)
+        if Gate.GENERIC_WORKLOAD not in self._gates:
+            jobset = without_gangs(jobset)
+        elif Gate.COMPOSITE_POD_GROUP not in self._gates:
+            jobset = without_trees(jobset)
         self._jobsets[uid] = obj or {}, jobset
         return jobset
 
@@ -132,12 +135,21 @@ class JobSetController:
     def _surroundings(self, jobset: JobSet) -> Surroundings:
         metadata = jobset.metadata
         here = Place(JOB_SET, metadata.namespace, metadata.name)
-        present = {place: self._uids[place] for place in self._wanted(jobset) if place in self._uids}
-        of = {kind: [uid for place, uid in present.items() if place.kind is kind] for kind in self.kinds}
-        workloads = self._objects({**dict.fromkeys(of[WORKLOAD]), **self._serving.get(here, {})})
-        groups = [*self._observed.owned_by(metadata.uid, POD_GROUP), *self._objects(of[POD_GROUP])]
+        present = [place for place in self._wanted(jobset) if place in self._uids]
+        named = [self._uids[place] for place in present if place.kind is WORKLOAD]
+        groups = {
+            (kind, group["metadata"]["name"]): group
+            for kind in (POD_GROUP, COMPOSITE_POD_GROUP)
+            for group in self._observed.owned_by(metadata.uid, kind)
+        }
+        for place in present:
+            found = self._observed.get(self._uids[place])
+            if found is not None and place.kind in {POD_GROUP, COMPOSITE_POD_GROUP}:
+                groups[place.kind, place.name] = found
         return Surroundings(
-            workloads, {group["metadata"]["name"]: group for group in groups}, has_service=bool(of[SERVICE])
+            workloads=self._objects(dict.fromkeys(named) | self._serving.get(here, {})),
+            groups=groups,
+            has_service=any(place.kind is SERVICE for place in present),
         )
 
     def _objects(self, uids: Iterable[str]) -> list[Json]:
@@ -150,7 +162,15 @@ class JobSetController:
         yield Place(SERVICE, namespace, subdomain(name, jobset.spec))
         yield Place(WORKLOAD, namespace, workload_name(name))
         for gang in gangs_of(jobset):
-            yield Place(POD_GROUP, namespace, gang.name)
+            yield Place(gang.kind, namespace, gang.name)
+
+
+def served_groups(gates: Gates) -> tuple[Kind, ...]:
+    if Gate.GENERIC_WORKLOAD not in gates:
+        return ()
+    if Gate.COMPOSITE_POD_GROUP not in gates:
+        return WORKLOAD, POD_GROUP
+    return WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP
 
 
 def _place(kind: Kind, obj: Json) -> Place:

@@ -13,12 +13,14 @@ from posse.controllers.jobsets.names import (
     workload_name,
 )
 from posse.controllers.steps import owner_reference
-from posse.kinds.jobset_gangs import AskedGang, asked_gangs, replicas
-from posse.kinds.registry import JOB_SET, POD_GROUP, WORKLOAD
-from posse.model.jobset import JobSet
+from posse.kinds.jobset_gangs import AskedGang, asked_gangs, asked_root, replicas
+from posse.kinds.kind import Kind
+from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB_SET, POD_GROUP, WORKLOAD
+from posse.model.jobset import GangConfig, JobSet
 from posse.model.meta import Shape
 
 Json = dict[str, Any]
+GroupKey = tuple[Kind, str]
 
 # What a group takes over from its template.
 COPIED_FIELDS = (
@@ -33,31 +35,47 @@ COPIED_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """One group: its name, the template it is made from, and the Jobs whose pods it consists of."""
+    """One group: its name, the template it is made from, and the Jobs whose pods it consists of.
 
+    A CompositePodGroup is the root of a tree and holds the groups together that name it as their parent.
+    """
+
+    kind: Kind
     name: str
     template: str
     jobs: tuple[str, ...]
+    parent: str = ""
+
+    @property
+    def key(self) -> GroupKey:
+        return self.kind, self.name
 
 
 def gangs_of(jobset: JobSet) -> list[Gang]:
-    found = []
+    """Return the groups of a JobSet, the root of a tree before the others."""
     name = jobset.metadata.name
-    for asked in asked_gangs(name, jobset.spec):
-        jobs = [job_name(name, job.name, index) for job in asked.members for index in range(replicas(job))]
-        if asked.per_job:
-            found += [
-                Gang(pod_group_name(name, asked.template, index), asked.template, (job,))
-                for index, job in enumerate(jobs)
-            ]
-        else:
-            found.append(Gang(pod_group_name(name, asked.template), asked.template, tuple(jobs)))
-    return found
+    root = asked_root(name, jobset.spec)
+    parent = root.template if root is not None else ""
+    found = [gang for asked in asked_gangs(name, jobset.spec) for gang in _groups_of(name, asked, parent)]
+    if root is None:
+        return found
+    jobs = tuple(job for gang in found for job in gang.jobs)
+    return [Gang(COMPOSITE_POD_GROUP, root.template, root.template, jobs), *found]
+
+
+def _groups_of(name: str, asked: AskedGang, parent: str) -> list[Gang]:
+    jobs = [job_name(name, job.name, index) for job in asked.members for index in range(replicas(job))]
+    if asked.per_job:
+        return [
+            Gang(POD_GROUP, pod_group_name(name, asked.template, index), asked.template, (job,), parent)
+            for index, job in enumerate(jobs)
+        ]
+    group = asked.template if asked.is_whole else pod_group_name(name, asked.template)
+    return [Gang(POD_GROUP, group, asked.template, tuple(jobs), parent)]
 
 
 def new_workload(obj: Json, jobset: JobSet) -> Json:
     metadata = obj["metadata"]
-    asked = asked_gangs(metadata["name"], jobset.spec)
     return {
         "apiVersion": WORKLOAD.api_version,
         "kind": WORKLOAD.name,
@@ -69,7 +87,7 @@ def new_workload(obj: Json, jobset: JobSet) -> Json:
         },
         "spec": {
             "controllerRef": controller_reference(metadata["name"]),
-            "podGroupTemplates": [_template(gang) for gang in asked],
+            **_templates(metadata["name"], jobset),
         },
     }
 
@@ -78,18 +96,30 @@ def controller_reference(name: str) -> Json:
     return {"apiGroup": JOB_SET.group, "kind": JOB_SET.name, "name": name}
 
 
+def _templates(name: str, jobset: JobSet) -> Json:
+    templates = [_template(asked) for asked in asked_gangs(name, jobset.spec)]
+    root = asked_root(name, jobset.spec)
+    if root is None:
+        return {"podGroupTemplates": templates}
+    policy = {"gang": {"minGroupCount": len(templates)}}
+    composite: Json = {"name": root.template, "schedulingPolicy": policy}
+    composite |= _settings(root.config, root.gangs[0]) if root.gangs else {}
+    return {"compositePodGroupTemplates": [composite | {"podGroupTemplates": templates}]}
+
+
 def _template(asked: AskedGang) -> Json:
-    template: Json = {
-        "name": asked.template,
-        "schedulingPolicy": {"gang": {"minCount": asked.minimum}},
-    }
+    policy = {"gang": {"minCount": asked.minimum}}
+    return {"name": asked.template, "schedulingPolicy": policy, **_settings(asked.config, asked)}
+
+
+def _settings(config: GangConfig, asked: AskedGang) -> Json:
     settings = {
-        "schedulingConstraints": asked.config.scheduling_constraints,
-        "disruptionMode": asked.config.disruption_mode,
+        "schedulingConstraints": config.scheduling_constraints,
+        "disruptionMode": config.disruption_mode,
     }
-    template |= {name: _as_json(value) for name, value in settings.items() if value is not None}
+    found: Json = {name: _as_json(value) for name, value in settings.items() if value is not None}
     priority_class = asked.members[0].template.spec.template.spec.priority_class_name
-    return template | ({"priorityClassName": priority_class} if priority_class else {})
+    return found | ({"priorityClassName": priority_class} if priority_class else {})
 
 
 def _as_json(shape: Shape) -> Json:
@@ -97,28 +127,38 @@ def _as_json(shape: Shape) -> Json:
     return obj
 
 
-def new_pod_group(obj: Json, jobset: JobSet, gang: Gang, workload: Json) -> Json:
+def new_group(obj: Json, jobset: JobSet, gang: Gang, workload: Json) -> Json:
     metadata = obj["metadata"]
     template = templates_of(workload)[gang.template]
-    spec = {name: template[name] for name in COPIED_FIELDS if name in template}
+    spec: Json = {
+        "workloadRef": {"workloadName": workload["metadata"]["name"], "templateName": gang.template}
+    }
+    if gang.parent:
+        spec["parentCompositePodGroupName"] = gang.parent
     return {
-        "apiVersion": POD_GROUP.api_version,
-        "kind": POD_GROUP.name,
+        "apiVersion": gang.kind.api_version,
+        "kind": gang.kind.name,
         "metadata": {
             "name": gang.name,
             "namespace": metadata["namespace"],
             "labels": {JOBSET_NAME: metadata["name"], RESTART_ATTEMPT: str(jobset.status.restarts)},
             "ownerReferences": [owner_reference(JOB_SET, obj)],
         },
-        "spec": {
-            "workloadRef": {"workloadName": workload["metadata"]["name"], "templateName": gang.template},
-            **spec,
-        },
+        "spec": spec | {name: template[name] for name in COPIED_FIELDS if name in template},
     }
 
 
 def templates_of(workload: Json) -> dict[str, Json]:
-    return {template["name"]: template for template in workload["spec"].get("podGroupTemplates") or ()}
+    """All templates of a Workload by name, at whatever depth."""
+    found: dict[str, Json] = {}
+    waiting = [workload["spec"]]
+    while waiting:
+        holder = waiting.pop()
+        composites = holder.get("compositePodGroupTemplates") or ()
+        for template in (*(holder.get("podGroupTemplates") or ()), *composites):
+            found[template["name"]] = template
+        waiting += composites
+    return found
 
 
 def minimum_of(obj: Json) -> int | None:

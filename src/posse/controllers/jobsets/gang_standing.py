@@ -12,17 +12,18 @@ from typing import Any, NamedTuple
 from posse.controllers.jobsets.children import Children
 from posse.controllers.jobsets.gang_objects import (
     Gang,
+    GroupKey,
     controller_reference,
     gangs_of,
     minimum_of,
-    new_pod_group,
+    new_group,
     new_workload,
     templates_of,
 )
 from posse.controllers.jobsets.names import attempt_of, workload_name
-from posse.controllers.steps import Create, News, controller_of, is_deleting
-from posse.kinds.jobset_gangs import asked_gangs
-from posse.kinds.registry import POD_GROUP, WORKLOAD
+from posse.controllers.steps import Create, Delete, News, controller_of, is_deleting
+from posse.kinds.jobset_gangs import asked_gangs, asked_root
+from posse.kinds.registry import COMPOSITE_POD_GROUP, POD_GROUP, WORKLOAD
 from posse.model.jobset import JobSet
 
 Json = dict[str, Any]
@@ -33,8 +34,8 @@ class Surroundings(NamedTuple):
 
     # Those that are called as its own would be, or say that they are for it.
     workloads: Sequence[Json]
-    # All that are of the JobSet, or are called as one of its groups would be; by name.
-    groups: Mapping[str, Json]
+    # All that are of the JobSet, or are called as one of its groups would be.
+    groups: Mapping[GroupKey, Json]
     has_service: bool
 
 
@@ -50,14 +51,17 @@ class GangStanding:
     # To be made, in this order.
     missing: list[Create] = field(default_factory=list)
     # Of an earlier run, to be deleted.
-    outdated: list[Json] = field(default_factory=list)
-    # The groups of this run that there are, by name, and the names of all that Jobs may be made for once those that are
-    # missing have been made.
-    existing: dict[str, Json] = field(default_factory=dict)
-    usable: set[str] = field(default_factory=set)
+    outdated: list[Delete] = field(default_factory=list)
+    # The groups of this run that there are, and all that Jobs may be made for once those that are missing have been made.
+    existing: dict[GroupKey, Json] = field(default_factory=dict)
+    usable: set[GroupKey] = field(default_factory=set)
 
     def may_start(self, job: str) -> bool:
-        return job not in self.gang_of or self.gang_of[job].name in self.usable
+        gang = self.gang_of.get(job)
+        if gang is None:
+            return True
+        has_root = not gang.parent or (COMPOSITE_POD_GROUP, gang.parent) in self.usable
+        return has_root and gang.key in self.usable
 
     def group_of(self, job: str) -> str:
         return self.gang_of[job].name if job in self.gang_of else ""
@@ -65,10 +69,13 @@ class GangStanding:
 
 def stand(obj: Json, jobset: JobSet, children: Children, around: Surroundings) -> GangStanding:
     gangs = gangs_of(jobset)
-    standing = GangStanding(gang_of={job: gang for gang in gangs for job in gang.jobs})
-    mine = {name: group for name, group in around.groups.items() if _is_mine(group, jobset)}
+    leaves = [gang for gang in gangs if gang.kind is POD_GROUP]
+    standing = GangStanding(gang_of={job: gang for gang in leaves for job in gang.jobs})
+    mine = {key: group for key, group in around.groups.items() if _is_mine(group, jobset)}
     standing.outdated = [
-        group for group in mine.values() if _is_outdated(group, jobset) and not is_deleting(group)
+        Delete(kind, group)
+        for (kind, _), group in mine.items()
+        if _is_outdated(group, jobset) and not is_deleting(group)
     ]
     if not gangs:
         return standing
@@ -77,7 +84,7 @@ def stand(obj: Json, jobset: JobSet, children: Children, around: Surroundings) -
     if standing.blocked is None and standing.workload is not None and not jobset.spec.suspend:
         previous = {job.name for job in children.previous}
         for gang in gangs:
-            _find_group(standing, gang, mine.get(gang.name), (obj, jobset), previous)
+            _find_group(standing, gang, mine.get(gang.key), (obj, jobset), previous)
     return standing
 
 
@@ -90,10 +97,12 @@ def _is_outdated(group: Json, jobset: JobSet) -> bool:
     return bool(jobset.spec.suspend) or attempt_of(group) < jobset.status.restarts
 
 
-def _conflict(gangs: Iterable[Gang], groups: Mapping[str, Json], mine: Mapping[str, Json]) -> News | None:
+def _conflict(
+    gangs: Iterable[Gang], groups: Mapping[GroupKey, Json], mine: Mapping[GroupKey, Json]
+) -> News | None:
     for gang in gangs:
-        if gang.name in groups and gang.name not in mine:
-            text = f"PodGroup {gang.name} exists and is not of this JobSet"
+        if gang.key in groups and gang.key not in mine:
+            text = f"{gang.kind.name} {gang.name} exists and is not of this JobSet"
             return News("PodGroupConflict", text, is_warning=True)
     return None
 
@@ -144,6 +153,9 @@ def _mismatch(jobset: JobSet, workload: Json) -> str:
     if owner:
         return f"{name} belongs to {owner['kind']} {owner['name']}, uid {owner['uid']}"
     templates = templates_of(workload)
+    root = asked_root(jobset.metadata.name, jobset.spec)
+    if root is not None and root.template not in templates:
+        return f"{name} has no compositePodGroupTemplate {root.template}"
     for asked in asked_gangs(jobset.metadata.name, jobset.spec):
         if asked.template not in templates:
             return f"{name} has no podGroupTemplate {asked.template}"
@@ -158,9 +170,8 @@ def _find_group(
 ) -> None:
     if group is not None:
         if not _is_outdated(group, of[1]) and not is_deleting(group):
-            standing.existing[gang.name] = group
-            standing.usable.add(gang.name)
+            standing.existing[gang.key] = group
+            standing.usable.add(gang.key)
     elif standing.workload is not None and previous.isdisjoint(gang.jobs):
-        made = new_pod_group(*of, gang, standing.workload)
-        standing.missing.append(Create(POD_GROUP, made))
-        standing.usable.add(gang.name)
+        standing.missing.append(Create(gang.kind, new_group(*of, gang, standing.workload)))
+        standing.usable.add(gang.key)

@@ -34,9 +34,7 @@ def workload_name(jobset: str) -> str:
 
 
 def pod_group_name(jobset: str, template: str, index: int | None = None) -> str:
-    """The group of the whole JobSet is called as its template is; that of a part says of which JobSet it is."""
-    if template == f"pg-{jobset}":
-        return template
+    """The name of the group of a part; that of the whole is called as its template is."""
     return f"{jobset}-{template}" if index is None else f"{jobset}-{template}-{index}"
 
 

@@ -16,7 +16,7 @@ from posse.controllers.jobsets.starting import Scene, start, suspended_jobs
 from posse.controllers.jobsets.statuses import Count, StatusDraft
 from posse.controllers.steps import Create, Delete, News, Plan, Write
 from posse.kinds.jobset_gangs import replicas
-from posse.kinds.registry import JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
+from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
 from posse.model.jobset import COMPLETED, FAILED, GANG_BLOCKED, RESTARTING, SUSPENDED, JobSet
 from posse.model.timestamps import TimestampError, parse_timestamp
 
@@ -69,8 +69,8 @@ def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
     if has_hostnames(jobset) and not around.has_service:
         service = new_service(scene.obj, jobset)
         result.then(Create(SERVICE, service, unless_present=True, failure="HeadlessServiceCreationFailed"))
-    result.then(*(step for step in scene.gangs.missing if step.kind is WORKLOAD))
-    result.then(*(step for step in scene.gangs.missing if step.kind is POD_GROUP))
+    for kind in (WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP):
+        result.then(*(step for step in scene.gangs.missing if step.kind is kind))
     result.then(*_adjusted_groups(scene))
     begun = start(scene, draft)
     result.then(*(Create(JOB, job, failure="JobCreationFailed") for job in begun.create))
@@ -85,14 +85,14 @@ def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
 def _outdated(children: Children, gangs: GangStanding) -> list[Delete]:
     """A group that is being deleted stays until the last pod in it has ended, so it may go with its Jobs."""
     jobs = [Delete(JOB, job.obj, FOREGROUND) for job in children.previous if not job.is_deleting]
-    return jobs + [Delete(POD_GROUP, group) for group in gangs.outdated]
+    return jobs + gangs.outdated
 
 
 def _adjusted_groups(scene: Scene) -> Iterator[Write]:
     """Pods that have succeeded are not missed: one that is replaced late does not wait for them to come back."""
     by_name = {child.name: child for child in scene.children.current}
     for gang in dict.fromkeys(scene.gangs.gang_of.values()):
-        group = scene.gangs.existing.get(gang.name)
+        group = scene.gangs.existing.get(gang.key)
         minimum = minimum_of(group["spec"]) if group is not None else None
         if group is None or minimum is None or not all(name in by_name for name in gang.jobs):
             continue
