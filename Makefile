@@ -63,8 +63,9 @@ conformance-cluster: cluster-assets ## The same on real control planes: native g
 bench: $(READY) ## Measure; prints a table and writes build/bench.json
 	@$(BIN)/python -m bench
 
-picture: $(READY) ## Draw the picture of the README anew
+picture: $(READY) ## Draw the pictures of the README and of the guide to LeaderWorkerSets anew
 	@$(BIN)/python -m tools.picture
+	@$(BIN)/python -m tools.deadlock_picture
 
 deploy: $(READY) ## Write deploy/ (Kustomize, Helm) anew from what `posse install` prints
 	@$(BIN)/python -m tools.deploy_files
