@@ -10,6 +10,7 @@ from bench import (
     embedded_speed,
     engine_memory,
     engine_speed,
+    large_instances,
     preemption,
     preemption_cost,
     topology,
@@ -23,6 +24,7 @@ SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("Preemption, the engine alone", preemption.measure),
     ("What preemption costs its victims", preemption_cost.measure),
     ("Completeness of the search", completeness.measure),
+    ("Large trees, with the exact search", large_instances.measure),
     ("Memory of the engine", engine_memory.measure),
     ("The embedded cluster, in process", embedded_speed.measure),
 )

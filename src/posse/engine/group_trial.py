@@ -70,7 +70,9 @@ class GroupTrials:
     def run(self, group: Root) -> GroupTrial:
         answer = self.questions.take_answer(group.key)
         with self.nominations.held(group.priority, group.members):
-            attempt = try_root(self.state, group, answer.plan if answer is not None else {})
+            plan = answer.plan if answer is not None else {}
+            # Whoever can ask need not search for long, while everybody else waits.
+            attempt = try_root(self.state, group, plan, is_thorough=not self.questions.asks)
             question = self._question(group, attempt)
             if question is not None and answer is not None and answer.settles(question):
                 attempt = _settled(attempt, answer)

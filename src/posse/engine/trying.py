@@ -21,9 +21,13 @@ def held_root(groups: GroupBook, root: Root) -> Held | None:
     return held(root)
 
 
-def try_root(state: ClusterState, root: Root, plan: Mapping[str, str]) -> Attempt:
+def try_root(
+    state: ClusterState, root: Root, plan: Mapping[str, str], *, is_thorough: bool = True
+) -> Attempt:
     """With a plan, of a node for each of the members by uid, that is tried first."""
-    return try_tree(state, root, plan) if isinstance(root, Tree) else try_group(state, root, plan)
+    if isinstance(root, Tree):
+        return try_tree(state, root, plan, is_thorough=is_thorough)
+    return try_group(state, root, plan)
 
 
 def probe_root(state: ClusterState, root: Root, *, is_thorough: bool = True) -> Probe:

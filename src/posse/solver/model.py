@@ -5,7 +5,6 @@ every node by itself it is exact.
 """
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from ortools.sat.python import cp_model
 
@@ -49,20 +48,6 @@ def build(puzzle: Puzzle, cells: tuple[Cell, ...]) -> Model:
     model.program.add(started == 1)
     _limit_load(model)
     return model
-
-
-def break_symmetry(model: Model, alike: tuple[Cell, ...]) -> None:
-    """Of nodes that are alike the fullest comes first: the others' permutations need not be looked at."""
-    position = {cell.nodes[0]: index for index, cell in enumerate(model.cells)}
-    for group in alike:
-        for left, right in pairwise(position[node] for node in group.nodes):
-            if model.load[left]:
-                model.program.add(_weight(model, left) >= _weight(model, right))
-
-
-def _weight(model: Model, cell: int) -> cp_model.LinearExprT:
-    # Any weights will do that tell sorts apart.
-    return sum((index + 1) * variable for index, (_, variable) in enumerate(model.load[cell]))
 
 
 _Domains = tuple[tuple[int, dict[int, cp_model.IntVar]], ...]

@@ -23,9 +23,9 @@ _FEW_STEPS = 40
 """Groups of pods that are tried before a tree is refused: so many, and some more for every group that it has."""
 
 
-def try_tree(state: ClusterState, tree: Tree, plan: Mapping[str, str]) -> Attempt:
+def try_tree(state: ClusterState, tree: Tree, plan: Mapping[str, str], *, is_thorough: bool) -> Attempt:
     """With a plan, of a node for each of the members by uid, that is tried first."""
-    attempt, draft = _attempt(state, tree, plan, is_thorough=True)
+    attempt, draft = _attempt(state, tree, plan, is_thorough=is_thorough)
     if draft is not None:
         draft.commit()
     return attempt
