@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 from posse.engine.attempts import Tried
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, Placement, PodRef, ReportPod
 from posse.engine.statistics import Statistics
+from posse.engine.verdict import Code
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.runtime.gauges import Gauges
 from posse.runtime.histogram import Histogram
@@ -31,6 +32,13 @@ SCHEDULED = "scheduled"
 UNSCHEDULABLE = "unschedulable"
 ERROR = "error"
 MOST_ATTEMPTS_TOLD_APART = 14
+
+
+def _result(tried: Tried) -> str:
+    if tried.verdict.succeeded:
+        return SCHEDULED
+    # Its pods are told of the error one by one, and counted with that.
+    return ERROR if tried.verdict.code is Code.ERROR else UNSCHEDULABLE
 
 
 def exponential(first: float, count: int) -> tuple[float, ...]:
@@ -145,7 +153,7 @@ class Metrics:
         pods = placed + sum(tried.pods for tried in done.tried)
         share = done.seconds / pods if pods else 0.0
         self._algorithm_seconds.observe(share, times=pods)
-        self._count_refused([tried for tried in done.tried if not tried.verdict.succeeded], share)
+        self._count_refused([tried for tried in done.tried if _result(tried) == UNSCHEDULABLE], share)
         self._count_groups([tried for tried in done.tried if isinstance(tried.who, GroupKey)], share)
         for decision in done.decisions:
             if isinstance(decision, ReportPod) and decision.reason == SCHEDULER_ERROR:
@@ -187,7 +195,7 @@ class Metrics:
 
     def _count_groups(self, groups: Sequence[Tried], share: float) -> None:
         for tried in groups:
-            result = SCHEDULED if tried.verdict.succeeded else UNSCHEDULABLE
+            result = _result(tried)
             self._group_attempts.labels(result, tried.scheduler_name).inc()
             self._group_seconds.observe(share * tried.pods, result, tried.scheduler_name)
 

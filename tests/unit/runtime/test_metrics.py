@@ -9,7 +9,7 @@ from posse.engine.decisions import PodRef
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.runtime.metrics import Metrics
 from posse.runtime.witness import Round
-from tests.builders import basic_group, gang, node, nodes, pod, pods, taint
+from tests.builders import basic_group, gang, node, nodes, one_domain, pod, pods, taint
 from tests.driving import Driver
 
 OURS = "default-scheduler"
@@ -222,3 +222,12 @@ def test_feature_gates_are_told_as_kubernetes_tells_them():
         if name == "kubernetes_feature_enabled"
     }
     assert told == {gate.value: float(gate in gates) for gate in Gate}
+
+
+def test_a_group_that_cannot_go_on_where_its_members_run_counts_as_an_error():
+    running = pod("p1", on="plain", group="g1")
+    watched = Watched(node("plain"), gang(minimum=1, **one_domain()), running, pod("p2", group="g1"))
+    watched.decide()
+    assert (attempts(watched, "error"), attempts(watched, "unschedulable")) == (1, 0)
+    groups = "scheduler_podgroup_schedule_attempts_total"
+    assert watched.value(groups, result="error", profile=OURS) == 1

@@ -1,7 +1,7 @@
 """Victims for a group that must be in one domain: the domain is chosen together with them, where the least is lost.
 
-Every domain is searched by itself, those first where evicting the lowest priorities may be enough, and no more than a number
-of them. What they cost is compared as between nodes for a single pod: budgets overdrawn, the highest priority, the sum of
+Every domain is searched by itself, those first where evicting the lowest priorities may be enough, then those that have most
+room already, and no more than a number of them. What they cost is compared as between nodes for a single pod: budgets overdrawn, the highest priority, the sum of
 priorities, pods, also where those of a group run elsewhere; then which domain would be the better one for the group.
 """
 
@@ -21,9 +21,10 @@ from posse.engine.scene import Subject
 from posse.engine.search.orders import classes_of
 from posse.engine.topology.domains import Domains
 from posse.engine.topology.fullness import Fullness
+from posse.engine.topology.outlook import outlook
 from posse.engine.topology.pinning import pin_of
 
-_MOST_SEARCHED = 32
+_MOST_SEARCHED = 12
 _MOST_THOROUGH = 3
 """Domains in which other placements are tried in order to spare more."""
 _IMPOSSIBLE = np.iinfo(np.int64).max
@@ -68,8 +69,10 @@ class DomainSearch:
 
     def _numbers(self, domains: Domains, levels: IntArray) -> list[int]:
         """Of the domains the group may go to, the least harmful first."""
-        pinned = pin_of(self.search.state, self.group).value
-        ordered: list[int] = np.argsort(levels, kind="stable").tolist()
+        state, waiting = self.search.state, self.group.unattached()
+        pinned = pin_of(state, self.group).value
+        free = outlook(state, self.group.topology_key, classes_of(state, waiting)).counts
+        ordered: list[int] = np.lexsort((-free, levels)).tolist()
         return [number for number in ordered if pinned in {None, domains.values[number]}]
 
     def _search_in(self, fullness: Fullness, number: int, *, thorough: bool) -> list[_Found]:
