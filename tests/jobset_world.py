@@ -106,7 +106,7 @@ class World:
             and pod.get("status", {}).get("phase") == "Succeeded"
             for pod in self.all(POD)
         )
-        is_over = not present and done == self.size_of(name)
+        is_over = not present and done >= self.size_of(name)
         return is_over or present >= group["spec"]["schedulingPolicy"]["gang"]["minCount"]
 
     def bind(self, pods):
@@ -134,20 +134,20 @@ class World:
             )
 
     def size_of(self, name):
-        """How many pods the gang has in all, from what the JobSet says."""
-        jobset = self.jobset()["spec"]
-        sizes = {
-            job["name"]: (job["replicas"], job["template"]["spec"]["completions"])
-            for job in jobset["replicatedJobs"]
-        }
-        if name == "pg-js":
-            return sum(replicas * pods for replicas, pods in sizes.values())
-        for job, (replicas, pods) in sizes.items():
-            if name == f"js-pg-{job}":
-                return replicas * pods
-            if name.startswith(f"js-pg-{job}-"):
-                return pods
-        raise AssertionError(name)
+        """How many pods the gang has in all, by its Jobs; by what the JobSet says where there are none yet."""
+        jobs = {job["metadata"]["name"]: job["spec"]["completions"] for job in self.all(JOB)}
+        size = 0
+        for part in self.jobset()["spec"]["replicatedJobs"]:
+            for index in range(part["replicas"]):
+                groups = ("pg-js", f"js-pg-{part['name']}", f"js-pg-{part['name']}-{index}")
+                own = jobs.get(f"js-{part['name']}-{index}", part["template"]["spec"]["completions"])
+                size += own if name in groups else 0
+        return size
+
+    def scale(self, which, size):
+        jobs = copy.deepcopy(self.jobset()["spec"]["replicatedJobs"])
+        jobs[which % len(jobs)]["template"]["spec"] |= {"parallelism": size, "completions": size}
+        self.change({"replicatedJobs": jobs})
 
     def run_pods(self, lingering=0):
         """Bound pods become ready; those that are to go have gone, but for the last few."""

@@ -1,6 +1,6 @@
 """Whatever befalls a JobSet of gangs, no part of a gang ever starts without the rest, and none waits for ever.
 
-Pods fail, nodes lose them, the JobSet is suspended, goes on and starts again; controllers look late, are interrupted and
+Pods fail, nodes lose them, the JobSet grows, shrinks, is suspended, goes on and starts again; controllers look late, are interrupted and
 forget. Scheduler and nodes do what they should.
 """
 
@@ -11,6 +11,7 @@ from posse.kinds.registry import JOB_SET
 from tests.jobset_world import LEFT_WITH_A_JOBSET, World
 
 PLENTY = 10_000
+MOST_PODS = 4
 MODES = ("whole", "parts", "each", "tree")
 
 
@@ -49,7 +50,20 @@ def jobsets(draw):
 
 HAPPENINGS = st.tuples(
     st.sampled_from(
-        ["lag", "work", "work", "work", "fail", "fail", "succeed", "vanish", "suspend", "resume", "forget"]
+        [
+            "lag",
+            "work",
+            "work",
+            "work",
+            "fail",
+            "fail",
+            "succeed",
+            "vanish",
+            "suspend",
+            "resume",
+            "scale",
+            "forget",
+        ]
     ),
     st.integers(0, 9),
     st.integers(0, 12),
@@ -59,10 +73,8 @@ HAPPENINGS = st.tuples(
 @settings(max_examples=40)
 @given(jobsets(), st.integers(0, 4), st.lists(HAPPENINGS, min_size=20, max_size=60))
 def test_no_gang_starts_in_part_and_none_waits_for_ever(jobset, spare, happenings):
-    total = sum(
-        job["replicas"] * job["template"]["spec"]["completions"] for job in jobset["spec"]["replicatedJobs"]
-    )
-    world = World(jobset, total + spare)
+    most = sum(job["replicas"] * MOST_PODS for job in jobset["spec"]["replicatedJobs"])
+    world = World(jobset, most + spare)
     for what, choice, steps in happenings:
         befall(world, what, choice)
         disturb(world, world.actors[choice % len(world.actors)], what, steps)
@@ -90,6 +102,8 @@ def befall(world, what, choice):
         world.end(running[choice % len(running)], "Failed" if what == "fail" else "Succeeded")
     elif running and what == "vanish":
         world.kill(running[choice % len(running)])
+    elif what == "scale" and not world.jobset().get("status", {}).get("terminalState"):
+        world.scale(choice, 1 + choice % 4)
     elif what in {"suspend", "resume"}:
         world.change({"suspend": what == "suspend"})
 

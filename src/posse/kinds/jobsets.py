@@ -67,7 +67,12 @@ def validate_update(new: JobSet, old: JobSet) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.spec == old.spec:
         return errors
-    return errors + _spec_errors(new.metadata.name, new.spec) + _change_errors(new.spec, old.spec)
+    is_over = bool(old.status.terminal_state)
+    return (
+        errors
+        + _spec_errors(new.metadata.name, new.spec)
+        + _change_errors(new.spec, old.spec, is_over=is_over)
+    )
 
 
 def _spec_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
@@ -172,7 +177,7 @@ def _index_errors(field: str, index: int, count: int) -> list[FieldError]:
     return [FieldError.invalid(field, index, f"must be at least 0 and less than {count}")]
 
 
-def _change_errors(new: JobSetSpec, old: JobSetSpec) -> list[FieldError]:
+def _change_errors(new: JobSetSpec, old: JobSetSpec, *, is_over: bool) -> list[FieldError]:
     errors = [
         FieldError.invalid(f"spec.{json_name}", getattr(new, name), IMMUTABLE_TEXT)
         for json_name, name in IMMUTABLE_FIELDS.items()
@@ -182,10 +187,10 @@ def _change_errors(new: JobSetSpec, old: JobSetSpec) -> list[FieldError]:
         errors.append(FieldError.invalid("spec.failurePolicy", new.failure_policy, IMMUTABLE_TEXT))
     if new.gang_config != old.gang_config:
         errors.append(FieldError.invalid("spec.gangConfig", new.gang_config, IMMUTABLE_TEXT))
-    return errors + _replicated_job_change_errors(new, old)
+    return errors + _replicated_job_change_errors(new, old, is_over=is_over)
 
 
-def _replicated_job_change_errors(new: JobSetSpec, old: JobSetSpec) -> list[FieldError]:
+def _replicated_job_change_errors(new: JobSetSpec, old: JobSetSpec, *, is_over: bool) -> list[FieldError]:
     field = "spec.replicatedJobs"
     if [job.name for job in new.replicated_jobs] != [job.name for job in old.replicated_jobs]:
         return [FieldError.invalid(field, None, IMMUTABLE_TEXT)]
@@ -195,9 +200,32 @@ def _replicated_job_change_errors(new: JobSetSpec, old: JobSetSpec) -> list[Fiel
         if job.gang_config != before.gang_config:
             path = f"{field}[{index}].gangConfig"
             errors.append(FieldError.invalid(path, job.gang_config, IMMUTABLE_TEXT))
-        elif job != (_rescheduled(before, job) if is_suspended else before):
+        elif job != _with_permitted_changes(before, job, is_suspended=is_suspended, is_over=is_over):
             errors.append(FieldError.invalid(f"{field}[{index}]", job.name, IMMUTABLE_TEXT))
     return errors
+
+
+def _with_permitted_changes(
+    before: ReplicatedJob, job: ReplicatedJob, *, is_suspended: bool, is_over: bool
+) -> ReplicatedJob:
+    permitted = _rescheduled(before, job) if is_suspended else before
+    if is_over or not _may_be_resized(before, job):
+        return permitted
+    size = job.template.spec.parallelism
+    job_spec = msgspec.structs.replace(permitted.template.spec, parallelism=size, completions=size)
+    template = msgspec.structs.replace(permitted.template, spec=job_spec)
+    return msgspec.structs.replace(permitted, template=template)
+
+
+def _may_be_resized(before: ReplicatedJob, job: ReplicatedJob) -> bool:
+    """Jobs of which all indexes run at once may have more or fewer of them, but never none."""
+    sizes = [item.template.spec for item in (before, job)]
+    return all(
+        spec.completion_mode == INDEXED
+        and spec.parallelism == spec.completions
+        and (spec.completions or 0) > 0
+        for spec in sizes
+    )
 
 
 def _rescheduled(job: ReplicatedJob, other: ReplicatedJob) -> ReplicatedJob:

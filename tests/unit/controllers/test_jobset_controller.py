@@ -6,7 +6,7 @@ import pytest
 
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.steps import Create, Delete, Write
-from posse.kinds.registry import JOB, JOB_SET, POD_GROUP, SERVICE
+from posse.kinds.registry import JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
 from posse.model.decoding import decode
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.model.timestamps import format_timestamp
@@ -577,3 +577,57 @@ def test_jobs_of_others_are_nobodys_business():
     controller.see(JOB, {"metadata": metadata, "spec": {}})
     controller.lose(JOB, {"metadata": metadata, "spec": {}})
     assert controller.take_touched(9) == []
+
+
+def grown(pods, **status):
+    """A JobSet of one gang of two Jobs, made when they had two pods each, that now wants another number of them."""
+    before = jobset(replicated_job("workers", 2, gangConfig=GANG))
+    (workload,) = made(plan(before), WORKLOAD)
+    (group,) = made(plan(before), POD_GROUP)
+    controller = controller_of(
+        jobset(replicated_job("workers", 2, pods, gangConfig=GANG)),
+        children(before, **status),
+        [as_seen(group)],
+    )
+    controller.see(WORKLOAD, as_seen(workload))
+    return controller.plan("u", NOW)
+
+
+def sizes(result):
+    """What is written, in this order: the minimum of Workload and group, the pods of each Job."""
+    found = []
+    for step in steps(result):
+        spec = step.obj["spec"]
+        if step.kind is WORKLOAD:
+            found.append(spec["podGroupTemplates"][0]["schedulingPolicy"]["gang"]["minCount"])
+        elif step.kind is POD_GROUP:
+            found.append(spec["schedulingPolicy"]["gang"]["minCount"])
+        elif step.kind is JOB:
+            found.append((spec["parallelism"], spec["completions"]))
+    return found
+
+
+@pytest.mark.parametrize("pods", [1, 5])
+def test_a_gang_is_told_its_new_size_before_its_jobs_are(pods):
+    assert sizes(grown(pods)) == [2 * pods, 2 * pods, (pods, pods), (pods, pods)]
+
+
+def test_what_has_succeeded_does_not_count_towards_the_new_size():
+    result = grown(5, js_workers_0={"succeeded": 1, "active": 1})
+    assert sizes(result) == [10, 9, (5, 5), (5, 5)]
+    assert sizes(grown(5, js_workers_0=COMPLETE)) == [10, 5, (5, 5)]
+
+
+def test_a_jobset_of_the_same_size_is_left_as_it_is():
+    assert sizes(grown(2)) == []
+
+
+def test_new_groups_have_the_new_size_at_once():
+    before = jobset(gangConfig=GANG)
+    controller = controller_of(
+        jobset(replicated_job("driver"), replicated_job("workers", 2, 3), gangConfig=GANG)
+    )
+    controller.see(WORKLOAD, as_seen(made(plan(before), WORKLOAD)[0]))
+    result = controller.plan("u", NOW)
+    assert sizes(result)[:2] == [8, 8]
+    assert len(made(result, POD_GROUP)) == 1

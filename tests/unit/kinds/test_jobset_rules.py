@@ -281,6 +281,8 @@ def test_what_makes_no_sense_is_refused(problems, spec, refusal):
     assert any(refusal in problem for problem in found), found
 
 
+EIGHT = {"parallelism": 8, "completions": 8}
+UNEVEN = {"parallelism": 4, "completions": 8}
 POD_CHANGES = {"nodeSelector": {"pool": "a"}, "tolerations": [{"operator": "Exists"}]}
 
 
@@ -301,6 +303,11 @@ POD_CHANGES = {"nodeSelector": {"pool": "a"}, "tolerations": [{"operator": "Exis
             "spec.replicatedJobs[0].gangConfig: Invalid value",
         ),
         ({}, {"replicatedJobs": [replicated_job("driver")]}, "spec.replicatedJobs: Invalid value"),
+        (
+            {},
+            {"replicatedJobs": [replicated_job("driver", job=UNEVEN), replicated_job("workers", replicas=2)]},
+            'spec.replicatedJobs[0]: Invalid value: "driver": field is immutable',
+        ),
         (
             {},
             {"replicatedJobs": [replicated_job("driver"), replicated_job("workers", replicas=3)]},
@@ -343,6 +350,10 @@ def test_most_of_a_jobset_is_there_to_stay(update_problems, before, patch, refus
         ({}, {"coordinator": {"replicatedJob": "driver"}}),
         ({}, {"failurePolicy": {"maxRestarts": 2}}),
         (
+            {},
+            {"replicatedJobs": [replicated_job("driver", job=EIGHT), replicated_job("workers", replicas=2)]},
+        ),
+        (
             {"suspend": True},
             {
                 "replicatedJobs": [
@@ -356,6 +367,13 @@ def test_most_of_a_jobset_is_there_to_stay(update_problems, before, patch, refus
 )
 def test_what_may_change_changes(update_problems, before, patch):
     assert update_problems(JOB_SET, jobset(**before), {"spec": patch}) == []
+
+
+def test_what_is_over_does_not_grow(update_problems):
+    obj = jobset() | {"status": {"terminalState": "Completed"}}
+    jobs = [replicated_job("driver", job=EIGHT), replicated_job("workers", replicas=2)]
+    (found,) = update_problems(JOB_SET, obj, {"spec": {"replicatedJobs": jobs}})
+    assert found == 'spec.replicatedJobs[0]: Invalid value: "driver": field is immutable'
 
 
 def test_the_columns_are_those_of_the_custom_resource():

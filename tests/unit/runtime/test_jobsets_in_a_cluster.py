@@ -189,6 +189,23 @@ def test_a_suspended_jobset_gives_up_its_pods_and_goes_on_when_resumed(in_lab):
     in_lab(scenario, run)
 
 
+def test_a_gang_grows_as_a_whole_or_not_at_all(in_lab):
+    async def scenario(lab):
+        def of(pods):
+            return replicated_job("workers", pods=pods, run_seconds="600", replicas=2, gangConfig=GANG)
+
+        await lab.transport.create(JOB_SET, "default", jobset(of(2)))
+        await lab.until(lambda: len(running(lab)) == 4)
+        jobs = lab.find(JOB_SET, "default", "js")["spec"]["replicatedJobs"]
+        for pods, expected in ((5, 4), (4, 8), (3, 6)):
+            jobs = [{**jobs[0], "template": of(pods)["template"]}]
+            await change(lab, {"replicatedJobs": jobs})
+            await lab.until(lambda n=pods: len(listed(lab, POD)) == 2 * n)
+            await lab.until(lambda n=expected: len(running(lab)) == n)
+
+    in_lab(scenario, run)
+
+
 @pytest.mark.parametrize("status", ["Ready", "Complete"])
 def test_gangs_that_depend_on_each_other_start_one_after_the_other(in_lab, status):
     async def scenario(lab):

@@ -6,7 +6,7 @@ from typing import Any
 
 from posse.controllers.jobsets.names import REPLICATED_JOB_NAME, attempt_of
 from posse.model.decoding import decode
-from posse.model.job import COMPLETE, FAILED, Job, JobCondition
+from posse.model.job import COMPLETE, FAILED, Job, JobCondition, JobSpec
 
 Json = dict[str, Any]
 
@@ -58,6 +58,13 @@ class ChildJob:
         if completions is None:
             return self.job.status.active if succeeded else self.wanted_pods
         return max(0, min(self.wanted_pods, completions - succeeded))
+
+    def has_size(self, template: JobSpec) -> bool:
+        """Whether it has as many pods as the template wants now; one that is over has no size any more."""
+        is_fixed = template.completions is None or template.parallelism != template.completions
+        if is_fixed or self.is_complete or self.failure is not None:
+            return True
+        return self.job.spec.parallelism == self.job.spec.completions == template.completions
 
     @property
     def is_short_of_pods(self) -> bool:

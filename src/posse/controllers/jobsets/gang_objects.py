@@ -161,6 +161,26 @@ def templates_of(workload: Json) -> dict[str, Json]:
     return found
 
 
+def at_size(workload: Json, jobset: JobSet) -> Json:
+    """Return a Workload of the JobSet as it is to be: sizes are all of it that ever changes."""
+    asked = asked_gangs(jobset.metadata.name, jobset.spec)
+    spec = _with_minimums(workload["spec"], {gang.template: gang.minimum for gang in asked})
+    return {**workload, "spec": spec}
+
+
+def _with_minimums(holder: Json, minimums: dict[str, int]) -> Json:
+    holder = dict(holder)
+    if "podGroupTemplates" in holder:
+        holder["podGroupTemplates"] = [
+            {**template, "schedulingPolicy": {"gang": {"minCount": minimums[template["name"]]}}}
+            for template in holder["podGroupTemplates"]
+        ]
+    if "compositePodGroupTemplates" in holder:
+        parts = holder["compositePodGroupTemplates"]
+        holder["compositePodGroupTemplates"] = [_with_minimums(part, minimums) for part in parts]
+    return holder
+
+
 def minimum_of(obj: Json) -> int | None:
     """Return how many pods a group or a template wants to start together; None when it is no gang."""
     gang = (obj.get("schedulingPolicy") or {}).get("gang")

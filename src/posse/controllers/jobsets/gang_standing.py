@@ -13,6 +13,7 @@ from posse.controllers.jobsets.children import Children
 from posse.controllers.jobsets.gang_objects import (
     Gang,
     GroupKey,
+    at_size,
     controller_reference,
     gangs_of,
     minimum_of,
@@ -21,7 +22,7 @@ from posse.controllers.jobsets.gang_objects import (
     templates_of,
 )
 from posse.controllers.jobsets.names import attempt_of, workload_name
-from posse.controllers.steps import Create, Delete, News, controller_of, is_deleting
+from posse.controllers.steps import Create, Delete, News, Write, controller_of, is_deleting
 from posse.kinds.jobset_gangs import asked_gangs, asked_root
 from posse.kinds.registry import COMPOSITE_POD_GROUP, POD_GROUP, WORKLOAD
 from posse.model.jobset import JobSet
@@ -48,6 +49,8 @@ class GangStanding:
     # Why nothing can be made, if that is so.
     blocked: News | None = None
     workload: Json | None = None
+    # The Workload, if it has another size than it should; a Workload that the user has made is never touched.
+    outgrown: list[Write] = field(default_factory=list)
     # To be made, in this order.
     missing: list[Create] = field(default_factory=list)
     # Of an earlier run, to be deleted.
@@ -118,6 +121,10 @@ def _find_workload(standing: GangStanding, obj: Json, jobset: JobSet, workloads:
     else:
         problem = "" if _is_mine(chosen, jobset) else _mismatch(jobset, chosen)
         standing.workload = None if is_deleting(chosen) else chosen
+        if _is_mine(chosen, jobset) and not is_deleting(chosen):
+            standing.workload = at_size(chosen, jobset)
+            if standing.workload != chosen:
+                standing.outgrown.append(Write(WORKLOAD, standing.workload))
     if problem and standing.blocked is None:
         standing.blocked = News("WorkloadMismatch", problem, is_warning=True)
     if standing.blocked is not None:

@@ -4,14 +4,14 @@ A plan first takes back what is of an earlier run, then makes what Jobs need, th
 a step that is refused ends it, and nothing is built or told upon what is not there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from posse.controllers.jobsets.children import ChildJob, Children, sort_children
 from posse.controllers.jobsets.construction import has_hostnames, new_service
-from posse.controllers.jobsets.gang_objects import minimum_of
 from posse.controllers.jobsets.gang_standing import GangStanding, Surroundings, stand
 from posse.controllers.jobsets.outcomes import after_failure, complete, has_succeeded
+from posse.controllers.jobsets.sizing import adjusted_groups, resized, resized_jobs
 from posse.controllers.jobsets.starting import Scene, start, suspended_jobs
 from posse.controllers.jobsets.statuses import Count, StatusDraft
 from posse.controllers.steps import Create, Delete, News, Plan, Write
@@ -69,12 +69,17 @@ def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
     if has_hostnames(jobset) and not around.has_service:
         service = new_service(scene.obj, jobset)
         result.then(Create(SERVICE, service, unless_present=True, failure="HeadlessServiceCreationFailed"))
+    result.then(*scene.gangs.outgrown)
     for kind in (WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP):
         result.then(*(step for step in scene.gangs.missing if step.kind is kind))
-    result.then(*_adjusted_groups(scene))
+    result.then(*adjusted_groups(scene))
+    changing = resized_jobs(scene)
+    result.then(*(Write(JOB, resized(scene, child)) for child in changing))
     begun = start(scene, draft)
     result.then(*(Create(JOB, job, failure="JobCreationFailed") for job in begun.create))
-    result.then(*(Write(JOB, job) for job in begun.resume))
+    # A Job that has just been written goes on when it is seen to have changed.
+    written = {child.name for child in changing}
+    result.then(*(Write(JOB, job) for job in begun.resume if job["metadata"]["name"] not in written))
     if jobset.spec.suspend:
         draft.lift(RESTARTING, "JobSetSuspended", "jobset was suspended while it was restarting")
         draft.hold(SUSPENDED, News("SuspendedJobs", "jobset is suspended"))
@@ -86,21 +91,6 @@ def _outdated(children: Children, gangs: GangStanding) -> list[Delete]:
     """A group that is being deleted stays until the last pod in it has ended, so it may go with its Jobs."""
     jobs = [Delete(JOB, job.obj, FOREGROUND) for job in children.previous if not job.is_deleting]
     return jobs + gangs.outdated
-
-
-def _adjusted_groups(scene: Scene) -> Iterator[Write]:
-    """Pods that have succeeded are not missed: one that is replaced late does not wait for them to come back."""
-    by_name = {child.name: child for child in scene.children.current}
-    for gang in dict.fromkeys(scene.gangs.gang_of.values()):
-        group = scene.gangs.existing.get(gang.key)
-        minimum = minimum_of(group["spec"]) if group is not None else None
-        if group is None or minimum is None or not all(name in by_name for name in gang.jobs):
-            continue
-        jobs = [by_name[name] for name in gang.jobs]
-        left = sum(job.pods_left for job in jobs)
-        if 0 < left < minimum and any(job.is_short_of_pods for job in jobs):
-            spec = {**group["spec"], "schedulingPolicy": {"gang": {"minCount": left}}}
-            yield Write(POD_GROUP, {**group, "spec": spec})
 
 
 def _are_all_up(jobset: JobSet, counts: dict[str, Count]) -> bool:

@@ -1,0 +1,87 @@
+"""Brings Jobs, and the groups of their pods, to the size that the JobSet has now and to what is left of the work.
+
+A gang is told its new size before its Jobs are: pods that are added start together, and pods that are taken away are not
+waited for.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from posse.controllers.jobsets.children import ChildJob
+from posse.controllers.jobsets.gang_objects import Gang, minimum_of, templates_of
+from posse.controllers.jobsets.starting import Scene
+from posse.controllers.steps import Write, controller_of
+from posse.kinds.jobset_gangs import asked_gangs
+from posse.kinds.registry import POD_GROUP
+from posse.model.job import JobSpec
+
+Json = dict[str, Any]
+
+
+def resized_jobs(scene: Scene) -> list[ChildJob]:
+    """Return the Jobs that have another size than the JobSet wants, and may have it now."""
+    return [
+        child
+        for child in scene.children.active
+        if not child.is_deleting
+        and not child.has_size(_template_of(scene, child))
+        and (child.is_suspended or (not scene.jobset.spec.suspend and scene.gangs.may_start(child.name)))
+    ]
+
+
+def resized(scene: Scene, child: ChildJob) -> Json:
+    template = _template_of(scene, child)
+    sizes = {"parallelism": template.parallelism, "completions": template.completions}
+    return {**child.obj, "spec": {**child.obj["spec"], **sizes}}
+
+
+def _template_of(scene: Scene, child: ChildJob) -> JobSpec:
+    jobs = scene.jobset.spec.replicated_jobs
+    return next((job.template.spec for job in jobs if job.name == child.replicated_job), JobSpec())
+
+
+def adjusted_groups(scene: Scene) -> Iterator[Write]:
+    by_name = {child.name: child for child in scene.children.current}
+    for gang in dict.fromkeys(scene.gangs.gang_of.values()):
+        group = scene.gangs.existing.get(gang.key)
+        minimum = minimum_of(group["spec"]) if group is not None else None
+        if group is None or minimum is None:
+            continue
+        jobs = [by_name[name] for name in gang.jobs if name in by_name]
+        wanted = _wanted_minimum(scene, gang, minimum, jobs)
+        if wanted != minimum:
+            spec = {**group["spec"], "schedulingPolicy": {"gang": {"minCount": wanted}}}
+            yield Write(POD_GROUP, {**group, "spec": spec})
+
+
+def _wanted_minimum(scene: Scene, gang: Gang, minimum: int, jobs: list[ChildJob]) -> int:
+    """Pods that have succeeded are not missed: one that is replaced late does not wait for them to come back."""
+    full = _full_size(scene, gang)
+    if len(jobs) < len(gang.jobs):
+        return full
+    left = sum(_pods_left(scene, job) for job in jobs)
+    if any(not job.has_size(_template_of(scene, job)) for job in jobs):
+        return max(1, min(full, left))
+    if not any(job.job.status.succeeded for job in jobs):
+        return full
+    if 0 < left < minimum and any(job.is_short_of_pods for job in jobs):
+        return left
+    return min(minimum, full)
+
+
+def _pods_left(scene: Scene, job: ChildJob) -> int:
+    template = _template_of(scene, job)
+    if job.has_size(template):
+        return job.pods_left
+    return max(0, (template.completions or 0) - job.job.status.succeeded)
+
+
+def _full_size(scene: Scene, gang: Gang) -> int:
+    """How many pods the gang has in all, or as many of them as the Workload of the user wants together."""
+    asked = asked_gangs(scene.jobset.metadata.name, scene.jobset.spec)
+    size = next(item.minimum for item in asked if item.template == gang.template)
+    workload = scene.gangs.workload
+    if workload is None or controller_of(workload).get("uid") == scene.jobset.metadata.uid:
+        return size
+    minimum = minimum_of(templates_of(workload)[gang.template])
+    return size if minimum is None else min(size, minimum)
