@@ -208,9 +208,10 @@ def test_the_role_allows_nothing_else(cluster, kubectl, words):
     assert answer.stdout.strip() == "no"
 
 
-def test_people_who_edit_a_namespace_may_have_groups_in_it(cluster, kubectl):
-    posse(cluster, "install", "--apply", "--form", "crd")
-    cluster.start_controller_manager()
+def test_people_who_edit_a_namespace_may_have_groups_in_it(plane, tmp_path):
+    kubectl = Kubectl(str(find_program(NATIVE, "kubectl")), plane.kubeconfig(), tmp_path)
+    posse(plane, "install", "--apply", "--form", "crd")
+    plane.start_controller_manager()
     kubectl("create rolebinding ann --clusterrole=edit --user=ann")
     kubectl("create rolebinding ben --clusterrole=view --user=ben")
 

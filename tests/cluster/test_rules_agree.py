@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posse.cli.access import read_access
-from posse.cli.client import ApiClient, Refused, path_of
+from posse.cli.client import ApiClient, Refused
+from posse.client.paths import path_of
 from posse.kinds.registry import (
     POSSE_COMPOSITE_POD_GROUP,
     POSSE_POD_GROUP,
