@@ -1,5 +1,7 @@
 import asyncio
 
+import pytest
+
 from posse.engine.decisions import Bind, Placement, PodRef, ReportPod
 from posse.engine.events import BindRefused, ReportFailed
 from posse.runtime import delivery
@@ -24,6 +26,7 @@ class ScriptedCarrier:
 
     def __init__(self, refusals=(), lost=()):
         self.log = []
+        self.telling = []
         self.acting = 0
         self.most_at_once = 0
         self.may_tell = asyncio.Event()
@@ -32,12 +35,14 @@ class ScriptedCarrier:
     async def act(self, done):
         self.acting += 1
         self.most_at_once = max(self.most_at_once, self.acting)
-        await asyncio.sleep(0)
+        for _ in range(5):
+            await asyncio.sleep(0)
         self.acting -= 1
         self.log.append(("acted", _name(done)))
         return list(self.refusals)
 
     async def report(self, done, refusals):
+        self.telling.append(_name(done))
         await self.may_tell.wait()
         self.log.append(("told", _name(done)))
         return list(self.lost)
@@ -67,7 +72,7 @@ async def settled():
         await asyncio.sleep(0)
 
 
-def test_rounds_that_wait_are_acted_upon_together_and_told_in_order():
+def test_rounds_are_acted_upon_together_and_told_in_order():
     async def scenario(parts, carrier):
         for name in "abc":
             await parts.put(binding(name))
@@ -108,6 +113,51 @@ def test_a_pod_is_bound_after_it_was_told_that_it_waits():
         assert carrier.log == [("acted", "a"), ("told", "a"), ("acted", "a"), ("told", "a")]
 
     delivered(scenario)
+
+
+def test_what_is_told_of_the_same_pod_is_told_one_after_the_other():
+    async def scenario(parts, carrier):
+        for name in "aab":
+            await parts.put(telling(name))
+        await settled()
+        assert carrier.telling == ["a"]
+        carrier.may_tell.set()
+        await parts.finish()
+
+    carrier, _ = delivered(scenario)
+    assert [name for what, name in carrier.log if what == "told"] == ["a", "a", "b"]
+
+
+def test_only_so_many_bindings_are_on_their_way_and_a_large_round_goes_alone(monkeypatch):
+    monkeypatch.setattr(delivery, "_MOST_BINDINGS", 4)
+
+    async def scenario(parts, carrier):
+        carrier.may_tell.set()
+        for name in ("a", "b", "c"):
+            await parts.put(binding(f"{name}1", f"{name}2"))
+        await parts.put(binding(*(f"d{number}" for number in range(9))))
+        await parts.finish()
+
+    carrier, _ = delivered(scenario)
+    assert carrier.most_at_once == 2
+    assert len(carrier.log) == 8
+
+
+def test_a_broken_carrier_is_not_overlooked():
+    class Broken(ScriptedCarrier):
+        async def act(self, done):
+            raise RuntimeError("the store is full")
+
+    async def main():
+        parts = Delivery(Broken(), lambda event: None)
+        acting = asyncio.create_task(parts.act())
+        await parts.put(binding("a"))
+        async with asyncio.timeout(5):
+            await acting
+
+    with pytest.raises(ExceptionGroup) as error:
+        asyncio.run(main())
+    assert "the store is full" in str(error.value.exceptions[0])
 
 
 def test_refusals_and_what_was_lost_come_back(monkeypatch):
