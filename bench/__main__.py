@@ -14,6 +14,7 @@ from bench import (
     preemption,
     preemption_cost,
     topology,
+    trees,
 )
 from bench.measuring import Figure
 from bench.report import show, write
@@ -21,6 +22,7 @@ from bench.report import show, write
 SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("The engine alone", engine_speed.measure),
     ("Topology, the engine alone", topology.measure),
+    ("Trees of groups, the engine alone", trees.measure),
     ("Preemption, the engine alone", preemption.measure),
     ("What preemption costs its victims", preemption_cost.measure),
     ("Completeness of the search", completeness.measure),

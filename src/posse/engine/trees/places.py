@@ -54,7 +54,10 @@ def all_places(state: ClusterState, part: Part, rows: Rows) -> list[Place]:
         if pin.value is not None or not classes:
             return _pinned(state.domains(part.topology_key), pin.value)
         seen = outlook(state, part.topology_key, classes)
-        hopeful = _may_start(state, part, seen.domains) & _has_enough(state, part, seen.domains)
+        if isinstance(part, Branch):
+            hopeful = _may_start(state, part, seen.domains) & _has_enough(state, part, seen.domains)
+        else:
+            hopeful = np.greater_equal(seen.counts, part.minimum - part.attached_count)
         ordered = seen.best_first(0)
     return [
         Place(seen.domains.rows(one), seen.domains.values[one], len(ordered), bool(hopeful[one]))
@@ -83,34 +86,33 @@ def _may_start(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
     return np.greater_equal(fit, part.minimum)
 
 
-def _has_enough(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
+def _has_enough(state: ClusterState, branch: Branch, domains: Domains) -> BoolArray:
     """By domain: whether of every resource there is as much free as what must start takes at the least."""
     nodes = state.nodes
-    least = least_taken(part, len(nodes.resource_index))
+    least = _least_taken(branch, len(nodes.resource_index))
     wanted = np.flatnonzero(least)
     free = np.maximum(nodes.allocatable[wanted] - nodes.requested[wanted], 0)[:, domains.members]
     enough: BoolArray = np.all(domains.sums(free) >= least[wanted][:, None], axis=0)
     return enough
 
 
-def least_taken(part: Part, resources: int) -> IntArray:
+def _least_taken(part: Part, resources: int) -> IntArray:
     """By resource: what the members take at the least that must still find a place so that the part starts."""
-    if is_started(part):
-        return np.zeros(resources, dtype=np.int64)
     if isinstance(part, Branch):
-        needed = part.minimum - sum(1 for child in part.children if is_started(child))
-        shares = [least_taken(child, resources) for child in part.children if not is_started(child)]
+        waiting = [child for child in part.children if not is_started(child)]
+        needed = part.minimum - (len(part.children) - len(waiting))
+        shares = [_least_taken(child, resources) for child in waiting]
     else:
         needed = part.minimum - part.attached_count
-        shares = [_requests(record.pod_class.limited, resources) for record in part.unattached()]
-    if not shares:
+        shares = [_amounts(record.pod_class.limited, resources) for record in part.unattached()]
+    if not shares or needed <= 0:
         return np.zeros(resources, dtype=np.int64)
     smallest: IntArray = np.sort(np.array(shares), axis=0)[:needed].sum(axis=0)
     return smallest
 
 
-def _requests(limited: tuple[tuple[int, int], ...], resources: int) -> IntArray:
-    taken = np.zeros(resources, dtype=np.int64)
+def _amounts(limited: tuple[tuple[int, int], ...], resources: int) -> IntArray:
+    amounts = np.zeros(resources, dtype=np.int64)
     for index, wanted in limited:
-        taken[index] = wanted
-    return taken
+        amounts[index] = wanted
+    return amounts

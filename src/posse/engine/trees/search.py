@@ -13,8 +13,9 @@ from posse.engine.draft import Draft
 from posse.engine.groups import GroupRecord
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import Fill, MemberClass, classes_of, other_ways
+from posse.engine.search.tight import fill_tightly
 from posse.engine.trees.places import Rows, inside, places
-from posse.engine.trees.tree import Branch, Part, is_admissible, is_started
+from posse.engine.trees.tree import Branch, Part, is_admissible, is_started, unattached
 
 _PER_MILLION = 1_000_000
 
@@ -43,6 +44,8 @@ class TreeSearch:
 
     def start_further(self, branch: Branch, rows: Rows) -> None:
         """Start what need not start but can, below groups that have started."""
+        if not unattached(branch):
+            return
         for within in places(self.state, branch, rows):
             for child in branch.children:
                 if not is_started(child) and is_admissible(child):
@@ -53,7 +56,9 @@ class TreeSearch:
 
     def fill_up(self, part: Part, rows: Rows) -> None:
         """Place all that fit of groups that have started."""
-        for within in places(self.state, part, rows) if is_started(part) else ():
+        if not unattached(part) or not is_started(part):
+            return
+        for within in places(self.state, part, rows):
             if isinstance(part, Branch):
                 for child in part.children:
                     self.fill_up(child, within)
@@ -75,10 +80,15 @@ class TreeSearch:
             if placed == needed:
                 yield
             self.draft.roll_back(before)
+            if placed < needed and len(classes) == 1:
+                # Pods that are alike are counted exactly; where they go makes a difference to others only.
+                return
 
     def _orders(self, members: Sequence[PodRecord]) -> Iterator[tuple[Sequence[MemberClass], Fill]]:
         classes = classes_of(self.state, members)
         yield classes, fill
+        if len(classes) == 1:
+            yield classes, fill_tightly
         yield from other_ways(self.state, classes)
 
     def _fill(self, classes: Sequence[MemberClass], way: Fill, most: int) -> int:
