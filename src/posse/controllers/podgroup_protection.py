@@ -69,7 +69,7 @@ class PodGroupProtection:
         """Return the groups that may go by what has been seen since the last call."""
         reconsider, self._reconsider = self._reconsider, {}
         ready = [name for name in reconsider if name in self._leaving and name not in self._members]
-        return [Release(*name, _without_protection(self._leaving[name])) for name in ready]
+        return [Release(*name, without_protection(self._leaving[name])) for name in ready]
 
 
 def is_leaving(group: Json) -> bool:
@@ -90,7 +90,7 @@ def _name_of(obj: Json) -> Name:
     return Name(obj["metadata"]["namespace"], obj["metadata"]["name"])
 
 
-def _without_protection(group: Json) -> Json:
+def without_protection(group: Json) -> Json:
     metadata = group["metadata"]
     finalizers = [item for item in metadata["finalizers"] if item != POD_GROUP_FINALIZER]
     identity = {key: metadata[key] for key in ("uid", "resourceVersion")}

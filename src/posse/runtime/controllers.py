@@ -4,12 +4,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from posse.controllers.composite_protection import CompositeProtection
 from posse.controllers.event_expiry import EventExpiry
 from posse.controllers.namespace_deletion import DeleteObject, LetGo, Step, is_terminating, next_steps
 from posse.controllers.podgroup_protection import PodGroupProtection, Release
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
-from posse.kinds.registry import EVENT, KINDS, NAMESPACE, POD, POD_GROUP
+from posse.kinds.registry import COMPOSITE_POD_GROUP, EVENT, KINDS, NAMESPACE, POD, POD_GROUP
 from posse.runtime.following import Follower, Json, attend
 from posse.runtime.skipping import skipping
 from posse.transport.patches import MERGE_PATCH, Patch
@@ -30,6 +31,7 @@ class Controllers:
         self._transport = transport
         self._clock = clock
         self._protection = PodGroupProtection()
+        self._composite_protection = CompositeProtection()
         self._protection_changed = asyncio.Event()
         self._terminating: dict[str, Json] = {}
         self._namespaces_changed = asyncio.Event()
@@ -37,6 +39,7 @@ class Controllers:
         self._followers = (
             Follower(transport, POD, self._see_pod, self._lose_pod),
             Follower(transport, POD_GROUP, self._see_group, self._lose_group),
+            Follower(transport, COMPOSITE_POD_GROUP, self._see_composite, self._lose_composite),
             Follower(transport, NAMESPACE, self._see_namespace, self._lose_namespace),
             Follower(transport, EVENT, self._expiry.see, self._expiry.lose),
         )
@@ -57,22 +60,34 @@ class Controllers:
 
     def _see_group(self, group: Json) -> None:
         self._protection.see_group(group)
+        self._composite_protection.see(POD_GROUP, group)
         self._protection_changed.set()
 
     def _lose_group(self, group: Json) -> None:
         self._protection.lose_group(group["metadata"]["namespace"], group["metadata"]["name"])
+        self._composite_protection.lose(POD_GROUP, group)
+        self._protection_changed.set()
+
+    def _see_composite(self, group: Json) -> None:
+        self._composite_protection.see(COMPOSITE_POD_GROUP, group)
+        self._protection_changed.set()
+
+    def _lose_composite(self, group: Json) -> None:
+        self._composite_protection.lose(COMPOSITE_POD_GROUP, group)
+        self._protection_changed.set()
 
     async def _release_groups(self) -> None:
         while True:
             await self._protection_changed.wait()
             self._protection_changed.clear()
-            releases = self._protection.releases()
-            await asyncio.gather(*(self._release(release) for release in releases))
+            releases = [(POD_GROUP, release) for release in self._protection.releases()]
+            releases += [(COMPOSITE_POD_GROUP, release) for release in self._composite_protection.releases()]
+            await asyncio.gather(*(self._release(kind, release) for kind, release in releases))
 
-    async def _release(self, release: Release) -> None:
+    async def _release(self, kind: Kind, release: Release) -> None:
         place = release.namespace, release.name
-        write = self._transport.patch(POD_GROUP, *place, Patch(MERGE_PATCH, release.patch))
-        await attempt(write, POD_GROUP, *place)
+        write = self._transport.patch(kind, *place, Patch(MERGE_PATCH, release.patch))
+        await attempt(write, kind, *place)
 
     # Namespace deletion
 

@@ -161,7 +161,7 @@ def test_pod_groups_are_protected_once():
     assert group["metadata"]["finalizers"] == ["scheduling.k8s.io/podgroup-protection"]
     composite = obj()
     admit_create(COMPOSITE_POD_GROUP, composite, CLUSTER)
-    assert "finalizers" not in composite["metadata"]
+    assert composite["metadata"]["finalizers"] == ["scheduling.k8s.io/podgroup-protection"]
 
 
 def failing(taint):
