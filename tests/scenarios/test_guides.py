@@ -80,6 +80,29 @@ def test_the_first_gang_goes_as_its_guide_says(cluster):
     wait_until(lambda: running(cluster, "colossus") == 9, "the gang of nine")
 
 
+def nodes_of(kubeconfig, prefix):
+    pods = listed(kubeconfig, "pods")
+    return {
+        pod["spec"].get("nodeName", "") for pod in pods if pod["metadata"]["name"].startswith(f"{prefix}-")
+    }
+
+
+def test_hierarchies_go_as_their_guide_says(cluster):
+    for line in commands_of(ROOT / "docs" / "guides" / "hierarchies.md"):
+        told = posse(line, cluster)
+        if line == "posse apply -f examples/hierarchies/racks.yaml":
+            wait_until(lambda: "rack-2" in posse("posse get nodes", cluster), "the racks")
+        elif line == "posse apply -f examples/hierarchies/two-sizes.yaml":
+            wait_until(lambda: running(cluster, "five") + running(cluster, "six") == 11, "the tree")
+            assert (nodes_of(cluster, "five"), nodes_of(cluster, "six")) == ({"rack-1"}, {"rack-2"})
+        elif line == "posse explain compositepodgroup/serving":
+            page = (ROOT / "docs" / "guides" / "hierarchies.md").read_text()
+            picture = page.partition("```\nIts tree\n")[2].partition("```")[0]
+            assert picture in told
+            assert nodes_of(cluster, "prefill") == {""}
+    wait_until(lambda: not listed(cluster, "compositepodgroups"), "the end of the trees")
+
+
 def listed(kubeconfig, what):
     return yaml.safe_load(posse(f"posse get {what} -o yaml", kubeconfig))["items"]
 

@@ -8,7 +8,9 @@ from posse.cli.session import KubeconfigOption, NamespaceOption, RulesOption, co
 
 TargetArgument = Annotated[
     str,
-    typer.Argument(metavar="TYPE/NAME", help="podgroup/NAME, workload/NAME or pod/NAME."),
+    typer.Argument(
+        metavar="TYPE/NAME", help="podgroup/NAME, compositepodgroup/NAME, workload/NAME or pod/NAME."
+    ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name, if TYPE stands alone.")]
 
@@ -29,6 +31,8 @@ def explain(
       posse explain podgroup/trainer
 
       posse explain podgroup.scheduling.x-k8s.io/trainer -n team
+
+      posse explain cpg/training               a tree of groups, as a picture
 
       posse explain workload/job-1             every group of the Workload
 

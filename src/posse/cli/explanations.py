@@ -7,6 +7,7 @@ from posse.cli.group_words import closed_nodes, headline, pods, with_closures
 from posse.cli.room_words import making_room
 from posse.cli.tables import aligned
 from posse.cli.targets import short_name
+from posse.cli.tree_picture import tree_lines
 from posse.cli.ways_out import certainty, ways_out
 from posse.engine.decisions import Form, GroupKey, PodRef
 from posse.engine.explaining import Ahead, Explanation, PodExplanation
@@ -27,6 +28,8 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
     if now.placement:
         facts.append(("would go to", _places(now.placement)))
     yield from indented(aligned(facts))
+    if explanation.tree:
+        yield from headed("Its tree", tree_lines(explanation.tree, now.key))
     if explanation.obstacles:
         where = f", in {explanation.domain}, which comes closest" if explanation.domain else ""
         yield from headed(f"What is in its way{where}", _in_the_way(explanation))
@@ -79,8 +82,11 @@ def indented(lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
 def _described(now: Situation, age: str) -> str:
     if not now.exists:
         return "nothing yet"
-    kind = "Workload" if now.key.form is Form.WORKLOAD else f"PodGroup of {now.key.form}"
-    size = f", at least {now.minimum} together" if now.policy == "Gang" else ""
+    kind = f"{'CompositePodGroup' if now.key.is_composite else 'PodGroup'} of {now.key.form}"
+    if now.key.form is Form.WORKLOAD:
+        kind = "Workload"
+    many = f"{now.minimum} groups" if now.groups is not None else f"{now.minimum}"
+    size = f", at least {many} together" if now.policy == "Gang" else ""
     if now.expected:
         size = f", {pods(now.expected)} expected"
     if now.topology_key:

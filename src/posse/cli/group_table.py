@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,7 @@ from posse.engine.situations import State
 from posse.kinds.durations import since
 
 HEADER = ("NAMESPACE", "NAME", "FORM", "STATE", "READY", "MEMBERS", "AGE", "WHY")
+INDENT = "  "
 _AT_REST = (State.SCHEDULED, FINISHED)
 
 
@@ -30,9 +31,15 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
     """Gang or Basic; empty as long as nothing describes the group."""
     on_nodes: int
     minimum: int
+    """Of pods, or of groups for a group of groups."""
     members: int
     created: str
     why: str
+    kind: str = "PodGroup"
+    depth: int = 0
+    """How many groups of groups are above it."""
+    started_groups: int | None = None
+    """Of a group of groups: those directly below it that have started."""
 
     def order(self) -> tuple[bool, str, str, str, str]:
         return self.state in _AT_REST, self.created, self.namespace, self.name, self.form
@@ -40,7 +47,7 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
 
 def show_groups(client: ApiClient, namespace: str | None, config: Path | None, *, as_json: bool) -> None:
     survey = survey_cluster(client, engine_options(config))
-    lines = sorted(_lines(survey, namespace), key=GroupLine.order)
+    lines = _in_order(_lines(survey, namespace))
     survey.warn_of_faults()
     if as_json:
         typer.echo(json.dumps(msgspec.to_builtins(lines), indent=4))
@@ -49,6 +56,17 @@ def show_groups(client: ApiClient, namespace: str | None, config: Path | None, *
             typer.echo(text)
     else:
         typer.echo(f"No groups found{f' in {namespace} namespace' if namespace else ''}.", err=True)
+
+
+def _in_order(lines: Iterable[GroupLine]) -> list[GroupLine]:
+    """Trees stay together, and have the place of their root."""
+    trees: list[list[GroupLine]] = []
+    for line in lines:
+        if line.depth and trees:
+            trees[-1].append(line)
+        else:
+            trees.append([line])
+    return [line for tree in sorted(trees, key=lambda tree: tree[0].order()) for line in tree]
 
 
 def _lines(survey: Survey, namespace: str | None) -> Iterator[GroupLine]:
@@ -66,6 +84,9 @@ def _lines(survey: Survey, namespace: str | None) -> Iterator[GroupLine]:
                 now.counts.members,
                 survey.created(now.key),
                 cause(now, fates),
+                kind="CompositePodGroup" if now.key.is_composite else "PodGroup",
+                depth=now.depth,
+                started_groups=now.groups.started if now.groups is not None else None,
             )
 
 
@@ -75,6 +96,9 @@ def _table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool) -> l
 
 
 def _row(line: GroupLine, now: float) -> tuple[str, ...]:
-    ready = f"{line.on_nodes}/{line.minimum}" if line.policy == "Gang" else str(line.on_nodes)
-    age = since(line.created, now)
-    return line.namespace, line.name, line.form, line.state, ready, str(line.members), age, line.why
+    there = line.on_nodes if line.started_groups is None else line.started_groups
+    ready = f"{there}/{line.minimum}" if line.policy == "Gang" else str(there)
+    if line.started_groups is not None:
+        ready += " groups"
+    name, age = f"{INDENT * line.depth}{line.name}", since(line.created, now)
+    return line.namespace, name, line.form, line.state, ready, str(line.members), age, line.why

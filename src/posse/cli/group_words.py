@@ -96,6 +96,8 @@ def _verdict(now: Situation, fates: Fates) -> str:
 
 def title(key: GroupKey) -> str:
     place = f"{key.namespace}/{key.name}"
+    if key.is_composite:
+        return f"CompositePodGroup {place}"
     match key.form:
         case Form.NATIVE:
             return f"PodGroup {place}"
@@ -122,6 +124,8 @@ def _left(now: Situation) -> str:
 
 def _share(now: Situation) -> str:
     counts = now.counts
+    if now.groups is not None:
+        return f"{now.groups.started} of its {now.groups.children} groups have, and it needs {now.minimum}"
     if counts.on_nodes < counts.members:
         return f"{counts.on_nodes} of its {counts.members} pods are on nodes, and it needs {now.minimum}"
     return "its pod is on a node" if counts.members == 1 else f"all {counts.members} pods are on nodes"

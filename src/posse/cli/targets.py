@@ -9,12 +9,13 @@ from posse.cli.resources import kind_named
 from posse.cli.survey import Survey
 from posse.engine.decisions import Form, GroupKey
 from posse.kinds.kind import Kind
-from posse.kinds.registry import POD, POD_GROUP, WORKLOAD
+from posse.kinds.registry import COMPOSITE_POD_GROUP, POD, POD_GROUP, WORKLOAD
 from posse.runtime.group_reports import forms_of, object_kind
 
 MOST_LISTED = 10
 ANY_POD_GROUP = frozenset({"podgroup", "podgroups", "pg"})
-EXPLAINED = "podgroup/NAME, workload/NAME or pod/NAME"
+ANY_COMPOSITE = frozenset({"compositepodgroup", "compositepodgroups", "cpg"})
+EXPLAINED = "podgroup/NAME, compositepodgroup/NAME, workload/NAME or pod/NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ def parse_target(text: str, name: str = "") -> Target:
     name = rest or name
     if kind_text.lower() in ANY_POD_GROUP:
         return Target(POD_GROUP, name, tuple(form for form in Form if form is not Form.WORKLOAD))
+    if kind_text.lower() in ANY_COMPOSITE:
+        return Target(COMPOSITE_POD_GROUP, name, (Form.NATIVE, Form.POSSE))
     kind = kind_named(kind_text)
     forms = forms_of(kind)
     if kind is not POD and not forms:
@@ -49,7 +52,8 @@ def groups_meant(survey: Survey, target: Target, namespace: str) -> list[GroupKe
         return found
     if len(found) > 1:
         choices = " or ".join(typed(key) for key in found)
-        raise Problem(f'there are several PodGroups "{target.name}" in {namespace}: say {choices}')
+        what = f'{target.kind.name}s "{target.name}"'
+        raise Problem(f"there are several {what} in {namespace}: say {choices}")
     if not found:
         raise Problem(_nothing(survey, target, namespace))
     return found
@@ -84,7 +88,7 @@ def _matching(survey: Survey, target: Target, namespace: str) -> Iterator[GroupK
 
 
 def _is_meant(key: GroupKey, target: Target) -> bool:
-    if key.form not in target.forms:
+    if key.form not in target.forms or key.is_composite != (target.kind.name == COMPOSITE_POD_GROUP.name):
         return False
     return target.name == key.name or target.name == short_name(key)
 

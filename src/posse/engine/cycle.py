@@ -8,6 +8,7 @@ it is given, other orders are tried.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import GroupKey
@@ -35,13 +36,22 @@ from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
 _NO_PLAN: Mapping[str, str] = MappingProxyType({})
 
 
+class PartRefusal(NamedTuple):
+    """Of a group in a tree that does not start."""
+
+    key: GroupKey
+    verdict: Verdict
+    fits: int = 0
+    """Pods, or groups below it, that are on nodes or would be if nothing but itself mattered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     verdict: Verdict
     placed: tuple[PodRecord, ...] = ()
     """Attached to their nodes; empty unless the verdict is success."""
     refused: tuple[tuple[PodRecord, Verdict], ...] = ()
-    parts: tuple[tuple[GroupKey, Verdict], ...] = ()
+    parts: tuple[PartRefusal, ...] = ()
     """Of a tree: those of its groups that do not start, and why."""
 
 
@@ -53,7 +63,7 @@ class Probe:
     placements: tuple[tuple[PodRecord, str], ...]
     """Where pods would go; empty unless the verdict is success."""
     refused: tuple[tuple[PodRecord, Verdict], ...]
-    parts: tuple[tuple[GroupKey, Verdict], ...] = ()
+    parts: tuple[PartRefusal, ...] = ()
 
 
 def try_pods(state: ClusterState, subject: Subject, records: Sequence[PodRecord]) -> Attempt:

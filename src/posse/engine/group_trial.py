@@ -171,7 +171,7 @@ def _settled(attempt: Attempt, answer: Answer) -> Attempt:
         return replace(verdict, message=message, proof=after if verdict.proof is not None else None)
 
     refused = tuple((record, told(verdict)) for record, verdict in attempt.refused)
-    parts = tuple((key, told(verdict)) for key, verdict in attempt.parts)
+    parts = tuple(part._replace(verdict=told(part.verdict)) for part in attempt.parts)
     return Attempt(told(attempt.verdict), attempt.placed, refused, parts)
 
 
@@ -205,7 +205,7 @@ def _told(attempt: Attempt, message: str) -> Attempt:
     if not message:
         return attempt
     refused = tuple((record, _with(verdict, message)) for record, verdict in attempt.refused)
-    parts = tuple((key, _with(verdict, message)) for key, verdict in attempt.parts)
+    parts = tuple(part._replace(verdict=_with(part.verdict, message)) for part in attempt.parts)
     return Attempt(_with(attempt.verdict, message), attempt.placed, refused, parts)
 
 

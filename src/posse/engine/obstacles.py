@@ -101,7 +101,7 @@ def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRec
     for row in np.flatnonzero(lack.short).tolist():
         for record in state.pods_on(state.nodes.names[row]):
             amount = dict(record.pod_class.requests).get(lack.index, 0)
-            if amount and (record.group is None or record.group != wanting.group):
+            if amount and (record.group is None or not _are_one(groups, record.group, wanting.group)):
                 who = record.group or record.ref
                 _, held, pods = found.get(who, (0, 0, 0))
                 found[who] = priority_of(record, groups), held + amount, pods + 1
@@ -110,6 +110,11 @@ def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRec
         Holder(who, priority, amount_text(lack.resource, held), pods)
         for who, (priority, held, pods) in largest
     )
+
+
+def _are_one(groups: GroupBook, key: GroupKey, wanting: GroupKey | None) -> bool:
+    """Whether both are one group, or parts of one tree."""
+    return wanting is not None and groups.links.root_key(key) == groups.links.root_key(wanting)
 
 
 def _name(who: GroupKey | PodRef) -> str:

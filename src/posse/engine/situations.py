@@ -93,6 +93,8 @@ class Situation:
     """Of a refusal that would be one in an empty cluster too."""
     depth: int = 0
     """How many groups of groups are above it."""
+    fits: int = 0
+    """Of a group in a tree that does not start: its pods or groups that are on nodes, or would be if only it mattered."""
     groups: GroupCounts | None = None
     """Of a group of groups, whose minimum is one of groups."""
 

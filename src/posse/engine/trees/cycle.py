@@ -7,7 +7,7 @@ attempt. So an early group cannot take with its further pods what a later one ne
 from collections.abc import Collection, Iterator, Mapping
 
 from posse.engine.cluster_state import ClusterState
-from posse.engine.cycle import Attempt, Probe, drawn_along
+from posse.engine.cycle import Attempt, PartRefusal, Probe, drawn_along
 from posse.engine.draft import Draft
 from posse.engine.group_pass import objection, takes
 from posse.engine.invariants import no_gang_across_domains, no_gang_below_minimum, no_tree_below_minimum
@@ -109,10 +109,9 @@ def _accepted(state: ClusterState, tree: Tree, top: Branch, draft: Draft) -> tup
 def _objected(tree: Tree, top: Branch, against: str) -> Attempt:
     verdict = Verdict(Code.UNSCHEDULABLE, against, proof=Proof((against.partition(":")[0],)))
     others = drawn_along(verdict)
-    parts = [(leaf.key, others) for leaf in tree.leaves]
-    branches = [(branch.key, others) for branch in top.branches()][1:]
-    refused = tuple((record, others) for record in tree.unattached())
-    return Attempt(verdict, refused=refused, parts=((top.key, verdict), *branches, *parts))
+    keys = [*(branch.key for branch in top.branches()), *(leaf.key for leaf in tree.leaves)]
+    parts = tuple(PartRefusal(key, verdict if key == top.key else others) for key in keys)
+    return Attempt(verdict, refused=tuple((record, others) for record in tree.unattached()), parts=parts)
 
 
 def _check(state: ClusterState, part: Part, placed: Collection[str]) -> None:

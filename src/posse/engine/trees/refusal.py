@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.cycle import attempt_in, drawn_along
+from posse.engine.cycle import PartRefusal, attempt_in, drawn_along
 from posse.engine.decisions import GroupKey
 from posse.engine.draft import Draft
 from posse.engine.feasibility import Feasibility, Standing
@@ -57,7 +57,7 @@ class Refusals:
     """What is told to everybody in a tree who does not start."""
 
     verdict: Verdict
-    parts: tuple[tuple[GroupKey, Verdict], ...]
+    parts: tuple[PartRefusal, ...]
     members: tuple[tuple[PodRecord, Verdict], ...]
 
 
@@ -180,20 +180,26 @@ def _first_message(fared: Fared) -> str:
     return next((message for child in fared.children if (message := _first_message(child))), "")
 
 
-def _told(
-    fared: Fared,
-) -> tuple[tuple[tuple[GroupKey, Verdict], ...], tuple[tuple[PodRecord, Verdict], ...]]:
-    parts = tuple(_parts(fared, None))
-    members = tuple(_members(fared, None))
-    return parts, members
+def _told(fared: Fared) -> tuple[tuple[PartRefusal, ...], tuple[tuple[PodRecord, Verdict], ...]]:
+    return tuple(_parts(fared, None)), tuple(_members(fared, None))
 
 
-def _parts(fared: Fared, above: Verdict | None) -> Iterator[tuple[GroupKey, Verdict]]:
+def _parts(fared: Fared, above: Verdict | None) -> Iterator[PartRefusal]:
     own = _own(fared, above)
     if not own.succeeded:
-        yield fared.part.key, own
+        yield PartRefusal(fared.part.key, own, fared.fits)
+    if isinstance(fared.part, Branch) and not fared.children:
+        # It was not tried, and so nothing below it was.
+        yield from (PartRefusal(key, own) for key in _keys_below(fared.part))
     for child in fared.children:
         yield from _parts(child, None if own.succeeded else own)
+
+
+def _keys_below(branch: Branch) -> Iterator[GroupKey]:
+    for child in branch.children:
+        yield child.key
+        if isinstance(child, Branch):
+            yield from _keys_below(child)
 
 
 def _members(fared: Fared, above: Verdict | None) -> Iterator[tuple[PodRecord, Verdict]]:

@@ -29,7 +29,7 @@ def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "") -> Iterator[Decis
     if attempt.verdict.succeeded:
         yield from tell_tree_progress(tree)
     records = _records(tree)
-    for key, verdict in attempt.parts:
+    for key, verdict, _ in attempt.parts:
         yield from tell_group_waits(records[key], reason_of(verdict), remarked(verdict, remark), tree)
     if trial.victims:
         preemptor = GroupRef(tree.key, tree.uid, tree.scheduler_name)

@@ -39,8 +39,10 @@ def tree_situations(known: Intake, tree: Tree) -> Iterator[Situation]:
     else:
         with as_if_its_turn(known, tree):
             probe = probe_root(known.state, tree)
+        fits = {refusal.key: refusal.fits for refusal in probe.parts}
         for part, depth in parts:
-            yield tried(_situation(part, depth, State.FITS, ""), _share(part, probe))
+            now = tried(_situation(part, depth, State.FITS, ""), _share(part, probe))
+            yield replace(now, fits=fits.get(part.key, 0))
 
 
 def _below(part: Part, depth: int) -> Iterator[tuple[Part, int]]:
@@ -60,9 +62,8 @@ def _leaves(part: Part) -> Iterator[GroupRecord]:
 def _share(part: Part, probe: Probe) -> Probe:
     """What an attempt for the tree comes to for this part of it."""
     members = dict.fromkeys(uid for leaf in _leaves(part) for uid in leaf.members)
-    verdict = dict(probe.parts).get(part.key, SUCCESS)
-    if part.key.is_composite and not probe.verdict.succeeded and verdict.succeeded:
-        verdict = probe.verdict
+    own = {refusal.key: refusal.verdict for refusal in probe.parts}
+    verdict = own.get(part.key, SUCCESS if probe.verdict.succeeded else probe.verdict)
     return Probe(
         verdict,
         tuple((record, node) for record, node in probe.placements if record.ref.uid in members),

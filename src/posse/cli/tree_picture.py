@@ -1,0 +1,32 @@
+"""A tree of groups as a picture: a line for every group, indented by its depth, with what it needs and what is there."""
+
+from collections.abc import Sequence
+
+from posse.cli.tables import aligned
+from posse.engine.decisions import GroupKey
+from posse.engine.situations import Situation
+
+INDENT = "  "
+
+
+def tree_lines(tree: Sequence[Situation], asked_for: GroupKey) -> list[str]:
+    """The group that was asked for is marked."""
+    return aligned([_row(one, is_marked=one.key == asked_for and one.depth > 0) for one in tree])
+
+
+def _row(now: Situation, *, is_marked: bool) -> tuple[str, ...]:
+    name = f"{INDENT * now.depth}{now.key.name}{' <' if is_marked else ''}"
+    return name, _needs(now), _there(now), now.state.value
+
+
+def _needs(now: Situation) -> str:
+    total = now.groups.children if now.groups is not None else now.counts.members
+    noun = f"{'group' if now.groups is not None else 'pod'}{'' if total == 1 else 's'}"
+    return f"{now.minimum} of {total} {noun} together" if now.policy == "Gang" else f"{total} {noun}, any"
+
+
+def _there(now: Situation) -> str:
+    there = now.groups.started if now.groups is not None else now.counts.on_nodes
+    more = max(sum(number for _, number in now.placement) if now.groups is None else 0, now.fits - there)
+    word = "started" if now.groups is not None else "on nodes"
+    return f"{there} {word}" + (f", {more} would fit" if more > 0 else "")
