@@ -8,6 +8,7 @@ from posse.engine.decisions import Bind, Evict
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import BindRefused, Observed, Vanished
 from posse.model.node import Node
+from posse.model.workload import PodGroup
 from tests.builders import changed
 from tests.simulation.run import Run, SimulationFailed, usual_engine
 from tests.simulation.world import World
@@ -69,6 +70,15 @@ def resized(event, more):
     return Observed(changed(event.obj, status={"allocatable": {**offered, "cpu": str(cpu)}}))
 
 
+class IgnoresTopology(Engine):
+    """Lets groups go anywhere, whatever they ask for."""
+
+    def absorb(self, event):
+        is_group = isinstance(event, Observed) and isinstance(event.obj, PodGroup)
+        unbound = changed(event.obj, spec={"scheduling_constraints": None}) if is_group else None
+        super().absorb(Observed(unbound) if unbound is not None else event)
+
+
 class BindsTwice(Engine):
     def decide(self, now):
         decisions = super().decide(now)
@@ -116,6 +126,7 @@ class EvictsTooMany(Engine):
         (DropsWhatWasRefused, "nothing is lost"),
         (OverfillsNodes, "no node is promised beyond its room"),
         (LeavesNodesEmpty, "that fits has started"),
+        (IgnoresTopology, "no gang across domains"),
         (BindsTwice, "every binding is final"),
         (LosesItsTurn, "who may be tried waits for its turn"),
         (NeverComesToRest, "decisions stop when nothing happens"),
