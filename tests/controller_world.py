@@ -11,7 +11,7 @@ from posse.apiserver.service import ApiService
 from posse.controllers.garbage_collection import Amend, Collect, GarbageCollector
 from posse.controllers.podgroup_protection import PodGroupProtection
 from posse.controllers.steps import Create, Delete, Write
-from posse.engine.decisions import Bind
+from posse.engine.decisions import Bind, Evict
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import BindRefused, Observed, Vanished
 from posse.kinds.errors import ApiError
@@ -113,17 +113,22 @@ class Runner:
         self.learn()
         touched = self.reconciler.take_touched(1000)
         for uid in touched:
-            self._carry_out(self.reconciler.plan(uid, self._world.now), most_steps)
+            self._carry_out(uid, self.reconciler.plan(uid, self._world.now), most_steps)
         return bool(touched)
 
-    def _carry_out(self, plan, most_steps):
+    def _carry_out(self, uid, plan, most_steps):
         steps = [step for stage in plan.stages for step in stage]
+        if len(steps) > most_steps:
+            # Who is stopped in the middle tries again later.
+            self.reconciler.touch(uid)
         for step in steps[:most_steps]:
             try:
                 self._take(step)
             except ApiError as error:
                 if error.code not in OVERTAKEN:
                     raise
+                if error.reason == "AlreadyExists" and not step.unless_present:
+                    self.reconciler.touch(uid)
                 if not (isinstance(step, Delete) or getattr(step, "unless_present", False)):
                     return
 
@@ -220,6 +225,8 @@ class Scheduler:
         for decision in decisions:
             if isinstance(decision, Bind):
                 self._bind(decision)
+            elif isinstance(decision, Evict):
+                self._world.delete(POD, decision.pod.name, uid=decision.pod.uid)
         return has_news
 
     def _bind(self, decision):

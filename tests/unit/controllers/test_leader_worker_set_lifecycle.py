@@ -10,6 +10,7 @@ from posse.kinds.registry import (
     LEADER_WORKER_SET,
     POD,
     POD_GROUP,
+    PRIORITY_CLASS,
     SERVICE,
     STATEFUL_SET,
     WORKLOAD,
@@ -272,6 +273,28 @@ def test_a_change_of_size_changes_groups_with_their_leaders():
     assert minimums == {4}
     (template,) = here.find(WORKLOAD, "serve")["spec"]["podGroupTemplates"]
     assert template["schedulingPolicy"] == {"gang": {"minCount": 4}}
+
+
+def test_a_replica_makes_way_as_a_whole_for_what_matters_more():
+    here = world(nodes=2, per_node=3)
+    here.create(LEADER_WORKER_SET, lws())
+    here.settle()
+    here.service.create(PRIORITY_CLASS, "", {"metadata": {"name": "high"}, "value": 9})
+    policy = {"schedulingPolicy": {"gang": {"minCount": 2}}, "priorityClassName": "high"}
+    here.create(POD_GROUP, {"metadata": {"name": "urgent"}, "spec": policy})
+    for number in range(2):
+        spec = {
+            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}],
+            "schedulingGroup": {"podGroupName": "urgent"},
+            "priorityClassName": "high",
+        }
+        here.create(POD, {"metadata": {"name": f"urgent-{number}"}, "spec": spec})
+    here.settle()
+    bound = here.bound()
+    assert {"urgent-0", "urgent-1"} <= set(bound)
+    assert len(bound) == 5
+    assert len({name[:7] for name in bound if name.startswith("serve")}) == 1
+    assert set(here.of(POD)) == names(2, 3) | {"urgent-0", "urgent-1"}
 
 
 def test_a_pending_leader_that_is_deleted_gets_a_successor_with_a_group_of_its_own():
