@@ -3,9 +3,9 @@
 What was refused is absorbed when all bindings and evictions were tried and before anything is reported.
 """
 
-from posse.engine.decisions import Bind, Evict, GroupRef, PodRef, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Evict, GroupRef, MarkDisrupted, PodRef, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
-from posse.engine.groups import INITIALLY_SCHEDULED
+from posse.engine.groups import DISRUPTION_TARGET, INITIALLY_SCHEDULED
 from posse.model.meta import Condition
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
@@ -118,6 +118,11 @@ def _report(server, decisions, broken, absorb):
             if refusal is not None and refusal.code == UNAVAILABLE:
                 absorb(ReportWithheld(report.group))
             yield f"report {report.group.name}: {report.reason} {report.message}{_outcome(refusal)}"
+        elif isinstance(report, MarkDisrupted):
+            refusal = _mark_group(server, report)
+            if refusal is not None and refusal.code == UNAVAILABLE:
+                absorb(ReportWithheld(report.group))
+            yield f"mark {report.group.name}: {report.message}{_outcome(refusal)}"
 
 
 def _report_pod(server, report):
@@ -133,6 +138,13 @@ def _report_group(server, report):
         type=INITIALLY_SCHEDULED, status=status, reason=report.reason, message=report.message
     )
     ref = PodRef(report.group.namespace, report.group.name, report.uid)
+    return server.attempt(server.world.set_condition, PodGroup, ref, condition)
+
+
+def _mark_group(server, mark):
+    status = "True" if mark.message else "False"
+    condition = Condition(type=DISRUPTION_TARGET, status=status, message=mark.message)
+    ref = PodRef(mark.group.namespace, mark.group.name, mark.uid)
     return server.attempt(server.world.set_condition, PodGroup, ref, condition)
 
 

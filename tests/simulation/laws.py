@@ -102,12 +102,16 @@ def nobody_is_evicted_without_need(knowledge, eviction, victims):
     ensure(not fitting, "nobody is evicted for who fits somewhere", fitting=fitting, **numbers)
     lesser = knowledge.rank(victim) < knowledge.rank(preemptor)
     ensure(lesser, "nobody is evicted for who matters no more", **numbers)
-    ensure(knowledge.place_of(victim) == eviction.node, "victims are where the room is made", **numbers)
+    unit = unit_of(knowledge, victim, victims)
+    near = any(knowledge.place_of(pod) == eviction.node for pod in unit)
+    ensure(near, "victims are where the room is made", **numbers)
+    nobody_is_evicted_in_part(unit, victims)
     # Who is ending already leaves too, without being evicted once more.
     there = knowledge.pods_on(eviction.node)
     leaving = [*victims, *(pod.metadata.uid for pod in there if knowledge.is_ending(pod))]
     ensure(knowledge.fits(preemptor, node, leaving), "evictions make the room that is needed", **numbers)
-    others = [uid for uid in leaving if uid != eviction.pod.uid]
+    staying = [pod.metadata.uid for pod in unit]
+    others = [uid for uid in leaving if uid not in staying]
     ensure(not knowledge.fits(preemptor, node, others), "nobody is evicted who could be spared", **numbers)
 
 
@@ -121,30 +125,62 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     ensure(slots_for(knowledge, name) < missing, "nobody is evicted for a group that fits", **numbers)
     lesser = knowledge.rank(victim) < (group.spec.priority or 0)
     ensure(lesser, "nobody is evicted for a group that matters no more", **numbers)
+    unit = unit_of(knowledge, victim, victims)
+    nobody_is_evicted_in_part(unit, victims)
     nominated = {
         pod.metadata.uid: knowledge.nominated.get(pod.metadata.uid) for pod in knowledge.members(name)
     }
     nominated |= {
         d.pod.uid: d.nominated_node for d in decisions if isinstance(d, ReportPod) and d.pod.uid in nominated
     }
-    coming = [knowledge.pods[uid] for uid, place in nominated.items() if place == eviction.node]
-    coming += [
-        knowledge.pods[uid]
-        for uid, place in knowledge.nominated.items()
-        if place == eviction.node
-        and uid not in nominated
-        and knowledge.rank(knowledge.pods[uid]) >= (group.spec.priority or 0)
-    ]
+    held = {uid: place for uid, place in knowledge.nominated.items() if outranks(knowledge, uid, group)}
+    there = {
+        knowledge.place_of(pod): remaining(knowledge, knowledge.place_of(pod), victims, held | nominated)
+        for pod in unit
+    }
+    if eviction.node in nominated.values():
+        within_room(node, there[eviction.node], "evictions make the room that the group needs")
+    needed = any(overfills(knowledge, place, [*others, *unit]) for place, others in there.items())
+    ensure(needed, "nobody is evicted for a group who could have stayed", **numbers)
+
+
+def unit_of(knowledge, victim, victims):
+    """Return the pods that have to go together with this one, itself included, but for those that were ending before."""
+    group = knowledge.groups.get(group_name(victim))
+    mode = group.spec.disruption_mode if group is not None else None
+    if mode is None or mode.all is None:
+        return [victim]
+    members = [pod for pod in knowledge.members(group_name(victim)) if knowledge.place_of(pod)]
+    return [pod for pod in members if not knowledge.is_ending(pod) or pod.metadata.uid in victims]
+
+
+def nobody_is_evicted_in_part(unit, victims):
+    spared = [pod.metadata.name for pod in unit if pod.metadata.uid not in victims]
+    ensure(not spared, "groups that go as one go as a whole", spared=spared)
+
+
+def outranks(knowledge, uid, group):
+    return knowledge.rank(knowledge.pods[uid]) >= (group.spec.priority or 0)
+
+
+def remaining(knowledge, place, victims, nominated):
+    """Return who is to be on the node once the victims have gone and the nominated have come."""
     staying = [
         pod
-        for pod in knowledge.pods_on(eviction.node)
+        for pod in knowledge.pods_on(place)
         if pod.metadata.uid not in victims and not knowledge.is_ending(pod)
     ]
-    within_room(node, [*staying, *coming], "evictions make the room that the group needs")
+    return [*staying, *(knowledge.pods[uid] for uid, node in nominated.items() if node == place)]
+
+
+def overfills(knowledge, place, pods):
+    """Whether the nominated, and those of the pods that are on the node, are too many; on a node that is gone nobody is."""
+    node = knowledge.nodes.get(place)
+    if node is None:
+        return False
+    there = [pod for pod in pods if knowledge.place_of(pod) in {place, ""}]
     cpu, count = room_of(node)
-    used = sum(cpu_of(pod) for pod in [*staying, *coming, victim])
-    needed = used > cpu or len(staying) + len(coming) + 1 > count
-    ensure(needed, "nobody is evicted for a group who could have stayed", **numbers)
+    return sum(map(cpu_of, there)) > cpu or len(there) > count
 
 
 def nothing_is_lost(knowledge, engine):

@@ -6,7 +6,7 @@ Even seeds have a server that binds a group whole, as the embedded one does; odd
 import random
 from collections import Counter
 
-from posse.engine.decisions import Bind, Evict, ReportGroup, WarnGroup
+from posse.engine.decisions import Bind, Evict, MarkDisrupted, ReportGroup, WarnGroup
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.invariants import ensure
 from posse.engine.kept_room import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
@@ -40,6 +40,8 @@ def told(decision):
         return f"bind {places}" + (f" for {decision.group.name}" if decision.group else "")
     if isinstance(decision, Evict):
         return f"evict {decision.pod.name} from {decision.node} for {preemptor_name(decision)}"
+    if isinstance(decision, MarkDisrupted):
+        return f"mark {decision.group.name} as {'evicted' if decision.message else 'running again'}"
     about = decision.group.name if isinstance(decision, ReportGroup | WarnGroup) else decision.pod.name
     return f"report {about}: {decision.reason}"
 

@@ -134,8 +134,16 @@ class EvictsTooMany(Engine):
     ],
 )
 def test_a_broken_scheduler_is_found_out(broken, law):
-    with pytest.raises(SimulationFailed, match=law):
-        run_all(lambda: broken(EngineOptions()))
+    """Whoever breaks one law soon breaks others; in some run this one comes first."""
+    assert any(law in found for found in findings(lambda: broken(EngineOptions())))
+
+
+def findings(make_engine):
+    for seed in _SEEDS:
+        try:
+            Run(seed, make_engine).execute()
+        except SimulationFailed as failure:
+            yield str(failure).partition("\n")[0]
 
 
 def run_all(make_engine=usual_engine):

@@ -24,6 +24,8 @@ class Watch:
     def list(self):
         """Tell everything there is now, and what has gone since the last time."""
         present = self._world.objects[self._kind]
+        # What was told before is behind the list; it is not told again.
+        self._last = None
         for name in [name for name in self._known if name not in present]:
             self._tell(Vanished(self._known.pop(name)))
         for obj in present.values():

@@ -4,6 +4,7 @@ All it knows of scheduling is which pods make a likely gang. Numbers are small, 
 """
 
 from posse.model.pod import Pod
+from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import basic_group, changed, gang, gated, node, one_domain, pod
 from tests.simulation.knowledge import group_name, minimum_of, topology_key
 from tests.simulation.world import FINISHED
@@ -79,7 +80,7 @@ class Workload:
         """Plan a group object and its pods, in any order; now and then something is wrong or missing."""
         draw = self._random
         self._made += 1
-        name, size, priority = f"g{self._made}", draw.randint(1, 7), draw.choice((0, 0, 5))
+        name, size, priority = f"g{self._made}", draw.randint(1, 7), draw.choice((0, 0, 5, 15))
         members = [self._pod(cpu, group=name, priority=priority) for cpu in self._sizes(size)]
         if draw.random() < 0.05:
             members[0] = changed(members[0], spec={"priority": priority + 1})
@@ -99,11 +100,13 @@ class Workload:
         return [self._random.randint(1, 3) for _ in range(count)]
 
     def _group(self, name, size, priority):
-        together = one_domain(self._random.choice(("rack", "zone"))) if self._random.random() < 0.3 else {}
+        wishes = one_domain(self._random.choice(("rack", "zone"))) if self._random.random() < 0.3 else {}
+        if self._random.random() < 0.3:
+            wishes |= {"disruption_mode": DisruptionMode(all=AllDisruptionMode())}
         if self._random.random() < 0.15:
-            return basic_group(name, priority=priority, **together)
+            return basic_group(name, priority=priority, **wishes)
         minimum = self._random.choice((size, size, max(1, size - self._random.randint(1, 3)), size + 1))
-        return gang(name, minimum, priority=priority, **together)
+        return gang(name, minimum, priority=priority, **wishes)
 
     def _pod(self, cpu, **spec):
         self._made += 1

@@ -48,4 +48,4 @@ def minus(one: Amounts, other: Amounts) -> Amounts:
 
 def is_short(spare: Amounts) -> bool:
     """Whether anything is lacking."""
-    return min(spare, default=0) < 0
+    return bool(spare) and min(spare) < 0

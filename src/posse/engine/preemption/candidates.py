@@ -81,21 +81,15 @@ class Search:
             unit = lesser.of(record)
             if unit is not None:
                 amounts = sums.requested(record)
-                spare = plus(spare, amounts)
                 freed[unit] = plus(freed[unit], amounts) if unit in freed else amounts
+        spare = tuple(map(sum, zip(spare, *freed.values(), strict=True)))
         if not freed or is_short(spare):
             return None
         violating, harmless = self.budgets.split(sorted(freed, key=by_importance))
-        victims: list[Unit] = []
-        violations = 0
-        for unit in (*violating, *harmless):
-            left = minus(spare, freed[unit])
-            if is_short(left):
-                victims.append(unit)
-                violations += unit in violating
-            else:
-                spare = left
-        return Candidate(node, tuple(sorted(victims, key=by_importance)), violations)
+        spare, protected = _needed(violating, freed, spare)
+        _, others = _needed(harmless, freed, spare)
+        victims = sorted([*protected, *others], key=by_importance) if protected else others
+        return Candidate(node, tuple(victims), len(protected))
 
     # --- wherever else -------------------------------------------------------------------------------------
 
@@ -134,6 +128,20 @@ class Search:
 
     def _fits(self, row: int) -> bool:
         return bool(self.state.view(self.preemptor.subject).totals()[row] != REFUSED)
+
+
+def _needed(
+    units: Sequence[Unit], freed: Mapping[Unit, Amounts], spare: Amounts
+) -> tuple[Amounts, list[Unit]]:
+    """Which of them cannot stay, tried in their order, and what is spare beside those that can."""
+    victims: list[Unit] = []
+    for unit in units:
+        left = minus(spare, freed[unit])
+        if is_short(left):
+            victims.append(unit)
+        else:
+            spare = left
+    return spare, victims
 
 
 def least_lost(candidates: Sequence[Candidate]) -> tuple[Candidate, tuple[Choice, ...]]:

@@ -22,7 +22,7 @@ from posse.engine.groups import GroupBook
 from posse.engine.preemption.amounts import Amounts, Sums, is_short, minus, plus
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Choice, Cost, cost_of
-from posse.engine.preemption.units import Unit, by_importance, unit_of, units_below
+from posse.engine.preemption.units import Unit, by_importance, units_below
 from posse.engine.view import REFUSED
 
 _MOST_TRIALS = 128
@@ -160,8 +160,7 @@ class GroupSearch:
 
     def _units(self, attached: Sequence[PodRecord]) -> list[Unit]:
         staying = [record for record in attached if not record.is_ending]
-        units = units_below(staying, self.priority, self.groups)
-        return [_without_ending(unit) for unit in units]
+        return units_below(staying, self.priority, self.groups)
 
     def _where_it_likes(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
         violating, _ = self.budgets.split(units)
@@ -289,14 +288,6 @@ def _small_choices(units: Sequence[Unit]) -> list[tuple[Unit, ...]]:
             break
         choices += combinations(units, size)
     return choices
-
-
-def _without_ending(unit: Unit) -> Unit:
-    """What of it costs anything."""
-    if not any(record.is_ending for record in unit.records):
-        return unit
-    staying = [record for record in unit.records if not record.is_ending]
-    return unit_of(staying, unit.priority, is_group=unit.is_group, is_tree=unit.is_tree)
 
 
 def _records(units: Iterable[Unit]) -> list[PodRecord]:

@@ -75,9 +75,12 @@ class LesserUnits:
         """Of composites that go as one, by their key."""
 
     def of(self, record: PodRecord) -> Unit | None:
-        """The unit that the pod belongs to; None if it matters too much."""
+        """The unit that the pod belongs to; None if it matters too much.
+
+        Who is ending anyway draws nobody along.
+        """
         group = self._seen.get(record.group) or self._look_at(record.group) if record.group else None
-        if group is not None and group.whole is not None:
+        if group is not None and group.whole is not None and not record.is_ending:
             return group.whole if group.whole.priority < self._priority else None
         priority = record.priority if group is None or group.priority is None else group.priority
         return unit_of((record,), priority, is_group=bool(group)) if priority < self._priority else None
@@ -95,14 +98,15 @@ class LesserUnits:
         if above is not None and priority is not None:
             whole = self._trees.get(above.key) or self._tree(above.key, priority)
         elif priority is not None and goes_as_one(group):
-            members = [member for member in group.members.values() if member.node]
+            members = [member for member in group.members.values() if member.node and not member.is_ending]
             whole = unit_of(members, priority, is_group=True)
         seen = self._seen[key] = _GroupSeen(priority, whole)
         return seen
 
     def _tree(self, key: GroupKey, priority: int) -> Unit:
         groups = [self._groups.get(one) for one in self._groups.links.below(key)]
-        members = [record for group in groups if group for record in group.members.values() if record.node]
+        records = [record for group in groups if group for record in group.members.values()]
+        members = [record for record in records if record.node and not record.is_ending]
         unit = self._trees[key] = unit_of(members, priority, is_group=True, is_tree=True)
         return unit
 

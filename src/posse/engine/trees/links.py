@@ -84,7 +84,8 @@ class TreeLinks:
 
     def root(self, key: GroupKey) -> CompositeRecord | None:
         """Of the tree that the group is part of; None of a group by itself, and of a tree whose root does not exist."""
-        return self._composites.get(self.root_key(key)) if key in self._parent_of else None
+        is_part = bool(self._parent_of) and key in self._parent_of
+        return self._composites.get(self.root_key(key)) if is_part else None
 
     def below(self, key: GroupKey) -> list[GroupKey]:
         """All that hang below, and the group itself, level by level."""
@@ -98,5 +99,7 @@ class TreeLinks:
 
     def highest_as_one(self, key: GroupKey) -> CompositeRecord | None:
         """The highest ancestor that is evicted as a whole, if any is."""
+        if not self._parent_of:
+            return None
         above = [self._composites[one] for one in self.ancestors(key) if one in self._composites]
         return next((record for record in reversed(above) if record.goes_as_one), None)

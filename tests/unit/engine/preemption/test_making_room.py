@@ -209,6 +209,16 @@ def test_a_group_that_goes_as_one_goes_from_all_its_nodes():
     assert sorted(victim for victim, _, _ in evicted(driver.decide())) == ["p1", "p2"]
 
 
+def test_a_member_that_is_ending_anyway_does_not_draw_its_group_along():
+    mode = DisruptionMode(all=AllDisruptionMode())
+    ending = pod("p1", cpu="1", on="n1", group="g1", deleted="2026-01-01T00:00:00Z")
+    driver = Driver(*nodes(2, cpu="1"), gang("g1", minimum=1, disruption_mode=mode), ending)
+    driver.see(pod("p2", cpu="1", on="n2", group="g1"), pod("high", cpu="1", priority=10))
+    assert evicted(driver.decide()) == []
+    driver.lose(ending)
+    assert driver.bind() == {"high": "n1"}
+
+
 def test_a_nominee_that_is_gone_leaves_its_room_to_others():
     driver, (first, second) = crowded(2)
     high = pod("high", cpu="2", priority=10)

@@ -1,0 +1,72 @@
+"""Evictions of which a write fails: the engine is told, nobody is told of an eviction that did not happen."""
+
+import pytest
+
+from posse.engine.decisions import Evict, PodRef
+from posse.engine.events import EvictionFailed
+from posse.kinds.errors import ApiError
+from posse.kinds.registry import POD
+from posse.runtime.carrier import Carrier
+from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.witness import Round, Witnesses
+
+SPEC = {"containers": [{"name": "main", "image": "pause"}]}
+
+
+async def create(lab, name):
+    made = await lab.transport.create(POD, "default", {"metadata": {"name": name}, "spec": SPEC})
+    return PodRef("default", name, made["metadata"]["uid"], "default-scheduler")
+
+
+def failing(code):
+    async def fail(*_, **__):
+        raise ApiError(code, "Trouble", "no luck")
+
+    return fail
+
+
+@pytest.mark.parametrize("step", ["patch", "delete"])
+@pytest.mark.parametrize(("code", "is_told"), [(500, True), (403, True), (404, False), (409, False)])
+def test_the_engine_is_told_unless_the_victim_is_gone(in_lab, monkeypatch, step, code, is_told):
+    outcomes = []
+
+    async def scenario(lab):
+        victim, urgent = await create(lab, "victim"), await create(lab, "urgent")
+        recorder = EventRecorder(lab.transport, lambda: 1000.0)
+        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
+        monkeypatch.setattr(lab.transport, step, failing(code))
+        refusals = await carrier.act(Round(0.0, 0.0, [Evict(victim, urgent, "n1")], ()))
+        outcomes.append((victim.uid, refusals, list(recorder._waiting)))
+
+    in_lab(scenario)
+    ((uid, refusals, notes),) = outcomes
+    assert [type(refusal) for refusal in refusals] == [EvictionFailed] * is_told
+    assert all(refusal.pod_uid == uid for refusal in refusals)
+    assert notes == []
+
+
+def test_of_several_only_those_that_leave_are_named(in_lab, monkeypatch):
+    told = []
+
+    async def scenario(lab):
+        first, second, urgent = [await create(lab, name) for name in ("first", "second", "urgent")]
+        recorder = EventRecorder(lab.transport, lambda: 1000.0)
+        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
+        delete = lab.transport.delete
+
+        async def fail_for_the_first(kind, namespace, name, **options):
+            if name == "first":
+                raise ApiError(503, "Unavailable", "no luck")
+            return await delete(kind, namespace, name, **options)
+
+        monkeypatch.setattr(lab.transport, "delete", fail_for_the_first)
+        evictions = [Evict(first, urgent, "n1"), Evict(second, urgent, "n1")]
+        refusals = await carrier.act(Round(0.0, 0.0, evictions, ()))
+        told.extend([[refusal.pod_uid == first.uid for refusal in refusals], list(recorder._waiting)])
+
+    in_lab(scenario)
+    refused, notes = told
+    assert refused == [True]
+    assert [note["message"] for note in notes if note["reason"] == "Preempting"] == [
+        "Preempting 1 pod of lower priority: default/second"
+    ]
