@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench picture deploy \
+.PHONY: help run test explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-cluster picture deploy \
 	lock clean
 
 help: ## List the targets
@@ -62,6 +62,9 @@ conformance-cluster: cluster-assets ## The same on real control planes: native g
 
 bench: $(READY) ## Measure; prints a table and writes build/bench.json
 	@$(BIN)/python -m bench
+
+bench-cluster: cluster-assets ## Race kube-scheduler on the same kube-apiserver (ARGS='--shapes "gangs of 3$$"'); about 15 minutes
+	@$(BIN)/python -m bench.cluster $(ARGS)
 
 picture: $(READY) ## Draw the pictures of the README and of the guide to LeaderWorkerSets anew
 	@$(BIN)/python -m tools.picture
