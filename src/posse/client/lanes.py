@@ -1,14 +1,18 @@
 """Who may write next: bindings before what is told to objects, that before events, and only so many at once.
 
-The less a write matters, the fewer it may have under way: when bindings come, not all places are taken by events.
+The less a write matters, the fewer it may have under way: when bindings come, not all places are taken by events. A few
+are always let through, or events would wait for as long as there are bindings.
 """
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+
+_SHARE_ALWAYS = 16
+"""One of so many places is there for each lane whatever the others do."""
 
 
 class Lane(IntEnum):
@@ -33,7 +37,8 @@ class Lanes:
         self._pace = _Pace(limits.per_second, max(1, limits.burst)) if limits.per_second > 0 else None
         most = limits.at_once
         self._most = {Lane.BINDING: most, Lane.STATUS: max(1, most * 3 // 4), Lane.EVENT: max(1, most // 4)}
-        self._under_way = 0
+        self._always = most // _SHARE_ALWAYS
+        self._under_way: Counter[Lane] = Counter()
         self._waiting: dict[Lane, deque[asyncio.Future[None]]] = {lane: deque() for lane in Lane}
 
     @asynccontextmanager
@@ -45,12 +50,11 @@ class Lanes:
                 await self._pace.wait()
             yield
         finally:
-            self._under_way -= 1
-            self._admit()
+            self._leave(lane)
 
     async def _enter(self, lane: Lane) -> None:
-        if self._under_way < self._most[lane] and not self._waiting[lane]:
-            self._under_way += 1
+        if not self._waiting[lane] and self._has_room(lane):
+            self._under_way[lane] += 1
             return
         place = asyncio.get_running_loop().create_future()
         self._waiting[lane].append(place)
@@ -58,16 +62,22 @@ class Lanes:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._under_way -= 1
-                self._admit()
+                self._leave(lane)
             raise
+
+    def _has_room(self, lane: Lane) -> bool:
+        return self._under_way.total() < self._most[lane] or self._under_way[lane] < self._always
+
+    def _leave(self, lane: Lane) -> None:
+        self._under_way[lane] -= 1
+        self._admit()
 
     def _admit(self) -> None:
         for lane, waiting in self._waiting.items():
-            while waiting and self._under_way < self._most[lane]:
+            while waiting and self._has_room(lane):
                 place = waiting.popleft()
                 if not place.done():
-                    self._under_way += 1
+                    self._under_way[lane] += 1
                     place.set_result(None)
 
 

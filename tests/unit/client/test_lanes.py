@@ -91,3 +91,27 @@ def test_a_rate_lets_a_burst_through_and_then_paces():
 
     times = asyncio.run(main())
     assert times[13] >= 4 / 200 - 0.001
+
+
+def test_events_are_not_kept_out_for_ever():
+    async def main():
+        lanes, told = Lanes(Limits(at_once=32)), []
+        enough = asyncio.Event()
+
+        async def bind():
+            async with lanes.turn(Lane.BINDING):
+                await enough.wait()
+
+        async def tell(number):
+            async with lanes.turn(Lane.EVENT):
+                told.append(number)
+
+        binding = [asyncio.create_task(bind()) for _ in range(100)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(tell(number) for number in range(10)))
+        enough.set()
+        await asyncio.gather(*binding)
+        return told
+
+    assert sorted(asyncio.run(main())) == list(range(10))

@@ -1,0 +1,108 @@
+"""posse run: what is said when it cannot begin, and what options come to mean."""
+
+import socket
+
+import pytest
+from typer.testing import CliRunner
+
+from posse.cli import running
+from posse.cli.main import app
+from posse.cli.problems import Misuse, Problem
+from posse.runtime.logs import LogForm
+from posse.runtime.run_options import Form
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch, tmp_path):
+    # The log of the tests stays as it is.
+    monkeypatch.setattr(running, "configure_logging", lambda *_: None)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """What the command line asks for, without anything being run."""
+    calls = []
+    monkeypatch.setattr(running, "run_scheduler", lambda *words: calls.append(words))
+
+    def run(*words):
+        result = CliRunner().invoke(app, ["run", *words])
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return calls[-1]
+
+    return run
+
+
+def refused(*words):
+    result = CliRunner().invoke(app, ["run", *words])
+    assert isinstance(result.exception, Problem), result.output
+    return result.exception
+
+
+def test_by_itself_it_stands_beside_other_schedulers(chosen):
+    options, level, form = chosen()
+    assert options.scheduler_names == ("posse",)
+    assert (options.form, options.leader_elect, options.dry_run, options.shadow) == (
+        Form.AUTO,
+        None,
+        False,
+        False,
+    )
+    assert (level, form) == ("INFO", LogForm.TEXT)
+
+
+def test_it_takes_the_names_it_is_given(chosen):
+    options, *_ = chosen(
+        "--scheduler-name", "one", "--scheduler-name", "default-scheduler", "--no-leader-elect"
+    )
+    assert options.scheduler_names == ("one", "default-scheduler")
+    assert options.leader_elect is False
+
+
+def test_a_shadow_looks_at_kube_scheduler_unless_told_otherwise(chosen):
+    assert chosen("--shadow")[0].scheduler_names == ("default-scheduler",)
+    assert chosen("--shadow", "--scheduler-name", "volcano")[0].scheduler_names == ("volcano",)
+
+
+def test_names_come_from_the_configuration_or_from_the_command_line(tmp_path):
+    problem = refused("--config", str(tmp_path / "c.yaml"), "--scheduler-name", "mine")
+    assert isinstance(problem, Misuse)
+    assert "--scheduler-name and --config do not go together" in str(problem)
+
+
+def test_no_cluster_anywhere_is_told_with_what_to_do(tmp_path):
+    assert str(refused()) == (
+        f"{tmp_path}/.kube/config: no such file; pass --kubeconfig FILE, or set $KUBECONFIG"
+    )
+
+
+def test_a_configuration_that_cannot_be_used_is_told(tmp_path):
+    configuration = tmp_path / "scheduler.yaml"
+    configuration.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    configuration.write_text(configuration.read_text() + "leaderElection: {renewDeadline: never}\n")
+    assert "leaderElection.renewDeadline: 'never' is not a duration" in str(
+        refused("--config", str(configuration))
+    )
+
+
+def test_a_port_that_is_taken_is_told(tmp_path):
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(
+        """
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+current-context: c
+"""
+    )
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        problem = refused("--kubeconfig", str(kubeconfig), "--port", str(port), "--log-level", "error")
+    assert f"127.0.0.1:{port} is already in use" in str(problem)
