@@ -144,6 +144,21 @@ def test_jobsets_go_as_their_guide_says(cluster):
     assert groups == ["mpi-pg-workers", "pg-pytorch", *shards]
 
 
+def test_stateful_sets_go_as_their_guide_says(cluster):
+    for line in commands_of(ROOT / "docs" / "guides" / "statefulsets.md"):
+        posse(line, cluster)
+        if line == "posse apply -f examples/statefulsets/store.yaml":
+            wait_until(lambda: running(cluster, "store") == 3, "the pods of the set")
+        elif line == "posse apply -f examples/statefulsets/store-update.yaml":
+            wait_until(lambda: images_of(cluster) == ["store:1", "store:2", "store:2"], "the new images")
+    wait_until(lambda: not listed(cluster, "pods"), "the end of the pods")
+
+
+def images_of(kubeconfig):
+    pods = sorted(listed(kubeconfig, "pods"), key=lambda pod: pod["metadata"]["name"])
+    return [pod["spec"]["containers"][0]["image"].rpartition("/")[2] for pod in pods]
+
+
 def are_available(kubeconfig):
     sets = listed(kubeconfig, "leaderworkersets")
     return sets and all(

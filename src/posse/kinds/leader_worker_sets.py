@@ -226,9 +226,9 @@ def _gang_errors(annotations: Mapping[str, str], template: LeaderWorkerTemplate)
     if annotations.get(PROVIDER, PROVIDERS[0]) != PROVIDERS[0]:
         return []
     errors = []
-    templates = {"workerTemplate": template.worker_template, "leaderTemplate": template.leader}
+    templates = {"workerTemplate": template.worker_template, "leaderTemplate": template.leader_template}
     for name, part in templates.items():
-        if part.spec.scheduling_group is not None or part.spec.workload_ref is not None:
+        if part is not None and (part.spec.scheduling_group or part.spec.workload_ref):
             text = f"pods are put into their group by the controller; annotate {PROVIDER}: {NO_PROVIDER} to do it"
             errors.append(FieldError.forbidden(f"{TEMPLATE}.{name}.spec.schedulingGroup", text))
     priority = template.leader.spec.priority_class_name
