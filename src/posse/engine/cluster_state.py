@@ -154,7 +154,8 @@ class ClusterState:
         known = self._fullness.get((domains.key, tuple(resources)))
         if known is None or known.domains is not domains:
             known = Fullness(self.nodes, domains, resources)
-            self._fullness[domains.key, tuple(resources)] = known
+            if self.scene.confines.rows is None:
+                self._fullness[domains.key, tuple(resources)] = known
         return known
 
     def usage_of(self, places: Iterable[tuple[PodRecord, str]]) -> Usage:

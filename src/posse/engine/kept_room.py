@@ -181,7 +181,7 @@ class RoomKeeper:
 
 def _plan(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
     """Where room is kept for the group; inside of one domain, if it must be in one: that which has most room for it now."""
-    if not group.topology_key:
+    if not group.topology_key or not group.unattached():
         return _plan_here(state, group)
     pinned = pin_of(state, group).value
     seen = outlook(state, group.topology_key, classes_of(state, group.unattached()))

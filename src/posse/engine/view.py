@@ -40,6 +40,9 @@ class View:
         self._load = subject.pod_class.load
         self._is_alone = bool(subject.pod_class.ports or subject.pod_class.volumes)
         """Whether one pod on a node may keep the next one away for another reason than lack of resources."""
+        self._most_per_node = 1 if self._is_alone else _MANY
+        lines, wanted = zip(*self._limited, strict=True) if self._limited else ((), ())
+        self._limits = np.array(lines, dtype=np.int64)[:, None], np.array(wanted, dtype=np.int64)[:, None]
         required = [(rule.name, rule.compile(subject, scene)) for rule in profile.preconditions]
         self._preconditions: list[tuple[str, Precondition]] = [
             (name, made) for name, made in required if made is not None
@@ -152,13 +155,16 @@ class View:
 
     def capacity(self) -> IntArray:
         """How many more pods each node can take, as far as resources and the present answers of filters go."""
-        return np.where(np.not_equal(self.totals(), REFUSED), self._room(ALL_ROWS), 0)
+        return np.where(np.not_equal(self.totals(), REFUSED), self._room(), 0)
 
     def most_in(self, domains: Domains) -> IntArray:
         """How many more pods each domain can take at the very most, whatever else is placed."""
         known = self._most_in.get(domains.key)
         if known is None or known.domains is not domains:
-            known = self._most_in[domains.key] = RunningSums(self._nodes, domains, self._most)
+            known = RunningSums(self._nodes, domains, self._most)
+            # What is seen inside of confines is seen once; what is known of the whole cluster is worth keeping.
+            if self._confines.rows is None:
+                self._most_in[domains.key] = known
         return known.present()
 
     def _most(self, rows: IntArray) -> IntArray:
@@ -166,14 +172,21 @@ class View:
         # What looks around may let pods in once others are there; resources and the node itself never do.
         open_rows = self._passes[rows] if self.looks_around else np.not_equal(self._rank[rows], REFUSED)
         # Others may have overfilled a node; that takes nothing away from its neighbours.
-        return np.where(open_rows, np.clip(self._room(rows), 0, _PLENTY), 0)
+        room = np.minimum(np.maximum(self._room_on(rows), 0), _PLENTY)
+        return np.where(open_rows, room, 0)
 
-    def _room(self, rows: Rows) -> IntArray:
-        alive = self._nodes.alive[rows]
-        room = np.full(alive.size, 1 if self._is_alone else _MANY, dtype=np.int64)
+    def _room(self) -> IntArray:
+        room = np.full(self._nodes.alive.size, self._most_per_node, dtype=np.int64)
         for index, wanted in self._limited:
-            free = self._nodes.allocatable[index, rows] - self._nodes.requested[index, rows]
+            free = self._nodes.allocatable[index] - self._nodes.requested[index]
             np.minimum(room, free // wanted, out=room)
+        return room
+
+    def _room_on(self, rows: IntArray) -> IntArray:
+        """The same for some rows, all resources at once."""
+        lines, wanted = self._limits
+        free = self._nodes.allocatable[lines, rows] - self._nodes.requested[lines, rows]
+        room: IntArray = np.minimum.reduce(free // wanted, axis=0, initial=self._most_per_node)
         return room
 
     def _candidates(self) -> BoolArray:

@@ -75,6 +75,8 @@ class _Trial:
         return made if made is not None else self._refused(choice)
 
     def _as_given(self, given: Mapping[str, str]) -> Pass | None:
+        if not given:
+            return None
         value = common_domain(self._state, self._group.topology_key, given.values())
         domains = self._state.domains(self._group.topology_key)
         if value is None or value not in domains.values or self._pinned not in {None, value}:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from posse.engine.arrays import IntArray
+from posse.engine.arrays import IntArray, tally
 from posse.engine.node_table import NodeTable
 from posse.engine.topology.domains import Domains
 
@@ -29,7 +29,7 @@ class RunningSums:
             self._amounts = self._read(self.domains.members)
             self._sums = self.domains.sums(self._amounts)
         elif touched.size:
-            self._follow(np.unique(touched))
+            self._follow(tally(touched)[0])
         self._version = self._nodes.version
         return self._sums
 
