@@ -19,6 +19,8 @@ from posse.kinds.errors import ApiError
 from posse.kinds.registry import KINDS, LEADER_WORKER_SET, POD
 from tests.controller_world import World
 
+# Whole clusters are simulated, which takes a while.
+WHOLE_CLUSTERS = settings(max_examples=settings().max_examples * 2 // 5)
 SIZE = 3
 PROVIDERS = ("posse", "volcano", "coscheduling")
 
@@ -109,7 +111,7 @@ def check_end(world):
     assert indexes <= set(range(wanted))
 
 
-@settings(deadline=None)
+@WHOLE_CLUSTERS
 @given(
     st.sampled_from(PROVIDERS),
     ROLLING,
@@ -130,7 +132,7 @@ def test_replicas_are_whole_or_not_there(provider, rolling, policy, happenings):
     check_replicas(world)
 
 
-@settings(deadline=None)
+@WHOLE_CLUSTERS
 @given(st.sampled_from(PROVIDERS), ROLLING, HAPPENINGS)
 def test_with_room_for_all_everything_arrives(provider, rolling, happenings):
     world = World(StatefulSetController, lambda: LeaderWorkerSetController(KINDS), nodes=6, per_node=4)
