@@ -15,25 +15,36 @@ from tools.control_plane.users import service_account
 USERS = [POSSE_ACCOUNT, service_account("posse-system", "posse")]
 
 
-def started(release, folder):
+def telling_what_is_missing():
+    """Whoever brings programs of their own has chosen what can be tested. Anybody else shall not believe it was."""
     try:
-        with running_plane(folder, release, USERS) as plane:
-            yield plane
+        return (yield)
     except MissingProgramError as missing:
-        # Whoever brings programs of their own has chosen what can be tested. Anybody else shall not believe it was.
         (pytest.skip if os.environ.get(OWN_PROGRAMS) else pytest.fail)(str(missing))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup():
+    return (yield from telling_what_is_missing())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    return (yield from telling_what_is_missing())
 
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory):
     """Kubernetes 1.37 with all of the workload API, and nobody who schedules."""
-    yield from started(NATIVE, tmp_path_factory.mktemp("plane"))
+    with running_plane(tmp_path_factory.mktemp("plane"), NATIVE, USERS) as plane:
+        yield plane
 
 
 @pytest.fixture(scope="module")
 def plane_without_groups(tmp_path_factory):
     """Kubernetes 1.33, as it is without any special setting."""
-    yield from started(WITHOUT_GROUPS, tmp_path_factory.mktemp("older"))
+    with running_plane(tmp_path_factory.mktemp("older"), WITHOUT_GROUPS, USERS) as plane:
+        yield plane
 
 
 @pytest.fixture

@@ -91,21 +91,25 @@ def find_program(release: Release, name: str) -> Path:
 def find_kubectl() -> Path:
     """Return the one kubectl there is: the newest, for it speaks to the older API servers as well."""
     own = os.environ.get(OWN_PROGRAMS)
-    return Path(own) / "kubectl" if own else find_program(NATIVE, "kubectl")
+    return _in_folder(Path(own), "kubectl") if own else find_program(NATIVE, "kubectl")
 
 
 def _find_own(folder: Path, release: Release, name: str) -> Path:
+    minor = _minor_of(_in_folder(folder, "kube-apiserver"))
+    if minor != release.minor:
+        raise MissingProgramError(
+            f"{OWN_PROGRAMS} names Kubernetes {minor}, and this needs {release.minor}: point it at that version, or "
+            "unset the variable to use those that `make cluster-assets` builds."
+        )
+    return _in_folder(folder, name)
+
+
+def _in_folder(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.exists():
         raise MissingProgramError(
             f"{name} is not in {folder}, which {OWN_PROGRAMS} names. Put it there, or unset the variable to use "
             "those that `make cluster-assets` builds."
-        )
-    minor = _minor_of(folder / "kube-apiserver")
-    if minor != release.minor:
-        raise MissingProgramError(
-            f"{OWN_PROGRAMS} names Kubernetes {minor}, and this needs {release.minor}: point it at that version, or "
-            "unset the variable to use those that `make cluster-assets` builds."
         )
     return path
 
