@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 HEAD_BYTES_MAX = 64 * 1024
+_LINE_END = b"\r\n"
 _END_OF_HEAD = b"\r\n\r\n"
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})(?: |\r|$)")
 _WITHOUT_BODY = frozenset({204, 304})
@@ -31,7 +32,7 @@ class AnswerReader:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._status = 0
-        self._headers: dict[bytes, bytes] = {}
+        self._head = b""
         self._length: int | None = None
         self._is_chunked = False
         self._chunks: list[bytes] = []
@@ -58,26 +59,33 @@ class AnswerReader:
             if len(self._buffer) > HEAD_BYTES_MAX:
                 raise AnswerBroken("the head of the answer has no end")
             return False
-        lines = bytes(self._buffer[:end]).split(b"\r\n")
+        head = bytes(self._buffer[: end + len(_LINE_END)])
         del self._buffer[: end + len(_END_OF_HEAD)]
-        status = _STATUS.match(lines[0])
+        status = _STATUS.match(head)
         if status is None:
-            raise AnswerBroken(f"not an answer of an HTTP server: {lines[0][:80]!r}")
+            raise AnswerBroken(f"not an answer of an HTTP server: {head[:80]!r}")
         if status[1].startswith(b"1"):
             # It only says that it goes on.
             return self._read_head()
         self._status = int(status[1])
-        pairs = (line.partition(b":") for line in lines[1:])
-        self._headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        self._head = head.lower()
         self._read_length()
         return True
 
     def _read_length(self) -> None:
-        self._is_chunked = self._headers.get(b"transfer-encoding", b"").lower() == b"chunked"
+        self._is_chunked = self._header(b"transfer-encoding") == b"chunked"
         if self._status in _WITHOUT_BODY:
             self._length, self._is_chunked = 0, False
-        elif not self._is_chunked and (length := self._headers.get(b"content-length")) is not None:
+        elif not self._is_chunked and (length := self._header(b"content-length")):
             self._length = _number(length, 10)
+
+    def _header(self, name: bytes) -> bytes:
+        """In lower case; empty if there is none. Few are asked for, so the others are not even looked at."""
+        begin = self._head.find(b"\r\n" + name + b":")
+        if begin < 0:
+            return b""
+        end = self._head.find(_LINE_END, begin + len(_LINE_END))
+        return self._head[begin + len(name) + 3 : end].strip()
 
     def _read_chunks(self) -> Answer | None:
         """Each chunk is preceded by its size, and the last has none; what comes after it nobody needs."""
@@ -95,9 +103,9 @@ class AnswerReader:
         return None
 
     def _answer(self, body: bytes) -> Answer:
-        closes = self._headers.get(b"connection", b"").lower() == b"close"
+        closes = self._header(b"connection") == b"close"
         is_open_ended = self._length is None and not self._is_chunked
-        retry_after = self._headers.get(b"retry-after", b"").decode(errors="replace")
+        retry_after = self._header(b"retry-after").decode(errors="replace")
         return Answer(self._status, body, retry_after, closes or is_open_ended)
 
 
