@@ -29,7 +29,7 @@ class GangLoad:
         self.names = [f"{prefix}-{number}" for number in range(total)]
         self.hopeless = set(self.names[::10])
         fitting = total - len(self.hopeless)
-        self._nodes = [f"n{number}" for number in range(-(-fitting * SIZE // NODE_CPUS))]
+        self._nodes = [f"{prefix}-node-{number}" for number in range(-(-fitting * SIZE // NODE_CPUS))]
         api.create(*(node(name, cpu=str(NODE_CPUS)) for name in self._nodes))
 
     def add(self, name: str) -> None:

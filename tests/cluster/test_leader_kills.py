@@ -1,4 +1,4 @@
-"""The leader is killed at random, again and again, while gangs arrive: each time another one goes on where it left off.
+"""The leader is killed at random, again and again, or wakes up too late: each time another one goes on where it left off.
 
 LEADER_KILLS and LEADER_KILL_SEED change how often, and when.
 """
@@ -66,3 +66,17 @@ def test_every_gang_completes_however_often_the_leader_is_killed(api, replicas):
     load.check()
     for replica in replicas:
         assert "Traceback" not in replica.log.read_text()
+
+
+def test_a_leader_that_wakes_up_when_another_leads_does_no_harm(api, replicas):
+    load = GangLoad(api, 30, prefix="late")
+    late = leader(replicas)
+    arriving = load.arriving(pause_seconds=0.0)
+    late.pause()
+    others = [replica for replica in replicas if replica is not late]
+    assert leader(others) is not late
+    late.go_on()
+    arriving.join()
+    load.wait_until_complete(60)
+    load.check()
+    assert "Traceback" not in late.log.read_text()
