@@ -22,8 +22,8 @@ from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.load import Load
 from posse.engine.scene import Subject
 from posse.engine.search.orders import classes_of
-from posse.engine.topology.outlook import outlook
-from posse.engine.topology.pinning import pin_of
+from posse.engine.trees.places import Rows, all_places, inside
+from posse.engine.trees.tree import Branch, Part, Root, Tree, is_started, root_of, started_children
 
 PATIENCE_SECONDS = 60.0
 KEPT_SECONDS = 300.0
@@ -164,7 +164,7 @@ class RoomKeeper:
         refused = self._backlog.refused_groups()
         due = [entry for entry in refused if self._is_overtaken(entry) and self._due(entry) <= now]
         for entry in sorted(due, key=Waiting.order):
-            group = self._groups.get(entry.key) if isinstance(entry.key, GroupKey) else None
+            group = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
             shares = _plan(self._state, group) if group is not None else ()
             if group is not None and shares:
                 until = self._unfinished.pop(group.key, now + KEPT_SECONDS)
@@ -179,43 +179,56 @@ class RoomKeeper:
         self._state.nodes.touch_all(kept.rows.tolist())
 
 
-def _plan(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
-    """Where room is kept for the group; inside of one domain, if it must be in one: that which has most room for it now."""
-    if not group.topology_key or not group.unattached():
-        return _plan_here(state, group)
-    pinned = pin_of(state, group).value
-    seen = outlook(state, group.topology_key, classes_of(state, group.unattached()))
-    numbers = [n for n in seen.best_first(0) if pinned in {None, seen.domains.values[n]}]
-    for number in numbers[:_MOST_DOMAINS]:
-        with state.confined(seen.domains.rows(number)):
-            shares = _plan_here(state, group)
-        if shares:
-            return shares
-    return ()
-
-
-def _plan_here(state: ClusterState, group: GroupRecord) -> tuple[_Share, ...]:
-    """Where the group would reach its minimum if all that matter no more had ended; nothing if it would not even then.
-
-    Nodes that are emptier now come first: there it takes the least until the room is ready.
-    """
-    free = state.nodes.allocatable - state.usage.above(group.priority)
-    missing = group.minimum - group.attached_count
-    if missing <= 0:
+def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
+    """Where all that must start would fit if all that matter no more had ended; nothing if it would not even then."""
+    part = root.top if isinstance(root, Tree) else root
+    if part is None or is_started(part):
         return ()
-    _take_own(state, group, free)
+    free = state.nodes.allocatable - state.usage.above(root.priority)
+    _take_own(state, root, free)
+    return tuple(_planned(state, part, None, free) or ())
+
+
+def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[_Share] | None:
+    """Room for what must start of a part, taken out of `free`; in one domain of its key, of those that have most room now."""
+    for place in all_places(state, part, rows)[:_MOST_DOMAINS]:
+        left = free.copy()
+        if isinstance(part, Branch):
+            shares = _planned_children(state, part, place.rows, left)
+        else:
+            with inside(state, place.rows):
+                shares = _planned_pods(state, part, left)
+        if shares is not None:
+            free[:] = left
+            return shares
+    return None
+
+
+def _planned_children(state: ClusterState, branch: Branch, rows: Rows, free: IntArray) -> list[_Share] | None:
+    missing = branch.minimum - started_children(branch)
+    shares: list[_Share] = []
+    for child in branch.children:
+        found = _planned(state, child, rows, free) if missing > 0 and not is_started(child) else None
+        if found is not None:
+            shares += found
+            missing -= 1
+    return shares if missing <= 0 else None
+
+
+def _planned_pods(state: ClusterState, group: GroupRecord, free: IntArray) -> list[_Share] | None:
+    """Nodes that are emptier now come first: there it takes the least until the room is ready."""
+    missing = group.minimum - group.attached_count
     shares: list[_Share] = []
     for subject, records in classes_of(state, group.unattached()):
-        wanted = min(len(records), missing)
-        found = _shares(state, subject, records[:wanted], free)
+        found = _shares(state, subject, records[:missing], free)
         missing -= sum(share.pods for share in found)
         shares += found
         if missing <= 0:
-            return tuple(shares)
-    return ()
+            return shares
+    return None
 
 
-def _take_own(state: ClusterState, group: GroupRecord, free: IntArray) -> None:
+def _take_own(state: ClusterState, group: Root, free: IntArray) -> None:
     """Its own members do not make way for it."""
     for record in group.members.values():
         row = state.nodes.row_of.get(record.node)

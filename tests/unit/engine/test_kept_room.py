@@ -2,7 +2,7 @@
 
 from posse.engine.kept_room import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
 from posse.model.container import ContainerPort
-from tests.builders import changed, gang, node, nodes, pod, pods
+from tests.builders import changed, composite, gang, node, nodes, one_domain, pod, pods
 from tests.driving import Driver, placements, pod_reports
 
 RUN_SECONDS = 20.0
@@ -53,6 +53,24 @@ def test_a_gang_starts_although_small_pods_would_take_all_that_becomes_free():
     for name, on in placed.items():
         driver.lose(pod(name, cpu="1", group="g1", on=on))
     assert any(stream.step() is not None and stream.ends for _ in range(3))
+
+
+def test_a_tree_starts_although_small_pods_would_take_all_that_becomes_free():
+    racks = [node(f"n{index}", cpu="1", labels={"rack": f"r{index // 2}"}) for index in range(4)]
+    driver = Driver(*racks)
+    stream = Stream(driver)
+    for _ in range(10):
+        stream.step()
+    driver.see(composite("root", 2))
+    for name in ("a", "b"):
+        leaf = gang(name, 2, parent_composite_pod_group_name="root", **one_domain("rack"))
+        driver.see(leaf, *(pod(f"{name}{index}", cpu="1", group=name) for index in range(2)))
+    arrived = driver.now
+    placed = {}
+    while not placed and driver.now < arrived + 600:
+        placed = stream.step()
+    assert sorted(placed) == ["a0", "a1", "b0", "b1"]
+    assert driver.now - arrived <= PATIENCE_SECONDS + RUN_SECONDS + 3 * STEP_SECONDS
 
 
 def endless(count):
