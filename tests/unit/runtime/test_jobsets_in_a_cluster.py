@@ -235,6 +235,27 @@ def test_jobs_start_in_order(in_lab):
     in_lab(scenario, run)
 
 
+@pytest.mark.parametrize("config", [{}, {"gangConfig": GANG}])
+def test_each_job_may_have_a_domain_to_itself(in_lab, config):
+    async def scenario(lab):
+        made = jobset(replicated_job("workers", run_seconds="600", replicas=3), **config)
+        made["metadata"]["annotations"] = {
+            "alpha.jobset.sigs.k8s.io/exclusive-topology": "kubernetes.io/hostname"
+        }
+        await lab.transport.create(JOB_SET, "default", made)
+        await lab.until(lambda: len(listed(lab, POD)) == 6)
+        if config:
+            # Three Jobs and two nodes: as one gang they never start.
+            await lab.until(lambda: (lab.find(POD_GROUP, "default", "pg-js") or {}).get("status"))
+            assert not running(lab)
+            return
+        await lab.until(lambda: len(running(lab)) == 4)
+        homes = {(pod["metadata"]["labels"]["job-name"], pod["spec"]["nodeName"]) for pod in running(lab)}
+        assert len(homes) == len({node for _, node in homes}) == 2
+
+    in_lab(scenario, run)
+
+
 def test_a_finished_jobset_goes_when_its_time_has_come(in_lab):
     async def scenario(lab):
         made = jobset(replicated_job("workers", gangConfig=GANG), ttlSecondsAfterFinished=1)
