@@ -12,14 +12,17 @@ from posse.kinds.checks import duplicate_names, formatted, not_negative, require
 from posse.kinds.errors import FieldError
 from posse.kinds.filling import entries, fill, fill_text, section
 from posse.kinds.formats import dns_1035_label, dns_subdomain, label_value
+from posse.kinds.jobset_claims import DELETE, claim_templates, claims_errors, mounted_names
 from posse.kinds.jobset_gangs import INT32_MAX, gang_errors, replicas
 from posse.kinds.jobset_policies import policy_errors
 from posse.kinds.kind import Json, Rules
 from posse.kinds.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.pod_groups import clear_status
+from posse.kinds.volumes import default_claim
 from posse.model.decoding import decode
 from posse.model.job import INDEXED, Job
 from posse.model.jobset import ANY_ORDER, RECREATE, Coordinator, JobSet, JobSetSpec, ReplicatedJob
+from posse.model.volume import PersistentVolumeClaimVolumeSource, Volume
 
 DEFAULT_GROUP = "default"
 # What a pod is called after its index: a dash and five characters.
@@ -32,6 +35,7 @@ IMMUTABLE_FIELDS = {
     "successPolicy": "success_policy",
     "startupPolicy": "startup_policy",
     "managedBy": "managed_by",
+    "volumeClaimPolicies": "volume_claim_policies",
 }
 IMMUTABLE_TEXT = "field is immutable"
 
@@ -45,6 +49,10 @@ def default(obj: Json) -> None:
     fill_text(section(spec, "startupPolicy"), "startupPolicyOrder", ANY_ORDER)
     if spec.get("failurePolicy") is not None:
         _default_failure_policy(section(spec, "failurePolicy"))
+    for policy in entries(spec, "volumeClaimPolicies"):
+        fill_text(section(policy, "retentionPolicy"), "whenDeleted", DELETE)
+        for template in entries(policy, "templates"):
+            default_claim(template)
     for job in entries(spec, "replicatedJobs"):
         fill(job, "replicas", 1)
         fill_text(job, "groupName", DEFAULT_GROUP)
@@ -78,11 +86,12 @@ def validate_update(new: JobSet, old: JobSet) -> list[FieldError]:
 def _spec_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
     errors = duplicate_names("spec.replicatedJobs", spec.replicated_jobs) + _count_errors(spec)
     for index, job in enumerate(spec.replicated_jobs):
-        errors += _replicated_job_errors(f"spec.replicatedJobs[{index}]", name, job)
+        completed = _with_shared_volumes(job, spec)
+        errors += _replicated_job_errors(f"spec.replicatedJobs[{index}]", name, completed)
     errors += _network_errors(spec)
     errors += jobs.manager_errors(spec.managed_by)
     errors += not_negative("spec.ttlSecondsAfterFinished", spec.ttl_seconds_after_finished)
-    errors += policy_errors(spec)
+    errors += policy_errors(spec) + claims_errors(name, spec)
     if spec.coordinator is not None:
         errors += _coordinator_errors(name, spec, spec.coordinator)
     # Sizes that make no sense have been told already.
@@ -106,6 +115,23 @@ def _replicated_job_errors(field: str, jobset_name: str, job: ReplicatedJob) -> 
     errors += _name_errors(f"{field}.name", jobset_name, job)
     template_errors = jobs.spec_errors_without_selector(_as_job(job).spec)
     return errors + [replace(error, field=f"{field}.template.{error.field}") for error in template_errors]
+
+
+def _with_shared_volumes(job: ReplicatedJob, spec: JobSetSpec) -> ReplicatedJob:
+    """Return the replicatedJob with the volumes that its pods get from the claims of the JobSet."""
+    pods = job.template.spec.template
+    names = mounted_names(pods.spec) - {volume.name for volume in pods.spec.volumes}
+    source = PersistentVolumeClaimVolumeSource(claim_name="shared")
+    shared = tuple(
+        Volume(name=name, persistent_volume_claim=source)
+        for name in dict.fromkeys(claim.metadata.name for claim in claim_templates(spec))
+        if name in names
+    )
+    pods = msgspec.structs.replace(
+        pods, spec=msgspec.structs.replace(pods.spec, volumes=(*pods.spec.volumes, *shared))
+    )
+    job_spec = msgspec.structs.replace(job.template.spec, template=pods)
+    return msgspec.structs.replace(job, template=msgspec.structs.replace(job.template, spec=job_spec))
 
 
 def _as_job(job: ReplicatedJob) -> Job:

@@ -6,6 +6,7 @@ from msgspec import Meta, field
 
 from posse.model.job import JobSpec
 from posse.model.meta import ApiObject, Condition, Int32, ObjectMeta, Shape, merge_list
+from posse.model.volume import PersistentVolumeClaim
 from posse.model.workload import DisruptionMode, SchedulingConstraints
 
 GANG_OFF = "Off"
@@ -115,6 +116,17 @@ class Coordinator(Shape):
     pod_index: Int32 = 0
 
 
+class RetentionPolicy(Shape):
+    when_deleted: Annotated[str, Meta(description="Delete or Retain: what becomes of claims.")] = ""
+
+
+class VolumeClaimPolicy(Shape):
+    """Claims that the pods share which mount a volume of that name, and what becomes of them afterwards."""
+
+    templates: tuple[PersistentVolumeClaim, ...] = ()
+    retention_policy: RetentionPolicy | None = None
+
+
 class JobSetSpec(Shape):
     replicated_jobs: Annotated[tuple[ReplicatedJob, ...], merge_list("name")] = ()
     network: Network | None = None
@@ -125,6 +137,7 @@ class JobSetSpec(Shape):
     coordinator: Coordinator | None = None
     managed_by: str | None = None
     ttl_seconds_after_finished: Int32 | None = None
+    volume_claim_policies: tuple[VolumeClaimPolicy, ...] = ()
     gang_config: Annotated[
         GangConfig | None, Meta(description="Whether all pods of the JobSet start together.")
     ] = None

@@ -281,6 +281,72 @@ def test_what_makes_no_sense_is_refused(problems, spec, refusal):
     assert any(refusal in problem for problem in found), found
 
 
+MOUNT = {"volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+
+
+def claim(name="data", **metadata):
+    spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"metadata": {"name": name, **metadata}, "spec": spec}
+
+
+def sharing(*claims, pod=None, **policy):
+    job = replicated_job(pod={"containers": [CONTAINER | MOUNT], **(pod or {})})
+    return jobset(job, volumeClaimPolicies=[{"templates": list(claims), **policy}])
+
+
+def test_claims_go_with_the_jobset_unless_it_says_otherwise(problems):
+    obj = sharing(claim())
+    assert problems(JOB_SET, obj) == []
+    JOB_SET.rules.default(obj)
+    assert obj["spec"]["volumeClaimPolicies"][0]["retentionPolicy"] == {"whenDeleted": "Delete"}
+
+
+CLAIMS = "spec.volumeClaimPolicies[0]"
+
+
+@pytest.mark.parametrize(
+    ("obj", "refusal"),
+    [
+        (sharing(claim(""), claim()), f"{CLAIMS}.templates[0].metadata.name: Required value"),
+        (sharing(claim(), claim()), f'{CLAIMS}.templates[1].metadata.name: Duplicate value: "data"'),
+        (
+            sharing(claim(namespace="other")),
+            f"{CLAIMS}.templates[0].metadata.namespace: Forbidden: the claim is made in the namespace of the JobSet",
+        ),
+        (
+            sharing(claim(), claim("unused")),
+            (
+                f'{CLAIMS}.templates[1].metadata.name: Invalid value: "unused": no container of any replicatedJob '
+                "mounts a volume of this name"
+            ),
+        ),
+        (
+            sharing(claim(), pod={"volumes": [{"name": "data", "emptyDir": {}}]}),
+            (
+                f'{CLAIMS}.templates[0].metadata.name: Invalid value: "data": a replicatedJob has a volume of this '
+                "name already"
+            ),
+        ),
+        (
+            sharing(claim(), retentionPolicy={"whenDeleted": "Archive"}),
+            (
+                f'{CLAIMS}.retentionPolicy.whenDeleted: Unsupported value: "Archive": supported values: "Delete", '
+                '"Retain"'
+            ),
+        ),
+        (
+            sharing(),
+            (
+                "spec.replicatedJobs[0].template.spec.template.spec.containers[0].volumeMounts[0].name: Not found: "
+                '"data"'
+            ),
+        ),
+    ],
+)
+def test_claims_that_cannot_be_are_refused(problems, obj, refusal):
+    assert problems(JOB_SET, obj) == [refusal]
+
+
 EIGHT = {"parallelism": 8, "completions": 8}
 UNEVEN = {"parallelism": 4, "completions": 8}
 POD_CHANGES = {"nodeSelector": {"pool": "a"}, "tolerations": [{"operator": "Exists"}]}

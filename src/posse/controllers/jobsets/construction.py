@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
+from posse.controllers.jobsets.claims import shared_volumes
 from posse.controllers.jobsets.names import (
     COORDINATOR,
     EXCLUSIVE_TOPOLOGY,
@@ -45,6 +46,10 @@ def new_job(obj: Json, jobset: JobSet, position: int, index: int, group: str) ->
     spec["suspend"] = bool(jobset.spec.suspend)
     _mark_pods(spec["template"], marks, passed_on)
     _connect(spec["template"]["spec"], jobset, group)
+    shared = shared_volumes(jobset, replicated_job)
+    if shared:
+        pod = spec["template"]["spec"]
+        pod["volumes"] = [*(pod.get("volumes") or ()), *shared]
     job = {
         "apiVersion": JOB.api_version,
         "kind": JOB.name,

@@ -15,10 +15,19 @@ from posse.controllers.jobsets.names import workload_name
 from posse.controllers.jobsets.reconciling import plan
 from posse.controllers.observed import Observed
 from posse.controllers.steps import Plan, controller_uid, is_deleting
+from posse.kinds.jobset_claims import claim_name, claim_templates
 from posse.kinds.jobset_gangs import without_gangs, without_trees
 from posse.kinds.jobsets import subdomain
 from posse.kinds.kind import Kind
-from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
+from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
+    JOB,
+    JOB_SET,
+    PERSISTENT_VOLUME_CLAIM,
+    POD_GROUP,
+    SERVICE,
+    WORKLOAD,
+)
 from posse.model.decoding import decode
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.model.jobset import JobSet
@@ -39,7 +48,7 @@ class JobSetController:
     def __init__(self, gates: Gates = ALL_GATES) -> None:
         self._gates = gates
         # JobSets first: a Job whose JobSet nobody knows is nobody's business.
-        self.kinds = (JOB_SET, *served_groups(gates), SERVICE, JOB)
+        self.kinds = (JOB_SET, *served_groups(gates), SERVICE, PERSISTENT_VOLUME_CLAIM, JOB)
         self._observed = Observed()
         self._uids: dict[Place, str] = {}
         # The Workloads (by uid) that say they are for the JobSet of this place.
@@ -150,7 +159,15 @@ class JobSetController:
             workloads=self._objects(dict.fromkeys(named) | self._serving.get(here, {})),
             groups=groups,
             has_service=any(place.kind is SERVICE for place in present),
+            claims=frozenset(self._usable_claims(jobset, present)),
         )
+
+    def _usable_claims(self, jobset: JobSet, present: Iterable[Place]) -> Iterator[str]:
+        """Yield the claims that need not be made: a claim that nobody owns may be kept from an earlier JobSet."""
+        for place in present:
+            found = self._observed.get(self._uids[place]) if place.kind is PERSISTENT_VOLUME_CLAIM else None
+            if found is not None and controller_uid(found) in {"", jobset.metadata.uid}:
+                yield place.name
 
     def _objects(self, uids: Iterable[str]) -> list[Json]:
         found = [self._observed.get(uid) for uid in uids]
@@ -161,6 +178,8 @@ class JobSetController:
         namespace, name = jobset.metadata.namespace, jobset.metadata.name
         yield Place(SERVICE, namespace, subdomain(name, jobset.spec))
         yield Place(WORKLOAD, namespace, workload_name(name))
+        for template in claim_templates(jobset.spec):
+            yield Place(PERSISTENT_VOLUME_CLAIM, namespace, claim_name(template.metadata.name, name))
         for gang in gangs_of(jobset):
             yield Place(gang.kind, namespace, gang.name)
 

@@ -38,6 +38,8 @@ class Surroundings(NamedTuple):
     # All that are of the JobSet, or are called as one of its groups would be.
     groups: Mapping[GroupKey, Json]
     has_service: bool
+    # Its own claims and those that may be used by several; by name.
+    claims: frozenset[str]
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from posse.controllers.jobsets.children import ChildJob, Children, sort_children
+from posse.controllers.jobsets.claims import new_claims
 from posse.controllers.jobsets.construction import has_hostnames, new_service
 from posse.controllers.jobsets.gang_standing import GangStanding, Surroundings, stand
 from posse.controllers.jobsets.outcomes import after_failure, complete, has_succeeded
@@ -16,7 +17,15 @@ from posse.controllers.jobsets.starting import Scene, start, suspended_jobs
 from posse.controllers.jobsets.statuses import Count, StatusDraft
 from posse.controllers.steps import Create, Delete, News, Plan, Write
 from posse.kinds.jobset_gangs import replicas
-from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, JOB_SET, POD_GROUP, SERVICE, WORKLOAD
+from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
+    JOB,
+    JOB_SET,
+    PERSISTENT_VOLUME_CLAIM,
+    POD_GROUP,
+    SERVICE,
+    WORKLOAD,
+)
 from posse.model.jobset import COMPLETED, FAILED, GANG_BLOCKED, RESTARTING, SUSPENDED, JobSet
 from posse.model.timestamps import TimestampError, parse_timestamp
 
@@ -69,6 +78,8 @@ def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
     if has_hostnames(jobset) and not around.has_service:
         service = new_service(scene.obj, jobset)
         result.then(Create(SERVICE, service, unless_present=True, failure="HeadlessServiceCreationFailed"))
+    missing = [claim for claim in new_claims(scene.obj) if claim["metadata"]["name"] not in around.claims]
+    result.then(*(Create(PERSISTENT_VOLUME_CLAIM, claim, failure="PVCCreationFailed") for claim in missing))
     result.then(*scene.gangs.outgrown)
     for kind in (WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP):
         result.then(*(step for step in scene.gangs.missing if step.kind is kind))
