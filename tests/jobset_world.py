@@ -10,6 +10,7 @@ from collections import defaultdict
 
 from posse.apiserver.requests import DeleteOptions
 from posse.apiserver.service import ApiService
+from posse.controllers.composite_protection import CompositeProtection
 from posse.controllers.garbage_collection import Collect, GarbageCollector
 from posse.controllers.jobs.controller import JobController
 from posse.controllers.jobs.pods import TRACKING_FINALIZER
@@ -364,23 +365,31 @@ class Garbage(Actor):
 
 
 class Protection(Actor):
-    kinds = (POD, POD_GROUP)
+    kinds = (POD, POD_GROUP, COMPOSITE_POD_GROUP)
 
     def begin(self):
-        self.protection = PodGroupProtection()
+        self.groups, self.composites = PodGroupProtection(), CompositeProtection()
 
     def see(self, kind, obj):
-        (self.protection.see_pod if kind is POD else self.protection.see_group)(obj)
+        if kind is not POD:
+            self.composites.see(kind, obj)
+        if kind is not COMPOSITE_POD_GROUP:
+            (self.groups.see_pod if kind is POD else self.groups.see_group)(obj)
 
     def lose(self, kind, obj):
-        place = obj["metadata"]["namespace"], obj["metadata"]["name"]
-        (self.protection.lose_pod if kind is POD else self.protection.lose_group)(*place)
+        if kind is not POD:
+            self.composites.lose(kind, obj)
+        if kind is not COMPOSITE_POD_GROUP:
+            place = obj["metadata"]["namespace"], obj["metadata"]["name"]
+            (self.groups.lose_pod if kind is POD else self.groups.lose_group)(*place)
 
     def act(self):
-        for release in self.protection.releases():
+        releases = [(POD_GROUP, release) for release in self.groups.releases()]
+        releases += [(COMPOSITE_POD_GROUP, release) for release in self.composites.releases()]
+        for kind, release in releases:
             patch = Patch(MERGE_PATCH, release.patch)
             try:
-                self.attempt(self.world.service.patch, POD_GROUP, release.namespace, release.name, patch)
+                self.attempt(self.world.service.patch, kind, release.namespace, release.name, patch)
             except ApiError:
                 continue
 

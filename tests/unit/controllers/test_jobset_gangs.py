@@ -401,7 +401,8 @@ def test_no_job_of_a_tree_is_made_before_its_root_is_there():
     (root,) = made(controller.plan("u", NOW), COMPOSITE_POD_GROUP)
     leaving = {"uid": "r", "resourceVersion": "2", "deletionTimestamp": "2026-01-01T00:00:00Z"}
     controller.see(COMPOSITE_POD_GROUP, {**root, "metadata": root["metadata"] | leaving})
-    assert made(controller.plan("u", NOW), JOB) == []
+    result = controller.plan("u", NOW)
+    assert (made(result, JOB), made(result, POD_GROUP)) == ([], [])
 
 
 def test_where_there_are_no_trees_a_gang_of_all_is_one_group():

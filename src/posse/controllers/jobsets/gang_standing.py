@@ -65,8 +65,10 @@ class GangStanding:
         gang = self.gang_of.get(job)
         if gang is None:
             return True
-        has_root = not gang.parent or (COMPOSITE_POD_GROUP, gang.parent) in self.usable
-        return has_root and gang.key in self.usable
+        return self.has_root(gang) and gang.key in self.usable
+
+    def has_root(self, gang: Gang) -> bool:
+        return not gang.parent or (COMPOSITE_POD_GROUP, gang.parent) in self.usable
 
     def group_of(self, job: str) -> str:
         return self.gang_of[job].name if job in self.gang_of else ""
@@ -181,6 +183,7 @@ def _find_group(
         if not _is_outdated(group, of[1]) and not is_deleting(group):
             standing.existing[gang.key] = group
             standing.usable.add(gang.key)
-    elif standing.workload is not None and previous.isdisjoint(gang.jobs):
+    elif standing.workload is not None and standing.has_root(gang) and previous.isdisjoint(gang.jobs):
+        # A root that is being deleted would stay for the sake of a new group, and with it the whole tree.
         standing.missing.append(Create(gang.kind, new_group(*of, gang, standing.workload)))
         standing.usable.add(gang.key)
