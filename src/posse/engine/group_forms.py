@@ -7,6 +7,7 @@ that a group came from.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 from msgspec.structs import replace
 
 from posse.engine.decisions import Form, GroupKey
@@ -36,6 +37,7 @@ TREE_INITIALLY_SCHEDULED = "CompositePodGroupInitiallyScheduled"
 POSSE_LABEL = "scheduling.posse.dev/pod-group"
 COSCHEDULING_LABEL = "scheduling.x-k8s.io/pod-group"
 VOLCANO_ANNOTATION = "scheduling.k8s.io/group-name"
+MIN_RESOURCES_ANNOTATION = "scheduling.posse.dev/min-resources"
 
 VOLCANO_UNSCHEDULABLE = "Unschedulable"
 
@@ -106,7 +108,7 @@ def describe(obj: GroupObject) -> Description:
             podgroup = _gang(obj.metadata, obj.spec.min_member, _volcano_conditions(obj.status))
             return Description(key_of(obj), podgroup, obj.spec.min_resources)
         case _:
-            return Description(key_of(obj), obj)
+            return Description(key_of(obj), obj, _annotated_minimum(obj.metadata))
 
 
 def implied_group(workload: Workload, key: GroupKey) -> PodGroup | None:
@@ -167,6 +169,15 @@ def _gang(metadata: ObjectMeta, minimum: int, conditions: tuple[Condition, ...])
         spec=PodGroupSpec(scheduling_policy=policy),
         status=PodGroupStatus(conditions=conditions),
     )
+
+
+def _annotated_minimum(metadata: ObjectMeta) -> Mapping[str, Quantity]:
+    """What a group needs in all, where its kind has no field for it. A text that cannot be read asks for nothing."""
+    text = metadata.annotations.get(MIN_RESOURCES_ANNOTATION, "{}")
+    try:
+        return msgspec.json.decode(text, type=dict[str, Quantity])
+    except msgspec.DecodeError:
+        return {}
 
 
 def _coscheduling_conditions(status: coscheduling.PodGroupStatus) -> tuple[Condition, ...]:

@@ -125,7 +125,7 @@ def test_workers_wait_for_a_leader_that_must_be_ready():
     assert set(here.bound()) == names(1, 3)
 
 
-@pytest.mark.parametrize("provider", ["volcano", "coscheduling"])
+@pytest.mark.parametrize("provider", ["posse", "volcano", "coscheduling"])
 def test_a_leader_does_not_start_where_its_workers_would_never_fit(provider):
     here = world(nodes=1, per_node=2)
     obj = lws(replicas=1, startupPolicy="LeaderReady", annotations={PROVIDER: provider})

@@ -3,7 +3,14 @@
 import pytest
 
 from posse.engine.decisions import Form, GroupKey
-from posse.engine.group_forms import absence, describe, group_of, implied_group, key_of
+from posse.engine.group_forms import (
+    MIN_RESOURCES_ANNOTATION,
+    absence,
+    describe,
+    group_of,
+    implied_group,
+    key_of,
+)
 from posse.model.volcano import PodGroupCondition
 from tests.builders import NAMESPACE, basic_group, changed, gang, pod
 from tests.group_form_parts import (
@@ -73,6 +80,15 @@ def test_minimum_resources_are_kept(make):
     wanted = {"cpu": "8", "memory": "1Gi"}
     assert describe(make(min_resources=wanted)).minimum_resources == wanted
     assert describe(make()).minimum_resources == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [('{"cpu":"8"}', {"cpu": "8"}), ("{", {}), ("[]", {}), ('{"cpu":[]}', {})]
+)
+@pytest.mark.parametrize("make", [gang, posse_gang])
+def test_hub_shapes_say_in_an_annotation_what_they_need_in_all(make, text, wanted):
+    group = changed(make(), metadata={"annotations": {MIN_RESOURCES_ANNOTATION: text}})
+    assert describe(group).minimum_resources == wanted
 
 
 def test_hub_shapes_are_taken_as_they_are():

@@ -12,6 +12,7 @@ from posse.controllers.leader_worker_sets.providers.contract import Made
 from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
 from posse.controllers.leader_worker_sets.providers.requirements import replica_requests
 from posse.controllers.steps import owner_reference
+from posse.engine.group_forms import MIN_RESOURCES_ANNOTATION
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
     LEADER_WORKER_SET,
@@ -31,7 +32,6 @@ Json = dict[str, Any]
 
 TEMPLATE_NAME = "replica"
 GROUP_LABEL = "scheduling.posse.dev/pod-group"
-MIN_RESOURCES = "scheduling.posse.dev/min-resources"
 
 
 class PosseProvider:
@@ -85,7 +85,7 @@ class PosseProvider:
         metadata["ownerReferences"] = [metadata["ownerReferences"][0] | {"blockOwnerDeletion": False}]
         if spec.startup_policy == LEADER_READY:
             requests = json.dumps(replica_requests(spec), separators=(",", ":"))
-            metadata["annotations"] = {MIN_RESOURCES: requests}
+            metadata["annotations"] = {MIN_RESOURCES_ANNOTATION: requests}
         reference = {"workloadName": lws["metadata"]["name"], "templateName": TEMPLATE_NAME}
         obj = {
             "apiVersion": self.group_kind.api_version,
