@@ -62,7 +62,7 @@ class _Asking:
         key = self.keys.index(part.topology_key) if part.topology_key else None
         domain = self._pinned(part) if part.topology_key else None
         if isinstance(part, Branch):
-            children = tuple(self.team(child) for child in part.children)
+            children = tuple(self.team(child) for child in _populated(part))
             return Team(part.minimum, children=children, key=key, domain=domain)
         # Whoever runs by itself is asked about for the sake of somebody new; in a tree, for the sake of the others.
         started = part is not self.top and is_started(part)
@@ -152,8 +152,15 @@ def _about(state: ClusterState, root: Root) -> _Asking | None:
 
 def _parts(part: Part) -> Iterator[Part]:
     yield part
-    for child in part.children if isinstance(part, Branch) else ():
+    for child in _populated(part) if isinstance(part, Branch) else ():
         yield from _parts(child)
+
+
+def _populated(branch: Branch) -> Iterator[Part]:
+    """Children that consist of groups of pods in the end; the others cannot start, and no puzzle knows them."""
+    for child in branch.children:
+        if not isinstance(child, Branch) or next(child.leaves(), None) is not None:
+            yield child
 
 
 def _leaves(part: Part) -> Iterator[GroupRecord]:

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator
 
 import msgspec
 
-from posse.engine.decisions import Solve
+from posse.engine.decisions import GroupKey, Solve
 from posse.engine.events import Solved
 from posse.engine.puzzle import Outcome, Solution
 from posse.solver.frames import LENGTH_BYTES, Request, frame
@@ -22,28 +22,41 @@ log = logging.getLogger(__name__)
 
 _EFFORT = 10.0
 """About as many seconds of one core."""
+_MOST_SECONDS = 60.0
+"""After which the process is given up, whatever keeps it busy."""
 
 
 class ExactSearch:
     def __init__(self) -> None:
-        self._questions: asyncio.Queue[Solve] = asyncio.Queue()
+        self._questions: dict[GroupKey, Solve] = {}
+        """Those not begun yet, in the order of asking; of each group the last, since nobody waits for an earlier one."""
+        self._has_questions = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
 
     def put(self, question: Solve) -> None:
-        self._questions.put_nowait(question)
+        self._questions[question.group] = question
+        self._has_questions.set()
 
     async def answers(self) -> AsyncGenerator[Solved, None]:
         """Until cancelled; then the process is ended too."""
         try:
             while True:
-                question = await self._questions.get()
+                question = await self._next()
                 yield Solved(question.group, question.number, await self._solve(question))
         finally:
             await self._end()
 
+    async def _next(self) -> Solve:
+        await self._has_questions.wait()
+        question = self._questions.pop(next(iter(self._questions)))
+        if not self._questions:
+            self._has_questions.clear()
+        return question
+
     async def _solve(self, question: Solve) -> Solution:
         try:
-            return await self._ask(Request(question.puzzle, _EFFORT))
+            async with asyncio.timeout(_MOST_SECONDS):
+                return await self._ask(Request(question.puzzle, _EFFORT))
         except (OSError, EOFError) as error:
             log.warning("the exact search for %s failed: %s", question.group, error)
             await self._end()

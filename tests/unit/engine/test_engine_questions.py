@@ -7,7 +7,7 @@ from posse.engine.engine import EngineOptions
 from posse.engine.events import Solved
 from posse.engine.puzzle import Outcome, Solution
 from posse.solver.solving import solve
-from tests.builders import changed, gang, node, one_domain, pod
+from tests.builders import changed, composite, gang, node, one_domain, pod
 from tests.driving import Driver, binds
 
 # Each node takes exactly one way of sharing out; found by comparison with going through every placement.
@@ -177,3 +177,13 @@ def test_an_answer_for_a_group_with_a_topology_key_stays_in_one_domain():
     assert [len(column) for column in question.puzzle.domains] == [7]
     answer(driver, question)
     assert set(driver.bind().values()) <= {"n1", "n2", "n3", "n4"}
+
+
+def test_a_group_of_groups_without_any_is_no_part_of_the_question():
+    below = {"parent_composite_pod_group_name": "root"}
+    tree = [composite("root", 1), composite("empty", 1, **below), gang("g1", 5, **below)]
+    driver = asking(*nodes(*NODES), *tree, *members(*PODS))
+    [question] = questions(driver.decide())
+    answer(driver, question)
+    [bind] = binds(driver.decide())
+    assert len(bind.placements) == 5

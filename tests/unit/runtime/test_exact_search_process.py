@@ -7,7 +7,7 @@ from posse.engine.decisions import GroupKey, Solve
 from posse.engine.puzzle import Outcome, Puzzle, Sort, Team
 from posse.runtime.exact_search import ExactSearch
 
-KEY = GroupKey("test", "g1")
+KEY, OTHER = GroupKey("test", "g1"), GroupKey("test", "g2")
 
 
 def puzzle(minimum):
@@ -19,7 +19,7 @@ def test_puzzles_are_answered_in_order():
     async def scenario():
         search = ExactSearch()
         search.put(Solve(KEY, 1, puzzle(2)))
-        search.put(Solve(KEY, 2, puzzle(3)))
+        search.put(Solve(OTHER, 2, puzzle(3)))
         async with aclosing(search.answers()) as answers:
             return [await anext(answers), await anext(answers)]
 
@@ -35,10 +35,21 @@ def test_a_puzzle_that_kills_the_process_counts_as_not_solved_and_the_next_one_i
         # The sort names a node that does not exist: the process stumbles over it.
         broken = Puzzle(((2,),), (Sort((1, 1), (2,)),), Team(1, ((5, 1),)))
         search.put(Solve(KEY, 1, broken))
-        search.put(Solve(KEY, 2, puzzle(2)))
+        search.put(Solve(OTHER, 2, puzzle(2)))
         async with aclosing(search.answers()) as answers:
             return [await anext(answers), await anext(answers)]
 
     first, second = asyncio.run(scenario())
     assert first.solution.outcome is Outcome.EXHAUSTED
     assert second.solution.outcome is Outcome.PLACED
+
+
+def test_of_several_questions_about_a_group_only_the_last_is_answered():
+    async def scenario():
+        search = ExactSearch()
+        search.put(Solve(KEY, 1, puzzle(2)))
+        search.put(Solve(KEY, 2, puzzle(3)))
+        async with aclosing(search.answers()) as answers:
+            return await anext(answers)
+
+    assert asyncio.run(scenario()).number == 2

@@ -14,7 +14,7 @@ from posse.engine.invariants import no_gang_across_domains, no_gang_below_minimu
 from posse.engine.topology.pinning import domains_of_members, pin_of
 from posse.engine.trees.refusal import leave_over, refuse
 from posse.engine.trees.search import TreeSearch
-from posse.engine.trees.tree import Branch, Part, Tree, started_children
+from posse.engine.trees.tree import Branch, Part, Tree, is_whole, started_children
 from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
 
 _STEPS_PER_LEAF = 4
@@ -48,7 +48,8 @@ def _attempt(
     if top is None:
         return Attempt(Verdict(Code.UNRESOLVABLE)), None
     for search in _searches(state, tree, plan, is_thorough=is_thorough):
-        if _starts(search, top):
+        # Given places may be those of a group that has lost members since, and cannot start any more.
+        if _starts(search, top) and is_whole(tree, _uids(search.draft)):
             return _accepted(state, tree, top, search.draft)
         search.draft.roll_back()
     refusals = refuse(state, top)
@@ -99,11 +100,15 @@ def _accepted(state: ClusterState, tree: Tree, top: Branch, draft: Draft) -> tup
     if against:
         draft.roll_back()
         return _objected(tree, top, against), None
-    _check(state, top, dict.fromkeys(record.ref.uid for record in draft.placed()))
+    _check(state, top, _uids(draft))
     left = leave_over(state, top) if any(leaf.unattached() for leaf in tree.leaves) else None
     if left is None:
         return Attempt(SUCCESS, draft.placed()), draft
     return Attempt(SUCCESS, draft.placed(), left.members, left.parts), draft
+
+
+def _uids(draft: Draft) -> dict[str, None]:
+    return dict.fromkeys(record.ref.uid for record in draft.placed())
 
 
 def _objected(tree: Tree, top: Branch, against: str) -> Attempt:

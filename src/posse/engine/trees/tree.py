@@ -12,6 +12,9 @@ from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.trees.composites import CompositeRecord
 
+MOST_LEVELS = 4
+"""Of groups, those of pods included."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branch:
@@ -177,23 +180,25 @@ def root_of(groups: GroupBook, key: GroupKey) -> Root | None:
     leaves = [groups.get(one) for one in keys if not one.is_composite]
     return Tree(
         key,
-        _branch(groups, key) if keys and not groups.links.circle(key) else None,
+        _branch(groups, key, MOST_LEVELS) if keys and not groups.links.circle(key) else None,
         tuple(record for record in found if record is not None),
         tuple(leaf for leaf in leaves if leaf is not None),
     )
 
 
-def _branch(groups: GroupBook, key: GroupKey) -> Branch | None:
+def _branch(groups: GroupBook, key: GroupKey, levels: int) -> Branch | None:
+    """With so many levels below it at the most: a tree that is too deep need not be known to its end."""
     record = groups.links.composite(key)
     if record is None:
         return None
-    parts = (_part(groups, child) for child in groups.links.children(key))
+    below = groups.links.children(key) if levels else ()
+    parts = (_part(groups, child, levels - 1) for child in below)
     children = sorted((part for part in parts if part is not None), key=_order)
     return Branch(record, tuple(children))
 
 
-def _part(groups: GroupBook, key: GroupKey) -> Part | None:
-    return _branch(groups, key) if key.is_composite else groups.get(key)
+def _part(groups: GroupBook, key: GroupKey, levels: int) -> Part | None:
+    return _branch(groups, key, levels) if key.is_composite else groups.get(key)
 
 
 def _order(part: Part) -> tuple[str, str]:

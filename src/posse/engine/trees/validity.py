@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from posse.engine.groups import GroupRecord
-from posse.engine.trees.tree import Branch, Part, Tree
+from posse.engine.trees.tree import MOST_LEVELS, Branch, Part, Tree
 from posse.model.workload import (
     CompositePodGroup,
     CompositePodGroupTemplate,
@@ -17,8 +17,6 @@ from posse.model.workload import (
     Workload,
     WorkloadReference,
 )
-
-MOST_LEVELS = 4
 
 Template = CompositePodGroupTemplate | PodGroupTemplate
 
@@ -58,7 +56,7 @@ def _too_deep(top: Branch) -> str:
     path = _longest_path(top)
     if len(path) <= MOST_LEVELS:
         return ""
-    return f"the tree is {len(path)} levels deep, and {MOST_LEVELS} are the most: {' > '.join(path)}"
+    return f"the tree is more than {MOST_LEVELS} levels deep: {' > '.join(path)}"
 
 
 def _longest_path(part: Part) -> list[str]:

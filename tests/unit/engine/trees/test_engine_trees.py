@@ -167,7 +167,7 @@ def test_an_invalid_tree_is_told_so_everywhere_and_recovers():
     leaf = child("g", 1, "l4")
     driver = Driver(node(), *deep, leaf, *members("g", 1))
     decisions = driver.decide()
-    text = "the tree is 5 levels deep, and 4 are the most: l1 > l2 > l3 > l4 > g"
+    text = "the tree is more than 4 levels deep: l1 > l2 > l3 > l4 > g"
     assert refused(decisions) == dict.fromkeys(["l1", "l2", "l3", "l4", "g"], ("Invalid", text))
     assert pod_reports(decisions) == {"g-0": ("SchedulerError", text)}
     assert driver.decide(after=60) == []
@@ -278,3 +278,18 @@ def test_different_trees_do_not_mix():
     driver = Driver(node(cpu="2"), composite("one", 1), composite("two", 1, workload_ref=other))
     driver.see(child("a", 2, "one"), child("b", 2, "two"), *members("a", 2), *members("b", 2))
     assert set(driver.bind()) == {"a-0", "a-1"}
+
+
+def test_a_tree_of_any_depth_is_only_too_deep():
+    chain = [inner(f"l{number}", parent=f"l{number - 1}") for number in range(1, 400)]
+    driver = Driver(node(), composite("l0"), *chain, child("g", 1, "l399"), *members("g", 1))
+    told = refused(driver.decide())
+    assert len(told) == 401
+    assert told["g"] == ("Invalid", "the tree is more than 4 levels deep: l0 > l1 > l2 > l3 > l4")
+
+
+def test_room_that_was_made_for_a_group_which_cannot_start_any_more_is_not_taken_by_half_of_it():
+    half = changed(pod("b-0", cpu="1", group="b"), status={"nominated_node_name": "n1"})
+    tree = [composite("root", 1), child("a", 1), child("b", 2)]
+    driver = Driver(node(cpu="4"), *tree, half, *members("a", 1))
+    assert driver.bind() == {"a-0": "n1"}

@@ -78,7 +78,7 @@ FOUR_LEVELS = [
         ([*FOUR_LEVELS, gang("g", **below("low"))], ""),
         (
             [*FOUR_LEVELS, composite("lowest", **below("low")), gang("g", **below("lowest"))],
-            "the tree is 5 levels deep, and 4 are the most: top > mid > low > lowest > g",
+            "the tree is more than 4 levels deep: top > mid > low > lowest > g",
         ),
         (
             [composite("a", **below("b")), composite("b", **below("a")), gang("g", **below("a"))],
