@@ -43,6 +43,8 @@ class Following(ABC, Generic[T]):
         self._known: dict[Place, T] = {}
         self._version = ""
         self._is_served = True
+        self._was_listed = False
+        """What could be seen once is there; a server that forbids it now has just started, or is wrong for a while."""
         self._is_optional = False
 
     @abstractmethod
@@ -94,14 +96,14 @@ class Following(ABC, Generic[T]):
         try:
             listing = await self._transport.list(self._kind)
         except ApiError as error:
-            is_hidden = error.code == FORBIDDEN and self._is_optional
+            is_hidden = error.code == FORBIDDEN and self._is_optional and not self._was_listed
             if error.code != NOT_FOUND and not is_hidden:
                 raise
             if is_hidden and self._is_served:
                 log.warning("going on without %s: %s", self._kind.group_resource, error)
             self._is_served = False
             return Listing((), "")
-        self._is_served = True
+        self._is_served = self._was_listed = True
         return listing
 
     async def _pause(self, error: ApiError) -> None:

@@ -189,3 +189,30 @@ def test_a_kind_that_may_not_be_seen_is_done_without_only_if_it_is_optional(monk
     assert begun(ScriptedTransport([hidden], []), is_optional=True) == []
     assert "going on without nodes: not for you" in caplog.text
     assert begun(ScriptedTransport([hidden, hidden, [node("a")]], []), is_optional=False) == ["a"]
+
+
+def test_what_was_seen_does_not_go_because_a_server_forbids_to_look_for_a_while(monkeypatch):
+    monkeypatch.setattr(following, "RETRY_SECONDS", 0.001)
+    told = []
+    hidden = ApiError(403, "Forbidden", "not yet")
+    transport = ScriptedTransport([[node("a")], hidden, [node("a"), node("b")]], [[expired("old")], []])
+
+    async def main():
+        follower = StructFollower(
+            transport,
+            NODE,
+            lambda obj: told.append(("seen", obj)),
+            lambda obj: told.append(("gone", obj)),
+            Node,
+            is_optional=True,
+        )
+        await follower.begin()
+        task = asyncio.create_task(follower.follow())
+        for _ in range(5000):
+            if len(transport.watched_from) == 2:
+                break
+            await asyncio.sleep(0.001)
+        task.cancel()
+
+    asyncio.run(main())
+    assert [(what, obj.metadata.name) for what, obj in told] == [("seen", "a"), ("seen", "a"), ("seen", "b")]
