@@ -19,7 +19,7 @@ from yarl import URL
 
 from posse.client.answers import Answer, AnswerBroken
 from posse.client.credentials import Access, Credentials, CredentialsError
-from posse.client.wires import Wires, keep_alive
+from posse.client.wires import Fence, Wires, keep_alive, open_fence
 from posse.kinds.errors import UNAUTHORIZED, ApiError
 from posse.version import VERSION
 
@@ -76,13 +76,14 @@ class Connection:
         self._wires.close()
         await self._session.close()
 
-    async def ask(self, call: Call) -> bytes:
+    async def ask(self, call: Call, fence: Fence = open_fence) -> bytes:
+        """The fence is asked each time, when nothing is left to do but to send."""
         access = self._access
         try:
-            answer = await self._exchange(call)
+            answer = await self._exchange(call, fence)
             if answer.status == UNAUTHORIZED:
                 await self._renew(access)
-                answer = await self._exchange(call)
+                answer = await self._exchange(call, fence)
         except (OSError, TimeoutError, AnswerBroken, aiohttp.ClientError) as error:
             raise _unreachable(access, error) from error
         if answer.status >= _FIRST_REFUSAL:
@@ -107,9 +108,10 @@ class Connection:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _unreachable(access, error) from error
 
-    async def _exchange(self, call: Call) -> Answer:
+    async def _exchange(self, call: Call, fence: Fence) -> Answer:
         if self._access.proxy is None:
-            return await self._wires.exchange(self._encoded(call))
+            return await self._wires.exchange(self._encoded(call), fence)
+        fence()
         async with await self._request(call, _USUAL_PATIENCE) as response:
             return await _read(response)
 

@@ -5,7 +5,7 @@ fence is asked: a scheduler that is not in charge any more writes nothing, howev
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from posse.client.repeating import repeated
 from posse.client.served_versions import ServedVersions
 from posse.client.shown_bytes import shown_item
 from posse.client.watches import Watch, WatchHealth
+from posse.client.wires import Fence, open_fence
 from posse.kinds.conversion import to_storage
 from posse.kinds.errors import CONFLICT, EXPIRED, NOT_FOUND, ApiError, conflict
 from posse.kinds.kind import Json, Kind
@@ -29,9 +30,6 @@ from posse.transport.transport import Binding
 PAGE = 500
 UNSUPPORTED_MEDIA_TYPE = 415
 _ATTEMPTS_TO_REPLACE = 5
-
-Fence = Callable[[], None]
-"""Raises an ApiError when nothing may be written."""
 
 
 class _PageMeta(msgspec.Struct, rename="camel"):
@@ -47,14 +45,10 @@ class _Page(msgspec.Struct):
 _read_page = msgspec.json.Decoder(_Page).decode
 
 
-def _open_fence() -> None:
-    pass
-
-
 class HttpTransport:
     """Implements Transport."""
 
-    def __init__(self, connection: Connection, limits: Limits, fence: Fence = _open_fence) -> None:
+    def __init__(self, connection: Connection, limits: Limits, fence: Fence = open_fence) -> None:
         self._connection = connection
         self._lanes = Lanes(limits)
         self._fence = fence
@@ -225,8 +219,7 @@ class HttpTransport:
 
     async def _send_once(self, call: Call, lane: Lane) -> bytes:
         async with self._lanes.turn(lane):
-            self._fence()
-            return await self._connection.ask(call)
+            return await self._connection.ask(call, self._fence)
 
 
 def _selection(labels: str, fields: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ does. What is long, or goes through a proxy, is left to one.
 
 import asyncio
 import socket
+from collections.abc import Callable
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -69,6 +70,14 @@ class Wire(asyncio.Protocol):
         self._transport.abort()
 
 
+Fence = Callable[[], None]
+"""Raises what keeps a request from being sent now."""
+
+
+def open_fence() -> None:
+    pass
+
+
 class Wires:
     """As many connections to one server as there are requests at once."""
 
@@ -81,16 +90,25 @@ class Wires:
         self._answer_seconds = answer_seconds
         self._idle: list[Wire] = []
 
-    async def exchange(self, request: bytes) -> Answer:
-        """Errors: OSError, TimeoutError, AnswerBroken."""
+    async def exchange(self, request: bytes, fence: Fence = open_fence) -> Answer:
+        """Errors: OSError, TimeoutError, AnswerBroken, and those of the fence."""
         async with asyncio.timeout(self._answer_seconds):
             wire = self._take() or await self._open()
+            self._pass(fence, wire)
             answer = await wire.exchange(request)
         if answer.is_last:
             wire.close()
         elif wire.is_open:
             self._idle.append(wire)
         return answer
+
+    def _pass(self, fence: Fence, wire: Wire) -> None:
+        """At the last moment: opening a connection takes time."""
+        try:
+            fence()
+        except BaseException:
+            self._idle.append(wire)
+            raise
 
     def close(self) -> None:
         for wire in self._idle:

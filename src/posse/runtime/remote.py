@@ -139,6 +139,7 @@ class RemoteScheduler:
     async def _term(self) -> None:
         """From following the cluster to not leading any more, or being asked to stop."""
         background, may_begin = Background(), asyncio.Event()
+        is_at_rest = False
         background.start("the scheduler", self._loop.run(may_begin))
         try:
             if self._leadership is None:
@@ -146,11 +147,11 @@ class RemoteScheduler:
                 await self._first(background, self._stop.wait(), self._tell_shadow_for_ever())
             else:
                 await self._first(background, self._lead(self._leadership, may_begin), self._stop.wait())
-            if self._stop.is_set() and may_begin.is_set():
-                await self._finish()
+            is_at_rest = not (self._stop.is_set() and may_begin.is_set()) or await self._finish()
         finally:
             await background.stop()
-            if self._leadership is not None:
+            # With writes cut off half-way nobody else leads before the lease has run out by itself.
+            if self._leadership is not None and is_at_rest:
                 await self._leadership.release()
 
     async def _lead(self, leadership: Leadership, may_begin: asyncio.Event) -> None:
@@ -159,16 +160,18 @@ class RemoteScheduler:
         may_begin.set()
         await leadership.keep()
 
-    async def _finish(self) -> None:
-        """The lease is renewed meanwhile, or writes would stop half-way."""
+    async def _finish(self) -> bool:
+        """Whether everything decided is written. The lease is renewed meanwhile, or writes would stop half-way."""
         keeping = asyncio.ensure_future(self._leadership.keep() if self._leadership else asyncio.sleep(0))
         try:
             async with asyncio.timeout(FINISH_SECONDS):
                 await self._loop.finish()
+                return True
         except TimeoutError:
             log.warning(
                 "stopping although not everything decided is written; whoever leads next goes on with it"
             )
+            return False
         finally:
             keeping.cancel()
             await asyncio.wait([keeping])

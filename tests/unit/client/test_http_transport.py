@@ -245,11 +245,11 @@ def condition(kind, reason="Scheduled"):
 def test_conditions_are_merged_also_where_the_server_cannot_do_it(server, monkeypatch):
     real = Connection.ask
 
-    async def choosy(self, call):
+    async def choosy(self, call, *fence):
         """Custom resources take no strategic patches."""
         if call.content_type == STRATEGIC_MERGE_PATCH:
             raise ApiError(415, "UnsupportedMediaType", "no")
-        return await real(self, call)
+        return await real(self, call, *fence)
 
     monkeypatch.setattr(Connection, "ask", choosy)
 

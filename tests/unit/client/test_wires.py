@@ -114,3 +114,21 @@ def test_what_nobody_asked_for_ends_the_connection():
         return (await wires.exchange(REQUEST)).body, len(connections)
 
     assert served(scenario) == (b"yes", 2)
+
+
+def test_the_fence_is_asked_when_the_connection_is_open_and_keeps_it():
+    asked = []
+
+    async def scenario(wires, connections):
+        def closed():
+            asked.append(True)
+            raise PermissionError
+
+        for _ in range(2):
+            with pytest.raises(PermissionError):
+                await wires.exchange(REQUEST, closed)
+        answer = await wires.exchange(REQUEST)
+        return answer.body, len(connections)
+
+    assert served(scenario) == (b"yes", 1)
+    assert len(asked) == 2
