@@ -1,7 +1,8 @@
 """A CompositePodGroup that is being deleted stays until no group names it as its parent; then its protection is lifted.
 
 So trees go from the leaves to the root. The finalizer itself is put on by admission, the same one as on PodGroups. Groups that
-are being deleted still count: their pods may still hold resources.
+are being deleted still count: their pods may still hold resources. Only groups that are each other's ancestors do not wait for
+each other, once all of them are to go.
 """
 
 from posse.controllers.podgroup_protection import Json, Name, Release, is_leaving, without_protection
@@ -29,7 +30,7 @@ class CompositeProtection:
         if kind is COMPOSITE_POD_GROUP:
             if is_leaving(group):
                 self._leaving[name] = group
-                self._reconsider[name] = None
+                self._reconsider |= dict.fromkeys([name, *self._leaving_ancestors(name)])
             else:
                 self._leaving.pop(name, None)
 
@@ -37,17 +38,37 @@ class CompositeProtection:
         name, parent = _name_of(group), _parent_of(group)
         if kind is COMPOSITE_POD_GROUP:
             self._leaving.pop(name, None)
-        siblings = self._children.get(parent, set()) if parent is not None else set()
+        if parent is None:
+            return
+        siblings = self._children.get(parent, set())
         siblings.discard((kind, name.name))
-        if parent is not None and not siblings:
+        if not siblings:
             self._children.pop(parent, None)
-            self._reconsider[parent] = None
+        self._reconsider[parent] = None
 
     def releases(self) -> list[Release]:
         """Return the groups of groups that may go by what has been seen since the last call."""
         reconsider, self._reconsider = self._reconsider, {}
-        ready = [name for name in reconsider if name in self._leaving and name not in self._children]
+        ready = [name for name in reconsider if name in self._leaving and self._is_free(name)]
         return [Release(*name, without_protection(self._leaving[name])) for name in ready]
+
+    def _is_free(self, name: Name) -> bool:
+        children = self._children.get(name)
+        if not children:
+            return True
+        circle = self._leaving_ancestors(name)
+        return all(
+            kind is COMPOSITE_POD_GROUP and Name(name.namespace, child) in circle for kind, child in children
+        )
+
+    def _leaving_ancestors(self, name: Name) -> dict[Name, None]:
+        """From the parent up, as long as they are to go; itself among them if it is its own ancestor."""
+        found: dict[Name, None] = {}
+        parent = _parent_of(self._leaving[name])
+        while parent is not None and parent in self._leaving and parent not in found:
+            found[parent] = None
+            parent = _parent_of(self._leaving[parent])
+        return found
 
 
 def _name_of(group: Json) -> Name:

@@ -70,3 +70,29 @@ def test_who_is_not_to_go_is_left_alone():
     protection.see(COMPOSITE_POD_GROUP, group("gone", deleted=True))
     protection.lose(COMPOSITE_POD_GROUP, group("gone", deleted=True))
     assert released(protection) == []
+
+
+def test_groups_that_are_each_others_ancestors_go_when_all_of_them_are_to_go():
+    protection = CompositeProtection()
+    protection.see(COMPOSITE_POD_GROUP, group("a", "b", deleted=True))
+    protection.see(COMPOSITE_POD_GROUP, group("b", "a"))
+    assert released(protection) == []
+    protection.see(COMPOSITE_POD_GROUP, group("b", "a", deleted=True))
+    assert sorted(released(protection)) == ["a", "b"]
+
+
+def test_what_hangs_below_a_circle_is_waited_for():
+    protection = CompositeProtection()
+    leaf = group("leaf", "a", deleted=True)
+    protection.see(POD_GROUP, leaf)
+    protection.see(COMPOSITE_POD_GROUP, group("a", "b", deleted=True))
+    protection.see(COMPOSITE_POD_GROUP, group("b", "a", deleted=True))
+    assert released(protection) == ["b"]
+    protection.lose(POD_GROUP, leaf)
+    assert released(protection) == ["a"]
+
+
+def test_a_group_that_is_its_own_parent_goes():
+    protection = CompositeProtection()
+    protection.see(COMPOSITE_POD_GROUP, group("self", "self", deleted=True))
+    assert released(protection) == ["self"]
