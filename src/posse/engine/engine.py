@@ -255,20 +255,25 @@ class Engine:
             ):
                 for key in self._backlog.parked_for(subject):
                     if isinstance(key, GroupKey):
-                        self._wake_group(key, now, is_renewed=bool(renewed))
+                        self._wake_group(key, now, improved, is_renewed=bool(renewed))
                     else:
                         self._backlog.resume(key, now)
 
-    def _wake_group(self, key: GroupKey, now: float, *, is_renewed: bool) -> None:
+    def _wake_group(self, key: GroupKey, now: float, improved: Sequence[int], *, is_renewed: bool) -> None:
         """That one member fits somewhere is not enough to try a gang which lacks room for many."""
         group = root_of(self._known.groups, key)
         if group is None or not (is_renewed or may_fit(self._known.state, group)):
             return
-        if self._known.ledger.is_waiting(key):
-            # The last of them may be about to go; then it has the room that was made for it.
+        if self._known.ledger.is_waiting(key) and self._is_made_for(group, improved):
+            # The last of its victims may be about to go; then it has all of the room that was made for it.
             self._backlog.resume_at(key, now + _SETTLING_SECONDS)
         else:
             self._backlog.resume(key, now)
+
+    def _is_made_for(self, group: Root, improved: Sequence[int]) -> bool:
+        """Whether nothing became better but nodes on which room is being made for it. Room elsewhere might be taken by others."""
+        nominated = dict.fromkeys(record.nominated for record in group.members.values())
+        return all(self._known.state.nodes.names[row] in nominated for row in improved)
 
     def _could_evict(self, subject: Subject, rows: Sequence[int]) -> bool:
         """Whether these nodes would take the pods if those that are there made way."""

@@ -274,7 +274,19 @@ def test_members_go_elsewhere_if_that_needs_no_more_victims_and_theirs_take_thei
     blocker = pod("high", cpu="1", on="n1", priority=HIGH)
     driver = Driver(*nodes(3, cpu="1"), blocker, *there, urgent_gang(), *urgent(2))
     driver.decide()
-    driver.lose(blocker)
     driver.lose(there[0])
+    assert driver.bind(after=30.0) == {}
+    driver.lose(blocker)
+    assert len(driver.bind()) == 2
+
+
+def test_room_elsewhere_is_not_left_to_those_that_matter_less_while_victims_take_their_time():
+    there = [low("a", "n2"), low("b", "n3")]
+    blocker = pod("high", cpu="1", on="n1", priority=HIGH)
+    driver = Driver(*nodes(3, cpu="1"), blocker, *there, urgent_gang(), *urgent(2))
+    driver.decide()
+    driver.lose(there[0])
+    driver.see(pod("rival", cpu="1", priority=1))
     driver.decide(after=30.0)
-    assert len(driver.bind(after=1.0)) == 2
+    driver.lose(blocker)
+    assert sorted(driver.bind()) == ["p1", "p2"]
