@@ -12,6 +12,7 @@ from posse.engine.arrays import IntArray
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupRecord
+from posse.engine.minimum_resources import missing_resources
 from posse.engine.proving import missing
 from posse.engine.puzzle import NodeShape, Puzzle, Sort, Team
 from posse.engine.questions import Question
@@ -64,10 +65,14 @@ class _Asking:
         if isinstance(part, Branch):
             children = tuple(self.team(child) for child in _populated(part))
             return Team(part.minimum, children=children, key=key, domain=domain)
-        # Whoever runs by itself is asked about for the sake of somebody new; in a tree, for the sake of the others.
-        started = part is not self.top and is_started(part)
         sorts = [(self.subjects.index(subject), len(pods)) for subject, pods in _classes(self.state, part)]
-        return Team(0 if started else missing(part), tuple(sorts), key=key, domain=domain)
+        return Team(self._needed(part), tuple(sorts), key=key, domain=domain)
+
+    def _needed(self, leaf: GroupRecord) -> int:
+        # Whoever runs by itself is asked about for the sake of somebody new; in a tree, for the sake of the others.
+        if leaf is not self.top and is_started(leaf):
+            return 0
+        return missing(leaf) if missing_resources(self.state, leaf) is None else _MANY
 
     def _pinned(self, part: Part) -> int | None:
         pin = pin_of(self.state, part)

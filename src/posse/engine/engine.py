@@ -5,7 +5,7 @@ otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
-from posse.engine.decisions import Decision, Evict, GroupKey
+from posse.engine.decisions import Decision, Evict, GroupKey, ReportGroup
 from posse.engine.events import EngineEvent, Solved
 from posse.engine.explaining import Explanation, PodExplanation, all_situations, explain, explain_pod
 from posse.engine.group_trial import GroupTrials
@@ -33,7 +33,7 @@ from posse.engine.scene import Subject
 from posse.engine.situations import Situation
 from posse.engine.statistics import Statistics, statistics
 from posse.engine.telling import tell_held_root, tell_progress, tell_tried
-from posse.engine.trees.tree import Root, leaves_of, root_of
+from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
 from posse.engine.trying import held_root, may_fit
 from posse.engine.verdict import Code
 from posse.engine.view import REFUSED
@@ -165,6 +165,7 @@ class Engine:
                 self._questions.forget(key)
                 self._known.ledger.release(key)
                 self._misplaced.pop(key, None)
+                decisions.extend(self._tell_mistakes(group))
                 continue
             decisions.extend(tell_progress(group))
             waiting = group.unattached()
@@ -178,6 +179,17 @@ class Engine:
                 self._queue_group(group, waiting, now)
                 if is_redefined:
                     self._backlog.wake(key)
+
+    def _tell_mistakes(self, group: Root | None) -> Iterator[Decision]:
+        """What is wrong with a tree is told to its groups, though nobody has made a pod for them yet."""
+        if isinstance(group, Tree) and not group.members:
+            hold = held_root(self._known.groups, group)
+            for told in tell_held_root(group, hold) if hold is not None else ():
+                yield (
+                    replace(told, scheduler_name=self._known.own_name)
+                    if isinstance(told, ReportGroup)
+                    else told
+                )
 
     def _held(self, group: Root) -> Held | None:
         hold = held_root(self._known.groups, group)
@@ -309,7 +321,7 @@ class Engine:
         decisions.extend(tell_tried(group, trial, room.remark(group.priority, key)))
         room.tried(key, now, started=attempt.verdict.succeeded)
         self._misplaced.pop(key, None)
-        if attempt.verdict.code is Code.ERROR:
+        if Code.ERROR in (attempt.verdict.code, *(part.verdict.code for part in attempt.parts)):
             self._misplaced[key] = None
         if attempt.placed:
             room.note_placed(now)

@@ -78,14 +78,16 @@ class GroupTrials:
                 attempt = _settled(attempt, answer)
             elif question is not None and self.questions.may_ask(group.key):
                 return GroupTrial(attempt, question=question)
+            elif _is_doubtful(attempt) and self.questions.asks and isinstance(group, Tree):
+                # Nobody will be asked, so this search has to do.
+                attempt = try_root(self.state, group, {}, is_thorough=True)
             sought = self.seek_room(group, attempt.verdict)
         room = sought.room
         self._nominate(group, room.places if room is not None else ())
         return GroupTrial(_told(attempt, sought.message), sought.victims, sought.sought)
 
     def _question(self, group: Root, attempt: Attempt) -> Question | None:
-        proof = attempt.verdict.proof
-        in_doubt = self.questions.asks and proof is not None and bool(proof.doubts)
+        in_doubt = self.questions.asks and _is_doubtful(attempt)
         return question_of(self.state, group) if in_doubt else None
 
     def seek_room(self, group: Root, verdict: Verdict) -> RoomSought:
@@ -158,6 +160,12 @@ class GroupTrials:
                 self.nominations.put(record, node)
             elif not node and record.nominated:
                 self.nominations.drop(record)
+
+
+def _is_doubtful(attempt: Attempt) -> bool:
+    """Whether it was refused, and a placement may exist all the same."""
+    proof = attempt.verdict.proof
+    return proof is not None and bool(proof.doubts)
 
 
 def _settled(attempt: Attempt, answer: Answer) -> Attempt:

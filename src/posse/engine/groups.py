@@ -111,6 +111,12 @@ class GroupRecord:
         return lost and not ending and not self.has_completed_members
 
     @property
+    def is_over(self) -> bool:
+        """It ran, members have succeeded, and too few are left for it to start again: nobody need wait for it."""
+        has_ended = self.scheduled and self.has_completed_members
+        return has_ended and self.attached_count + len(self.unattached()) < self.minimum
+
+    @property
     def relies_on_promises(self) -> bool:
         """Whether its minimum is on nodes only if bindings hold that are still on their way.
 

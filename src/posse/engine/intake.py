@@ -411,6 +411,11 @@ class Intake:
             record.pod.spec.scheduler_name in self._scheduler_names for record in group.members.values()
         )
 
+    @property
+    def own_name(self) -> str:
+        """Under which we speak where nobody has said who is to schedule."""
+        return next(iter(self._scheduler_names), "")
+
     def is_waiting(self, record: PodRecord) -> bool:
         """Whether it is for us to find a node for the pod, now."""
         return self.is_pending(record) and not record.pod.spec.scheduling_gates

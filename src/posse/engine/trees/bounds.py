@@ -1,6 +1,7 @@
 """Whether a tree may start, by a bound that is quicker than an attempt: every group counted as if it were alone."""
 
 from posse.engine.cluster_state import ClusterState
+from posse.engine.minimum_resources import missing_resources
 from posse.engine.proving import could_start, missing
 from posse.engine.search.orders import classes_of
 from posse.engine.trees.places import Rows, inside, places
@@ -21,7 +22,7 @@ def tree_proof(state: ClusterState, top: Branch) -> Proof:
 
 def could_place(state: ClusterState, tree: Tree) -> bool:
     """Whether an attempt may come to more than the last one did."""
-    waiting = [leaf for leaf in tree.leaves if leaf.unattached()]
+    waiting = [leaf for leaf in tree.leaves if leaf.unattached() and not leaf.is_over]
     return (
         tree.top is not None
         and _may_start(state, tree.top, None)
@@ -36,5 +37,7 @@ def _may_start(state: ClusterState, part: Part, rows: Rows) -> bool:
 def _may_start_in(state: ClusterState, part: Part, rows: Rows) -> bool:
     if isinstance(part, Branch):
         return sum(1 for child in part.children if _may_start(state, child, rows)) >= part.minimum
+    if len(part.unattached()) < missing(part) or missing_resources(state, part) is not None:
+        return False
     with inside(state, rows):
-        return len(part.unattached()) >= missing(part) and could_start(state, part)
+        return could_start(state, part)

@@ -68,10 +68,10 @@ def _searches(
         placed = [record for record in members if record.ref.uid in given]
         fits = all(takes(state, draft, record, given[record.ref.uid]) for record in placed)
         if fits and tree.top is not None and _stays_inside(state, tree.top):
-            yield TreeSearch(state, draft, steps)
+            yield TreeSearch(state, draft, steps, steps)
         draft.roll_back()
-    yield TreeSearch(state, Draft(state), steps)
-    yield TreeSearch(state, Draft(state), steps, largest_first=True)
+    yield TreeSearch(state, Draft(state), steps, steps)
+    yield TreeSearch(state, Draft(state), steps, steps, largest_first=True)
 
 
 def _stays_inside(state: ClusterState, part: Part) -> bool:

@@ -4,9 +4,10 @@ Found by going through the tree once, as an attempt does first, with each group 
 next is tried. What cannot start for want of members is not tried at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from posse.engine.admissibility import too_few_pods
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.cycle import PartRefusal, attempt_in, drawn_along
 from posse.engine.decisions import GroupKey
@@ -97,9 +98,12 @@ def _fare(state: ClusterState, draft: Draft, part: Part, rows: Rows) -> Fared:
 
 
 def _fare_of_leaf(state: ClusterState, draft: Draft, leaf: GroupRecord) -> Fared:
-    was_started = is_started(leaf)
-    if not leaf.unattached():
+    was_started, waiting = is_started(leaf), leaf.unattached()
+    if not waiting:
         return Fared(leaf, leaf.attached_count, SUCCESS)
+    if leaf.is_over:
+        why = Verdict(Code.UNRESOLVABLE, f"others of its group have finished, and {too_few_pods(leaf)}.")
+        return Fared(leaf, leaf.attached_count, SUCCESS, tuple((record, why) for record in waiting))
     attempt = attempt_in(state, draft, leaf)
     fits = leaf.attached_count
     if was_started or attempt.verdict.succeeded:
@@ -150,14 +154,24 @@ def _in_the_best(branch: Branch, place: Place, verdict: Verdict) -> Verdict:
 def _fare_in(state: ClusterState, draft: Draft, branch: Branch, rows: Rows) -> Fared:
     children = tuple(_fare(state, draft, child, rows) for child in branch.children)
     fits = sum(1 for child in children if child.verdict.succeeded)
-    resolvable = sum(1 for child in children if child.verdict.code is Code.UNSCHEDULABLE)
-    code = _CODES[Standing(branch.minimum, fits, 0, resolvable).feasibility]
+    code = _code(branch.minimum, fits, [child.verdict.code for child in children])
     verdict = SUCCESS if code is Code.SUCCESS else Verdict(code, _too_few(branch, fits, children))
     return Fared(branch, fits, verdict, (), children)
 
 
+def _code(minimum: int, fits: int, codes: Sequence[Code]) -> Code:
+    """What is asked of a child makes no sense: if the group cannot start without it, that is so of the group as well."""
+    resolvable = codes.count(Code.UNSCHEDULABLE)
+    feasibility = Standing(minimum, fits, 0, resolvable).feasibility
+    mistaken = codes.count(Code.ERROR)
+    if feasibility is Feasibility.UNRESOLVABLE and fits + resolvable + mistaken >= minimum:
+        return Code.ERROR
+    return _CODES[feasibility]
+
+
 def _too_few(branch: Branch, fits: int, children: tuple[Fared, ...]) -> str:
     refused = [child for child in children if not child.verdict.succeeded]
+    refused.sort(key=lambda child: child.verdict.code is not Code.ERROR)
     share = f"only {fits}" if fits else "none"
     rest = f" {len(refused) - 1} more of its groups do not fit either." if len(refused) > 1 else ""
     first = refused[0]

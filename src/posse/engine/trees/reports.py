@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from posse.engine.admissibility import Held
+from posse.engine.admissibility import INVALID, Held
 from posse.engine.decisions import Bind, Decision, Evict, GroupRef, MarkDisrupted, ReportGroup
 from posse.engine.group_trial import GroupTrial
 from posse.engine.groups import GroupRecord
@@ -53,11 +53,22 @@ def tell_tree_progress(tree: Tree) -> Iterator[Decision]:
 def tell_tree_held(tree: Tree, hold: Held) -> Iterator[Decision]:
     """Who merely waits for members is told nothing; what is wrong is told to every group of the tree, and to the pods."""
     if not hold.is_error:
+        yield from _tell_mended(tree, hold)
         return
     for record in _records(tree).values():
         yield from tell_group_waits(record, hold.reason, hold.message, tree)
     for pod in tree.unattached():
         yield from tell_pod(pod, hold.told_to_pods, hold.message)
+
+
+def _tell_mended(tree: Tree, hold: Held) -> Iterator[Decision]:
+    """To those who were told that something is wrong, which is so no more."""
+    for record in _records(tree).values():
+        if record.reported[0] == INVALID:
+            yield from tell_group_waits(record, hold.reason, _MENDED, tree)
+
+
+_MENDED = "what was wrong with its tree has been mended; it waits for groups or pods that are still to come"
 
 
 def _records(tree: Tree) -> dict[object, CompositeRecord | GroupRecord]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
 from posse.engine.groups import GroupRecord
+from posse.engine.minimum_resources import missing_resources
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import Fill, MemberClass, classes_of, other_ways
 from posse.engine.search.tight import fill_tightly
@@ -18,6 +19,8 @@ from posse.engine.trees.places import Rows, inside, places
 from posse.engine.trees.tree import Branch, Part, is_admissible, is_started, unattached
 
 _PER_MILLION = 1_000_000
+_STEPS_FOR_ONE = 30
+"""Taken at the most to start one group that need not start."""
 
 
 @dataclass(slots=True)
@@ -26,6 +29,8 @@ class TreeSearch:
     draft: Draft
     steps_left: int
     """How many more groups of pods may be tried somewhere; the search ends with what it has found by then."""
+    further_steps: int
+    """The same, for what need not start: of these, however long it took to start what must."""
     largest_first: bool = False
     """Otherwise the oldest come first."""
     _likeness_of: dict[int, int] = field(default_factory=dict)
@@ -49,14 +54,21 @@ class TreeSearch:
         for within in places(self.state, branch, rows):
             for child in branch.children:
                 if not is_started(child) and is_admissible(child):
-                    next(self.ways(child, within), None)
+                    self._start_if_possible(child, within)
             for child in branch.children:
                 if isinstance(child, Branch) and is_started(child):
                     self.start_further(child, within)
 
+    def _start_if_possible(self, child: Part, rows: Rows) -> None:
+        """With a share of the steps that leaves some for those behind it."""
+        share = min(self.further_steps, _STEPS_FOR_ONE)
+        self.steps_left = share
+        next(self.ways(child, rows), None)
+        self.further_steps -= share - self.steps_left
+
     def fill_up(self, part: Part, rows: Rows) -> None:
-        """Place all that fit of groups that have started."""
-        if not unattached(part) or not is_started(part):
+        """Place all that fit of groups that have started, and have not come to their end."""
+        if not unattached(part) or not is_started(part) or _is_closed(self.state, part):
             return
         for within in places(self.state, part, rows):
             if isinstance(part, Branch):
@@ -70,7 +82,8 @@ class TreeSearch:
     def _ways_of_leaf(self, leaf: GroupRecord, rows: Rows) -> Iterator[None]:
         members = leaf.unattached()
         needed = leaf.minimum - leaf.attached_count
-        for classes, way in self._orders(members) if len(members) >= needed else ():
+        is_possible = len(members) >= needed and not _is_closed(self.state, leaf)
+        for classes, way in self._orders(members) if is_possible else ():
             if self.steps_left <= 0:
                 return
             self.steps_left -= 1
@@ -159,7 +172,13 @@ class TreeSearch:
         if any(record.node for record in part.members.values()):
             return (part.key,)
         classes = classes_of(self.state, part.unattached())
-        return part.topology_key, part.minimum, *((subject, len(records)) for subject, records in classes)
+        sizes = ((subject, len(records)) for subject, records in classes)
+        return part.topology_key, part.minimum, *sorted(part.minimum_resources.items()), *sizes
+
+
+def _is_closed(state: ClusterState, part: Part) -> bool:
+    """Whether nobody of a group of pods is placed, wherever there is room."""
+    return isinstance(part, GroupRecord) and (part.is_over or missing_resources(state, part) is not None)
 
 
 @dataclass(frozen=True, slots=True)

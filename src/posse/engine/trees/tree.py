@@ -119,10 +119,10 @@ def unattached(part: Part) -> list[PodRecord]:
 
 
 def is_started(part: Part) -> bool:
-    """Whether it has its minimum on nodes, those included that are promised or only tried there."""
+    """Whether it has its minimum on nodes, those included that are promised or only tried there, or had it to its end."""
     if isinstance(part, Branch):
         return started_children(part) >= part.minimum
-    return part.attached_count >= part.minimum
+    return part.attached_count >= part.minimum or part.is_over
 
 
 def started_children(branch: Branch) -> int:
@@ -130,10 +130,10 @@ def started_children(branch: Branch) -> int:
 
 
 def is_admissible(part: Part) -> bool:
-    """Whether enough members exist, on nodes or not, for it to start at all."""
+    """Whether enough members exist, on nodes or not, for it to start at all, unless it has come to its end."""
     if isinstance(part, Branch):
         return admissible_children(part) >= part.minimum
-    return part.attached_count + len(part.unattached()) >= part.minimum
+    return part.attached_count + len(part.unattached()) >= part.minimum or part.is_over
 
 
 def admissible_children(branch: Branch) -> int:
@@ -144,7 +144,8 @@ def is_seen_started(part: Part) -> bool:
     """Whether it has its minimum on nodes without counting on bindings that are still on their way."""
     if isinstance(part, Branch):
         return sum(1 for child in part.children if is_seen_started(child)) >= part.minimum
-    return sum(1 for record in part.members.values() if record.pod.spec.node_name) >= part.minimum
+    seen = sum(1 for record in part.members.values() if record.pod.spec.node_name)
+    return seen >= part.minimum or part.is_over
 
 
 Root = GroupRecord | Tree
@@ -160,15 +161,16 @@ def is_whole(root: Root, placed: Collection[str]) -> bool:
     """Whether everything that one of these pods is part of has its minimum on nodes."""
     if isinstance(root, Tree):
         return root.top is not None and _is_whole_below(root.top, placed)
-    return is_started(root)
+    return root.attached_count >= root.minimum
 
 
 def _is_whole_below(part: Part, placed: Collection[str]) -> bool:
     leaves = part.leaves() if isinstance(part, Branch) else (part,)
     if not any(uid in placed for leaf in leaves for uid in leaf.members):
         return True
-    children = part.children if isinstance(part, Branch) else ()
-    return is_started(part) and all(_is_whole_below(child, placed) for child in children)
+    if isinstance(part, Branch):
+        return is_started(part) and all(_is_whole_below(child, placed) for child in part.children)
+    return part.attached_count >= part.minimum
 
 
 def root_of(groups: GroupBook, key: GroupKey) -> Root | None:

@@ -4,10 +4,22 @@ import pytest
 
 from posse.engine.decisions import Evict, MarkDisrupted, ReportGroup
 from posse.engine.engine import EngineOptions
+from posse.engine.group_forms import MIN_RESOURCES_ANNOTATION
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.model.meta import ObjectMeta
 from posse.model.workload import AllDisruptionMode, DisruptionMode, Workload, WorkloadReference
-from tests.builders import NAMESPACE, basic_group, changed, composite, gang, gated, node, nodes, pod
+from tests.builders import (
+    NAMESPACE,
+    basic_group,
+    changed,
+    composite,
+    gang,
+    gated,
+    node,
+    nodes,
+    one_domain,
+    pod,
+)
 from tests.driving import Driver, binds, group_reports, placements, pod_reports
 
 ALL = DisruptionMode(all=AllDisruptionMode())
@@ -172,7 +184,10 @@ def test_an_invalid_tree_is_told_so_everywhere_and_recovers():
     assert pod_reports(decisions) == {"g-0": ("SchedulerError", text)}
     assert driver.decide(after=60) == []
     driver.lose(deep[3])
-    assert driver.decide() == []
+    assert {name: reason for name, (reason, _) in refused(driver.decide()).items()} == {
+        **dict.fromkeys(["l1", "l2", "l3"], "WaitingForPods"),
+        "g": "WaitingForPodGroup",
+    }
     driver.see(inner("l4", parent="l2", uid="other"))
     decisions = driver.decide()
     assert placements(decisions) == {"g-0": "n1"}
@@ -185,6 +200,27 @@ def test_a_circle_is_told_to_all_in_it():
     assert set(refused(driver.decide())) == {"a", "b", "g"}
     driver.see(changed(composite("b"), metadata=composite("b", uid="fresh").metadata))
     assert driver.bind() == {"g-0": "n1"}
+
+
+@pytest.mark.parametrize("pods", [0, 1], ids=["without pods", "with a pod"])
+def test_a_group_that_is_its_own_parent_is_told_so(pods):
+    driver = Driver(node(), inner("a", parent="a"), child("g", 1, "a"), *members("g", pods))
+    told = refused(driver.decide())
+    text = "composite pod groups are each other's ancestors: a > a"
+    assert told == dict.fromkeys(["a", "g"], ("Invalid", text))
+
+
+def test_what_is_wrong_with_a_tree_is_told_before_it_has_pods_and_taken_back_once_it_is_mended():
+    driver = Driver(node(), composite("root", 1, priority=1), child("g", 1))
+    decisions = driver.decide()
+    assert {reason for reason, _ in refused(decisions).values()} == {"Invalid"}
+    assert {d.scheduler_name for d in decisions} == {"default-scheduler"}
+    driver.lose(child("g", 1))
+    driver.see(child("g", 1, priority=1, uid="other"))
+    text = "what was wrong with its tree has been mended; it waits for groups or pods that are still to come"
+    assert refused(driver.decide()) == {"root": ("WaitingForPods", text)}
+    driver.see(child("h", 1, priority=1))
+    assert driver.decide() == []
 
 
 def test_a_workload_that_appears_is_held_against_the_tree():
@@ -293,3 +329,40 @@ def test_room_that_was_made_for_a_group_which_cannot_start_any_more_is_not_taken
     tree = [composite("root", 1), child("a", 1), child("b", 2)]
     driver = Driver(node(cpu="4"), *tree, half, *members("a", 1))
     assert driver.bind() == {"a-0": "n1"}
+
+
+def test_a_group_with_too_little_in_the_cluster_does_not_start_in_a_tree_either():
+    asks_much = changed(child("a", 1), metadata={"annotations": {MIN_RESOURCES_ANNOTATION: '{"cpu": "5"}'}})
+    driver = Driver(node(cpu="4"), composite("root", 1), asks_much, child("b", 1))
+    driver.see(*members("a", 1), *members("b", 1))
+    decisions = driver.decide()
+    assert placements(decisions) == {"b-0": "n1"}
+    text = "its minResources ask for 5 of cpu, and the cluster has 3 free for it."
+    assert refused(decisions) == {"a": ("Unschedulable", text)}
+
+
+def test_an_error_of_a_child_that_the_tree_needs_is_one_of_the_tree_until_nodes_change():
+    racks = [node("n1", labels={"rack": "r1"}), node("n2", labels={"rack": "r2"})]
+    driver = Driver(*racks, composite("root", 2), child("a", 3, **one_domain()), child("b", 1))
+    driver.see(pod("a-0", group="a", on="n1"), pod("a-1", group="a", on="n2"), pod("a-2", group="a"))
+    driver.see(*members("b", 1))
+    told = refused(driver.decide())
+    assert {name: reason for name, (reason, _) in told.items()} == dict.fromkeys(
+        ["root", "a", "b"], "SchedulerError"
+    )
+    assert "more than 1 domain found" in told["root"][1]
+    driver.see(node("n2", labels={"rack": "r1"}))
+    assert set(driver.bind(after=20)) == {"a-2", "b-0"}
+
+
+def test_an_error_of_a_child_that_the_tree_can_do_without_is_its_own():
+    racks = [node("n1", labels={"rack": "r1"}), node("n2", labels={"rack": "r2"})]
+    driver = Driver(*racks, composite("root", 1), child("a", 3, **one_domain()), child("b", 1))
+    driver.see(pod("a-0", group="a", on="n1"), pod("a-1", group="a", on="n2"), pod("a-2", group="a"))
+    driver.see(*members("b", 1))
+    decisions = driver.decide()
+    assert set(placements(decisions)) == {"b-0"}
+    assert {name: reason for name, (reason, _) in refused(decisions).items()} == {"a": "SchedulerError"}
+    driver.confirm(*members("b", 1), on=placements(decisions)["b-0"])
+    driver.see(node("n2", labels={"rack": "r1"}))
+    assert "a-2" in driver.bind(after=20)
