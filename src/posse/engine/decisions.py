@@ -162,6 +162,8 @@ class ReportGroup:
     """Under whose name we speak about the group."""
     tree: GroupKey | None = None
     """The root of the tree it belongs to; what is bound for it is bound for the tree as a whole."""
+    is_countdown: bool = False
+    """Only the number of victims it waits for is another: that is no event."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from posse.engine.overcommitment import Overcommitted, overcommitted
 from posse.engine.overview import Overview, overview
 from posse.engine.plugin_guard import PluginFaults
 from posse.engine.pod_trial import PodTrials, Trial
+from posse.engine.preemption.countdown import Countdown
 from posse.engine.profile import Profile
 from posse.engine.questions import Question, Questions
 from posse.engine.reports import (
@@ -32,7 +33,7 @@ from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.situations import Situation
 from posse.engine.statistics import Statistics, statistics
-from posse.engine.telling import tell_held_root, tell_progress, tell_tried
+from posse.engine.telling import tell_countdown, tell_held_root, tell_progress, tell_tried
 from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
 from posse.engine.trying import held_root, may_fit
 from posse.engine.verdict import Code
@@ -80,6 +81,7 @@ class Engine:
             self._questions,
         )
         self._volume_waits = VolumeWaits(self._known)
+        self._countdown = Countdown(known.ledger)
         self._seen_version = 0
         """Of the state, when the parked were last looked at."""
         self._tried: list[Tried] = []
@@ -113,6 +115,7 @@ class Engine:
                 tried += head.size
             else:
                 tried += self._try_run(head, _MOST_PODS - tried, now, decisions)
+        self._count_down(now, decisions)
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
         decisions.extend(tell_disrupted(self._known.pods, self._known.groups, evictions))
         return settled + self._volume_waits.hold_back(decisions, now)
@@ -125,7 +128,8 @@ class Engine:
 
     def next_wakeup(self) -> float | None:
         """When to call `decide` even if nothing happens."""
-        sources = (self._backlog, self._volume_waits, self._known.room_keeper, self._known.gatherings)
+        known = self._known
+        sources = (self._backlog, self._volume_waits, known.room_keeper, known.gatherings, self._countdown)
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)
 
@@ -332,6 +336,12 @@ class Engine:
         if attempt.placed and self._group_trials.could_evict(group):
             # Those that were left over may have room made for them, which never happens while others are placed.
             self._backlog.wake(key)
+
+    def _count_down(self, now: float, decisions: list[Decision]) -> None:
+        for key, preemption in self._countdown.take_due(now):
+            group = root_of(self._known.groups, key)
+            if group is not None:
+                decisions.extend(tell_countdown(group, preemption))
 
     def _ask(self, group: Root, question: Question, now: float, decisions: list[Decision]) -> None:
         """It waits for the answer; meanwhile it is others' turn."""

@@ -18,6 +18,7 @@ from posse.engine.preemption.domain_search import DomainSearch
 from posse.engine.preemption.group_search import GroupSearch, Places, Room
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.member_search import MemberSearch
+from posse.engine.preemption.wording import counted, evicting, sentence, waiting_for
 from posse.engine.puzzle import Outcome
 from posse.engine.questions import Answer, Question, Questions
 from posse.engine.search.orders import classes_of
@@ -26,7 +27,7 @@ from posse.engine.trying import probe_root, try_root
 from posse.engine.verdict import Code, Proof, Verdict
 from posse.model.feature_gates import Gate, Gates
 
-_NEVER = "pod group preemption: not eligible due to preemptionPolicy=Never."
+_NEVER = sentence("not eligible due to preemptionPolicy=Never")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +137,15 @@ class GroupTrials:
     def _message(self, group: Root, room: Room | None) -> str:
         if room is None:
             return ""
-        return f"pod group preemption: {_evicting(room) if room.victims else self._waiting(group, room)}."
+        return sentence(evicting(room) if room.victims else self._waiting(group, room))
 
     def _waiting(self, group: Root, room: Room) -> str:
         preemption = self.ledger.get(group.key)
         if preemption is not None and preemption.left:
-            groups = f"{_counted(len(preemption.groups), 'group')}, " if preemption.groups else ""
-            pods = _counted(len(preemption.victims), "pod")
-            return f"preempting {groups}{pods}; waiting for {len(preemption.left)} to terminate"
+            return waiting_for(preemption)
         nodes = dict.fromkeys(node for _, node in room.places)
         ending = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
-        return f"waiting for {_counted(ending, 'pod')} on its nodes to terminate"
+        return f"waiting for {counted(ending, 'pod')} on its nodes to terminate"
 
     def _nominate(self, group: Root, places: Places) -> None:
         """Room is held where the group will go, and nowhere else."""
@@ -181,19 +180,6 @@ def _settled(attempt: Attempt, answer: Answer) -> Attempt:
     refused = tuple((record, told(verdict)) for record, verdict in attempt.refused)
     parts = tuple(part._replace(verdict=told(part.verdict)) for part in attempt.parts)
     return Attempt(told(attempt.verdict), attempt.placed, refused, parts)
-
-
-def _evicting(room: Room) -> str:
-    pods = sum(len(unit.records) for unit in room.victims)
-    if not room.places:
-        return f"preempting {pods} victims for some of its pods, though it does not fit yet"
-    whole = sum(1 for unit in room.victims if len(unit.records) > 1)
-    groups = f" ({_counted(whole, 'whole group')} among them)" if whole else ""
-    return f"found a placement for podgroup, preempting {pods} victims{groups}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _needed(members: Sequence[PodRecord]) -> tuple[int, ...]:

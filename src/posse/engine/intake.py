@@ -349,7 +349,7 @@ class Intake:
         """The victim stays; those it was to make room for try anew."""
         victim = self.pods.get(event.pod_uid)
         if victim is not None:
-            self.ledger.gone(victim)
+            self.ledger.stays(victim)
             # Behind a backoff, since what was refused once is likely to be refused again.
             self._refused_bindings[victim.evicted_for] = None
             self._wake_nominees(victim)

@@ -158,7 +158,7 @@ class Reported(Protocol):
     def uid(self) -> str: ...
 
 
-def tell_group_waits(group: Reported, reason: str, message: str, root: Root) -> Iterator[Decision]:
+def tell_group_waits(group: Reported, reason: str, message: str, root: Root) -> Iterator[ReportGroup]:
     if group.uid and not group.scheduled and group.reported != (reason, message):
         is_first = not group.reported[0]
         group.reported = (reason, message)

@@ -1,11 +1,22 @@
 """What is told about whatever the queue holds: a group by itself, or a tree and all of its groups."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from posse.engine.admissibility import Held
 from posse.engine.decisions import Decision
 from posse.engine.group_trial import GroupTrial
-from posse.engine.reports import tell_fallen_short, tell_group, tell_held, tell_recovered, tell_started
+from posse.engine.preemption.ledger import Preemption
+from posse.engine.preemption.wording import renewed
+from posse.engine.reports import (
+    Reported,
+    tell_fallen_short,
+    tell_group,
+    tell_group_waits,
+    tell_held,
+    tell_recovered,
+    tell_started,
+)
 from posse.engine.trees.reports import tell_tree, tell_tree_held, tell_tree_progress
 from posse.engine.trees.tree import Root, Tree
 
@@ -22,6 +33,15 @@ def tell_progress(root: Root) -> Iterator[Decision]:
 
 def tell_held_root(root: Root, hold: Held) -> Iterator[Decision]:
     return tell_tree_held(root, hold) if isinstance(root, Tree) else tell_held(root, hold)
+
+
+def tell_countdown(root: Root, preemption: Preemption) -> Iterator[Decision]:
+    """How many of its victims are left. Its pods are not told: they are many, and it is said of all of them at once."""
+    told: Sequence[Reported] = (*root.composites, *root.leaves) if isinstance(root, Tree) else (root,)
+    for one in told:
+        reason, message = one.reported
+        for report in tell_group_waits(one, reason, renewed(message, preemption), root):
+            yield replace(report, is_countdown=True)
 
 
 def tell_tried(root: Root, trial: GroupTrial, remark: str = "") -> Iterator[Decision]:

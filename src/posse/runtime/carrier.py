@@ -201,7 +201,8 @@ class Carrier:
         if status is not None:
             kind = object_kind(group)
             await self._set_status(kind, group.namespace, group.name, status, uid=report.uid)
-        self._recorder.record(group_note(report))
+        if not report.is_countdown:
+            self._recorder.record(group_note(report))
 
     def _condition(self, name: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
         return {

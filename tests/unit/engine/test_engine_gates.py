@@ -154,7 +154,7 @@ def test_delayed_preemption_off_victims_go_though_the_gang_does_not_fit_even_so(
     decisions = driver.decide()
     assert evicted(decisions) == ["a"]
     ((_, _, _, message),) = group_reports(decisions)
-    assert message.endswith("preempting 1 victims for some of its pods, though it does not fit yet.")
+    assert message.endswith("preempting 1 victim for some of its pods, though it does not fit yet.")
     driver.lose(lows[0])
     assert evicted(driver.decide(after=400)) == []
 

@@ -17,12 +17,15 @@ _MOST_DISPLACED = 10_000
 
 @dataclass(slots=True)
 class Preemption:
-    victims: dict[str, None] = field(default_factory=dict)
-    """Uids of all pods that were evicted for the preemptor."""
-    groups: dict[GroupKey, None] = field(default_factory=dict)
-    """Which they belong to, where they do."""
+    victims: dict[str, GroupKey | None] = field(default_factory=dict)
+    """All pods that were evicted for the preemptor, by uid, and which group each belongs to, if to any."""
     left: dict[str, None] = field(default_factory=dict)
     """Victims that have not gone yet."""
+
+    @property
+    def groups(self) -> list[GroupKey]:
+        """Those of the victims."""
+        return list(dict.fromkeys(group for group in self.victims.values() if group is not None))
 
 
 class Ledger:
@@ -33,6 +36,8 @@ class Ledger:
         """Who waits for a victim to go, by its uid: one may make room for several."""
         self._displaced: dict[str | GroupKey, None] = {}
         """Groups, and controllers of pods, of which somebody was evicted and nobody has started since."""
+        self._shrunk: dict[GroupKey, None] = {}
+        """Groups of whose victims some have gone, but not all, since somebody last asked."""
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -52,21 +57,32 @@ class Ledger:
         is_cascade = origin in self._displaced
         preemption = self._under_way.setdefault(key, Preemption())
         for victim in victims:
-            preemption.victims[victim.ref.uid] = preemption.left[victim.ref.uid] = None
+            preemption.victims[victim.ref.uid] = victim.group
+            preemption.left[victim.ref.uid] = None
             self._waiting.setdefault(victim.ref.uid, {})[key] = None
-            if victim.group is not None:
-                preemption.groups[victim.group] = None
             self._displaced[origin_of(victim)] = None
         while len(self._displaced) > _MOST_DISPLACED:
             del self._displaced[next(iter(self._displaced))]
         return is_cascade
 
     def gone(self, victim: PodRecord) -> list[str | GroupKey]:
-        """It has left, or will not leave after all; returns who waited for it."""
+        """It has left; returns who waited for it."""
         waiting = list(self._waiting.pop(victim.ref.uid, ()))
         for preemptor in waiting:
-            del self._under_way[preemptor].left[victim.ref.uid]
+            left = self._under_way[preemptor].left
+            del left[victim.ref.uid]
+            if isinstance(preemptor, GroupKey) and left:
+                self._shrunk[preemptor] = None
         return waiting
+
+    def stays(self, victim: PodRecord) -> None:
+        """It will not leave after all, and counts as if it had never been evicted."""
+        for preemptor in self.gone(victim):
+            del self._under_way[preemptor].victims[victim.ref.uid]
+
+    def take_shrunk(self) -> list[GroupKey]:
+        taken, self._shrunk = list(self._shrunk), {}
+        return taken
 
     def started(self, records: Sequence[PodRecord]) -> None:
         """They have nodes: nothing more is made for them, and they are nobody's victims any more."""

@@ -11,6 +11,7 @@ import numpy as np
 from posse.engine.arrays import BoolArray, IntArray
 from posse.engine.preemption.candidates import Candidate, Search, least_lost
 from posse.engine.preemption.cost import Choice
+from posse.engine.preemption.wording import counted
 
 LEAST_CANDIDATES = 100
 CANDIDATE_SHARE = 10
@@ -39,10 +40,8 @@ def preempt(search: Search) -> Outcome:
         return Outcome(_fruitless(search))
     chosen, others = least_lost(candidates)
     count = sum(len(unit.records) for unit in chosen.victims)
-    message = (
-        f"preemption: found a potential placement for pod on node {chosen.node}, preempting {count} victims"
-    )
-    return Outcome(message, chosen, others)
+    found = f"found a potential placement for pod on node {chosen.node}"
+    return Outcome(f"preemption: {found}, preempting {counted(count, 'victim')}", chosen, others)
 
 
 def _promising_rows(search: Search) -> IntArray:

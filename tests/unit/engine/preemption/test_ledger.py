@@ -106,7 +106,7 @@ def test_a_group_that_lost_a_member_keeps_the_room_until_it_is_made_anew():
     assert len(evicted(driver.decide())) == 1
 
 
-def test_an_eviction_that_failed_is_waited_for_no_more():
+def test_who_stays_because_its_eviction_failed_is_no_victim():
     driver = Driver(
         node("n1", cpu="1"),
         low("a", "n1"),
@@ -115,7 +115,7 @@ def test_an_eviction_that_failed_is_waited_for_no_more():
     )
     driver.decide()
     driver.engine.absorb(EvictionFailed("uid-a", "refused"))
-    assert [left for _, left in under_way(driver).values()] == [[]]
+    assert list(under_way(driver).values()) == [([], [])]
 
 
 def test_who_was_evicted_and_evicts_others_makes_a_cascade():
