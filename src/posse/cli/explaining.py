@@ -9,7 +9,7 @@ from rich.console import Console
 from posse.cli.client import ApiClient
 from posse.cli.configuration_file import engine_options
 from posse.cli.explanations import group_lines, headed, pod_lines
-from posse.cli.fates import has_ended, was_preempted
+from posse.cli.fates import has_ended
 from posse.cli.group_words import headline, title
 from posse.cli.history import condition_lines, happening_lines, happenings, preemptors
 from posse.cli.problems import Problem
@@ -17,6 +17,7 @@ from posse.cli.survey import Survey, listed, survey_cluster
 from posse.cli.targets import Target, groups_meant, listing, parse_target, typed
 from posse.engine.decisions import GroupKey
 from posse.engine.group_forms import group_of
+from posse.engine.preemption.marks import was_preempted
 from posse.engine.situations import Situation
 from posse.kinds.durations import since
 from posse.kinds.registry import EVENT, POD

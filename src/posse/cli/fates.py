@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from posse.engine.preemption.marks import was_preempted
 from posse.model.pod import Pod
 
 SUCCEEDED, FAILED = "Succeeded", "Failed"
-PREEMPTION = "PreemptionByScheduler"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,6 @@ def fates_of(members: Iterable[Pod]) -> Fates:
         phases.count(FAILED),
         sum(1 for pod in preempted if pod.metadata.deletion_timestamp and not has_ended(pod)),
         sum(1 for pod in preempted if pod.status.phase == FAILED),
-    )
-
-
-def was_preempted(pod: Pod) -> bool:
-    """It had to make room; other disruptions have other reasons."""
-    return any(
-        one.type == "DisruptionTarget" and one.status == "True" and one.reason == PREEMPTION
-        for one in pod.status.conditions
     )
 
 

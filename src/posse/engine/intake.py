@@ -23,6 +23,7 @@ from posse.engine.kept_room import RoomKeeper
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
+from posse.engine.preemption.marks import was_preempted
 from posse.engine.profile import Profile
 from posse.engine.services import Selector, selects
 from posse.engine.trees.tree import Root
@@ -432,11 +433,7 @@ class Intake:
 
 def _evicted_for(pod: Pod) -> str:
     """Who came before us may have evicted it; for whom is not written anywhere."""
-    ending = bool(pod.metadata.deletion_timestamp)
-    marked = any(
-        c.type == "DisruptionTarget" and c.reason == "PreemptionByScheduler" for c in pod.status.conditions
-    )
-    return "unknown" if ending and marked else ""
+    return "unknown" if pod.metadata.deletion_timestamp and was_preempted(pod) else ""
 
 
 def _ref(pod: Pod) -> PodRef:

@@ -14,7 +14,6 @@ from posse.engine.decisions import (
     GroupRef,
     MarkDisrupted,
     Placement,
-    PodRef,
     ReportGroup,
     ReportPod,
     WarnGroup,
@@ -22,6 +21,7 @@ from posse.engine.decisions import (
 from posse.engine.group_trial import GroupTrial
 from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.pod_trial import Trial
+from posse.engine.preemption.marks import mark_for
 from posse.engine.preemption.units import evicted_with
 from posse.engine.trees.tree import Root
 from posse.engine.verdict import Code, Verdict
@@ -93,14 +93,7 @@ def tell_disrupted(
             group = groups.links.composite(one) if one.is_composite else groups.get(one)
             if group is not None and group.uid and not group.is_disrupted:
                 group.is_disrupted = True
-                yield MarkDisrupted(one, group.uid, why_evicted(eviction.preemptor), eviction.preemptor)
-
-
-def why_evicted(preemptor: PodRef | GroupRef) -> str:
-    kind = "pod"
-    if isinstance(preemptor, GroupRef):
-        kind = "compositepodgroup" if preemptor.key.is_composite else "podgroup"
-    return f"{preemptor.scheduler_name}: preempting to accommodate a higher priority {kind}"
+                yield MarkDisrupted(one, group.uid, mark_for(eviction.preemptor), eviction.preemptor)
 
 
 def tell_recovered(group: GroupRecord) -> Iterator[Decision]:

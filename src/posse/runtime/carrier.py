@@ -22,7 +22,8 @@ from posse.engine.decisions import (
     WarnGroup,
 )
 from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
-from posse.engine.reports import why_evicted
+from posse.engine.group_forms import DISRUPTION_TARGET
+from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.kinds.errors import ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import POD
@@ -77,7 +78,8 @@ class Carrier:
         refusals, broken_groups = await self._bind([d for d in decisions if isinstance(d, Bind)])
         self._witness.bound(done, {refusal.pod_uid: refusal.reason for refusal in refusals})
         refusals += await self._bind_volumes([d for d in decisions if isinstance(d, BindVolumes)])
-        failures = await self._evict([d for d in decisions if isinstance(d, Evict)])
+        marks = [d for d in decisions if isinstance(d, MarkDisrupted)]
+        failures = await self._evict([d for d in decisions if isinstance(d, Evict)], marks)
         withheld = [ReportWithheld(group) for group in sorted(broken_groups, key=str)]
         return [*refusals, *failures, *withheld]
 
@@ -101,7 +103,9 @@ class Carrier:
             lost += await asyncio.gather(*reports[start : start + _REPORTS_AT_ONCE])
         return [event for event in lost if event is not None]
 
-    async def _evict(self, evictions: Sequence[Evict]) -> list[EvictionFailed]:
+    async def _evict(
+        self, evictions: Sequence[Evict], marks: Sequence[MarkDisrupted]
+    ) -> list[EvictionFailed]:
         """The last victim goes last: when it is gone, so are the others."""
         leaving: list[Evict] = []
         failures = list(
@@ -109,14 +113,15 @@ class Carrier:
         )
         failures += [await self._evict_pod(eviction, leaving) for eviction in evictions[-1:]]
         for preemptor in dict.fromkeys(eviction.preemptor for eviction in leaving):
-            self._recorder.record(preempting([one for one in leaving if one.preemptor == preemptor]))
+            whole = [mark.group for mark in marks if mark.preemptor == preemptor]
+            self._recorder.record(preempting([one for one in leaving if one.preemptor == preemptor], whole))
         return [failure for failure in failures if failure is not None]
 
     async def _evict_pod(self, eviction: Evict, leaving: list[Evict]) -> EvictionFailed | None:
         """Who leaves because of it is added to the others."""
         victim = eviction.pod
-        message = why_evicted(eviction.preemptor)
-        condition = self._condition("DisruptionTarget", "PreemptionByScheduler", message, holds=True)
+        message = mark_for(eviction.preemptor)
+        condition = self._condition(DISRUPTION_TARGET, PREEMPTION, message, holds=True)
         try:
             status = {"conditions": [condition]}
             await self._set_status(POD, victim.namespace, victim.name, status, uid=victim.uid)

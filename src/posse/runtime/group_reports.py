@@ -13,6 +13,7 @@ from posse.engine.group_forms import (
     TREE_INITIALLY_SCHEDULED,
     VOLCANO_UNSCHEDULABLE,
 )
+from posse.engine.preemption.marks import PREEMPTION
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
@@ -74,7 +75,7 @@ def disruption_status(mark: MarkDisrupted, stamp: str) -> Json | None:
     condition = {
         "type": DISRUPTION_TARGET,
         "status": "True",
-        "reason": "PreemptionByScheduler",
+        "reason": PREEMPTION,
         "message": mark.message,
         "lastTransitionTime": stamp,
     }

@@ -1,8 +1,10 @@
-"""What the scheduler tells people in Kubernetes Events, where kube-scheduler does word for word as it does."""
+"""What the scheduler tells people in Kubernetes Events, of bindings and failures word for word as kube-scheduler does."""
 
 from collections.abc import Sequence
 
-from posse.engine.decisions import Evict, GroupRef, Placement, PodRef, ReportPod
+from posse.engine.decisions import Evict, GroupKey, GroupRef, Placement, PodRef, ReportPod
+from posse.engine.preemption.marks import described
+from posse.engine.preemption.wording import counted
 from posse.runtime.event_recorder import Note, Subject
 from posse.runtime.group_reports import object_kind
 
@@ -24,39 +26,41 @@ def not_scheduled(report: ReportPod) -> Note:
 
 
 def preempted(eviction: Evict) -> Note:
-    preemptor = eviction.preemptor
-    if isinstance(preemptor, GroupRef):
-        # Room for a group is made in the whole cluster.
-        kind = object_kind(preemptor.key).singular
-        text, related = f"Preempted by {kind} {preemptor.uid} on node cluster", _group_subject(preemptor)
-    else:
-        text, related = f"Preempted by pod {preemptor.uid} on node {eviction.node}", _subject(preemptor)
-    subject = _subject(eviction.pod)
-    return Note(preemptor.scheduler_name, subject, "Preempted", text, "Preempting", related=related)
+    """By name, where kube-scheduler tells the uid of the preemptor alone, and of a group nothing of the node."""
+    who, related = _preemptor(eviction.preemptor)
+    text = f"Preempted by {who} on node {eviction.node}"
+    return _preempted(eviction.preemptor, _subject(eviction.pod), text, related)
 
 
 def preempted_as_a_whole(victim: GroupRef, preemptor: PodRef | GroupRef) -> Note:
     """In our own words: kube-scheduler tells the pods alone."""
-    related = _group_subject(preemptor) if isinstance(preemptor, GroupRef) else _subject(preemptor)
-    who = f"{related.kind.lower()} {related.namespace}/{related.name}"
-    return Note(
-        preemptor.scheduler_name,
-        _group_subject(victim),
-        "Preempted",
-        f"Preempted as a whole by {who}",
-        "Preempting",
-        related=related,
-    )
+    who, related = _preemptor(preemptor)
+    return _preempted(preemptor, _group_subject(victim), f"Preempted as a whole by {who}", related)
 
 
-def preempting(evictions: Sequence[Evict]) -> Note:
-    """Told to the one for whom all of these are evicted."""
+def _preempted(preemptor: PodRef | GroupRef, victim: Subject, text: str, related: Subject) -> Note:
+    return Note(preemptor.scheduler_name, victim, "Preempted", text, "Preempting", related=related)
+
+
+def _preemptor(preemptor: PodRef | GroupRef) -> tuple[str, Subject]:
+    if isinstance(preemptor, GroupRef):
+        return described(preemptor.key), _group_subject(preemptor)
+    return described(preemptor), _subject(preemptor)
+
+
+def preempting(evictions: Sequence[Evict], whole: Sequence[GroupKey] = ()) -> Note:
+    """Told to the one for whom all of these are evicted, among them whole groups."""
     preemptor, count = evictions[0].preemptor, len(evictions)
-    subject = _group_subject(preemptor) if isinstance(preemptor, GroupRef) else _subject(preemptor)
-    named = ", ".join(f"{one.pod.namespace}/{one.pod.name}" for one in evictions[:_MOST_NAMED])
-    rest = f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
-    text = f"Preempting {count} {'pod' if count == 1 else 'pods'} of lower priority: {named}{rest}"
-    return Note(preemptor.scheduler_name, subject, "Preempting", text, "Preempting")
+    _, subject = _preemptor(preemptor)
+    text = f"Preempting {counted(count, 'pod')} of lower priority: {_some([one.pod for one in evictions])}"
+    groups = f"; as a whole {_some(whole)}" if whole else ""
+    return Note(preemptor.scheduler_name, subject, "Preempting", f"{text}{groups}", "Preempting")
+
+
+def _some(named: Sequence[PodRef | GroupKey]) -> str:
+    shown = [f"{one.namespace}/{one.name}" if isinstance(one, PodRef) else described(one) for one in named]
+    rest = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return f"{', '.join(shown[:_MOST_NAMED])}{rest}"
 
 
 def _group_subject(group: GroupRef) -> Subject:

@@ -49,7 +49,9 @@ def test_the_mark_comes_with_the_eviction_and_goes_when_the_group_runs_again(in_
         await lab.until(lambda: is_bound(lab, "high-1"))
         await lab.until(lambda: mark(lab) is not None)
         assert (mark(lab)["status"], mark(lab)["reason"]) == ("True", "PreemptionByScheduler")
-        assert mark(lab)["message"].endswith("preempting to accommodate a higher priority podgroup")
+        assert mark(lab)["message"].endswith(
+            "preempting to accommodate a higher priority podgroup default/high"
+        )
         await add_node(lab, "n2")
         await add_pod(lab, "low-2", "low")
         await lab.until(lambda: is_bound(lab, "low-2"))

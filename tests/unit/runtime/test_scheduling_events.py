@@ -1,8 +1,20 @@
-"""Events as the API server keeps them, word for word those of kube-scheduler where it has any."""
+"""Events as the API server keeps them, of bindings and failures word for word those of kube-scheduler."""
 
 import asyncio
+from dataclasses import replace
 
-from posse.engine.decisions import Bind, Evict, Form, GroupKey, MarkDisrupted, Placement, PodRef, ReportPod
+from posse.engine.decisions import (
+    Bind,
+    Evict,
+    Form,
+    GroupKey,
+    GroupRef,
+    MarkDisrupted,
+    Placement,
+    PodRef,
+    ReportGroup,
+    ReportPod,
+)
 from posse.kinds.registry import EVENT, POD
 from posse.runtime.carrier import Carrier
 from posse.runtime.event_recorder import EventRecorder
@@ -85,10 +97,29 @@ def test_preemption_names_the_pod_that_needs_the_room(in_lab):
 
     events = events_after(in_lab, evict, "p1", "urgent", most=2)
     (event,) = [one for one in events if one["reason"] == "Preempted"]
-    uid = event["related"]["uid"]
-    text = f"Preempted by pod {uid} on node n1"
+    text = "Preempted by pod default/urgent on node n1"
     assert told(event) == ("Normal", "Preempted", "Preempting", text, "default-scheduler")
     assert (event["involvedObject"]["name"], event["related"]["name"]) == ("p1", "urgent")
+
+
+def test_preemption_names_the_group_that_needs_the_room_and_where_the_victim_was(in_lab):
+    def evict(victim):
+        return [Evict(victim, GroupRef(GroupKey("default", "urgent"), "u", "default-scheduler"), "n1")]
+
+    events = events_after(in_lab, evict, "p1", most=2)
+    (event,) = [one for one in events if one["reason"] == "Preempted"]
+    assert event["message"] == "Preempted by podgroup default/urgent on node n1"
+    assert (event["related"]["kind"], event["related"]["name"]) == ("PodGroup", "urgent")
+
+
+def test_who_needs_the_room_is_told_which_groups_leave_as_a_whole(in_lab):
+    def evict(victim, urgent):
+        return [Evict(victim, urgent, "n1"), MarkDisrupted(GroupKey("default", "low"), "u", "why", urgent)]
+
+    events = events_after(in_lab, evict, "p1", "urgent", most=2)
+    (event,) = [one for one in events if one["reason"] == "Preempting"]
+    text = "Preempting 1 pod of lower priority: default/p1; as a whole podgroup default/low"
+    assert event["message"] == text
 
 
 def test_who_needs_the_room_is_told_who_leaves(in_lab):
@@ -126,8 +157,27 @@ def test_a_victim_says_on_whose_behalf_it_has_to_go(in_lab):
 
     in_lab(scenario)
     conditions = {condition["type"]: condition for condition in seen[0]["status"]["conditions"]}
-    text = "default-scheduler: preempting to accommodate a higher priority pod"
+    text = "default-scheduler: preempting to accommodate a higher priority pod default/urgent"
     assert conditions["DisruptionTarget"]["message"] == text
+
+
+def test_that_fewer_victims_are_left_is_no_event(in_lab):
+    def count_down(pod):
+        report = ReportGroup(
+            GroupKey("default", "g1", Form.WORKLOAD),
+            "u",
+            scheduled=False,
+            reason="Unschedulable",
+            message="two",
+        )
+        return [
+            replace(report, is_countdown=True, message="one"),
+            report,
+            ReportPod(pod, "Unschedulable", "x"),
+        ]
+
+    events = events_after(in_lab, count_down, "p1", most=2)
+    assert sorted(event["message"] for event in events) == ["default/g1: two", "x"]
 
 
 def test_nothing_is_told_about_a_pod_that_is_gone(in_lab):
