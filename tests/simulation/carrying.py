@@ -6,6 +6,7 @@ What was refused is absorbed when all bindings and evictions were tried and befo
 from posse.engine.decisions import Bind, Evict, GroupRef, MarkDisrupted, PodRef, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
 from posse.engine.groups import DISRUPTION_TARGET, INITIALLY_SCHEDULED
+from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.model.meta import Condition
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
@@ -92,7 +93,9 @@ def preemptor_name(eviction):
 
 def _evict(server, eviction, refusals):
     victim = eviction.pod
-    condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler")
+    condition = Condition(
+        type=DISRUPTION_TARGET, status="True", reason=PREEMPTION, message=mark_for(eviction.preemptor)
+    )
     refusal = server.attempt(server.world.set_condition, Pod, victim, condition)
     yield f"mark {victim.name} as a victim of {preemptor_name(eviction)}{_outcome(refusal)}"
     if refusal is None:

@@ -17,6 +17,7 @@ from posse.engine.decisions import Decision, Evict, GroupKey, ReportGroup
 from posse.engine.events import EngineEvent, Solved
 from posse.engine.explaining import Explanation, PodExplanation, all_situations, explain, explain_pod
 from posse.engine.group_trial import GroupTrials
+from posse.engine.inheritance import claim_victims
 from posse.engine.intake import Intake
 from posse.engine.overcommitment import Overcommitted, overcommitted
 from posse.engine.overview import Overview, overview
@@ -99,6 +100,7 @@ class Engine:
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
         self._tried = []
+        self._claim_victims()
         self._known.stamp_newly_queued(now)
         self._known.end_gatherings(now)
         settled = self._volume_waits.settle(now)
@@ -336,6 +338,11 @@ class Engine:
         if attempt.placed and self._group_trials.could_evict(group):
             # Those that were left over may have room made for them, which never happens while others are placed.
             self._backlog.wake(key)
+
+    def _claim_victims(self) -> None:
+        """Whoever is named by victims and does not wait by now is not going to."""
+        claim_victims(self._known)
+        self._known.unclaimed_victims.clear()
 
     def _count_down(self, now: float, decisions: list[Decision]) -> None:
         for key, preemption in self._countdown.take_due(now):

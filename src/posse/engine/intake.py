@@ -23,7 +23,7 @@ from posse.engine.kept_room import RoomKeeper
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
-from posse.engine.preemption.marks import was_preempted
+from posse.engine.preemption.marks import for_whom, was_preempted
 from posse.engine.profile import Profile
 from posse.engine.services import Selector, selects
 from posse.engine.trees.tree import Root
@@ -40,6 +40,8 @@ from posse.model.workload import CompositePodGroup, PodGroup, Workload
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _NEVER_REPORTED = ("", "", "")
+_SOMEBODY = "unknown"
+"""Whom a pod makes room for of which we know no more than that others evicted it."""
 
 
 class Intake:
@@ -54,6 +56,8 @@ class Intake:
         self.gatherings = Gatherings()
         self.pods: dict[str, PodRecord] = {}
         """Every pod that is on a node, waits for us to find one, or belongs to a group; by uid."""
+        self.unclaimed_victims: dict[str, str] = {}
+        """Uids of pods that others evicted, and for whom by their marks; until it is found out who that is."""
         self._unsettled_groups: dict[GroupKey, bool] = {}
         """Groups that changed since somebody last asked whether they may be tried, in order of change; and whether
         the object that defines them did, not only their members."""
@@ -214,7 +218,7 @@ class Intake:
             reported=_reported(pod),
         )
         self.pods[record.ref.uid] = record
-        record.evicted_for = _evicted_for(pod)
+        self._note_victim(record)
         if pod.spec.node_name:
             self.state.attach_by_name(record, pod.spec.node_name)
         elif pod.status.nominated_node_name and ours:
@@ -225,6 +229,9 @@ class Intake:
 
     def _pod_changed(self, record: PodRecord, pod: Pod) -> None:
         before, record.pod = record.pod, pod
+        self._note_victim(record)
+        if not record.attempts:
+            self._follow_nomination(record)
         moved = not _same_membership(before, pod) and self._changed_group(record)
         if pod.spec.node_name and record.node != pod.spec.node_name:
             if record.node:
@@ -242,6 +249,22 @@ class Intake:
                 self._note_unreadable(pod, error)
                 return
         self._requeue(record)
+
+    def _note_victim(self, record: PodRecord) -> None:
+        """Another scheduler may have evicted it, or one that worked here before us."""
+        pod = record.pod
+        if not record.evicted_for and pod.metadata.deletion_timestamp and was_preempted(pod):
+            record.evicted_for = _SOMEBODY
+            if name := for_whom(pod):
+                self.unclaimed_victims[record.ref.uid] = name
+
+    def _follow_nomination(self, record: PodRecord) -> None:
+        """While another one schedules, it is that one who says where room is made and what pods are told."""
+        record.reported, node = _reported(record.pod), record.pod.status.nominated_node_name
+        if node != record.nominated and self.is_pending(record):
+            self.nominations.drop(record)
+            if node:
+                self.nominations.put(record, node)
 
     def _group_of(self, pod: Pod) -> GroupKey | None:
         return group_of(pod) if self._reads_groups else None
@@ -298,6 +321,7 @@ class Intake:
 
     def _pod_gone(self, uid: str) -> None:
         self._unreadable_pods.pop(uid, None)
+        self.unclaimed_victims.pop(uid, None)
         record = self.pods.pop(uid, None)
         if record is None:
             return
@@ -429,11 +453,6 @@ class Intake:
             and not pod.metadata.deletion_timestamp
             and pod.spec.scheduler_name in self._scheduler_names
         )
-
-
-def _evicted_for(pod: Pod) -> str:
-    """Who came before us may have evicted it; for whom is not written anywhere."""
-    return "unknown" if pod.metadata.deletion_timestamp and was_preempted(pod) else ""
 
 
 def _ref(pod: Pod) -> PodRef:

@@ -7,6 +7,7 @@ from enum import Enum
 
 from posse.engine.backlog import Place
 from posse.engine.cluster_state import PodRecord
+from posse.engine.inheritance import claim_victims
 from posse.engine.intake import Intake
 from posse.engine.overcommitment import overcommitted
 
@@ -49,6 +50,7 @@ class Statistics:
 
 
 def statistics(known: Intake) -> Statistics:
+    claim_victims(known)
     attached = [record for record in known.pods.values() if record.node]
     waiting = [record for record in known.pods.values() if known.is_pending(record)]
     queues = [(record, _queue_of(known, record)) for record in waiting]
