@@ -16,7 +16,7 @@ from posse.cli.problems import Problem
 from posse.cli.survey import Survey, listed, survey_cluster
 from posse.cli.targets import Target, groups_meant, listing, parse_target, typed
 from posse.engine.decisions import GroupKey
-from posse.engine.group_forms import group_of
+from posse.engine.group_forms import DISRUPTION_TARGET, group_of
 from posse.engine.preemption.marks import was_preempted
 from posse.engine.situations import Situation
 from posse.kinds.durations import since
@@ -103,7 +103,7 @@ def _not_known(pod: Pod) -> str:
 
 
 def _remembered_of_pod(client: ApiClient, pod: Pod, now: float, verdict: str | None) -> Iterator[str]:
-    scheduled = [
+    told = [
         {
             "type": one.type,
             "status": one.status,
@@ -112,11 +112,11 @@ def _remembered_of_pod(client: ApiClient, pod: Pod, now: float, verdict: str | N
             "lastTransitionTime": one.last_transition_time,
         }
         for one in pod.status.conditions
-        if one.type == "PodScheduled"
+        if one.type in {"PodScheduled", DISRUPTION_TARGET}
     ]
-    if scheduled:
-        told = condition_lines({"status": {"conditions": scheduled}}, now, verdict)
-        yield from headed("What its status says", told)
+    if told:
+        lines = condition_lines({"status": {"conditions": told}}, now, verdict)
+        yield from headed("What its status says", lines)
     yield from _events(client, pod.metadata.namespace, [pod], "", now)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from posse.cli.fates import Fates
 from posse.cli.group_words import closed_nodes, headline, pods, with_closures
-from posse.cli.room_words import making_room
+from posse.cli.room_words import held_room, making_room
 from posse.cli.tables import aligned
 from posse.cli.targets import short_name
 from posse.cli.tree_picture import tree_lines
@@ -34,8 +34,7 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
         where = f", in {explanation.domain}, which comes closest" if explanation.domain else ""
         yield from headed(f"What is in its way{where}", _in_the_way(explanation))
     yield from _holders(explanation.obstacles)
-    if explanation.preemption:
-        yield from headed("Making room", making_room(explanation))
+    yield from _room(explanation)
     if lines := list(ways_out(explanation)):
         yield from headed("Each of these would let it start", lines)
 
@@ -43,7 +42,7 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
 def pod_lines(pod: PodExplanation) -> Iterator[str]:
     who = f"Pod {pod.ref.namespace}/{pod.ref.name}"
     if pod.node:
-        yield f"{who} is on node {pod.node}{', and is being deleted' if pod.is_terminating else ''}."
+        yield f"{who} is on node {pod.node}{_leaving(pod)}."
     elif pod.held:
         yield f"{who} waits: {pod.held}."
     elif pod.target:
@@ -58,8 +57,20 @@ def pod_lines(pod: PodExplanation) -> Iterator[str]:
         beyond = [_beyond(pod.out_of_reach)] if pod.out_of_reach is not None else []
         yield from headed("What is in its way", [*_details(pod.obstacle), *beyond])
         yield from _holders([pod.obstacle])
-    if pod.preemption:
-        yield from headed("Making room", making_room(pod))
+    yield from _room(pod)
+
+
+def _leaving(pod: PodExplanation) -> str:
+    if pod.preemptor:
+        return f", and is being deleted to make way for {pod.preemptor}"
+    return ", and is being deleted" if pod.is_terminating else ""
+
+
+def _room(told: Explanation | PodExplanation) -> Iterator[str]:
+    if told.held_rooms:
+        yield from headed("Room that is held for others", held_room(told.held_rooms))
+    if told.making_room.message:
+        yield from headed("Making room", making_room(told.making_room))
 
 
 def _missed(obstacle: Obstacle, reach: OutOfReach | None) -> str:

@@ -4,17 +4,19 @@ from collections.abc import Iterator, Sequence
 
 from posse.cli.group_words import pods
 from posse.engine.decisions import PodRef
-from posse.engine.explaining import Explanation, Forgone, PodExplanation
+from posse.engine.making_room import Forgone, HeldRoom, MakingRoom
 from posse.engine.preemption.cost import Cost
+from posse.engine.preemption.marks import described
 
 _MOST_VICTIMS = 8
 _MOST_FORGONE = 3
+_MOST_HOLDERS = 5
 
 
-def making_room(told: Explanation | PodExplanation) -> Iterator[str]:
-    yield told.preemption.partition("preemption: ")[2]
+def making_room(told: MakingRoom) -> Iterator[str]:
+    yield told.message.partition("preemption: ")[2]
     if told.victims:
-        yield f"would be evicted: {_names(told.victims, _MOST_VICTIMS)}"
+        yield f"{'leaving' if told.is_under_way else 'would be evicted'}: {_names(told.victims, _MOST_VICTIMS)}"
     if told.cost is None or not told.victims:
         return
     yield f"at a cost of {_price(told.cost)}"
@@ -24,24 +26,39 @@ def making_room(told: Explanation | PodExplanation) -> Iterator[str]:
         yield f"rather than {who}{where}: {_drawback(forgone, told.cost)}"
 
 
+def held_room(rooms: Sequence[HeldRoom]) -> Iterator[str]:
+    for room in rooms[:_MOST_HOLDERS]:
+        nodes = "1 node" if room.nodes == 1 else f"{room.nodes} nodes"
+        yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which is preempting"
+    if len(rooms) > _MOST_HOLDERS:
+        yield f"and for {len(rooms) - _MOST_HOLDERS} more"
+
+
 def _names(victims: Sequence[PodRef], most: int) -> str:
     named = ", ".join(f"{one.namespace}/{one.name}" for one in victims[:most])
     return f"{named} and {len(victims) - most} more" if len(victims) > most else named
 
 
 def _price(cost: Cost) -> str:
-    return f"{pods(cost.pods)}, priority {cost.highest} at most{_overdrawn(cost)}"
+    overdrawn = f"; {_overdrawn(cost)}" if cost.budgets else ""
+    return f"{pods(cost.pods)}, priority {cost.highest} at most{overdrawn}"
 
 
 def _overdrawn(cost: Cost) -> str:
-    return f"; {cost.budgets} of them beyond a disruption budget" if cost.budgets else ""
+    return (
+        "beyond a disruption budget"
+        if cost.pods == 1
+        else f"{cost.budgets} of them beyond a disruption budget"
+    )
 
 
 def _drawback(forgone: Forgone, chosen: Cost) -> str:
     """The first criterion by which it is worse decides."""
     cost = forgone.cost
+    if cost < chosen:
+        return "which would do as well by now, and cost less"
     if cost.budgets > chosen.budgets:
-        return f"{cost.budgets} of them beyond a disruption budget"
+        return _overdrawn(cost)
     if cost.highest > chosen.highest:
         return f"of priority {cost.highest}, which is higher"
     if cost.pods > chosen.pods:

@@ -3,8 +3,8 @@
 The answer is that of an attempt made now, with everything taken back. What was tried before is not remembered here.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from posse.engine.admissibility import gates_of
 from posse.engine.arrays import IntArray
@@ -12,12 +12,13 @@ from posse.engine.asking import TeamName, question_of, shapes_of, teams_of
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.draft import Draft
-from posse.engine.group_trial import GroupTrials, RoomSought
+from posse.engine.group_trial import GroupTrials
+from posse.engine.inheritance import claim_victims
 from posse.engine.intake import Intake
+from posse.engine.making_room import HeldRoom, MakingRoom, held_against, room_for_group, room_for_pod
 from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
-from posse.engine.preemption.cost import Choice, Cost
-from posse.engine.preemption.units import Unit
+from posse.engine.preemption.marks import described, for_whom
 from posse.engine.puzzle import NodeShape, Puzzle
 from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
@@ -27,7 +28,6 @@ from posse.engine.topology.outlook import closest_domain
 from posse.engine.topology.pinning import domain_noun
 from posse.engine.trees.situations import tree_situations
 from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
-from posse.engine.trying import probe_root
 
 _MOST_OBSTACLES = 8
 """Classes of pods that are described one by one."""
@@ -44,16 +44,6 @@ class Ahead:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgone:
-    """Victims that would have made the room as well, but were not chosen."""
-
-    victims: tuple[PodRef, ...]
-    cost: Cost
-    node: str = ""
-    """Where, for a single pod."""
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """Of a group."""
 
@@ -66,13 +56,9 @@ class Explanation:
     """Of a group that must be in one domain: the one that comes closest to having room, to which obstacles refer."""
     ahead: Ahead | None = None
     """Where it is tried at all."""
-    preemption: str = ""
-    """What came of the search for victims."""
-    victims: tuple[PodRef, ...] = ()
-    cost: Cost | None = None
-    """Of these victims."""
-    forgone: tuple[Forgone, ...] = ()
-    """The next best choices there were."""
+    making_room: MakingRoom = field(default_factory=MakingRoom)
+    held_rooms: tuple[HeldRoom, ...] = ()
+    """Of those that wait for room: what they may not take, because it is made for others."""
     puzzle: Puzzle | None = None
     """What keeps it from starting, for whoever wants to look for a way out."""
     shapes: tuple[NodeShape, ...] = ()
@@ -91,24 +77,23 @@ class PodExplanation:
     node: str
     """Where it is."""
     is_terminating: bool = False
+    preemptor: str = ""
+    """Whom it makes way for, in words."""
     held: str = ""
     """Why it is not tried by itself."""
     target: str = ""
     """Where it would go now."""
     obstacle: Obstacle | None = None
     out_of_reach: OutOfReach | None = None
-    preemption: str = ""
-    """What came of the search for victims."""
-    victims: tuple[PodRef, ...] = ()
-    cost: Cost | None = None
-    """Of these victims."""
-    forgone: tuple[Forgone, ...] = ()
-    """The next best choices there were."""
+    making_room: MakingRoom = field(default_factory=MakingRoom)
+    held_rooms: tuple[HeldRoom, ...] = ()
+    """Of those that wait for room: what they may not take, because it is made for others."""
     ahead: Ahead | None = None
 
 
 def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | None:
     """None if nobody has heard of the group."""
+    claim_victims(known)
     group = root_of(known.groups, known.entry_of(key))
     tree = tuple(tree_situations(known, group)) if isinstance(group, Tree) else ()
     if group is None or (isinstance(group, Tree) and not tree):
@@ -118,7 +103,6 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         return None
     now, is_tried = found[0], _is_tried(known, group)
     obstacles = _obstacles(known, group) if now.message and is_tried else []
-    sought = _sought_room(known, trials, group) if is_tried else RoomSought()
     puzzle, shapes = _puzzle(known, group) if now.proof is not None else (None, ())
     return Explanation(
         now,
@@ -126,10 +110,8 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         undescribed=len(obstacles[_MOST_OBSTACLES:]),
         domain=_closest_domain(known, group) if obstacles else "",
         ahead=_ahead(known, _order_of(group)) if is_tried else None,
-        preemption=sought.message,
-        victims=tuple(victim.ref for victim in sought.victims),
-        cost=sought.cost,
-        forgone=_forgone(sought.room.others if sought.room is not None else ()),
+        making_room=room_for_group(known, trials, group) if is_tried else MakingRoom(),
+        held_rooms=held_against(known, group.priority, group.members) if obstacles else (),
         puzzle=puzzle,
         shapes=shapes,
         teams=teams_of(group),
@@ -155,16 +137,24 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
     record = known.pods.get(uid)
     if record is None:
         return None
+    claim_victims(known)
     reason = _not_tried(record)
     if reason or record.node:
         ends = bool(record.pod.metadata.deletion_timestamp)
-        return PodExplanation(record.ref, record.priority, record.group, record.node, ends, held=reason)
+        return PodExplanation(
+            record.ref,
+            record.priority,
+            record.group,
+            record.node,
+            ends,
+            _preemptor(known, record),
+            reason,
+        )
     probe = trials.probe(record)
     with known.nominations.held(record.priority, [uid]):
         subject = known.state.subject(record)
         in_the_way = None if probe.node else obstacle(known.state, known.groups, subject, [record], 0)
         beyond = None if probe.node else out_of_reach(known.state, [(subject, [record])], 0)
-    chosen = probe.outcome.chosen if probe.outcome is not None else None
     return PodExplanation(
         record.ref,
         record.priority,
@@ -173,10 +163,8 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
         target=probe.node,
         obstacle=in_the_way,
         out_of_reach=beyond,
-        preemption=probe.outcome.message if probe.outcome is not None else "",
-        victims=_refs(chosen.victims) if chosen is not None else (),
-        cost=chosen.cost() if chosen is not None else None,
-        forgone=_forgone(probe.outcome.others if probe.outcome is not None else ()),
+        making_room=room_for_pod(known, trials, record, probe.outcome),
+        held_rooms=() if probe.node else held_against(known, record.priority, [uid]),
         ahead=_ahead(known, (-record.priority, record.created, record.arrival)),
     )
 
@@ -222,23 +210,21 @@ def _closest_domain(known: Intake, group: Root) -> str:
     return closest[0] if closest is not None else ""
 
 
-def _sought_room(known: Intake, trials: GroupTrials, group: Root) -> RoomSought:
-    with as_if_its_turn(known, group):
-        return trials.seek_room(group, probe_root(known.state, group).verdict)
-
-
 def _puzzle(known: Intake, group: Root) -> tuple[Puzzle | None, tuple[NodeShape, ...]]:
     with as_if_its_turn(known, group):
         question = question_of(known.state, group)
         return (question.puzzle, shapes_of(known.state, group)) if question is not None else (None, ())
 
 
-def _forgone(others: Sequence[Choice]) -> tuple[Forgone, ...]:
-    return tuple(Forgone(_refs(other.victims), other.cost, other.node) for other in others)
-
-
-def _refs(units: Sequence[Unit]) -> tuple[PodRef, ...]:
-    return tuple(record.ref for unit in units for record in unit.records)
+def _preemptor(known: Intake, victim: PodRecord) -> str:
+    """Who waits for it to go; else whom its mark names, though that does not wait any more."""
+    for who in known.ledger.waiting_for(victim):
+        if isinstance(who, GroupKey):
+            root = root_of(known.groups, who)
+            return f"{described(who)}, priority {root.priority}" if root is not None else described(who)
+        return f"{described(known.pods[who].ref)}, priority {known.pods[who].priority}"
+    named = for_whom(victim.pod)
+    return f"{named}, which does not wait for it any more" if named else ""
 
 
 def _not_tried(record: PodRecord) -> str:

@@ -4,7 +4,7 @@ Nobody is evicted unless it has a placement that needs it. What is freed is held
 nominated to; while their victims are ending nobody else is evicted for them, as long as that placement remains possible.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from posse.engine.asking import question_of
@@ -97,7 +97,7 @@ class GroupTrials:
             return RoomSought()
         if _policy(group) == "Never":
             return RoomSought(_NEVER)
-        room = self._room(group)
+        room = self.room(group)
         return RoomSought(self._message(group, room), room, sought=True)
 
     def could_evict(self, group: Root) -> bool:
@@ -106,9 +106,10 @@ class GroupTrials:
         lowest = min(self.state.usage.priorities(), default=group.priority)
         return lowest < group.priority and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
 
-    def _room(self, group: Root) -> Room | None:
+    def room(self, group: Root, keeping: Collection[str] = ()) -> Room | None:
+        """The best that can be made without evicting these, given by uid."""
         if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
-            search = self._search(group)
+            search = replace(self._search(group), keeping=keeping)
             if isinstance(group, Tree) or not group.topology_key:
                 return search.find()
             return DomainSearch(search, group).find()

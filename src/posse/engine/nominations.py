@@ -32,6 +32,9 @@ class Nominations:
         self._held: dict[int, _Held] = {}
         """By priority."""
 
+    def __iter__(self) -> Iterator[PodRecord]:
+        return iter(self._records.values())
+
     def put(self, record: PodRecord, node: str) -> None:
         record.nominated = node
         self._records[record.ref.uid] = record

@@ -104,6 +104,10 @@ def test_members_that_had_to_make_room_say_for_whom(cluster):
     left = "none of the 2 pods it needs are left: 2 failed (2 preempted)."
     story = until(cluster, ["explain", "pg/meek"], left, "Preempted for\n  pod default/v")
     assert "pods           2: 2 failed" in story
+    victim = cluster("explain", "pod/m1").out
+    assert "DisruptionTarget=True (PreemptionByScheduler), since" in victim
+    assert ": default-scheduler: preempting to accommodate a higher priority pod default/v" in victim
+    assert "Preempted for\n  pod default/v" in victim
     cluster.put(*(pod(f"m{i}", "meek", "20", metadata={"finalizers": None}) for i in (1, 2)))
     until(cluster, ["explain", "pg/meek"], "pods           0: 2 missing")
 

@@ -123,6 +123,27 @@ def test_a_pod_that_is_being_deleted_says_so_on_its_node():
     assert next(told) == "Pod test/p is on node n1, and is being deleted."
 
 
+def test_a_pod_that_is_being_evicted_says_for_whom():
+    driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), pod("high", cpu="1", priority=5))
+    driver.decide()
+    told = pod_lines(driver.engine.explain_pod("uid-low"))
+    way = "to make way for pod test/high, priority 5."
+    assert next(told) == f"Pod test/low is on node n1, and is being deleted {way}"
+
+
+def test_whoever_waits_is_told_of_room_that_is_held_for_others():
+    driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), pod("high", cpu="1", priority=5))
+    driver.decide()
+    driver.see(pod("late", cpu="1"), gang(minimum=1), pod("p1", cpu="1", group="g1"))
+    stories = [
+        pod_lines(driver.engine.explain_pod("uid-late")),
+        group_lines(driver.engine.explain(GroupKey(NAMESPACE, "g1")), Fates(), "1m"),
+    ]
+    for story in map(list, stories):
+        heading = story.index("Room that is held for others")
+        assert story[heading + 1] == "  on 1 node for pod test/high, priority 5, which is preempting"
+
+
 def test_only_evictions_for_the_sake_of_others_are_called_preemption():
     marks = [
         PodCondition(type="DisruptionTarget", status="True", reason=reason)

@@ -309,8 +309,8 @@ def test_a_group_that_makes_room_is_told_for_whom():
     members = [pod(f"m{i}", cpu="1", group="g1", priority=5) for i in range(2)]
     driver = Driver(node("n1", cpu="2"), *there, gang(minimum=2, priority=5), *members)
     explanation = told(driver)
-    assert [victim.name for victim in explanation.victims] == ["p1", "p2"]
-    assert "preempting 2 victims" in explanation.preemption
+    assert [victim.name for victim in explanation.making_room.victims] == ["p1", "p2"]
+    assert "preempting 2 victims" in explanation.making_room.message
     assert explanation.situation.state is State.WAITING
 
 
@@ -333,8 +333,8 @@ def test_a_pod_that_would_start_now():
 def test_a_pod_that_makes_room_is_told_for_whom():
     driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), pod("high", cpu="1", priority=5))
     explanation = told_of_pod(driver, "high")
-    assert [victim.name for victim in explanation.victims] == ["low"]
-    assert "found a potential placement for pod on node n1" in explanation.preemption
+    assert [victim.name for victim in explanation.making_room.victims] == ["low"]
+    assert "found a potential placement for pod on node n1" in explanation.making_room.message
     assert explanation.obstacle.sentence == "1 lacks cpu (1): 1 node has 0 free of 1"
     assert [holder.who.name for holder in explanation.obstacle.holders] == ["low"]
 
@@ -342,14 +342,14 @@ def test_a_pod_that_makes_room_is_told_for_whom():
 def test_a_pod_for_which_eviction_would_not_help():
     driver = Driver(node("n1", cpu="1"), pod("p", cpu="3"))
     explanation = told_of_pod(driver, "p")
-    assert explanation.victims == ()
-    assert explanation.preemption.endswith("1 Preemption is not helpful for scheduling.")
+    assert explanation.making_room.victims == ()
+    assert explanation.making_room.message.endswith("1 Preemption is not helpful for scheduling.")
     assert [one.reason for one in explanation.obstacle.refusals] == ["Insufficient cpu"]
 
 
 def test_without_nodes_a_pod_is_told_so_little_as_there_is_to_say():
     explanation = told_of_pod(Driver(pod("p", cpu="3")), "p")
-    assert (explanation.preemption, explanation.obstacle.refusals) == ("", ())
+    assert (explanation.making_room.message, explanation.obstacle.refusals) == ("", ())
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,8 @@ class GroupSearch:
     """Those that decide where members fit, if nothing else does: then nobody need be moved to find out."""
     looks_around: bool = True
     """Whether pods elsewhere decide where members may go."""
+    keeping: Collection[str] = ()
+    """Uids of pods that are not to be evicted, whatever they matter."""
     rows: IntArray | None = None
     """Where the group may go, and victims are sought: with pods elsewhere only what is evicted together with them."""
 
@@ -160,7 +162,11 @@ class GroupSearch:
 
     def _units(self, attached: Sequence[PodRecord]) -> list[Unit]:
         staying = [record for record in attached if not record.is_ending]
-        return units_below(staying, self.priority, self.groups)
+        units = units_below(staying, self.priority, self.groups)
+        return [unit for unit in units if not self._keeps(unit)] if self.keeping else units
+
+    def _keeps(self, unit: Unit) -> bool:
+        return any(record.ref.uid in self.keeping for record in unit.records)
 
     def _where_it_likes(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
         violating, _ = self.budgets.split(units)

@@ -50,6 +50,9 @@ class Ledger:
         preemption = self._under_way.get(preemptor)
         return preemption is not None and bool(preemption.left)
 
+    def waiting_for(self, victim: PodRecord) -> list[str | GroupKey]:
+        return list(self._waiting.get(victim.ref.uid, ()))
+
     def begin(self, preemptor: PodRecord | GroupKey, victims: Sequence[PodRecord]) -> bool:
         """Note who is evicted for whom; returns whether the preemptor was itself evicted and has not started since."""
         key = preemptor if isinstance(preemptor, GroupKey) else preemptor.ref.uid
