@@ -1,16 +1,17 @@
 """Requests to one API server, answered with bytes or refused with an ApiError, whatever went wrong on the way.
 
-A server that does not know us any more (401) is shown credentials that are read anew, once per request. Whether a
-request is worth repeating is decided elsewhere.
+A server that does not know us any more (401), or that we do not (its certificate is of another authority), is met with
+credentials that are read anew, once per request. Whether a request is worth repeating is decided elsewhere.
 """
 
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Mapping
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 import aiohttp
@@ -25,16 +26,20 @@ from posse.version import VERSION
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 JSON = "application/json"
 UNREACHABLE = "Unreachable"
 """The reason when no answer came: what was asked may or may not have been done."""
 SERVICE_UNAVAILABLE = 503
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
+READ_AGAIN_SECONDS = 5.0
+"""Between looks at the credentials because of a certificate: many connections fail at once, and for as long as it lasts."""
 _FIRST_REFUSAL = 400
 _USUAL_PATIENCE = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=CONNECT_SECONDS)
 # Compressing costs both sides more than sending.
-_HEADERS = {"User-Agent": f"posse/{VERSION}", "Accept": JSON, "Accept-Encoding": "identity"}
+_HEADERS = {"User-Agent": f"posse/{VERSION}", "Accept-Encoding": "identity"}
 
 
 class Refused(ApiError):  # noqa: N818 - it names what happened
@@ -52,6 +57,7 @@ class Call:
     query: Mapping[str, str] | None = None
     body: bytes | None = None
     content_type: str = JSON
+    accept: str = JSON
 
     @property
     def target(self) -> str:
@@ -64,6 +70,7 @@ class Connection:
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
         self._renewing = asyncio.Lock()
+        self._read_at = float("-inf")
         self._session: aiohttp.ClientSession
 
     async def open(self) -> None:
@@ -80,7 +87,7 @@ class Connection:
         """The fence is asked each time, when nothing is left to do but to send."""
         access = self._access
         try:
-            answer = await self._exchange(call, fence)
+            answer = await self._trusting(lambda: self._exchange(call, fence))
             if answer.status == UNAUTHORIZED:
                 await self._renew(access)
                 answer = await self._exchange(call, fence)
@@ -92,21 +99,42 @@ class Connection:
 
     @asynccontextmanager
     async def stream(self, call: Call, quiet_seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
-        """An answer that goes on; when nothing came for so long, it is given up. So it is when it breaks off."""
+        """An answer that goes on; when nothing came for so long, it is given up. So it is when it breaks off.
+
+        That it begins is not waited for longer than for any other answer.
+        """
         patience = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=quiet_seconds)
         access = self._access
         try:
-            response = await self._request(call, patience)
-            if response.status == UNAUTHORIZED:
-                response.release()
-                await self._renew(access)
-                response = await self._request(call, patience)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                response = await self._begun(call, patience)
             async with response:
-                if response.status >= _FIRST_REFUSAL:
-                    raise _refusal(await _read(response))
                 yield response.content
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _unreachable(access, error) from error
+
+    async def _begun(self, call: Call, patience: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+        access = self._access
+        response = await self._trusting(lambda: self._request(call, patience))
+        if response.status == UNAUTHORIZED:
+            response.release()
+            await self._renew(access)
+            response = await self._request(call, patience)
+        if response.status >= _FIRST_REFUSAL:
+            async with response:
+                raise _refusal(await _read(response))
+        return response
+
+    async def _trusting(self, send: Callable[[], Awaitable[T]]) -> T:
+        """Send, and once more with what the files say now if the server is none that we trust."""
+        access = self._access
+        try:
+            return await send()
+        except (ssl.SSLError, aiohttp.ClientSSLError):
+            if asyncio.get_running_loop().time() - self._read_at < READ_AGAIN_SECONDS:
+                raise
+            await self._renew(access)
+        return await send()
 
     async def _exchange(self, call: Call, fence: Fence) -> Answer:
         if self._access.proxy is None:
@@ -117,14 +145,14 @@ class Connection:
 
     def _encoded(self, call: Call) -> bytes:
         body = call.body or b""
-        lines = f"{call.method} {self._prefix}{call.target} HTTP/1.1\r\n{self._head}"
+        lines = f"{call.method} {self._prefix}{call.target} HTTP/1.1\r\n{self._head}Accept: {call.accept}\r\n"
         if call.body is not None:
             lines += f"Content-Type: {call.content_type}\r\n"
         return f"{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
     async def _request(self, call: Call, patience: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
         access = self._access
-        headers = _headers(access)
+        headers = _headers(access) | {"Accept": call.accept}
         if call.body is not None:
             headers["Content-Type"] = call.content_type
         return await self._session.request(
@@ -149,10 +177,11 @@ class Connection:
                 raise ApiError(UNAUTHORIZED, "Unauthorized", str(error)) from error
             self._wires.close()
             self._use(access)
-            log.info("the API server did not know us any more; credentials read anew")
+            log.info("the API server and we did not know each other any more; credentials read anew")
 
     def _use(self, access: Access) -> None:
         self._access = access
+        self._read_at = asyncio.get_running_loop().time()
         self._wires = Wires(access, CONNECT_SECONDS, ANSWER_SECONDS)
         address = urlsplit(access.server)
         self._prefix = address.path.rstrip("/")

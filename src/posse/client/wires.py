@@ -89,6 +89,7 @@ class Wires:
         self._connect_seconds = connect_seconds
         self._answer_seconds = answer_seconds
         self._idle: list[Wire] = []
+        self._is_closed = False
 
     async def exchange(self, request: bytes, fence: Fence = open_fence) -> Answer:
         """Errors: OSError, TimeoutError, AnswerBroken, and those of the fence."""
@@ -96,7 +97,7 @@ class Wires:
             wire = self._take() or await self._open()
             self._pass(fence, wire)
             answer = await wire.exchange(request)
-        if answer.is_last:
+        if answer.is_last or self._is_closed:
             wire.close()
         elif wire.is_open:
             self._idle.append(wire)
@@ -111,6 +112,8 @@ class Wires:
             raise
 
     def close(self) -> None:
+        """What is under way goes on, and its connection is closed afterwards."""
+        self._is_closed = True
         for wire in self._idle:
             wire.close()
         self._idle.clear()

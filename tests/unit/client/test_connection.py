@@ -1,11 +1,14 @@
 import asyncio
 
 import pytest
+import yaml
 from aiohttp import web
 
+from posse.client import connection as connections
 from posse.client.connection import Call, Connection
-from posse.client.credentials import CredentialsError
+from posse.client.credentials import CredentialsError, Kubeconfig
 from posse.kinds.errors import ApiError
+from tests.live_server import running_server
 from tests.scripted_server import FixedCredentials, ScriptedServer, connected, dropping, status
 
 HERE = Call("GET", "/api/v1/pods", {"limit": "5"})
@@ -119,3 +122,85 @@ def test_a_server_that_is_not_there_is_told_by_its_address():
     with pytest.raises(ApiError, match=r"cannot talk to http://127\.0\.0\.1:9") as error:
         asyncio.run(main())
     assert error.value.code == 503
+
+
+def test_a_stream_that_does_not_begin_is_not_waited_for_longer_than_any_answer(monkeypatch):
+    async def silent(request):
+        await asyncio.sleep(60)
+
+    async def main():
+        async with (
+            connected(ScriptedServer(silent)) as connection,
+            asyncio.timeout(10),
+            connection.stream(HERE, quiet_seconds=300),
+        ):
+            pass
+
+    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.05)
+    with pytest.raises(ApiError) as error:
+        asyncio.run(main())
+    assert error.value.reason == "Unreachable"
+
+
+def test_a_refused_stream_is_a_refusal_and_new_credentials_are_tried_first():
+    async def choosy(request):
+        return status(403 if request.headers["Authorization"] == "Bearer new" else 401, "No", "not you")
+
+    async def main():
+        async with (
+            connected(ScriptedServer(choosy), "old", "new") as connection,
+            connection.stream(HERE, quiet_seconds=5),
+        ):
+            pass
+
+    with pytest.raises(ApiError, match="not you") as error:
+        asyncio.run(main())
+    assert error.value.code == 403
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with running_server(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+def with_authority(server, folder):
+    """A kubeconfig that names a file for the authority, in which another one is found first."""
+    with running_server(folder / "other") as other:
+        (folder / "authority.pem").write_bytes(other.certificates.authority_pem)
+    cluster = {"server": server.url, "certificate-authority": str(folder / "authority.pem")}
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": cluster}],
+        "users": [{"name": "u", "user": {"token": server.token}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "c",
+    }
+    (folder / "kubeconfig").write_text(yaml.safe_dump(config))
+    return Kubeconfig(str(folder / "kubeconfig"), None)
+
+
+async def stream_some(connection):
+    call = Call("GET", "/api/v1/pods", {"watch": "1", "timeoutSeconds": "1"})
+    async with connection.stream(call, quiet_seconds=5):
+        pass
+
+
+@pytest.mark.parametrize("asking", [lambda connection: connection.ask(HERE), stream_some])
+def test_an_authority_that_was_exchanged_is_read_anew(server, tmp_path, asking, monkeypatch):
+    monkeypatch.setattr(connections, "READ_AGAIN_SECONDS", 0.0)
+    credentials = with_authority(server, tmp_path)
+
+    async def main():
+        connection = Connection(credentials)
+        await connection.open()
+        try:
+            with pytest.raises(ApiError, match="certificate verify failed"):
+                await asking(connection)
+            (tmp_path / "authority.pem").write_bytes(server.certificates.authority_pem)
+            await asking(connection)
+        finally:
+            await connection.close()
+
+    asyncio.run(main())

@@ -49,6 +49,19 @@ def test_a_connection_is_kept_for_the_next_request():
     assert served(scenario) == ([b"yes"] * 5, 1)
 
 
+def test_what_is_under_way_when_the_wires_are_closed_ends_and_leaves_no_connection():
+    async def scenario(wires, connections):
+        asking = asyncio.ensure_future(wires.exchange(REQUEST))
+        await asyncio.sleep(0)
+        wires.close()
+        body = (await asking).body
+        async with asyncio.timeout(5):
+            await connections[0].wait_closed()
+        return body
+
+    assert served(scenario) == b"yes"
+
+
 def test_requests_at_once_each_have_a_connection():
     async def scenario(wires, connections):
         await asyncio.gather(*(wires.exchange(REQUEST) for _ in range(4)))
