@@ -5,44 +5,40 @@ fence is asked: a scheduler that is not in charge any more writes nothing, howev
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import msgspec
 
-from posse.client.connection import Call, Connection
+from posse.client.connection import JSON, Call, Connection
 from posse.client.lanes import Lane, Lanes, Limits
 from posse.client.paths import path_of
-from posse.client.repeating import repeated
+from posse.client.reading import Placed, read, read_named, read_object, read_page, read_placed
+from posse.client.repeating import GIVE_UP_SECONDS, repeated
 from posse.client.served_versions import ServedVersions
 from posse.client.shown_bytes import shown_item
 from posse.client.watches import Watch, WatchHealth
 from posse.client.wires import Fence, open_fence
 from posse.kinds.conversion import to_storage
-from posse.kinds.errors import CONFLICT, EXPIRED, NOT_FOUND, ApiError, conflict
+from posse.kinds.errors import CONFLICT, EXPIRED, FORBIDDEN, NOT_FOUND, UNAUTHORIZED, ApiError, conflict
 from posse.kinds.kind import Json, Kind
 from posse.kinds.patching import strategic_merge_patch
 from posse.kinds.registry import EVENT, POD
-from posse.transport.objects import Listing, Shown, WatchEvent
+from posse.transport.objects import Listing, Versions, WatchEvent
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import Binding
 
+T = TypeVar("T")
+
 PAGE = 500
 UNSUPPORTED_MEDIA_TYPE = 415
+_ONLY_METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 _ATTEMPTS_TO_REPLACE = 5
-
-
-class _PageMeta(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-    continue_token: str = msgspec.field(default="", name="continue")
-
-
-class _Page(msgspec.Struct):
-    metadata: _PageMeta = msgspec.field(default_factory=_PageMeta)
-    items: tuple[msgspec.Raw, ...] | None = None
-
-
-_read_page = msgspec.json.Decoder(_Page).decode
+_HIDING = frozenset({UNAUTHORIZED, FORBIDDEN})
+"""Also said by a server that has just started and does not know everybody yet, which passes within seconds."""
+LOOK_SECONDS = 10.0
 
 
 class HttpTransport:
@@ -62,11 +58,19 @@ class HttpTransport:
         version = await self._versions.of(kind)
         path = path_of(kind, version, namespace)
         try:
-            return await self._list(kind, version, path, _selection(labels, fields))
+            items, resource_version = await self._items(Call("GET", path, _selection(labels, fields)))
         except ApiError as error:
             if error.code == NOT_FOUND:
                 self._versions.doubt()
             raise
+        return Listing([shown_item(kind, version, item) for item in items], resource_version)
+
+    async def versions(self, kind: Kind) -> Versions:
+        """What there is, without what it says: as fresh as a list, and a fraction of it."""
+        path = path_of(kind, await self._versions.of(kind), None)
+        items, resource_version = await self._items(Call("GET", path, accept=_ONLY_METADATA))
+        found = [read(bytes(item), read_named).metadata for item in items]
+        return Versions({(one.namespace, one.name): one.resource_version for one in found}, resource_version)
 
     async def watch(
         self,
@@ -77,12 +81,18 @@ class HttpTransport:
         labels: str = "",
         fields: str = "",
     ) -> AsyncIterator[Sequence[WatchEvent]]:
-        version = await self._versions.of(kind)
-        path = path_of(kind, version, namespace)
-        health = self.watches.setdefault(kind, WatchHealth())
-        watch = Watch(kind, version, path, _selection(labels, fields), resource_version)
-        async for batch in watch.batches(self._connection, health):
-            yield batch
+        try:
+            version = await self._versions.of(kind)
+            path = path_of(kind, version, namespace)
+            health = self.watches.setdefault(kind, WatchHealth())
+            watch = Watch(kind, version, path, _selection(labels, fields), resource_version)
+            async for batch in watch.batches(self._connection, health):
+                yield batch
+        except ApiError as error:
+            if error.code == NOT_FOUND:
+                # Nobody waits for the watch of a kind that was taken away.
+                self.watches.pop(kind, None)
+            raise
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json:
         return await self._ask_for(kind, namespace, name)
@@ -154,43 +164,57 @@ class HttpTransport:
         try:
             await self._send(call, Lane.BINDING)
         except ApiError as error:
-            # An earlier try of ours may have reached the server without its answer reaching us.
-            if error.code == CONFLICT and await self._is_bound(binding):
-                return None
-            return error
+            # Whatever was said last, an earlier try of ours may have reached the server without its answer reaching us.
+            return None if error.code != NOT_FOUND and await self._is_bound(binding) else error
         return None
 
     async def _is_bound(self, binding: Binding) -> bool:
+        """Ask until the server can say: what the pod takes on the node must not be given to others on a guess.
+
+        One that does not let us look is given some time, and then taken for one that refused the binding too.
+        """
+        call = Call("GET", path_of(POD, "v1", binding.namespace, binding.name))
+
+        async def ask() -> Placed:
+            return await self._read(call, read_placed, math.inf)
+
         try:
-            pod = await self._ask_for(POD, binding.namespace, binding.name)
+            pod = await repeated(ask, LOOK_SECONDS, _HIDING)
         except ApiError:
             return False
-        return bool(pod["metadata"]["uid"] == binding.uid and pod["spec"].get("nodeName") == binding.node)
+        return pod.metadata.uid == binding.uid and pod.spec.node_name == binding.node
 
-    async def _list(self, kind: Kind, version: str, path: str, selection: Mapping[str, str]) -> Listing:
-        shown: list[Shown] = []
+    async def _items(self, call: Call) -> tuple[Sequence[msgspec.Raw], str]:
+        """All that a list holds, page by page, and its version."""
+        items: list[msgspec.Raw] = []
+        selection = dict(call.query or {})
         query = {**selection, "limit": str(PAGE)}
         while True:
             try:
-                page = _read_page(await self._read(Call("GET", path, query)))
+                page = await self._read(replace(call, query=query), read_page)
             except ApiError as error:
                 if error.code != EXPIRED or "limit" not in query:
                     raise
                 # The cluster has forgotten where we were; everything comes once more, and all at once.
-                shown, query = [], dict(selection)
+                items, query = [], selection
                 continue
-            shown += [shown_item(kind, version, item) for item in page.items or ()]
+            items += page.items or ()
             if not page.metadata.continue_token:
-                return Listing(shown, page.metadata.resource_version)
+                return items, page.metadata.resource_version
             query["continue"] = page.metadata.continue_token
 
     async def _ask_for(self, kind: Kind, namespace: str, name: str) -> Json:
         version = await self._versions.of(kind)
         call = Call("GET", path_of(kind, version, namespace, name))
-        return to_storage(kind, msgspec.json.decode(await self._read(call)))
+        return to_storage(kind, await self._read(call, read_object))
 
-    async def _read(self, call: Call) -> bytes:
-        return await repeated(lambda: self._connection.ask(call))
+    async def _read(
+        self, call: Call, decode: Callable[[bytes], T], give_up_seconds: float = GIVE_UP_SECONDS
+    ) -> T:
+        async def ask() -> T:
+            return read(await self._connection.ask(call), decode)
+
+        return await repeated(ask, give_up_seconds)
 
     async def _merge(self, kind: Kind, namespace: str, name: str, body: Json, subresource: str) -> Json:
         """For kinds that an API server does not know well enough to merge lists by key: we do it, and it checks."""
@@ -208,18 +232,17 @@ class HttpTransport:
         raise conflict(kind, name)
 
     async def _write(self, kind: Kind, call: Call, lane: Lane = Lane.STATUS) -> Json:
-        written: Json = msgspec.json.decode(await self._send(call, Lane.EVENT if kind is EVENT else lane))
-        return written
+        return await self._send(call, Lane.EVENT if kind is EVENT else lane)
 
-    async def _send(self, call: Call, lane: Lane) -> bytes:
+    async def _send(self, call: Call, lane: Lane) -> Json:
         """Events are for people, and the first to be given up when a server is in trouble."""
         if lane is Lane.EVENT:
             return await self._send_once(call, lane)
         return await repeated(lambda: self._send_once(call, lane))
 
-    async def _send_once(self, call: Call, lane: Lane) -> bytes:
+    async def _send_once(self, call: Call, lane: Lane) -> Json:
         async with self._lanes.turn(lane):
-            return await self._connection.ask(call, self._fence)
+            return read(await self._connection.ask(call, self._fence), read_object)
 
 
 def _selection(labels: str, fields: str) -> dict[str, str]:

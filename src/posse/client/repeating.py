@@ -6,7 +6,7 @@ Only for requests that may be repeated: those whose second time is harmless, or 
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 from posse.client.connection import Refused
@@ -28,20 +28,29 @@ GIVE_UP_SECONDS = 20.0
 class Pauses:
     """Longer and longer, and never quite the same, so that many do not come back at the same moment."""
 
-    def __init__(self, most_seconds: float = MOST_PAUSE_SECONDS) -> None:
+    def __init__(
+        self,
+        most_seconds: float = MOST_PAUSE_SECONDS,
+        jitter: Callable[[float, float], float] = random.uniform,
+    ) -> None:
         self._most = most_seconds
+        self._jitter = jitter
         self._next = FIRST_PAUSE_SECONDS
 
     def next(self, wanted_seconds: float = 0.0) -> float:
         """How long to wait now; a server may have said how long it wants us to."""
         pause, self._next = self._next, min(self._most, 2 * self._next)
-        return max(wanted_seconds, pause * random.uniform(0.5, 1.0))  # noqa: S311 - not a secret
+        return max(wanted_seconds, pause * self._jitter(0.5, 1.0))
 
     def start_over(self) -> None:
         self._next = FIRST_PAUSE_SECONDS
 
 
-async def repeated(ask: Callable[[], Awaitable[T]], give_up_seconds: float = GIVE_UP_SECONDS) -> T:
+async def repeated(
+    ask: Callable[[], Awaitable[T]],
+    give_up_seconds: float = GIVE_UP_SECONDS,
+    passing: Collection[int] = PASSING,
+) -> T:
     """Ask until there is an answer, or a refusal that will not pass, or it has taken too long."""
     pauses = Pauses()
     deadline = asyncio.get_running_loop().time() + give_up_seconds
@@ -49,7 +58,7 @@ async def repeated(ask: Callable[[], Awaitable[T]], give_up_seconds: float = GIV
         try:
             return await ask()
         except ApiError as error:
-            if error.code not in PASSING:
+            if error.code not in passing:
                 raise
             pause = pauses.next(retry_after(error))
             if asyncio.get_running_loop().time() + pause > deadline:

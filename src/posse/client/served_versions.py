@@ -6,9 +6,8 @@ Clusters are upgraded, and get custom resources, while we run.
 import asyncio
 import time
 
-import msgspec
-
 from posse.client.connection import Call, Connection
+from posse.client.reading import read, read_object, unreadable
 from posse.client.repeating import repeated
 from posse.kinds.discovered import GROUPS_PATH, ClusterForm, Discovered, paths_to_ask
 from posse.kinds.errors import NOT_FOUND, ApiError, no_such_resource
@@ -48,17 +47,26 @@ class ServedVersions:
             return self._answer
 
     async def _ask(self) -> Discovered:
-        paths = paths_to_ask(await self._document(GROUPS_PATH) or {})
-        documents = await asyncio.gather(*(self._document(path) for path in paths))
-        return Discovered(document for document in documents if document is not None)
+        """What stands before a server that is down may find nothing anywhere. That is no reason to think it serves nothing."""
+        groups = await self._document(GROUPS_PATH)
+        try:
+            core, *others = paths_to_ask(groups or {})
+            documents = await asyncio.gather(self._document(core), *map(self._document, others))
+            if groups is None or documents[0] is None:
+                raise unreadable(f"it has no {GROUPS_PATH} or no {core}")
+            return Discovered(document for document in documents if document is not None)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise unreadable(f"what it offers lacks {error}") from error
 
     async def _document(self, path: str) -> Json | None:
         """What is offered may be gone, or not there yet, when it is asked for."""
+
+        async def ask() -> Json:
+            return read(await self._connection.ask(Call("GET", path)), read_object)
+
         try:
-            answer = await repeated(lambda: self._connection.ask(Call("GET", path)))
+            return await repeated(ask)
         except ApiError as error:
             if error.code == NOT_FOUND:
                 return None
             raise
-        document: Json = msgspec.json.decode(answer)
-        return document

@@ -1,6 +1,6 @@
 """Objects as a cluster shows them: in lists and in watches, to be read as JSON or as the struct of their kind."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -43,6 +43,17 @@ class Listing:
     @property
     def items(self) -> list[Json]:
         return [shown.obj for shown in self.shown]
+
+
+Place = tuple[str, str]
+"""Namespace, empty for none, and name."""
+
+
+class Versions(NamedTuple):
+    """Which objects of a kind there are, each with its resourceVersion, at one version of the whole."""
+
+    of: Mapping[Place, str]
+    at: str
 
 
 class WatchEvent(NamedTuple):

@@ -19,7 +19,7 @@ from posse.model.workload import PodGroup
 from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import Binding
 from tests.live_server import running_server
-from tests.scripted_server import ScriptedServer, connected, dropping, status
+from tests.scripted_server import ScriptedServer, connected, dropping, status, streaming
 
 
 @pytest.fixture(autouse=True)
@@ -152,47 +152,108 @@ def test_pods_are_bound_together_each_with_its_own_answer(server):
     assert on(server, scenario) == ([[None, 404], [None]], ["n1", "n1"], 409)
 
 
+def bound(scripted):
+    """What comes of binding one pod."""
+
+    async def main():
+        async with connected(scripted) as connection, asyncio.timeout(10):
+            ((answer,),) = await HttpTransport(connection, Limits()).bind_all(
+                [[Binding("ns", "p", "u", "n1")]]
+            )
+            return answer
+
+    return asyncio.run(main())
+
+
+def found(node="n1", uid="u"):
+    return web.json_response({"metadata": {"name": "p", "uid": uid}, "spec": {"nodeName": node}})
+
+
 @pytest.mark.parametrize(
     ("node", "uid", "is_bound"), [("n1", "u", True), ("n2", "u", False), ("n1", "v", False)]
 )
 def test_a_binding_whose_answer_was_lost_is_looked_for(node, uid, is_bound):
-    pods = {"groupVersion": "v1", "resources": [{"name": "pods"}]}
-    found = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "uid": uid},
-        "spec": {"nodeName": node},
-    }
-    scripted = ScriptedServer(
-        dropping(b"{"),
-        status(409, "Conflict", "already assigned"),
-        web.json_response({"groups": []}),
-        web.json_response(pods),
-        web.json_response(found),
-    )
-
-    async def main():
-        async with connected(scripted) as connection:
-            ((answer,),) = await HttpTransport(connection, Limits()).bind_all(
-                [[Binding("ns", "p", "u", "n1")]]
-            )
-            return answer
-
-    answer = asyncio.run(main())
-    assert (answer is None) == is_bound
+    scripted = ScriptedServer(dropping(b"{"), status(409, "Conflict", "already assigned"), found(node, uid))
+    assert (bound(scripted) is None) == is_bound
 
 
-def test_a_binding_of_which_nothing_can_be_learnt_is_refused():
+@pytest.mark.parametrize("trouble", [status(503), dropping(b"{"), web.Response(text="<html>")])
+def test_a_binding_of_which_no_answer_came_is_looked_for_until_one_does(trouble, monkeypatch):
+    async def send_once(*_):
+        raise ApiError(503, "Unreachable", "no answer for too long")
+
+    monkeypatch.setattr(HttpTransport, "_send", send_once)
+    monkeypatch.setattr(http_transport, "LOOK_SECONDS", 0.0)
+    scripted = ScriptedServer(*[trouble] * 5, found())
+    assert bound(scripted) is None
+    assert len(scripted.requests) == 6
+
+
+def test_a_server_that_does_not_know_us_yet_is_asked_again_where_the_pod_is():
+    scripted = ScriptedServer(dropping(b"{"), status(403, "Forbidden"), status(403, "Forbidden"), found())
+    assert bound(scripted) is None
+
+
+def test_a_pod_that_is_gone_is_not_looked_for():
+    scripted = ScriptedServer(status(404, "NotFound"))
+    assert bound(scripted).code == 404
+    assert len(scripted.requests) == 1
+
+
+def test_a_binding_of_which_nothing_can_be_learnt_is_refused(monkeypatch):
+    monkeypatch.setattr(http_transport, "LOOK_SECONDS", 0.01)
     scripted = ScriptedServer(status(409, "Conflict", "already assigned"), status(403, "Forbidden"))
+    assert bound(scripted).code == 409
+
+
+def test_a_success_that_is_no_answer_to_a_binding_does_not_count():
+    scripted = ScriptedServer(
+        web.Response(text="<html>please sign in</html>"), status(409, "Conflict"), found("n2")
+    )
+    assert bound(scripted).code == 409
+
+
+OFFERED = web.json_response({"groups": []})
+PODS = web.json_response({"groupVersion": "v1", "resources": [{"name": "pods"}]})
+
+
+@pytest.mark.parametrize("text", ["<html>please sign in</html>", "[]", '"yes"', "\udcff", ""])
+@pytest.mark.parametrize("before", [[], [OFFERED], [OFFERED, PODS]])
+def test_a_success_that_cannot_be_read_is_asked_for_again(before, text):
+    strange = web.Response(body=text.encode(errors="surrogateescape"))
+    listed = web.json_response({"metadata": {"resourceVersion": "7"}, "items": []})
+    rest = [OFFERED, PODS, listed][len(before) :]
+    scripted = ScriptedServer(*before, strange, *rest)
 
     async def main():
         async with connected(scripted) as connection:
-            ((answer,),) = await HttpTransport(connection, Limits()).bind_all(
-                [[Binding("ns", "p", "u", "n1")]]
-            )
-            return answer
+            return await HttpTransport(connection, Limits()).list(POD)
 
-    assert asyncio.run(main()).code == 409
+    assert asyncio.run(main()).resource_version == "7"
+
+
+def test_a_success_that_can_never_be_read_is_a_refusal(monkeypatch):
+    events = web.json_response({"groupVersion": "v1", "resources": [{"name": "events"}]})
+    scripted = ScriptedServer(OFFERED, events, web.Response(text="<html>"))
+
+    async def main():
+        async with connected(scripted) as connection:
+            await HttpTransport(connection, Limits()).create(EVENT, "ns", {"metadata": {"name": "e"}})
+
+    with pytest.raises(ApiError, match="not from a Kubernetes API server") as error:
+        asyncio.run(main())
+    assert (error.value.code, error.value.reason) == (502, "Unreadable")
+
+
+def test_an_offer_that_is_none_is_a_refusal():
+    scripted = ScriptedServer(OFFERED, web.json_response({"kind": "Surprise"}))
+
+    async def main():
+        async with connected(scripted) as connection:
+            await HttpTransport(connection, Limits()).list(POD)
+
+    with pytest.raises(ApiError, match="what it offers lacks 'groupVersion'"):
+        asyncio.run(main())
 
 
 def test_a_busy_server_gets_its_bindings_later():
@@ -288,6 +349,46 @@ def test_a_cluster_of_an_older_release_is_spoken_to_in_its_words(server, monkeyp
     assert group.status.conditions[0].type == "PodGroupInitiallyScheduled"
 
 
+@pytest.mark.parametrize("answers", [[status(404)], [OFFERED, status(404)]])
+def test_what_finds_nothing_anywhere_is_no_api_server(answers):
+    async def main():
+        async with connected(ScriptedServer(*answers)) as connection:
+            await HttpTransport(connection, Limits()).list(POD)
+
+    with pytest.raises(ApiError) as error:
+        asyncio.run(main())
+    assert error.value.reason == "Unreadable"
+
+
+def test_the_watch_of_a_kind_that_was_taken_away_is_no_matter_any_more():
+    scripted = ScriptedServer(OFFERED, PODS, streaming(), status(404))
+
+    async def main():
+        async with connected(scripted) as connection:
+            transport = HttpTransport(connection, Limits())
+            with pytest.raises(ApiError):
+                await anext(transport.watch(POD, "1"))
+            return transport.watches
+
+    assert asyncio.run(main()) == {}
+
+
+def test_versions_are_those_of_a_list_in_pages(server, monkeypatch):
+    monkeypatch.setattr(http_transport, "PAGE", 2)
+
+    async def scenario(transport):
+        for number in range(5):
+            await transport.create(LEASE, "default", {"metadata": {"name": f"versions{number}"}})
+        return await transport.versions(LEASE), await transport.list(LEASE), await transport.versions(NODE)
+
+    found, listing, nodes = on(server, scenario)
+    metadata = [item["metadata"] for item in listing.items]
+    assert found.of == {(each["namespace"], each["name"]): each["resourceVersion"] for each in metadata}
+    assert len(found.of) >= 5
+    assert found.at == listing.resource_version
+    assert list(nodes.of) == [("", "n1")]
+
+
 def test_a_kind_that_is_not_served_is_not_found_until_it_is():
     groups = {
         "groups": [
@@ -296,10 +397,10 @@ def test_a_kind_that_is_not_served_is_not_found_until_it_is():
     }
     resources = {"groupVersion": POSSE_POD_GROUP.api_version, "resources": [{"name": "podgroups"}]}
     scripted = ScriptedServer(
-        web.json_response({"groups": []}),
-        status(404),
+        OFFERED,
+        PODS,
         web.json_response(groups),
-        status(404),
+        PODS,
         web.json_response(resources),
         web.json_response({"metadata": {"resourceVersion": "3"}, "items": None}),
     )

@@ -55,9 +55,15 @@ def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for():
 
 def test_pauses_grow_up_to_a_limit_differ_and_start_over(monkeypatch):
     monkeypatch.setattr(repeating, "FIRST_PAUSE_SECONDS", 1.0)
-    pauses = Pauses(most_seconds=4.0)
-    for longest in (1.0, 2.0, 4.0, 4.0):
-        assert longest / 2 <= pauses.next() <= longest
+    shares = iter([0.5, 1.0, 0.75, 0.5, 1.0, 0.5])
+    pauses = Pauses(4.0, lambda least, most: next(shares))
+    assert [pauses.next() for _ in range(4)] == [0.5, 2.0, 3.0, 2.0]
     assert pauses.next(wanted_seconds=9.0) == 9.0
     pauses.start_over()
-    assert pauses.next() <= 1.0
+    assert pauses.next() == 0.5
+
+
+def test_pauses_of_many_are_not_the_same():
+    pauses = {Pauses().next() for _ in range(20)}
+    assert len(pauses) > 1
+    assert max(pauses) <= repeating.FIRST_PAUSE_SECONDS
