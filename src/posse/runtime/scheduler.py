@@ -70,8 +70,7 @@ class SchedulerLoop:
         await attend(
             self._followers,
             self._recorder.run,
-            self._delivery.act,
-            self._delivery.tell,
+            self._delivery.run,
             decide,
             self._await_answers,
             self._overcommitment.run,

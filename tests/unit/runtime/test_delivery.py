@@ -4,6 +4,7 @@ import pytest
 
 from posse.engine.decisions import Bind, Placement, PodRef, ReportPod
 from posse.engine.events import BindRefused, ReportFailed
+from posse.engine.invariants import InvariantBroken
 from posse.runtime import delivery
 from posse.runtime.delivery import Delivery
 from posse.runtime.witness import Round
@@ -22,19 +23,21 @@ def telling(name):
 
 
 class ScriptedCarrier:
-    """Notes what it is asked to do; telling takes until it is allowed."""
+    """Notes what it is asked to do; telling takes until it is allowed, and acting upon the slow ones for ever."""
 
-    def __init__(self, refusals=(), lost=()):
+    def __init__(self, refusals=(), lost=(), slow=()):
         self.log = []
         self.telling = []
         self.acting = 0
         self.most_at_once = 0
         self.may_tell = asyncio.Event()
-        self.refusals, self.lost = refusals, lost
+        self.refusals, self.lost, self.slow = refusals, lost, slow
 
     async def act(self, done):
         self.acting += 1
         self.most_at_once = max(self.most_at_once, self.acting)
+        if _name(done) in self.slow:
+            await asyncio.Event().wait()
         for _ in range(5):
             await asyncio.sleep(0)
         self.acting -= 1
@@ -57,14 +60,20 @@ def delivered(scenario, **script):
     async def main():
         carrier, absorbed = ScriptedCarrier(**script), []
         parts = Delivery(carrier, absorbed.append)
-        tasks = [asyncio.create_task(parts.act()), asyncio.create_task(parts.tell())]
+        task = asyncio.create_task(parts.run())
         async with asyncio.timeout(5):
             await scenario(parts, carrier)
-        for task in tasks:
-            task.cancel()
+        task.cancel()
         return carrier, absorbed
 
     return asyncio.run(main())
+
+
+async def until(condition):
+    while True:
+        if condition():
+            return
+        await asyncio.sleep(0)
 
 
 async def settled():
@@ -72,7 +81,7 @@ async def settled():
         await asyncio.sleep(0)
 
 
-def test_rounds_are_acted_upon_together_and_told_in_order():
+def test_rounds_are_acted_upon_together():
     async def scenario(parts, carrier):
         for name in "abc":
             await parts.put(binding(name))
@@ -81,11 +90,21 @@ def test_rounds_are_acted_upon_together_and_told_in_order():
 
     carrier, _ = delivered(scenario)
     assert carrier.most_at_once == 3
-    assert [entry for entry in carrier.log if entry[0] == "told"] == [
-        ("told", "a"),
-        ("told", "b"),
-        ("told", "c"),
-    ]
+    assert sorted(carrier.log) == sorted((what, name) for what in ("acted", "told") for name in "abc")
+
+
+def test_a_slow_answer_holds_up_nobody_else():
+    async def scenario(parts, carrier):
+        carrier.may_tell.set()
+        await parts.put(binding("slow"))
+        for number in range(200):
+            await parts.put(telling(f"waits-{number}"))
+            await parts.put(binding(f"bound-{number}"))
+        await parts.put(binding(*(f"large-{number}" for number in range(600))))
+        await until(lambda: len(carrier.log) == 2 * 401)
+
+    carrier, _ = delivered(scenario, slow=["slow"])
+    assert "slow" not in {name for _, name in carrier.log}
 
 
 def test_acting_does_not_wait_for_telling():
@@ -120,15 +139,27 @@ def test_what_is_told_of_the_same_pod_is_told_one_after_the_other():
         for name in "aab":
             await parts.put(telling(name))
         await settled()
-        assert carrier.telling == ["a"]
+        assert carrier.telling == ["a", "b"]
         carrier.may_tell.set()
         await parts.finish()
 
     carrier, _ = delivered(scenario)
-    assert [name for what, name in carrier.log if what == "told"] == ["a", "a", "b"]
+    assert sorted(name for what, name in carrier.log if what == "told") == ["a", "a", "b"]
 
 
-def test_only_so_many_bindings_are_on_their_way_and_a_large_round_goes_alone(monkeypatch):
+def test_what_is_told_of_a_pod_waits_for_what_was_decided_of_it_before():
+    async def scenario(parts, carrier):
+        carrier.may_tell.set()
+        await parts.put(telling("slow"))
+        await parts.put(telling("slow"))
+        await parts.put(binding("slow"))
+        await settled()
+
+    carrier, _ = delivered(scenario, slow=["slow"])
+    assert (carrier.telling, carrier.acting) == ([], 2)
+
+
+def test_only_so_many_bindings_are_on_their_way_and_a_large_round_waits_for_half_the_room(monkeypatch):
     monkeypatch.setattr(delivery, "_MOST_BINDINGS", 4)
 
     async def scenario(parts, carrier):
@@ -150,7 +181,7 @@ def test_a_broken_carrier_is_not_overlooked():
 
     async def main():
         parts = Delivery(Broken(), lambda event: None)
-        acting = asyncio.create_task(parts.act())
+        acting = asyncio.create_task(parts.run())
         await parts.put(binding("a"))
         async with asyncio.timeout(5):
             await acting
@@ -172,3 +203,23 @@ def test_refusals_and_what_was_lost_come_back(monkeypatch):
     refusal, lost = BindRefused("uid-a", "n1", "no"), ReportFailed("uid-a")
     _, absorbed = delivered(scenario, refusals=[refusal], lost=[lost])
     assert absorbed == [refusal, lost]
+
+
+def test_an_invariant_that_breaks_over_a_lost_report_is_not_overlooked(monkeypatch):
+    monkeypatch.setattr(delivery, "_REPORT_AGAIN_SECONDS", 0.0)
+
+    def absorb(event):
+        raise InvariantBroken(f"cannot take {event}")
+
+    async def main():
+        carrier = ScriptedCarrier(lost=[ReportFailed("uid-a")])
+        carrier.may_tell.set()
+        parts = Delivery(carrier, absorb)
+        running = asyncio.create_task(parts.run())
+        await parts.put(telling("a"))
+        async with asyncio.timeout(5):
+            await running
+
+    with pytest.raises(ExceptionGroup) as error:
+        asyncio.run(main())
+    assert isinstance(error.value.exceptions[0], InvariantBroken)
