@@ -78,6 +78,8 @@ class ShadowLedger:
         self._scheduler_names = frozenset(scheduler_names)
         self._pending: dict[str, tuple[Key, str]] = {}
         """Pods that wait for the other scheduler: for whom they count, and their name; by uid."""
+        self._waiting: dict[Key, set[str]] = {}
+        """The same the other way round: uids by whom they count for. Who has none is forgotten altogether."""
         self._placeable: dict[Key, Placeable] = {}
         self._refused: set[Key] = set()
         self.outcomes: Counter[Outcome] = Counter()
@@ -86,8 +88,9 @@ class ShadowLedger:
         for tried in done.tried:
             if not tried.verdict.succeeded:
                 key = tried.who.uid if isinstance(tried.who, PodRef) else tried.who
-                self._refused.add(key)
                 self._placeable.pop(key, None)
+                if key in self._waiting:
+                    self._refused.add(key)
         for bind in done.binds():
             self._note(bind)
 
@@ -105,8 +108,7 @@ class ShadowLedger:
             elif pod.spec.node_name:
                 self._settle(pod)
             elif pod.spec.scheduler_name in self._scheduler_names:
-                name = f"{pod.metadata.namespace}/{pod.metadata.name}"
-                self._pending[pod.metadata.uid] = group_of(pod) or pod.metadata.uid, name
+                self._await(pod)
 
     @property
     def agreement(self) -> float | None:
@@ -136,6 +138,14 @@ class ShadowLedger:
         waiting = ", ".join(each.name for each in self.placeable()[:10]) or "nothing"
         return f"{agreed} ({counts}); waiting although there is room: {waiting}"
 
+    def _await(self, pod: Pod) -> None:
+        uid, name = pod.metadata.uid, f"{pod.metadata.namespace}/{pod.metadata.name}"
+        key = group_of(pod) or uid
+        if uid in self._pending and self._pending[uid] != (key, name):
+            self._forget(uid)
+        self._pending[uid] = key, name
+        self._waiting.setdefault(key, set()).add(uid)
+
     def _note(self, bind: Bind) -> None:
         for placement in bind.placements:
             key = bind.group or placement.pod.uid
@@ -159,13 +169,17 @@ class ShadowLedger:
         self._forget(pod.metadata.uid)
 
     def _forget(self, uid: str) -> None:
-        key, name = self._pending.pop(uid, ("", ""))
+        if uid not in self._pending:
+            return
+        key, name = self._pending.pop(uid)
         entry = self._placeable.get(key)
         if entry is not None:
             entry.nodes.pop(name, None)
             if not entry.nodes:
                 del self._placeable[key]
-        if isinstance(key, str):
+        self._waiting[key].discard(uid)
+        if not self._waiting[key]:
+            del self._waiting[key]
             self._refused.discard(key)
 
 

@@ -105,6 +105,21 @@ def test_pods_that_end_or_vanish_are_forgotten(ledger):
     assert not ledger.outcomes
 
 
+def test_nothing_is_remembered_of_groups_that_are_gone(ledger):
+    members = [pod(name, group="g") for name in ("a", "b", "c")]
+    sees(ledger, *members)
+    refuses(ledger, GROUP)
+    ledger.absorbed(Vanished(members[0]))
+    binds(ledger, members[1])
+    assert ledger.outcomes == {Outcome.REFUSED: 1}
+    assert ledger._refused
+    ledger.absorbed(Vanished(members[2]))
+    assert not ledger._refused
+    refuses(ledger, GROUP)
+    refuses(ledger, ref(members[0]))
+    assert not any((ledger._refused, ledger._pending, ledger._waiting, ledger._placeable))
+
+
 def test_it_is_counted_for_monitoring(ledger):
     one, other = pod("one"), pod("other")
     sees(ledger, one, other)
