@@ -36,6 +36,7 @@ from posse.runtime.group_reports import (
     object_kind,
     warning_note,
 )
+from posse.runtime.permission_warnings import PermissionWarnings
 from posse.runtime.scheduling_events import (
     not_bound,
     not_scheduled,
@@ -71,6 +72,7 @@ class Carrier:
         self._recorder = recorder
         self._witness = witness
         self._clock = clock
+        self._permissions = PermissionWarnings()
 
     async def act(self, done: Round) -> list[Refusal]:
         """Bind and evict; what was refused is to be absorbed before anything is reported."""
@@ -127,6 +129,7 @@ class Carrier:
             await self._set_status(POD, victim.namespace, victim.name, status, uid=victim.uid)
             await self._transport.delete(POD, victim.namespace, victim.name, uid=victim.uid)
         except ApiError as error:
+            self._permissions.note(error)
             # Somebody else was faster; the room is free all the same.
             return None if error.code in _GONE else EvictionFailed(victim.uid, str(error))
         self._recorder.record(preempted(eviction))
@@ -146,6 +149,7 @@ class Carrier:
             if refusal is None:
                 self._recorder.record(scheduled(placement))
                 continue
+            self._permissions.note(refusal)
             if refusal.code != _NOT_FOUND:
                 self._recorder.record(not_bound(placement, str(refusal)))
             refusals.append(BindRefused(placement.pod.uid, placement.node, str(refusal)))
@@ -173,6 +177,7 @@ class Carrier:
                 else:
                     await self._report_group(report)
             except ApiError as error:
+                self._permissions.note(error)
                 log.debug("report dropped: %s", error)
                 if error.code not in _PASSING:
                     # The object is gone or was replaced; whoever took its place is told on its own account.

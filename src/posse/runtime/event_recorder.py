@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import EVENT
 from posse.model.timestamps import format_micro_timestamp, format_timestamp
+from posse.runtime.permission_warnings import PermissionWarnings
 from posse.runtime.skipping import skipping
 from posse.transport.transport import Transport
 
@@ -68,6 +69,7 @@ class EventRecorder:
         self._waiting: deque[Json] = deque(maxlen=_MOST_WAITING)
         self._some_waiting = asyncio.Event()
         self._numbers = itertools.count()
+        self._permissions = PermissionWarnings()
 
     def record(self, note: Note) -> None:
         self._waiting.append(self._event(note, self._clock()))
@@ -123,5 +125,6 @@ class EventRecorder:
             try:
                 await self._transport.create(EVENT, namespace, event)
             except ApiError as error:
+                self._permissions.note(error)
                 # Usually the namespace is on its way out; nobody would read the event.
                 log.debug("event %s %s dropped: %s", event["reason"], name, error)

@@ -1,0 +1,77 @@
+import asyncio
+
+import pytest
+
+from posse.engine.decisions import Bind, Placement, PodRef, ReportPod
+from posse.kinds.errors import ApiError
+from posse.runtime.carrier import Carrier
+from posse.runtime.event_recorder import EventRecorder
+from posse.runtime.permission_warnings import PermissionWarnings
+from posse.runtime.witness import Round, Witnesses
+
+POD = PodRef("default", "a", "uid-a")
+
+
+def denial(verb, resource, group=""):
+    said = (
+        f'User "posse" cannot {verb} resource "{resource}" in API group "{group}" in the namespace "default"'
+    )
+    return ApiError(403, "Forbidden", f'{resource} "a" is forbidden: {said}')
+
+
+def warned(caplog):
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_each_permission_is_told_once(caplog):
+    warnings = PermissionWarnings()
+    for error in (denial("patch", "pods/status"), denial("create", "events"), denial("patch", "pods/status")):
+        warnings.note(error)
+    assert len(warned(caplog)) == 2
+    assert warned(caplog)[0].startswith('the role lacks patch on pods/status of API group ""')
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ApiError(403, "NotLeading", "this scheduler is not in charge, or not any more"),
+        ApiError(
+            403, "Forbidden", "unable to create new content in namespace x because it is being terminated"
+        ),
+        ApiError(409, "Conflict", denial("patch", "pods").message),
+    ],
+)
+def test_other_refusals_are_no_matter_of_permissions(error, caplog):
+    PermissionWarnings().note(error)
+    assert warned(caplog) == []
+
+
+class Denying:
+    """A Transport that allows nothing."""
+
+    async def patch(self, kind, namespace, name, patch, *, subresource=""):
+        raise denial("patch", f"{kind.plural}/{subresource}")
+
+    async def create(self, kind, namespace, obj):
+        raise denial("create", kind.plural)
+
+    async def bind_all(self, groups):
+        return [[denial("create", "pods/binding") for _ in group] for group in groups]
+
+
+def test_whatever_the_scheduler_may_not_write_is_told(caplog):
+    async def main():
+        recorder = EventRecorder(Denying(), lambda: 0.0)
+        carrier = Carrier(Denying(), recorder, Witnesses(), lambda: 0.0)
+        decisions = [Bind((Placement(POD, "n1"),)), ReportPod(POD, "Unschedulable", "no room")]
+        done = Round(0.0, 0.0, decisions, ())
+        await carrier.report(done, await carrier.act(done))
+        await recorder.flush()
+
+    asyncio.run(main())
+    lacking = [line.partition(" of API")[0] for line in warned(caplog)]
+    assert lacking == [
+        "the role lacks create on pods/binding",
+        "the role lacks patch on pods/status",
+        "the role lacks create on events",
+    ]
