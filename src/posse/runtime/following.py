@@ -1,33 +1,39 @@
 """Keeps somebody told of every object of a kind: a list first, then a watch, and a new list when that breaks.
 
-Whatever the watch misses shows in the next list: what is no longer there is told as gone.
+Whatever the watch misses shows in the next list: what is no longer there is told as gone. Lists that follow each other are
+further and further apart, or those who follow a large cluster would keep it busy with nothing else.
 """
 
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Generic, TypeVar
 
+from posse.client.repeating import Pauses, retry_after
 from posse.kinds.errors import EXPIRED, FORBIDDEN, NOT_FOUND, ApiError, no_such_resource
 from posse.kinds.kind import Kind
 from posse.model.decoding import ShapeError
 from posse.model.meta import ApiObject
 from posse.runtime.skipping import skipping
-from posse.transport.objects import Listing, Shown
+from posse.transport.objects import Listing, Place, Shown, Versions, WatchEvent
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
-RETRY_SECONDS = 1.0
+MOST_PAUSE_SECONDS = 5.0
+SETTLED_SECONDS = 10.0
+"""A watch that lasted so long was a good one."""
+CATCH_UP_SECONDS = 1.0
+"""For a watch to bring what is known to be there."""
+LOOK_SECONDS = 0.02
 UNSERVED_SECONDS = 30.0
 """Between looks whether a kind is served by now."""
 
 Json = dict[str, Any]
 T = TypeVar("T")
 S = TypeVar("S", bound=ApiObject)
-Place = tuple[str, str]
-"""Namespace, empty for none, and name."""
+AskVersions = Callable[[Kind], Awaitable[Versions]]
 
 
 class Following(ABC, Generic[T]):
@@ -45,7 +51,12 @@ class Following(ABC, Generic[T]):
         self._is_served = True
         self._was_listed = False
         """What could be seen once is there; a server that forbids it now has just started, or is wrong for a while."""
-        self._is_optional = False
+        self._is_optional = True
+        """Whether one can do without it: where it is not served, there is nothing of it."""
+        self._pauses = Pauses(MOST_PAUSE_SECONDS)
+        self._watching: asyncio.Timeout | None = None
+        """While there is a watch: how to end it."""
+        self._listed = asyncio.Event()
 
     @abstractmethod
     def _form(self, shown: Shown) -> T:
@@ -57,6 +68,9 @@ class Following(ABC, Generic[T]):
     @abstractmethod
     def _uid(self, obj: T) -> str: ...
 
+    @abstractmethod
+    def _resource_version(self, obj: T) -> str: ...
+
     async def sync(self) -> None:
         """Tell everything there is now, and what has gone since the last time."""
         listing = await self._list()
@@ -67,6 +81,7 @@ class Following(ABC, Generic[T]):
         for place, obj in read:
             self._see(place, obj)
         self._version = listing.resource_version
+        self._listed.set()
 
     async def begin(self) -> None:
         """Tell everything there is, however long it takes until the cluster can be asked."""
@@ -78,26 +93,53 @@ class Following(ABC, Generic[T]):
 
     async def follow(self) -> None:
         """Tell changes for ever, listing anew whenever the watch breaks. `begin` comes first."""
-        is_broken = False
+        now = asyncio.get_running_loop().time
         while True:
+            started = now()
             try:
-                if is_broken:
-                    await self.sync()
-                is_broken = False
                 await self._follow_once()
             except ApiError as error:
-                # An expired watch is to be expected, and a list mends it at once; the rest is given time to pass.
-                if is_broken or error.code != EXPIRED:
-                    await self._pause(error)
-                is_broken = True
+                if now() - started > SETTLED_SECONDS:
+                    self._pauses.start_over()
+                await self._pause(error)
+            await self.begin()
+
+    async def catch_up(self, ask: AskVersions) -> None:
+        """Return when all that there is now has been told: a watch does not know how far behind it is."""
+        pauses = Pauses(MOST_PAUSE_SECONDS)
+        while self._is_served:
+            try:
+                await self._reach(await ask(self._kind))
+                break
+            except ApiError as error:
+                await asyncio.sleep(pauses.next(retry_after(error)))
+
+    async def _reach(self, there: Versions) -> None:
+        """Wait for the watch to bring this; one that does not do so soon is given up for a list."""
+        now = asyncio.get_running_loop().time
+        deadline = now() + CATCH_UP_SECONDS
+        while self._is_served and self._is_behind(there):
+            if now() > deadline and self._watching is not None:
+                self._listed.clear()
+                self._watching.reschedule(now())
+                await self._listed.wait()
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _is_behind(self, there: Versions) -> bool:
+        """Whether something there is newer than what was told of it, or something told is gone."""
+        known = {place: self._resource_version(obj) for place, obj in self._known.items()}
+        return any(_is_older(known.get(place, ""), version) for place, version in there.of.items()) or any(
+            place not in there.of and not _is_older(there.at, version) for place, version in known.items()
+        )
 
     async def _list(self) -> Listing:
-        """A kind that is not served, or that one can do without and may not see, is one of which there is nothing, for now."""
+        """A kind that is not served, or that one may not see, is one of which there is nothing, for now; if it is optional."""
         try:
             listing = await self._transport.list(self._kind)
         except ApiError as error:
-            is_hidden = error.code == FORBIDDEN and self._is_optional and not self._was_listed
-            if error.code != NOT_FOUND and not is_hidden:
+            is_hidden = error.code == FORBIDDEN and not self._was_listed
+            if not self._is_optional or not (error.code == NOT_FOUND or is_hidden):
                 raise
             if is_hidden and self._is_served:
                 log.warning("going on without %s: %s", self._kind.group_resource, error)
@@ -107,22 +149,34 @@ class Following(ABC, Generic[T]):
         return listing
 
     async def _pause(self, error: ApiError) -> None:
-        if error.code == NOT_FOUND:
+        if not self._is_served:
             await asyncio.sleep(UNSERVED_SECONDS)
             return
-        log.warning("following %s failed, trying again: %s", self._kind.plural, error)
-        await asyncio.sleep(RETRY_SECONDS)
+        if error.code != EXPIRED:
+            # That a watch expires is to be expected.
+            log.warning("following %s failed, trying again: %s", self._kind.plural, error)
+        await asyncio.sleep(self._pauses.next(retry_after(error)))
 
     async def _follow_once(self) -> None:
+        """Return if it lags behind."""
         if not self._is_served:
             raise no_such_resource()
-        async for batch in self._transport.watch(self._kind, self._version):
-            for event in batch:
-                place, obj = self._read(event.shown)
-                if event.type == "DELETED":
-                    self._lose(place, obj)
-                else:
-                    self._see(place, obj)
+        try:
+            async with asyncio.timeout(None) as self._watching:
+                async for batch in self._transport.watch(self._kind, self._version):
+                    self._take(batch)
+        except TimeoutError:
+            log.warning("the watch of %s lags behind, listing anew", self._kind.plural)
+        finally:
+            self._watching = None
+
+    def _take(self, batch: Sequence[WatchEvent]) -> None:
+        for event in batch:
+            place, obj = self._read(event.shown)
+            if event.type == "DELETED":
+                self._lose(place, obj)
+            else:
+                self._see(place, obj)
 
     def _read(self, shown: Shown) -> tuple[Place, T | None]:
         """One object that cannot be read is left out; it never stops the others."""
@@ -167,6 +221,9 @@ class Follower(Following[Json]):
     def _uid(self, obj: Json) -> str:
         return str(obj["metadata"].get("uid", ""))
 
+    def _resource_version(self, obj: Json) -> str:
+        return str(obj["metadata"].get("resourceVersion", ""))
+
 
 class StructFollower(Following[S]):
     """Tells objects as structs, which take less room and time."""
@@ -194,6 +251,9 @@ class StructFollower(Following[S]):
     def _uid(self, obj: S) -> str:
         return obj.metadata.uid
 
+    def _resource_version(self, obj: S) -> str:
+        return obj.metadata.resource_version
+
 
 async def attend(
     followers: Sequence[Following[Any]], *works: Callable[[], Coroutine[Any, Any, None]]
@@ -210,3 +270,10 @@ async def attend(
 
 def _place_in(obj: Json) -> Place:
     return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def _is_older(version: str, than: str) -> bool:
+    """Versions are numbers wherever Kubernetes is; of others, one that differs is taken for older."""
+    if version.isdecimal() and than.isdecimal():
+        return int(version) < int(than)
+    return version != than

@@ -1,11 +1,19 @@
 import asyncio
 
+import pytest
+
+from posse.client import repeating
 from posse.kinds.errors import ApiError, expired, no_such_resource
 from posse.kinds.registry import NAMESPACE, NODE
 from posse.model.node import Node
 from posse.runtime import following
 from posse.runtime.following import Follower, StructFollower
-from posse.transport.objects import Listing, ShownJson, WatchEvent
+from posse.transport.objects import Listing, ShownJson, Versions, WatchEvent
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(repeating, "FIRST_PAUSE_SECONDS", 0.001)
 
 
 def node(name, uid="u1", version=1):
@@ -47,6 +55,13 @@ class ScriptedTransport:
         await asyncio.Event().wait()
 
 
+async def until(condition):
+    for _ in range(5000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+
+
 def followed(transport, steps_until):
     log = Log()
     follow(transport, log, steps_until, log.seen)
@@ -58,10 +73,7 @@ def follow(transport, log, steps_until, on_seen):
         follower = Follower(transport, NODE, on_seen, log.gone)
         await follower.sync()
         task = asyncio.create_task(follower.follow())
-        for _ in range(5000):
-            if steps_until(log):
-                break
-            await asyncio.sleep(0.001)
+        await until(lambda: steps_until(log))
         task.cancel()
 
     asyncio.run(main())
@@ -89,15 +101,56 @@ def test_an_object_replaced_by_a_namesake_is_gone_first():
     assert entries == [("seen", "a", "old"), ("gone", "a", "old"), ("seen", "a", "new")]
 
 
-def test_other_failures_are_tried_again_after_a_pause(monkeypatch):
-    monkeypatch.setattr(following, "RETRY_SECONDS", 0.001)
+def test_other_failures_are_tried_again_after_a_pause():
     broken = ApiError(500, "InternalError", "no luck")
     transport = ScriptedTransport([[], [node("a")]], [[broken], []])
     assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
 
 
-def test_a_list_that_fails_is_tried_again_too(monkeypatch):
-    monkeypatch.setattr(following, "RETRY_SECONDS", 0.001)
+def test_lists_that_do_not_help_are_further_and_further_apart(monkeypatch):
+    slept = []
+    real = asyncio.sleep
+
+    async def sleep(seconds):
+        slept.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr(following.asyncio, "sleep", sleep)
+    useless = 8
+    transport = ScriptedTransport(
+        [[], *[[]] * (useless - 1), [node("a")]], [*[[expired("too old")]] * useless, []]
+    )
+
+    async def main():
+        seen = asyncio.Event()
+        follower = Follower(transport, NODE, lambda _: seen.set(), lambda _: None)
+        follower._pauses = repeating.Pauses(0.02, lambda least, most: most)
+        await follower.begin()
+        task = asyncio.create_task(follower.follow())
+        await seen.wait()
+        task.cancel()
+
+    asyncio.run(main())
+    assert slept == [0.001, 0.002, 0.004, 0.008, 0.016, 0.02, 0.02, 0.02]
+
+
+def test_after_a_watch_that_lasted_the_pauses_start_over(monkeypatch):
+    monkeypatch.setattr(following, "SETTLED_SECONDS", 0.0)
+    transport = ScriptedTransport([[]] * 5, [[expired("too old")]] * 4 + [[]])
+
+    async def main():
+        follower = Follower(transport, NODE, lambda _: None, lambda _: None)
+        follower._pauses = repeating.Pauses(0.02, lambda least, most: most)
+        await follower.begin()
+        task = asyncio.create_task(follower.follow())
+        await until(lambda: not transport.watches)
+        task.cancel()
+        return follower._pauses.next()
+
+    assert asyncio.run(main()) == 0.002
+
+
+def test_a_list_that_fails_is_tried_again_too():
     refusals = [ApiError(500, "InternalError", "no luck"), expired("too old")]
     transport = ScriptedTransport([[], *refusals, [node("a")]], [[expired("too old")], []])
     assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
@@ -119,6 +172,73 @@ def test_an_object_that_cannot_be_handled_is_skipped_with_a_traceback(caplog):
         "Node odd could not be handled and is left out"
     ] * 2
     assert all(record.exc_info for record in caplog.records)
+
+
+def caught_up(transport, *asked, seconds=5.0):
+    """What is told by the time it has caught up with what is there, when asked so often."""
+    log, answers = Log(), list(asked)
+
+    async def ask(kind):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def main():
+        follower = Follower(transport, NODE, log.seen, log.gone)
+        await follower.begin()
+        task = asyncio.create_task(follower.follow())
+        await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(seconds):
+                await follower.catch_up(ask)
+        finally:
+            task.cancel()
+        return [entry[:2] for entry in log.entries]
+
+    return asyncio.run(main())
+
+
+def there(at, **versions):
+    return Versions({("", name): str(version) for name, version in versions.items()}, str(at))
+
+
+def test_who_knows_all_that_is_there_has_caught_up():
+    transport = ScriptedTransport([[node("a", version=3), node("b", version=9)]], [[]])
+    assert caught_up(transport, there(12, a=3, b=8)) == [("seen", "a"), ("seen", "b")]
+
+
+def test_catching_up_waits_for_the_watch():
+    transport = ScriptedTransport([[node("a"), node("b")]], [[[("MODIFIED", node("a", version=11), 11)]]])
+    assert caught_up(transport, there(12, a=11, b=1))[2:] == [("seen", "a")]
+
+
+def test_something_made_since_is_no_reason_to_wait():
+    transport = ScriptedTransport([[node("a"), node("new", version=15)]], [[]])
+    assert len(caught_up(transport, there(12, a=1))) == 2
+
+
+@pytest.mark.parametrize(
+    "missed", [there(12, a=11, b=1), there(12, a=1, b=1, c=12), there(12, a=1), there(12, a="opaque", b=1)]
+)
+def test_a_watch_that_lags_behind_is_given_up_for_a_list(monkeypatch, caplog, missed):
+    monkeypatch.setattr(following, "CATCH_UP_SECONDS", 0.05)
+    fresh = [node(name, version=version) for (_, name), version in missed.of.items()]
+    transport = ScriptedTransport([[node("a"), node("b")], fresh], [[], []])
+    told = caught_up(transport, missed)
+    assert told[-len(fresh) :] == [("seen", name) for _, name in missed.of]
+    assert "the watch of nodes lags behind" in caplog.text
+
+
+def test_catching_up_takes_as_long_as_the_cluster_cannot_be_asked():
+    busy = ApiError(503, "Unavailable", "no luck")
+    transport = ScriptedTransport([[node("a")]], [[]])
+    assert caught_up(transport, busy, busy, there(12, a=1)) == [("seen", "a")]
+
+
+def test_there_is_nothing_to_catch_up_with_of_a_kind_that_is_not_served():
+    transport = ScriptedTransport([no_such_resource()], [])
+    assert caught_up(transport) == []
 
 
 def test_follows_a_real_cluster(in_lab):
@@ -153,10 +273,7 @@ def test_objects_are_told_as_structs_where_asked_and_what_cannot_be_read_is_left
         )
         await follower.sync()
         task = asyncio.create_task(follower.follow())
-        for _ in range(5000):
-            if len(told) == 3:
-                break
-            await asyncio.sleep(0.001)
+        await until(lambda: len(told) == 3)
         task.cancel()
 
     asyncio.run(main())
@@ -183,16 +300,38 @@ def test_a_kind_that_is_not_served_is_empty_until_it_is(monkeypatch):
     assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
 
 
-def test_a_kind_that_may_not_be_seen_is_done_without_only_if_it_is_optional(monkeypatch, caplog):
-    monkeypatch.setattr(following, "RETRY_SECONDS", 0.001)
+@pytest.mark.parametrize("refusal", [no_such_resource(), ApiError(404, "", "the page was not found")])
+def test_a_kind_that_every_cluster_has_is_never_taken_for_empty(refusal, caplog):
+    transport = ScriptedTransport([refusal, refusal, [node("a")]], [])
+    assert begun(transport, is_optional=False) == ["a"]
+    assert "following nodes failed, trying again" in caplog.text
+
+
+def test_what_was_seen_does_not_go_because_a_server_knows_nothing_of_the_kind_for_a_while():
+    told = []
+    transport = ScriptedTransport([[node("a")], no_such_resource(), [node("a")]], [[no_such_resource()], []])
+
+    async def main():
+        follower = StructFollower(
+            transport, NODE, lambda obj: told.append("seen"), lambda obj: told.append("gone"), Node
+        )
+        await follower.begin()
+        task = asyncio.create_task(follower.follow())
+        await until(lambda: len(transport.watched_from) == 2)
+        task.cancel()
+
+    asyncio.run(main())
+    assert told == ["seen", "seen"]
+
+
+def test_a_kind_that_may_not_be_seen_is_done_without_only_if_it_is_optional(caplog):
     hidden = ApiError(403, "Forbidden", "not for you")
     assert begun(ScriptedTransport([hidden], []), is_optional=True) == []
     assert "going on without nodes: not for you" in caplog.text
     assert begun(ScriptedTransport([hidden, hidden, [node("a")]], []), is_optional=False) == ["a"]
 
 
-def test_what_was_seen_does_not_go_because_a_server_forbids_to_look_for_a_while(monkeypatch):
-    monkeypatch.setattr(following, "RETRY_SECONDS", 0.001)
+def test_what_was_seen_does_not_go_because_a_server_forbids_to_look_for_a_while():
     told = []
     hidden = ApiError(403, "Forbidden", "not yet")
     transport = ScriptedTransport([[node("a")], hidden, [node("a"), node("b")]], [[expired("old")], []])
@@ -208,10 +347,7 @@ def test_what_was_seen_does_not_go_because_a_server_forbids_to_look_for_a_while(
         )
         await follower.begin()
         task = asyncio.create_task(follower.follow())
-        for _ in range(5000):
-            if len(transport.watched_from) == 2:
-                break
-            await asyncio.sleep(0.001)
+        await until(lambda: len(transport.watched_from) == 2)
         task.cancel()
 
     asyncio.run(main())

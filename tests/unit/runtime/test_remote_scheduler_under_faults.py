@@ -8,7 +8,6 @@ import yaml
 
 from posse.client import repeating
 from posse.kinds.registry import NAMESPACE, NODE, POD, POD_GROUP
-from posse.runtime import following
 from posse.runtime.remote import RemoteScheduler
 from posse.runtime.run_options import RunOptions
 from tests.faulty_proxy import FaultyProxy
@@ -21,7 +20,6 @@ ROOM = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     monkeypatch.setattr(repeating, "FIRST_PAUSE_SECONDS", 0.001)
-    monkeypatch.setattr(following, "RETRY_SECONDS", 0.05)
 
 
 @pytest.fixture
