@@ -34,7 +34,7 @@ from posse.runtime.background import Background
 from posse.runtime.clock import steady_clock
 from posse.runtime.configuration import load_configuration
 from posse.runtime.dry_run import DryRun
-from posse.runtime.followed_kinds import FOLLOWED_KINDS
+from posse.runtime.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS
 from posse.runtime.leadership import Leadership
 from posse.runtime.probes import Checks, build_probes
 from posse.runtime.remote_gauges import RemoteGauges
@@ -157,8 +157,15 @@ class RemoteScheduler:
     async def _lead(self, leadership: Leadership, may_begin: asyncio.Event) -> None:
         await self._loop.knows_all.wait()
         await leadership.acquire()
+        async with asyncio.TaskGroup() as tasks:
+            beginning = tasks.create_task(self._begin(may_begin))
+            await leadership.keep()
+            beginning.cancel()
+
+    async def _begin(self, may_begin: asyncio.Event) -> None:
+        """Whoever led before has written until a moment ago, and all of that has to be seen first."""
+        await self._loop.catch_up(self._remote.versions)
         may_begin.set()
-        await leadership.keep()
 
     async def _finish(self) -> bool:
         """Whether everything decided is written. The lease is renewed meanwhile, or writes would stop half-way."""
@@ -209,12 +216,17 @@ class RemoteScheduler:
 
     def _ready(self) -> Checks:
         """One that waits to lead is ready to."""
-        knows = "" if self._loop.knows_all.is_set() else "still reading the cluster"
-        watches = {
-            f"watch-{kind.group_resource}": "" if health.is_open else health.last_error or "not open yet"
-            for kind, health in self._remote.watches.items()
-        }
-        return {"cluster-known": knows, **(watches if not knows else {})}
+        if not self._loop.knows_all.is_set():
+            return {"cluster-known": "still reading the cluster"}
+        checks = {"cluster-known": ""}
+        for kind, _ in followed_kinds(self._options.form):
+            health = self._remote.watches.get(kind)
+            if health is not None:
+                is_well = "" if health.is_open else health.last_error or "not open yet"
+                checks[f"watch-{kind.group_resource}"] = is_well
+            elif kind not in OPTIONAL_KINDS:
+                checks[f"watch-{kind.group_resource}"] = "not open yet"
+        return checks
 
     def _settings(self) -> object:
         running = self._configuration.running

@@ -21,7 +21,7 @@ from posse.runtime.delivery import Delivery
 from posse.runtime.event_recorder import EventRecorder
 from posse.runtime.exact_search import ExactSearch
 from posse.runtime.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS
-from posse.runtime.following import StructFollower, attend
+from posse.runtime.following import AskVersions, StructFollower, attend
 from posse.runtime.metrics import Metrics
 from posse.runtime.overcommitment import OvercommitmentReports
 from posse.runtime.witness import Onlooker, Round, Witnesses
@@ -52,7 +52,7 @@ class SchedulerLoop:
         self._followers = [self._follower(transport, kind, struct) for kind, struct in kinds]
         self.knows_all = asyncio.Event()
         """Set when everything that exists has been seen."""
-        self._is_stopping = False
+        self._is_deciding = self._is_stopping = False
         self._has_stopped_deciding = asyncio.Event()
 
     def overview(self) -> Overview:
@@ -61,30 +61,32 @@ class SchedulerLoop:
     async def run(self, may_begin: asyncio.Event | None = None) -> None:
         """Schedule until cancelled. Nothing is decided before everything that exists has been seen, and it may begin."""
 
-        async def decide() -> None:
+        async def schedule() -> None:
             self.knows_all.set()
             if may_begin is not None:
                 await may_begin.wait()
-            await self._decide()
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._decide())
+                # Not before: what one says who does not lead is not heard, and would not be said again.
+                tasks.create_task(self._overcommitment.run())
 
-        await attend(
-            self._followers,
-            self._recorder.run,
-            self._delivery.run,
-            decide,
-            self._await_answers,
-            self._overcommitment.run,
-        )
+        await attend(self._followers, self._recorder.run, self._delivery.run, schedule, self._await_answers)
+
+    async def catch_up(self, ask: AskVersions) -> None:
+        """Return when everything that exists now has been seen."""
+        await asyncio.gather(*(follower.catch_up(ask) for follower in self._followers))
 
     async def finish(self) -> None:
         """Decide nothing more, and return when everything that was decided is carried out and told."""
         self._is_stopping = True
         self._something_happened.set()
-        await self._has_stopped_deciding.wait()
+        if self._is_deciding:
+            await self._has_stopped_deciding.wait()
         await self._delivery.finish()
         await self._recorder.flush()
 
     async def _decide(self) -> None:
+        self._is_deciding = True
         while not self._is_stopping:
             self._something_happened.clear()
             done = self._decide_once()

@@ -8,9 +8,10 @@ import urllib.request
 import pytest
 import yaml
 
+from posse.client.watches import Watch
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NAMESPACE, NODE, POD, POD_GROUP, POSSE_POD_GROUP
-from posse.runtime.remote import RemoteScheduler, followed_kinds
+from posse.runtime.remote import FINISH_SECONDS, RemoteScheduler, followed_kinds
 from posse.runtime.run_options import Form, RunOptions
 from tests.live_server import running_server
 
@@ -25,6 +26,24 @@ def server(tmp_path):
             node = {"metadata": {"name": f"n{number}"}, "status": {"allocatable": ROOM, "capacity": ROOM}}
             running.call(running.service.create, NODE, "", node)
         yield running
+
+
+HELD = {
+    "metadata": {"name": "posse"},
+    "spec": {"holderIdentity": "another", "leaseDurationSeconds": 1, "leaseTransitions": 3},
+}
+QUICK = {"leaseDuration": "1s", "renewDeadline": "500ms", "retryPeriod": "50ms"}
+
+
+def configured(server, **settings):
+    config = server.directory / "scheduler.yaml"
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "posse"}],
+    }
+    config.write_text(yaml.safe_dump(document | settings))
+    return config
 
 
 def create_pod(server, name, scheduler="posse", **spec):
@@ -166,28 +185,17 @@ def test_it_tells_how_it_does(server):
         _, settings = await asyncio.to_thread(page, scheduler, "/configz")
         assert json.loads(settings)["schedulerNames"] == ["one", "two"]
 
-    config = server.directory / "scheduler.yaml"
-    document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "leaderElection": {"resourceName": "mine"},
-        "clientConnection": {"qps": 500, "burst": 100},
-        "profiles": [{"schedulerName": "one"}, {"schedulerName": "two"}],
-    }
-    config.write_text(yaml.safe_dump(document))
+    config = configured(
+        server,
+        leaderElection={"resourceName": "mine"},
+        clientConnection={"qps": 500, "burst": 100},
+        profiles=[{"schedulerName": "one"}, {"schedulerName": "two"}],
+    )
     running(server, scenario, config=config)
 
 
 def test_one_that_lost_its_lease_waits_and_then_leads_again(server):
     terms = {"leaseDuration": "2s", "renewDeadline": "1s", "retryPeriod": "100ms"}
-    document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "leaderElection": terms,
-        "profiles": [{"schedulerName": "posse"}],
-    }
-    config = server.directory / "scheduler.yaml"
-    config.write_text(yaml.safe_dump(document))
 
     def holder():
         lease = found(server, LEASE, "posse", "kube-system")
@@ -213,7 +221,88 @@ def test_one_that_lost_its_lease_waits_and_then_leads_again(server):
         await until(lambda: holder() == first)
         await until(lambda: node_of(server, "meanwhile"))
 
-    running(server, scenario, config=config)
+    running(server, scenario, config=configured(server, leaderElection=terms))
+
+
+def test_who_takes_over_has_seen_what_the_one_before_wrote_last(server, monkeypatch):
+    """Its watch of pods is open and tells nothing: of that, only asking can tell."""
+    real = Watch.batches
+
+    async def stuck(self, connection, health):
+        if self.kind is POD:
+            health.opened()
+            await asyncio.Event().wait()
+        async for batch in real(self, connection, health):
+            yield batch
+
+    monkeypatch.setattr(Watch, "batches", stuck)
+    server.call(server.service.create, LEASE, "kube-system", HELD)
+
+    async def scenario(scheduler):
+        await until(scheduler._loop.knows_all.is_set)
+        for number in range(4):
+            create_pod(server, f"theirs{number}")
+            body = {"metadata": {"name": f"theirs{number}"}, "target": {"kind": "Node", "name": "n0"}}
+            server.call(server.service.bind_together, "default", [body])
+        for number in range(4):
+            create_pod(server, f"ours{number}")
+        await until(lambda: all(node_of(server, f"ours{number}") for number in range(4)))
+
+    running(server, scenario, config=configured(server, leaderElection=QUICK))
+    assert {node_of(server, f"ours{number}") for number in range(4)} == {"n1"}
+
+
+def test_a_kind_that_is_taken_away_is_no_reason_not_to_be_ready_and_one_that_all_have_is(server):
+    async def scenario(scheduler):
+        await until(lambda: scheduler._ready() and not any(scheduler._ready().values()))
+        del scheduler._remote.watches[POSSE_POD_GROUP]
+        assert not any(scheduler._ready().values())
+        del scheduler._remote.watches[NODE]
+        assert scheduler._ready()["watch-nodes"] == "not open yet"
+
+    running(server, scenario)
+
+
+def test_it_stops_at_once_if_it_never_came_to_deciding(tmp_path):
+    cluster = {"server": "http://127.0.0.1:9"}
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": cluster}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "c",
+    }
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(yaml.safe_dump(config))
+
+    async def main():
+        scheduler = RemoteScheduler(RunOptions(kubeconfig=kubeconfig, port=0, leader_elect=False))
+        await_ready = asyncio.Event()
+        task = asyncio.create_task(scheduler.run(await_ready.set))
+        await await_ready.wait()
+        await asyncio.sleep(0.1)
+        scheduler.stop()
+        async with asyncio.timeout(FINISH_SECONDS / 2):
+            await task
+
+    asyncio.run(main())
+
+
+def test_a_node_that_was_overcommitted_before_it_led_is_told_of_when_it_leads(server):
+    for number in range(5):
+        create_pod(server, f"p{number}")
+        body = {"metadata": {"name": f"p{number}"}, "target": {"kind": "Node", "name": "n0"}}
+        server.call(server.service.bind_together, "default", [body])
+    server.call(server.service.create, LEASE, "kube-system", HELD)
+
+    async def scenario(scheduler):
+        await until(scheduler._loop.knows_all.is_set)
+        await until(lambda: server.call(server.service.list, EVENT, None).items)
+
+    running(server, scenario, config=configured(server, leaderElection=QUICK))
+    (event,) = server.call(server.service.list, EVENT, None).items
+    assert event["reason"] == "Overcommitted"
 
 
 def test_a_shadow_tells_what_it_would_have_done_and_writes_nothing(server):
