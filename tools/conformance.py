@@ -1,6 +1,7 @@
 """Run the black-box scenarios of the shared conformance suite against a fresh cluster: embedded, or real with --real.
 
-All scenarios run and are counted by tag. Those named in tests/conformance/must-pass.txt may not fail; the list only grows.
+All scenarios run and are counted by tag. Those named in tests/conformance/must-pass.txt may not fail, nor be missing unless
+they were left out by asking for less; the list only grows.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from tools.control_plane.assets import NATIVE, WITHOUT_GROUPS, MissingProgramError, Release
 from tools.control_plane.plane import ControlPlane, free_ports, running_plane
@@ -43,19 +45,37 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    required = MUST_PASS.read_text().split()
+    required = set(MUST_PASS.read_text().split())
     further += ["--timeout", options.timeout]
     if options.required:
-        further += ["--filter", f"^({'|'.join(required)})$"]
+        further += ["--filter", f"^({'|'.join(sorted(required))})$"]
     try:
-        failed = run_against_fresh_cluster(CLUSTERS[options.real], suite, further)
+        outcome = run_against_fresh_cluster(CLUSTERS[options.real], suite, further)
     except MissingProgramError as missing:
         print(missing, file=sys.stderr)
         return 2
-    broken = sorted(set(required) & failed)
-    if broken:
-        print("These scenarios passed before and fail now: " + " ".join(broken), file=sys.stderr)
-    return 1 if broken else 0
+    wrong = complaints(required, outcome)
+    for complaint in wrong:
+        print(complaint, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+class Outcome(NamedTuple):
+    """By name; `left_out` are scenarios of the suite that were not asked for."""
+
+    ran: set[str]
+    failed: set[str]
+    left_out: set[str]
+
+
+def complaints(required: set[str], outcome: Outcome) -> list[str]:
+    broken = required & outcome.failed
+    missing = required - outcome.ran - outcome.left_out
+    said = {
+        "These scenarios passed before and fail now: ": broken,
+        "These scenarios must pass and did not run: ": missing,
+    }
+    return [words + " ".join(sorted(names)) for words, names in said.items() if names]
 
 
 def arguments() -> tuple[argparse.Namespace, list[str]]:
@@ -71,20 +91,27 @@ def arguments() -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args()
 
 
-def run_against_fresh_cluster(cluster: Cluster, suite: Path, words: list[str]) -> set[str]:
-    """Return the names of the scenarios that failed."""
+def run_against_fresh_cluster(cluster: Cluster, suite: Path, words: list[str]) -> Outcome:
     REPORT.parent.mkdir(exist_ok=True)
     REPORT.unlink(missing_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="posse-conformance-") as folder,
         cluster(Path(folder)) as access,
     ):
-        runner: Words = [sys.executable, suite / "run.py", *access, "--junit", REPORT]
-        subprocess.run([*runner, *words], check=False)
+        runner: Words = [sys.executable, suite / "run.py", *access, *words]
+        left_out = listed([sys.executable, suite / "run.py"]) - listed(runner)
+        subprocess.run([*runner, "--junit", REPORT], check=False)
     if not REPORT.exists():
         sys.exit("The conformance runner stopped before it could report; see its output above.")
-    cases = ET.parse(REPORT).getroot().iter("testcase")
-    return {case.attrib["name"] for case in cases if case.find("failure") is not None}
+    cases = list(ET.parse(REPORT).getroot().iter("testcase"))
+    failed = {case.attrib["name"] for case in cases if case.find("failure") is not None}
+    return Outcome({case.attrib["name"] for case in cases}, failed, left_out)
+
+
+def listed(runner: Words) -> set[str]:
+    """Return which scenarios it would run; the last line counts them."""
+    said = subprocess.run([*runner, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {line.split()[0] for line in said.splitlines()[:-1]}
 
 
 @contextmanager
