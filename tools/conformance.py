@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from tools.control_plane.assets import NATIVE, WITHOUT_GROUPS, MissingProgramError, Release
 from tools.control_plane.plane import ControlPlane, free_ports, running_plane
-from tools.control_plane.posse import POSSE_ACCOUNT, SCHEDULER_NAME, PosseRun, install_posse
+from tools.control_plane.posse import POSSE_ACCOUNT, SCHEDULER_NAME, start_posse
 from tools.control_plane.program import Program
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -164,9 +164,7 @@ def with_custom_groups(folder: Path) -> Iterator[Words]:
 @contextmanager
 def installed(folder: Path, release: Release, form: str) -> Iterator[ControlPlane]:
     with running_plane(folder, release, [POSSE_ACCOUNT]) as plane:
-        posse = PosseRun(plane, install_posse(plane, form, **BACK_OFF))
-        plane.run(posse)
-        posse.wait_until_ready()
+        start_posse(plane, form, **BACK_OFF)
         yield plane
 
 

@@ -8,7 +8,7 @@ from tests.cluster.cluster_api import ClusterApi
 from tests.stock_kubectl import Kubectl
 from tools.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_kubectl
 from tools.control_plane.plane import running_plane
-from tools.control_plane.posse import POSSE_ACCOUNT, PosseRun, install_posse
+from tools.control_plane.posse import POSSE_ACCOUNT, start_posse
 from tools.control_plane.users import service_account
 
 # Posse may be installed where it is by default, or in a namespace of its own.
@@ -61,8 +61,6 @@ def kubectl(plane, tmp_path):
 @pytest.fixture(scope="module")
 def posse(plane):
     """Posse as `posse install` would set it up, in charge of the pods that name it."""
-    running = PosseRun(plane, install_posse(plane, "native"))
-    plane.run(running)
-    running.wait_until_ready()
+    running = start_posse(plane)
     yield running
     running.stop()

@@ -1,15 +1,34 @@
 """posse install on real control planes: accepted whole, the right form found out, and a role under which all work gets done."""
 
+from contextlib import contextmanager
+
 import pytest
 import yaml
 
 from tests.cluster.cluster_api import ClusterApi, wait_until
 from tests.cluster.manifests import gang, node, pod
-from tests.cluster.posse_command import ACCOUNT, NAMESPACE, installed_scheduler, posse
+from tests.cluster.posse_command import posse
 from tests.stock_kubectl import Kubectl
 from tools.control_plane.assets import NATIVE, find_program
+from tools.control_plane.posse import PosseRun, install_posse
 
 pytestmark = pytest.mark.cluster
+
+NAMESPACE = "posse-system"
+ACCOUNT = f"system:serviceaccount:{NAMESPACE}:posse"
+
+
+@contextmanager
+def installed_scheduler(plane, folder):
+    """Tells everything that is refused, for only then its absence says something."""
+    installed = install_posse(plane, namespace=NAMESPACE)
+    talkative = installed._replace(command=[*installed.command, "--log-level=debug"])
+    scheduler = PosseRun(plane, talkative, f"posse-{folder.name}")
+    scheduler.start()
+    try:
+        yield scheduler
+    finally:
+        scheduler.stop()
 
 
 @pytest.fixture(scope="module", params=["plane", "plane_without_groups"], ids=["1.37", "1.33"])
@@ -166,6 +185,22 @@ def test_groups_of_both_forms_are_scheduled_side_by_side_after_an_upgrade(plane,
             stock(f"{told}=PodGroupInitiallyScheduled podgroups.{group}/{form}-gang")
             stock(f"{told}=CompositePodGroupInitiallyScheduled compositepodgroups.{group}/{form}-tree")
     assert "forbidden" not in scheduler.log.read_text().lower()
+
+
+def test_what_the_role_lacks_is_told(plane, tmp_path):
+    kubectl = Kubectl(str(find_program(NATIVE, "kubectl")), plane.kubeconfig(), tmp_path)
+    with ClusterApi(plane.kubeconfig(), tmp_path / "discovered") as api:
+        install_posse(plane, namespace=NAMESPACE)
+        role = yaml.safe_load(kubectl("get clusterrole posse -o yaml"))
+        role["rules"] = [rule for rule in role["rules"] if "events" not in rule["resources"]]
+        with installed_scheduler(plane, tmp_path) as scheduler:
+            kubectl.run("replace", "-f", "-", manifest=yaml.safe_dump(role))
+            api.create(pod("unplaceable", scheduler="posse", cpu="1000"))
+            wait_until(
+                lambda: "the role lacks create on events" in scheduler.log.read_text(), "what it may not do"
+            )
+        api.delete("Pod", "unplaceable")
+    install_posse(plane, namespace=NAMESPACE)
 
 
 def test_room_is_made_under_the_role(cluster, form, kubectl, api, tmp_path):

@@ -86,7 +86,7 @@ def test_connections_that_last_a_second_suffice(plane, posse, api, load, tmp_pat
         kubeconfig = tmp_path / "cut.kubeconfig"
         direct = plane.kubeconfig(POSSE_ACCOUNT.name).read_text()
         kubeconfig.write_text(direct.replace(plane.server, f"https://127.0.0.1:{port}"))
-        cut = PosseRun(plane, install_posse(plane, "native"), "posse-cut", kubeconfig)
+        cut = PosseRun(plane, install_posse(plane), "posse-cut", kubeconfig)
         cut.start()
         try:
             load.arriving(pause_seconds=0.1).join()

@@ -1,6 +1,7 @@
 """Posse on a real control plane: what `posse install` prints is applied, and `posse run` may do no more than that allows.
 
-The Deployment is left out, for there is no kubelet to run it; its configuration is used by whoever calls this.
+The Deployment is left out, for there is no kubelet to run it; what it would run is run here, with the same arguments, the
+same configuration and as the same account. This is the one way to start Posse beside a control plane.
 """
 
 import subprocess
@@ -8,8 +9,9 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -19,27 +21,49 @@ from tools.control_plane.program import Program
 from tools.control_plane.users import service_account
 
 SCHEDULER_NAME = "posse"
-POSSE_ACCOUNT = service_account("kube-system", "posse")
+USUAL_NAMESPACE = "kube-system"
+POSSE_ACCOUNT = service_account(USUAL_NAMESPACE, "posse")
 """The user a control plane must know for `posse run` to be let in."""
 _READY_SECONDS = 60.0
 _POSSE = [sys.executable, "-m", "posse"]
 
 
-def install_posse(plane: ControlPlane, form: str, **settings: Any) -> Path:
-    """Return the configuration that was installed, with some of its settings replaced, or of their parts."""
-    printed = subprocess.run([*_POSSE, "install", "--form", form], stdout=subprocess.PIPE, check=True).stdout
-    objects = [item for item in yaml.safe_load_all(printed) if item["kind"] != "Deployment"]
+class Installation(NamedTuple):
+    """What a pod of the Deployment would run, and the name of its account."""
+
+    command: Sequence[str]
+    account: str
+
+
+def install_posse(
+    plane: ControlPlane, form: str = "auto", namespace: str = USUAL_NAMESPACE, **settings: Any
+) -> Installation:
+    """Install it with some settings of its configuration replaced, or of their parts."""
+    words = ["--form", form, "--namespace", namespace, "--kubeconfig", str(plane.kubeconfig())]
+    printed = subprocess.run([*_POSSE, "install", *words], stdout=subprocess.PIPE, check=True).stdout
+    objects = {item["kind"]: item for item in yaml.safe_load_all(printed)}
+    applied = [item for item in yaml.safe_load_all(printed) if item["kind"] != "Deployment"]
     kubectl: list[str | Path] = [find_kubectl(), "--kubeconfig", plane.kubeconfig()]
     subprocess.run(
         [*kubectl, "apply", "-f", "-"],
-        input=yaml.safe_dump_all(objects).encode(),
+        input=yaml.safe_dump_all(applied).encode(),
         stdout=subprocess.DEVNULL,
         check=True,
     )
-    [installed] = [item["data"]["scheduler.yaml"] for item in objects if item["kind"] == "ConfigMap"]
-    configuration = plane.folder / "posse.yaml"
-    configuration.write_text(yaml.safe_dump(_replaced(yaml.safe_load(installed), settings)))
-    return configuration
+    configuration = plane.folder / f"{namespace}.scheduler.yaml"
+    installed = yaml.safe_load(objects["ConfigMap"]["data"]["scheduler.yaml"])
+    configuration.write_text(yaml.safe_dump(_replaced(installed, settings)))
+    (container,) = objects["Deployment"]["spec"]["template"]["spec"]["containers"]
+    arguments = [word.replace("/etc/posse/scheduler.yaml", str(configuration)) for word in container["args"]]
+    return Installation([*_POSSE, *arguments], service_account(namespace, "posse").name)
+
+
+def start_posse(plane: ControlPlane, form: str = "auto", **settings: Any) -> "PosseRun":
+    """Install it, and run it until the control plane ends."""
+    posse = PosseRun(plane, install_posse(plane, form, **settings))
+    plane.run(posse)
+    posse.wait_until_ready()
+    return posse
 
 
 def _replaced(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -47,19 +71,19 @@ def _replaced(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 class PosseRun(Program):
-    """`posse run` as the service account that was installed, with probes to ask."""
+    """`posse run` as it was installed, with probes to ask."""
 
     def __init__(
         self,
         plane: ControlPlane,
-        configuration: Path,
+        installation: Installation,
         name: str = "posse",
         kubeconfig: Path | None = None,
     ) -> None:
         [self.port] = free_ports(1)
-        access = f"--kubeconfig={kubeconfig or plane.kubeconfig(POSSE_ACCOUNT.name)}"
-        words = ["run", f"--config={configuration}", access, f"--port={self.port}"]
-        super().__init__(name, [*_POSSE, *words], plane.folder / f"{name}.log")
+        access = f"--kubeconfig={kubeconfig or plane.kubeconfig(installation.account)}"
+        command = [*installation.command, access, f"--port={self.port}"]
+        super().__init__(name, command, plane.folder / f"{name}.log")
 
     def page(self, path: str) -> str:
         """Return what it serves there, or nothing if it does not answer with success."""
