@@ -50,8 +50,8 @@ test-kubectl: $(READY) ## Drive the embedded cluster with stock kubectl (needs k
 cluster-assets: $(READY) ## Build kube-apiserver and the like for real-cluster tests (once, about 15 minutes; needs Go or KUBEBUILDER_ASSETS)
 	@$(BIN)/python -m tools.control_plane.building
 
-test-cluster: cluster-assets ## Tests on a real kube-apiserver and etcd, both on loopback
-	@$(BIN)/pytest -m cluster --timeout 600 tests/cluster
+test-cluster: cluster-assets ## Tests on a real kube-apiserver and etcd, both on loopback (ARGS=tests/cluster/test_outages.py: only these)
+	@$(BIN)/pytest -m cluster --timeout 600 $(or $(ARGS),tests/cluster)
 
 conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted by tag (ARGS=--required: only those that may not fail)
 	@$(BIN)/python -m tools.conformance $(ARGS)

@@ -35,7 +35,7 @@ class FaultyProxy:
         headers = {"Authorization": f"Bearer {self.server.token}", **_kept(request.headers)}
         body = await request.read()
         url = self.server.url + request.raw_path
-        async with self.session.request(request.method, url, data=body, headers=headers) as answer:
+        async with self.session.request(request.method, url, data=body or None, headers=headers) as answer:
             if "watch" in request.query:
                 return await self._cut(request, answer)
             text = await answer.read()

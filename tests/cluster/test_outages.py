@@ -1,10 +1,12 @@
-"""The control plane is killed, connections are cut, credentials change, the scheduler is suspended: Posse goes on."""
+"""The control plane is killed or in trouble, connections are cut, credentials change, the scheduler is suspended: Posse goes on."""
 
 import itertools
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
 
+from tests.cluster.bursts import in_bursts
 from tests.cluster.cluster_api import wait_until
 from tests.cluster.cutting import cut_every_second
 from tests.cluster.gang_load import SIZE, GangLoad
@@ -80,18 +82,38 @@ def test_new_credentials_are_found(plane, api, load):
     load.check()
 
 
-def test_connections_that_last_a_second_suffice(plane, posse, api, load, tmp_path):
+@contextmanager
+def posse_instead(plane, posse, name, kubeconfig):
+    """Another one, which finds the API server elsewhere."""
     posse.stop()
+    other = PosseRun(plane, install_posse(plane), name, kubeconfig)
+    other.start()
+    try:
+        yield other
+    finally:
+        other.stop()
+        posse.start()
+
+
+def test_connections_that_last_a_second_suffice(plane, posse, api, load, tmp_path):
     with cut_every_second(urlsplit(plane.server).port) as port:
         kubeconfig = tmp_path / "cut.kubeconfig"
         direct = plane.kubeconfig(POSSE_ACCOUNT.name).read_text()
         kubeconfig.write_text(direct.replace(plane.server, f"https://127.0.0.1:{port}"))
-        cut = PosseRun(plane, install_posse(plane), "posse-cut", kubeconfig)
-        cut.start()
-        try:
+        with posse_instead(plane, posse, "posse-cut", kubeconfig):
             load.arriving(pause_seconds=0.1).join()
             load.wait_until_complete(90)
             load.check()
-        finally:
-            cut.stop()
-            posse.start()
+
+
+def test_bursts_of_refusals_are_waited_out(plane, posse, api, load, tmp_path):
+    with in_bursts(plane.kubeconfig(POSSE_ACCOUNT.name)) as bursts:
+        kubeconfig = bursts.write_kubeconfig(tmp_path / "bursts.kubeconfig")
+        with posse_instead(plane, posse, "posse-bursts", kubeconfig) as scheduler:
+            load.arriving(pause_seconds=0.2).join()
+            load.wait_until_complete(60)
+            load.check()
+            assert_back_at_work(api, "bursts")
+            assert "Traceback" not in scheduler.log.read_text()
+    assert bursts.bursts[429]
+    assert sum(count for code, count in bursts.bursts.items() if code >= 500)
