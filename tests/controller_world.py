@@ -111,7 +111,7 @@ class Runner:
 
     def act(self, most_steps=1000):
         self.learn()
-        touched = self.reconciler.take_touched(1000)
+        touched = self.reconciler.touched.take(1000)
         for uid in touched:
             self._carry_out(uid, self.reconciler.plan(uid, self._world.now), most_steps)
         return bool(touched)
@@ -120,7 +120,7 @@ class Runner:
         steps = [step for stage in plan.stages for step in stage]
         if len(steps) > most_steps:
             # Who is stopped in the middle tries again later.
-            self.reconciler.touch(uid)
+            self.reconciler.touched.add(uid)
         for step in steps[:most_steps]:
             try:
                 self._take(step)
@@ -128,7 +128,7 @@ class Runner:
                 if error.code not in OVERTAKEN:
                     raise
                 if error.reason == "AlreadyExists" and not step.unless_present:
-                    self.reconciler.touch(uid)
+                    self.reconciler.touched.add(uid)
                 if not (isinstance(step, Delete) or getattr(step, "unless_present", False)):
                     return
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from posse.installation.control_permissions import permissions_to_control
 from posse.installation.permissions import IN_ITS_NAMESPACE, IN_THE_CLUSTER
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +36,11 @@ def printed(tmp_path):
 
 
 def test_the_commands_print_what_the_page_says(printed):
-    plain, native, chosen = map(printed, commands())
+    plain, native, chosen, controlling = map(printed, commands())
+    assert [item["metadata"]["name"] for item in controlling if item not in plain][:2] == [
+        "jobsets.jobset.x-k8s.io",
+        "leaderworkersets.leaderworkerset.x-k8s.io",
+    ]
     names = {obj["metadata"]["name"] for obj in (*plain, *chosen)}
     told = set(
         re.findall(r"`([a-z-]+)`", PAGE.partition("## What is installed")[2].partition("## What it may")[0])
@@ -71,6 +76,10 @@ def test_every_permission_is_told_with_its_reason():
     ]
     granted = [
         (item.api_group, item.resources, ", ".join(item.verbs), item.reason)
-        for item in (*IN_THE_CLUSTER, *IN_ITS_NAMESPACE)
+        for item in (
+            *IN_THE_CLUSTER,
+            *IN_ITS_NAMESPACE,
+            *permissions_to_control(["jobsets", "leaderworkersets"]),
+        )
     ]
     assert told == granted

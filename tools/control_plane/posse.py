@@ -36,10 +36,15 @@ class Installation(NamedTuple):
 
 
 def install_posse(
-    plane: ControlPlane, form: str = "auto", namespace: str = USUAL_NAMESPACE, **settings: Any
+    plane: ControlPlane,
+    form: str = "auto",
+    namespace: str = USUAL_NAMESPACE,
+    controllers: str = "",
+    **settings: Any,
 ) -> Installation:
     """Install it with some settings of its configuration replaced, or of their parts."""
     words = ["--form", form, "--namespace", namespace, "--kubeconfig", str(plane.kubeconfig())]
+    words += ["--controllers", controllers]
     printed = subprocess.run([*_POSSE, "install", *words], stdout=subprocess.PIPE, check=True).stdout
     objects = {item["kind"]: item for item in yaml.safe_load_all(printed)}
     applied = [item for item in yaml.safe_load_all(printed) if item["kind"] != "Deployment"]

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from posse.cli.controller_names import chosen_controllers
 from posse.cli.manifest_text import manifest_text
 from posse.cli.problems import Misuse
 from posse.installation.bundle import objects
@@ -17,7 +18,7 @@ from posse.installation.options import (
 )
 from posse.kinds.discovered import ClusterForm
 from posse.kinds.formats import Format, dns_label, dns_subdomain
-from posse.runtime.run_options import Form
+from posse.runtime.run_options import Form, SetController
 
 FormOption = Annotated[
     Form,
@@ -39,7 +40,14 @@ SchedulerNameOption = Annotated[
 MonitoringOption = Annotated[
     bool, typer.Option("--with-monitoring", help="Also a ServiceMonitor, for the Prometheus operator.")
 ]
-
+ControllersOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help=f"Also let it control these: {', '.join(SetController)}, with commas between; or all.",
+        show_default=False,
+    ),
+]
 ApplyOption = Annotated[bool, typer.Option("--apply", help="Do it, instead of printing what is to be done.")]
 KubeconfigOption = Annotated[
     Path | None,
@@ -53,6 +61,7 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
     scheduler_name: SchedulerNameOption = DEFAULT_SCHEDULER_NAME,
     with_monitoring: MonitoringOption = False,
+    controllers: ControllersOption = "",
     apply: ApplyOption = False,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
@@ -72,7 +81,8 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
         raise Misuse("--image: an image has a name, such as registry.example/posse:1")
     is_needed = apply or kubeconfig is not None
     chosen = _found_out(kubeconfig, is_needed) if form is Form.AUTO else ClusterForm(form.value)
-    wanted = objects(InstallOptions(chosen, image, namespace, scheduler_name, with_monitoring))
+    control = chosen_controllers(controllers)
+    wanted = objects(InstallOptions(chosen, image, namespace, scheduler_name, with_monitoring, control))
     if not apply:
         typer.echo(manifest_text(wanted), nl=False)
         return

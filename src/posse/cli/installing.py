@@ -14,6 +14,8 @@ from posse.cli.problems import Problem
 from posse.client.connection import Call, Connection
 from posse.client.credentials import CredentialsError, find_credentials
 from posse.client.served_versions import ServedVersions
+from posse.installation.objects import LABELS
+from posse.installation.set_definitions import SETS
 from posse.kinds.discovered import ClusterForm
 from posse.kinds.errors import NOT_FOUND, ApiError
 
@@ -59,6 +61,9 @@ async def form_over(connection: Connection) -> ClusterForm:
 async def apply_over(connection: Connection, objects: Iterable[Json], tell: Callable[[str], None]) -> None:
     for obj in objects:
         name = f"{obj['kind'].lower()}/{obj['metadata']['name']}"
+        if await _is_of_others(connection, obj):
+            tell(f"{name} is there already, and not of Posse: left as it is")
+            continue
         call = Call("PATCH", path_of(obj), _APPLYING, json.dumps(obj).encode(), _APPLY_PATCH)
         try:
             await connection.ask(call)
@@ -66,6 +71,19 @@ async def apply_over(connection: Connection, objects: Iterable[Json], tell: Call
             absent = f"the cluster has no {obj['kind']} of {obj['apiVersion']}"
             raise Problem(f"{name}: {absent if error.code == NOT_FOUND else error}") from error
         tell(f"{name} applied")
+
+
+async def _is_of_others(connection: Connection, obj: Json) -> bool:
+    """Whether somebody else has defined the kind: what they know of it would be lost."""
+    if obj["metadata"]["name"] not in {kind.group_resource for kind in SETS}:
+        return False
+    try:
+        found = json.loads(await connection.ask(Call("GET", path_of(obj))))
+    except ApiError as error:
+        if error.code != NOT_FOUND:
+            raise
+        return False
+    return not LABELS.items() <= (found["metadata"].get("labels") or {}).items()
 
 
 @asynccontextmanager

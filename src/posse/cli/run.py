@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from posse.cli.controller_names import chosen_controllers
 from posse.cli.problems import Misuse
 from posse.cli.up import (
     SCHEDULING,
@@ -22,6 +23,7 @@ from posse.runtime.run_options import (
     DEFAULT_WRITES_AT_ONCE,
     Form,
     RunOptions,
+    SetController,
 )
 
 CLUSTER = "Which cluster"
@@ -65,6 +67,15 @@ SchedulerNameOption = Annotated[
         metavar="NAME",
         help=f"Schedule pods with this schedulerName. Default: {DEFAULT_SCHEDULER_NAME}. May be repeated. "
         "default-scheduler takes over from kube-scheduler, and is the default with --shadow. With --config the file says it.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+ControllersOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help=f"Also control these, if nobody else does: {', '.join(SetController)}, with commas between; or all.",
+        show_default=False,
         rich_help_panel=SCHEDULING,
     ),
 ]
@@ -127,6 +138,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     config: ConfigOption = None,
     scheduler_name: SchedulerNameOption = None,
     feature_gates: FeatureGatesOption = None,
+    controllers: ControllersOption = "",
     leader_elect: LeaderElectOption = None,
     dry_run: DryRunOption = False,
     shadow: ShadowOption = False,
@@ -147,6 +159,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
 
       posse run --scheduler-name default-scheduler  in the place of kube-scheduler
 
+      posse run --controllers all                   run JobSets and LeaderWorkerSets too
+
       posse run --dry-run --log-decisions -         say what it would do
 
       posse run --shadow                            look over the shoulder of kube-scheduler
@@ -155,6 +169,11 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         raise Misuse(
             "--scheduler-name and --config do not go together; the profiles of the file have the names"
         )
+    wanted = chosen_controllers(controllers)
+    if wanted and (dry_run or shadow):
+        raise Misuse(
+            "--controllers makes and deletes objects, which --dry-run and --shadow promise not to do"
+        )
     options = RunOptions(
         kubeconfig=kubeconfig.expanduser().absolute() if kubeconfig else None,
         context=context,
@@ -162,6 +181,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         scheduler_names=tuple(scheduler_name or (KUBE_SCHEDULER_NAME if shadow else DEFAULT_SCHEDULER_NAME,)),
         gates=chosen_gates(feature_gates or []),
         form=form,
+        controllers=wanted,
         leader_elect=leader_elect,
         dry_run=dry_run,
         shadow=shadow,

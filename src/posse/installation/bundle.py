@@ -1,18 +1,24 @@
 """All objects of an installation, in the order in which they are best created."""
 
-from posse.installation.crds import definitions
+from posse.installation.crds import POSSE_KINDS, definitions
 from posse.installation.deployment import running
 from posse.installation.monitoring import monitoring
 from posse.installation.namespace import namespace
 from posse.installation.options import InstallOptions
 from posse.installation.roles import identity, roles_of_people
+from posse.installation.set_definitions import set_definitions, sets
 from posse.kinds.discovered import ClusterForm
 from posse.kinds.kind import Json
+from posse.kinds.registry import LEADER_WORKER_SET
 
 
 def objects(options: InstallOptions) -> list[Json]:
+    # The groups of LeaderWorkerSets are custom resources everywhere: pods can be labelled after they are made.
+    needs_groups = options.form is ClusterForm.CRD or LEADER_WORKER_SET.plural in options.controllers
     return [
-        *(groups() if options.form is ClusterForm.CRD else []),
+        *(groups() if needs_groups else []),
+        *set_definitions(options.controllers),
+        *(roles_of_people("sets", sets(options.controllers)) if options.controllers else []),
         *scheduler(options),
         *(monitoring(options) if options.monitoring else []),
     ]
@@ -20,7 +26,7 @@ def objects(options: InstallOptions) -> list[Json]:
 
 def groups() -> list[Json]:
     """What a cluster needs that has no groups of its own."""
-    return [*definitions(), *roles_of_people()]
+    return [*definitions(), *roles_of_people("groups", POSSE_KINDS)]
 
 
 def scheduler(options: InstallOptions) -> list[Json]:

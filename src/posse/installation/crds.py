@@ -9,39 +9,41 @@ from posse.kinds.registry import POSSE_COMPOSITE_POD_GROUP, POSSE_POD_GROUP, POS
 POSSE_KINDS = (POSSE_WORKLOAD, POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP)
 
 
-def _column(name: str, kind: str, path: str, description: str, priority: int = 0) -> Json:
+def column(name: str, kind: str, path: str, description: str, priority: int = 0) -> Json:
     wide = {"priority": priority} if priority else {}
     return {"name": name, "type": kind, "jsonPath": path, "description": description, **wide}
 
 
-def _condition(name: str, field: str) -> str:
+def condition_path(name: str, field: str) -> str:
     return f'.status.conditions[?(@.type=="{name}")].{field}'
 
 
 # What `kubectl get` shows. A definition can only point at values, so a basic group shows by having no minimum.
-_AGE = _column("Age", "date", ".metadata.creationTimestamp", "Time since the object was created.")
-_WORKLOAD = _column("Workload", "string", ".spec.workloadRef.workloadName", "Workload it is made from.")
+AGE = column("Age", "date", ".metadata.creationTimestamp", "Time since the object was created.")
+_WORKLOAD = column("Workload", "string", ".spec.workloadRef.workloadName", "Workload it is made from.")
 
 
 def _status_columns(condition: str) -> list[Json]:
     return [
-        _column("Status", "string", _condition(condition, "reason"), "Whether the group has been scheduled."),
-        _AGE,
-        _column("Message", "string", _condition(condition, "message"), "Why the group waits.", priority=1),
+        column(
+            "Status", "string", condition_path(condition, "reason"), "Whether the group has been scheduled."
+        ),
+        AGE,
+        column("Message", "string", condition_path(condition, "message"), "Why the group waits.", priority=1),
     ]
 
 
 _COLUMNS: dict[Kind, list[Json]] = {
-    POSSE_WORKLOAD: [_AGE],
+    POSSE_WORKLOAD: [AGE],
     POSSE_POD_GROUP: [
-        _column(
+        column(
             "Min-Count", "integer", ".spec.schedulingPolicy.gang.minCount", "Pods that must start together."
         ),
         _WORKLOAD,
         *_status_columns(INITIALLY_SCHEDULED),
     ],
     POSSE_COMPOSITE_POD_GROUP: [
-        _column(
+        column(
             "Min-Group-Count",
             "integer",
             ".spec.schedulingPolicy.gang.minGroupCount",
@@ -54,32 +56,34 @@ _COLUMNS: dict[Kind, list[Json]] = {
 
 
 def definitions() -> list[Json]:
-    return [_definition(kind) for kind in POSSE_KINDS]
+    return [
+        definition(kind, _COLUMNS[kind], structural_schema(kind, kind.storage_version))
+        for kind in POSSE_KINDS
+    ]
 
 
-def _definition(kind: Kind) -> Json:
+def definition(kind: Kind, columns: list[Json], schema: Json) -> Json:
+    """Return the definition of a kind that has one version."""
+    names: Json = {
+        "kind": kind.name,
+        "listKind": kind.list_kind,
+        "plural": kind.plural,
+        "singular": kind.singular,
+    }
+    subresources: Json = {"subresources": {"status": {}}} if kind.has_status else {}
+    version = {
+        "name": kind.storage_version,
+        "served": True,
+        "storage": True,
+        **subresources,
+        "additionalPrinterColumns": columns,
+        "schema": {"openAPIV3Schema": schema},
+    }
     return named("apiextensions.k8s.io/v1", "CustomResourceDefinition", kind.group_resource) | {
         "spec": {
             "group": kind.group,
-            "names": {
-                "kind": kind.name,
-                "listKind": kind.list_kind,
-                "plural": kind.plural,
-                "singular": kind.singular,
-            },
+            "names": names | ({"shortNames": list(kind.short_names)} if kind.short_names else {}),
             "scope": "Namespaced",
-            "versions": [_version(kind, version) for version in kind.versions],
+            "versions": [version],
         },
-    }
-
-
-def _version(kind: Kind, version: str) -> Json:
-    subresources: Json = {"subresources": {"status": {}}} if kind.has_status else {}
-    return {
-        "name": version,
-        "served": True,
-        "storage": version == kind.storage_version,
-        **subresources,
-        "additionalPrinterColumns": _COLUMNS[kind],
-        "schema": {"openAPIV3Schema": structural_schema(kind, version)},
     }

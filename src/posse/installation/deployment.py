@@ -77,10 +77,12 @@ def _pod(options: InstallOptions) -> Json:
 
 
 def _container(options: InstallOptions) -> Json:
+    control = [f"--controllers={','.join(options.controllers)}"] if options.controllers else []
+    configuration = f"--config={_CONFIGURATION_DIRECTORY}/{CONFIGURATION_FILE}"
     return {
         "name": "scheduler",
         "image": options.image,
-        "args": ["run", f"--config={_CONFIGURATION_DIRECTORY}/{CONFIGURATION_FILE}", "--log-format=json"],
+        "args": ["run", configuration, *control, "--log-format=json"],
         "ports": [{"name": PORT_NAME, "containerPort": PORT}],
         "startupProbe": _probe("/healthz", period_seconds=2, failures=30),
         "livenessProbe": _probe("/healthz", period_seconds=10, failures=6),

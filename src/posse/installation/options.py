@@ -20,3 +20,5 @@ class InstallOptions:
     namespace: str = DEFAULT_NAMESPACE
     scheduler_name: str = DEFAULT_SCHEDULER_NAME
     monitoring: bool = False
+    # What it controls besides scheduling pods, by the plurals of the kinds.
+    controllers: tuple[str, ...] = ()

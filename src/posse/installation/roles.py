@@ -3,11 +3,13 @@
 People who may edit a namespace may have groups in it, as they may have pods. Kubernetes sees to that for its own kinds.
 """
 
-from posse.installation.crds import POSSE_KINDS
+from collections.abc import Sequence
+
+from posse.installation.control_permissions import permissions_to_control
 from posse.installation.objects import named
 from posse.installation.options import NAME, InstallOptions
 from posse.installation.permissions import IN_ITS_NAMESPACE, IN_THE_CLUSTER
-from posse.kinds.kind import Json
+from posse.kinds.kind import Json, Kind
 
 RBAC_GROUP = "rbac.authorization.k8s.io"
 _RBAC = f"{RBAC_GROUP}/v1"
@@ -18,7 +20,8 @@ _CHANGE = ["create", "delete", "deletecollection", "patch", "update"]
 def identity(options: InstallOptions) -> list[Json]:
     """The account of the scheduler with the roles it has."""
     place = options.namespace
-    cluster_role = named(_RBAC, "ClusterRole", NAME) | {"rules": [item.as_rule() for item in IN_THE_CLUSTER]}
+    permissions = (*IN_THE_CLUSTER, *permissions_to_control(options.controllers))
+    cluster_role = named(_RBAC, "ClusterRole", NAME) | {"rules": [item.as_rule() for item in permissions]}
     role = named(_RBAC, "Role", NAME, place) | {"rules": [item.as_rule() for item in IN_ITS_NAMESPACE]}
     return [
         named("v1", "ServiceAccount", NAME, place),
@@ -36,14 +39,24 @@ def _binding(role: str, namespace: str) -> Json:
     }
 
 
-def roles_of_people() -> list[Json]:
+def roles_of_people(name: str, kinds: Sequence[Kind]) -> list[Json]:
     """Added by the cluster to its roles view, edit and admin."""
-    return [_for_people("view", _LOOK, "view"), _for_people("edit", [*_LOOK, *_CHANGE], "edit", "admin")]
+    return [
+        _for_people(f"{name}-view", kinds, _LOOK, "view"),
+        _for_people(f"{name}-edit", kinds, [*_LOOK, *_CHANGE], "edit", "admin"),
+    ]
 
 
-def _for_people(what: str, verbs: list[str], *roles: str) -> Json:
-    role = named(_RBAC, "ClusterRole", f"{NAME}-groups-{what}")
+def _for_people(name: str, kinds: Sequence[Kind], verbs: list[str], *roles: str) -> Json:
+    role = named(_RBAC, "ClusterRole", f"{NAME}-{name}")
     labels = {f"{RBAC_GROUP}/aggregate-to-{name}": "true" for name in roles}
     role["metadata"]["labels"] |= labels
-    resources = [kind.plural for kind in POSSE_KINDS]
-    return role | {"rules": [{"apiGroups": [POSSE_KINDS[0].group], "resources": resources, "verbs": verbs}]}
+    rules = [
+        {
+            "apiGroups": [group],
+            "resources": [kind.plural for kind in kinds if kind.group == group],
+            "verbs": verbs,
+        }
+        for group in dict.fromkeys(kind.group for kind in kinds)
+    ]
+    return role | {"rules": rules}

@@ -19,6 +19,7 @@ from posse.model.jobset import GANG, GANG_OFF, REPLICATED_GANG, GangConfig, JobS
 INT32_MAX = 2**31 - 1
 DEFAULT_REPLICAS = 1
 DEFAULT_PARALLELISM = 1
+NO_PODS = "a gang needs at least one pod, and there are none"
 
 _mode_of_all = one_of(GANG_OFF, GANG)
 _mode_of_some = one_of(GANG_OFF, GANG, REPLICATED_GANG)
@@ -149,11 +150,29 @@ def gang_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
 def _tree_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
     """The root and the parts of a tree are templates of one Workload, whose names are all different."""
     root = asked_root(name, spec)
+    if root is None:
+        return []
+    if not root.gangs:
+        return [FieldError.invalid("spec.gangConfig.gangMode", GANG, NO_PODS)]
     text = "may not be the name of the JobSet too when replicatedJobs of its gang have settings of their own"
-    return [
+    errors = [
         FieldError.invalid(f"spec.replicatedJobs[{index}].name", job.name, text)
         for index, job in enumerate(spec.replicated_jobs)
-        if root is not None and job.name == name
+        if job.name == name
+    ]
+    return errors + _disruption_errors(root.config, spec)
+
+
+def _disruption_errors(whole: GangConfig, spec: JobSetSpec) -> list[FieldError]:
+    if whole.disruption_mode is None or whole.disruption_mode.all is None:
+        return []
+    text = "may not be set when spec.gangConfig.disruptionMode is all: what goes as a whole has no part that goes alone"
+    return [
+        FieldError.forbidden(f"spec.replicatedJobs[{index}].gangConfig.disruptionMode.single", text)
+        for index, job in enumerate(spec.replicated_jobs)
+        if job.gang_config is not None
+        and job.gang_config.disruption_mode is not None
+        and job.gang_config.disruption_mode.single is not None
     ]
 
 
@@ -221,7 +240,19 @@ def _layout_errors(spec: JobSetSpec, gangs: Sequence[AskedGang]) -> list[FieldEr
         )
         return [FieldError.invalid("spec.replicatedJobs", len(spec.replicated_jobs), text)]
     errors = [error for gang in gangs for error in _size_errors(spec, gang)]
-    return errors + list(_priority_errors(gangs))
+    return errors + list(_priority_errors(gangs)) + list(_name_errors(spec, gangs))
+
+
+def _name_errors(spec: JobSetSpec, gangs: Sequence[AskedGang]) -> Iterator[FieldError]:
+    """The group of a Job is called after its replicatedJob and a number; another replicatedJob may be called so too."""
+    per_job = {gang.members[0].name: replicas(gang.members[0]) for gang in gangs if gang.per_job}
+    for index, job in enumerate(spec.replicated_jobs):
+        name, _, number = job.name.rpartition("-")
+        is_number = number.isascii() and number.isdigit() and str(int(number)) == number
+        is_gang_of_all = mode_of(job.gang_config) == GANG
+        if is_gang_of_all and is_number and int(number) < per_job.get(name, 0):
+            text = f"its group would be called like that of a Job of replicatedJob {name}"
+            yield FieldError.invalid(f"spec.replicatedJobs[{index}].name", job.name, text)
 
 
 def _size_errors(spec: JobSetSpec, gang: AskedGang) -> Iterator[FieldError]:
@@ -230,9 +261,7 @@ def _size_errors(spec: JobSetSpec, gang: AskedGang) -> Iterator[FieldError]:
     field = "spec.gangConfig.gangMode" if whole else f"spec.replicatedJobs[{index}].gangConfig.gangMode"
     pods = sum(replicas(member) * pods_per_job(member) for member in gang.members)
     if pods == 0:
-        yield FieldError.invalid(
-            field, mode_of(gang.config), "a gang needs at least one pod, and there are none"
-        )
+        yield FieldError.invalid(field, mode_of(gang.config), NO_PODS)
     elif pods > INT32_MAX:
         yield FieldError.invalid(
             field, mode_of(gang.config), f"the gang would have more than {INT32_MAX} pods"

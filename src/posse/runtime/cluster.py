@@ -21,6 +21,7 @@ from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
+from posse.controllers.reconciler import Reconciler
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.overview import Overview
@@ -35,7 +36,7 @@ from posse.runtime.furnishing import Item, create_missing, ensure_nodes
 from posse.runtime.garbage_control import GarbageControl
 from posse.runtime.job_control import JobControl
 from posse.runtime.options import KUBECONFIG_NAME, ClusterOptions
-from posse.runtime.reconciling import Reconciler, Reconciliation
+from posse.runtime.reconciling import Reconciliation
 from posse.runtime.scheduler import SchedulerLoop
 from posse.runtime.simulated_nodes import SimulatedNodes
 from posse.runtime.usage import NodeUsage, node_usage

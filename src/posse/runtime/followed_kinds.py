@@ -1,5 +1,7 @@
 """What the engine has to know of a cluster, in the order in which it is best told: pods come last."""
 
+from collections.abc import Mapping
+
 from posse.engine.events import ClusterObject
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
@@ -29,6 +31,7 @@ from posse.model.pod import Pod
 from posse.model.service import Service
 from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.model.workload import CompositePodGroup, PodGroup, Workload
+from posse.runtime.run_options import Form
 
 FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = (
     (NAMESPACE, Namespace),
@@ -62,3 +65,10 @@ OPTIONAL_KINDS = frozenset(
     }
 )
 """Without them no pod goes where it must not; those that name a group which cannot be seen wait."""
+
+LEFT_OUT: Mapping[Form, frozenset[Kind]] = {
+    Form.AUTO: frozenset(),
+    Form.NATIVE: frozenset({POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP}),
+    Form.CRD: frozenset({POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD}),
+}
+"""What is of no interest where groups may be described by the kinds of one side only."""

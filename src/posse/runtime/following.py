@@ -1,4 +1,5 @@
-"""Keeps somebody told of every object of a kind: a list first, then a watch, and a new list when that breaks.
+"""Keeps somebody told of every object of a kind, or of those with some labels: a list first, then a watch, and a new list
+when that breaks.
 
 Whatever the watch misses shows in the next list: what is no longer there is told as gone. Lists that follow each other are
 further and further apart, or those who follow a large cluster would keep it busy with nothing else.
@@ -40,10 +41,16 @@ class Following(ABC, Generic[T]):
     """What both followers do; they differ in the form in which objects are told."""
 
     def __init__(
-        self, transport: Transport, kind: Kind, on_seen: Callable[[T], None], on_gone: Callable[[T], None]
+        self,
+        transport: Transport,
+        kind: Kind,
+        on_seen: Callable[[T], None],
+        on_gone: Callable[[T], None],
+        labels: str = "",
     ) -> None:
         self._transport = transport
         self._kind = kind
+        self._labels = labels
         self._on_seen = on_seen
         self._on_gone = on_gone
         self._known: dict[Place, T] = {}
@@ -136,7 +143,7 @@ class Following(ABC, Generic[T]):
     async def _list(self) -> Listing:
         """A kind that is not served, or that one may not see, is one of which there is nothing, for now; if it is optional."""
         try:
-            listing = await self._transport.list(self._kind)
+            listing = await self._transport.list(self._kind, labels=self._labels)
         except ApiError as error:
             is_hidden = error.code == FORBIDDEN and not self._was_listed
             if not self._is_optional or not (error.code == NOT_FOUND or is_hidden):
@@ -163,7 +170,7 @@ class Following(ABC, Generic[T]):
             raise no_such_resource()
         try:
             async with asyncio.timeout(None) as self._watching:
-                async for batch in self._transport.watch(self._kind, self._version):
+                async for batch in self._transport.watch(self._kind, self._version, labels=self._labels):
                     self._take(batch)
         except TimeoutError:
             log.warning("the watch of %s lags behind, listing anew", self._kind.plural)

@@ -14,11 +14,11 @@ from posse.controllers.steps import Create, Write
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import JOB, POD, POD_GROUP, WORKLOAD
-from posse.kubelet.timers import Timers
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
 from posse.runtime.following import Follower, Json, attend
 from posse.runtime.furnishing import ALREADY_EXISTS
+from posse.runtime.rounds import Rounds
 from posse.runtime.skipping import skipping
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import Transport
@@ -26,9 +26,6 @@ from posse.transport.transport import Transport
 log = logging.getLogger(__name__)
 
 REPORTER = "job-controller"
-# A round holds up the event loop while its writes are made; a Job of ordinary size is a handful of them.
-JOBS_PER_ROUND = 20
-RETRY_SECONDS = 5.0
 
 
 class JobControl:
@@ -37,8 +34,7 @@ class JobControl:
         self._clock = clock
         makes_groups = Gate.WORKLOAD_WITH_JOB in gates
         self._controller = JobController(makes_groups)
-        self._changed = asyncio.Event()
-        self._timers: Timers[str] = Timers()
+        self._rounds = Rounds(self._controller.touched, self._handle, clock)
         self._recorder = EventRecorder(transport, clock)
         # Jobs first: pods of a Job that nobody knows are let go.
         self._followers = [
@@ -50,68 +46,46 @@ class JobControl:
 
     async def run(self) -> None:
         """Control until cancelled. Nothing is concluded before everything that exists has been seen."""
-        await attend(self._followers, self._recorder.run, self._reconcile)
+        await attend(self._followers, self._recorder.run, self._rounds.run)
 
     def _follower_of_groups(self, kind: Kind) -> Follower:
         def on_seen(obj: Json) -> None:
             self._controller.see_group(kind, obj)
-            self._changed.set()
+            self._rounds.notice()
 
         def on_gone(obj: Json) -> None:
             self._controller.lose_group(obj)
-            self._changed.set()
+            self._rounds.notice()
 
         return Follower(self._transport, kind, on_seen, on_gone)
 
     def _see_job(self, job: Json) -> None:
         self._controller.see_job(job)
-        self._changed.set()
+        self._rounds.notice()
 
     def _lose_job(self, job: Json) -> None:
         self._controller.lose_job(job)
-        self._timers.cancel(job["metadata"]["uid"])
-        self._changed.set()
+        self._rounds.look_again(job["metadata"]["uid"], None)
+        self._rounds.notice()
 
     def _see_pod(self, pod: Json) -> None:
         self._controller.see_pod(pod)
-        self._changed.set()
+        self._rounds.notice()
 
     def _lose_pod(self, pod: Json) -> None:
         self._controller.lose_pod(pod)
-        self._changed.set()
-
-    async def _reconcile(self) -> None:
-        while True:
-            self._changed.clear()
-            for uid in self._timers.pop_due(self._clock(), JOBS_PER_ROUND):
-                self._controller.touch(uid)
-            touched = self._controller.take_touched(JOBS_PER_ROUND)
-            if touched:
-                await asyncio.gather(*(self._handle(uid) for uid in touched))
-            else:
-                await self._wait()
-
-    async def _wait(self) -> None:
-        wakeup = self._timers.next_time()
-        timeout = None if wakeup is None else max(0.0, wakeup - self._clock())
-        try:
-            await asyncio.wait_for(self._changed.wait(), timeout)
-        except TimeoutError:
-            return
+        self._rounds.notice()
 
     async def _handle(self, uid: str) -> None:
         with skipping("Job", uid):
             plan = self._controller.plan(uid, self._clock())
-            if plan.wake_at is None:
-                self._timers.cancel(uid)
-            else:
-                self._timers.set(uid, plan.wake_at)
+            self._rounds.look_again(uid, plan.wake_at)
             try:
                 await self._carry_out(uid, plan)
             except ApiError as error:
                 if error.code not in {NOT_FOUND, CONFLICT}:
                     log.warning("a step for Job %s was refused, trying again: %s", uid, error)
-                    self._timers.set(uid, self._clock() + RETRY_SECONDS)
+                    self._rounds.retry(uid)
 
     async def _carry_out(self, uid: str, plan: Plan) -> None:
         known = self._controller.jobs.get(uid)
@@ -145,7 +119,7 @@ class JobControl:
             if isinstance(step, Create):
                 self._tell(job, step.failure, f"Error creating: {error}", is_warning=True)
             if error.reason == ALREADY_EXISTS:
-                self._timers.set(job["metadata"]["uid"], self._clock() + RETRY_SECONDS)
+                self._rounds.retry(job["metadata"]["uid"])
             raise
         self._controller.see_group(step.kind, done)
 

@@ -6,43 +6,23 @@ A write that is refused ends the plan; the change that came between, or a pause,
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
+from posse.controllers.reconciler import Reconciler
 from posse.controllers.steps import Create, Delete, Plan, Step, Write
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
-from posse.kubelet.timers import Timers
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
 from posse.runtime.following import Follower, Json, attend
+from posse.runtime.furnishing import ALREADY_EXISTS
+from posse.runtime.rounds import Rounds
 from posse.runtime.skipping import skipping
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
-# A round holds up the event loop while its writes are made; most plans are a handful of them.
-SUBJECTS_PER_ROUND = 20
-RETRY_SECONDS = 5.0
-ALREADY_EXISTS = "AlreadyExists"
 # What events call a step that was refused; a creation says so itself.
 FAILURES = {Write: "FailedUpdate", Delete: "FailedDelete"}
-
-
-class Reconciler(Protocol):
-    """Pure: it knows what it was shown. Subjects, the objects that plans are made for, go by their uid."""
-
-    @property
-    def subject_kind(self) -> Kind: ...
-    @property
-    def reporter(self) -> str: ...
-    @property
-    def kinds(self) -> Sequence[Kind]: ...
-    def see(self, kind: Kind, obj: Json) -> None: ...
-    def lose(self, kind: Kind, obj: Json) -> None: ...
-    def touch(self, uid: str) -> None: ...
-    def take_touched(self, limit: int) -> list[str]: ...
-    def subject(self, uid: str) -> Json | None: ...
-    def plan(self, uid: str, now: float) -> Plan: ...
 
 
 class Refused(Exception):  # noqa: N818 - it is no error of ours
@@ -57,52 +37,30 @@ class Reconciliation:
         self._transport = transport
         self._reconciler = reconciler
         self._clock = clock
-        self._changed = asyncio.Event()
-        self._timers: Timers[str] = Timers()
+        self._rounds = Rounds(reconciler.touched, self._handle, clock)
         self._recorder = EventRecorder(transport, clock)
         self._followers = [self._follower(kind) for kind in reconciler.kinds]
 
     async def run(self) -> None:
         """Reconcile until cancelled. Nothing is concluded before everything that exists has been seen."""
-        await attend(self._followers, self._recorder.run, self._reconcile)
+        await attend(self._followers, self._recorder.run, self._rounds.run)
 
     def _follower(self, kind: Kind) -> Follower:
         def on_seen(obj: Json) -> None:
             self._reconciler.see(kind, obj)
-            self._changed.set()
+            self._rounds.notice()
 
         def on_gone(obj: Json) -> None:
             self._reconciler.lose(kind, obj)
-            self._changed.set()
+            self._rounds.notice()
 
-        return Follower(self._transport, kind, on_seen, on_gone)
-
-    async def _reconcile(self) -> None:
-        while True:
-            self._changed.clear()
-            for uid in self._timers.pop_due(self._clock(), SUBJECTS_PER_ROUND):
-                self._reconciler.touch(uid)
-            touched = self._reconciler.take_touched(SUBJECTS_PER_ROUND)
-            if touched:
-                await asyncio.gather(*(self._handle(uid) for uid in touched))
-            else:
-                await self._wait()
-
-    async def _wait(self) -> None:
-        wakeup = self._timers.next_time()
-        timeout = None if wakeup is None else max(0.0, wakeup - self._clock())
-        try:
-            await asyncio.wait_for(self._changed.wait(), timeout)
-        except TimeoutError:
-            return
+        labels = self._reconciler.selectors.get(kind, "")
+        return Follower(self._transport, kind, on_seen, on_gone, labels)
 
     async def _handle(self, uid: str) -> None:
         with skipping(self._reconciler.subject_kind.name, uid):
             plan = self._reconciler.plan(uid, self._clock())
-            if plan.wake_at is None:
-                self._timers.cancel(uid)
-            else:
-                self._timers.set(uid, plan.wake_at)
+            self._rounds.look_again(uid, plan.wake_at)
             try:
                 await self._carry_out(plan)
             except Refused as refusal:
@@ -158,7 +116,7 @@ class Reconciliation:
         reason = step.failure if isinstance(step, Create) else FAILURES[type(step)]
         self._tell(uid, reason, f"{kind} {name}: {error}", is_warning=True)
         log.warning("%s %s was refused, trying again: %s", kind, name, error)
-        self._timers.set(uid, self._clock() + RETRY_SECONDS)
+        self._rounds.retry(uid)
 
     def _tell(self, uid: str, reason: str, message: str, *, is_warning: bool) -> None:
         obj, kind = self._reconciler.subject(uid), self._reconciler.subject_kind

@@ -19,24 +19,19 @@ from posse.client.connection import Connection
 from posse.client.credentials import find_credentials, own_namespace
 from posse.client.http_transport import HttpTransport
 from posse.client.lanes import Limits
+from posse.client.wires import open_fence
 from posse.configuration.reading import Configuration
 from posse.engine.engine import DEFAULT_SCHEDULER, Engine, EngineOptions
 from posse.engine.events import ClusterObject
 from posse.kinds.kind import Kind
-from posse.kinds.registry import (
-    COMPOSITE_POD_GROUP,
-    POD_GROUP,
-    POSSE_COMPOSITE_POD_GROUP,
-    POSSE_POD_GROUP,
-    WORKLOAD,
-)
 from posse.runtime.background import Background
 from posse.runtime.clock import steady_clock
 from posse.runtime.configuration import load_configuration
 from posse.runtime.dry_run import DryRun
-from posse.runtime.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS
+from posse.runtime.followed_kinds import FOLLOWED_KINDS, LEFT_OUT, OPTIONAL_KINDS
 from posse.runtime.leadership import Leadership
 from posse.runtime.probes import Checks, build_probes
+from posse.runtime.remote_controllers import RemoteControllers
 from posse.runtime.remote_gauges import RemoteGauges
 from posse.runtime.run_options import Form, RunOptions
 from posse.runtime.scheduler import SchedulerLoop
@@ -49,11 +44,6 @@ LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - probes of a pod co
 SHADOW_SUMMARY_SECONDS = 60.0
 FINISH_SECONDS = 20.0
 """For what was decided before the process was asked to stop; a pod is killed after 30."""
-_LEFT_OUT = {
-    Form.AUTO: frozenset[Kind](),
-    Form.NATIVE: frozenset({POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP}),
-    Form.CRD: frozenset({POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD}),
-}
 
 
 class RemoteScheduler:
@@ -99,10 +89,11 @@ class RemoteScheduler:
             # With places of its own, so that renewing the lease never waits behind anything else.
             identity = f"{platform.node()}_{uuid.uuid4()}"
             self._leadership = Leadership(HttpTransport(connection, Limits()), running.terms, identity)
-        self._remote = (
-            HttpTransport(connection, limits, self._leadership.fence)
-            if self._leadership
-            else HttpTransport(connection, limits)
+        fence = self._leadership.fence if self._leadership else open_fence
+        self._remote = HttpTransport(connection, limits, fence)
+        # With places and watches of their own, so that they never keep bindings waiting.
+        self._controllers = RemoteControllers(
+            connection, HttpTransport(connection, limits, fence), self._options
         )
 
     def _is_elected(self) -> bool:
@@ -141,6 +132,8 @@ class RemoteScheduler:
         background, may_begin = Background(), asyncio.Event()
         is_at_rest = False
         background.start("the scheduler", self._loop.run(may_begin))
+        if self._options.controllers:
+            background.start("the controllers", self._controllers.run(may_begin))
         try:
             if self._leadership is None:
                 may_begin.set()
@@ -234,6 +227,7 @@ class RemoteScheduler:
             "schedulerNames": list(self._engine_options.profiles),
             "featureGates": {gate.value: True for gate in sorted(self._engine_options.gates)},
             "form": self._options.form,
+            "controllers": self._options.controllers,
             "dryRun": self._options.dry_run,
             "shadow": self._ledger.page() if self._ledger else None,
             "leaderElection": running.terms if self._leadership else None,
@@ -245,7 +239,7 @@ class RemoteScheduler:
 
 def followed_kinds(form: Form) -> Sequence[tuple[Kind, type[ClusterObject]]]:
     """Those that may tell of groups in this form; which of them the cluster serves is found out by asking for them."""
-    return [(kind, struct) for kind, struct in FOLLOWED_KINDS if kind not in _LEFT_OUT[form]]
+    return [(kind, struct) for kind, struct in FOLLOWED_KINDS if kind not in LEFT_OUT[form]]
 
 
 def _engine_options(configuration: Configuration, options: RunOptions) -> EngineOptions:

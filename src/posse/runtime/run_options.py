@@ -19,6 +19,13 @@ class Form(StrEnum):
     CRD = "crd"
 
 
+class SetController(StrEnum):
+    """What Posse can control in a cluster, besides scheduling pods."""
+
+    JOB_SETS = "jobsets"
+    LEADER_WORKER_SETS = "leaderworkersets"
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     kubeconfig: Path | None = None
@@ -29,6 +36,7 @@ class RunOptions:
     scheduler_names: tuple[str, ...] = (DEFAULT_SCHEDULER_NAME,)
     gates: Gates = ALL_GATES
     form: Form = Form.AUTO
+    controllers: tuple[SetController, ...] = ()
     # None: as the configuration says, else yes.
     leader_elect: bool | None = None
     dry_run: bool = False

@@ -12,6 +12,7 @@ from posse.cli.installing import NoClusterError, apply_over, form_over, path_of
 from posse.cli.problems import Problem
 from posse.installation.bundle import objects
 from posse.installation.options import InstallOptions
+from posse.installation.set_definitions import set_definitions
 from posse.kinds.discovered import ClusterForm
 from posse.kinds.registry import KINDS, POD, POSSE_POD_GROUP, PRIORITY_CLASS
 from posse.model.feature_gates import ALL_GATES, Gate
@@ -75,6 +76,22 @@ def test_everything_is_applied_by_the_server_in_order():
     assert {request.query["force"] for request in server.requests} == {"true"}
     assert told[0] == "customresourcedefinition/workloads.scheduling.posse.dev applied"
     assert len(told) == len(EVERYTHING)
+
+
+@pytest.mark.parametrize(
+    ("found", "is_applied"),
+    [
+        (status(404, "NotFound"), True),
+        (web.json_response({"metadata": {"labels": {"app.kubernetes.io/name": "posse"}}}), True),
+        (web.json_response({"metadata": {}}), False),
+    ],
+)
+def test_a_definition_of_others_is_left_as_it_is(found, is_applied):
+    server, told = ScriptedServer(found, web.json_response({})), []
+    definitions = set_definitions(["jobsets"])
+    over(server, lambda connection: apply_over(connection, definitions, told.append))
+    assert [request.method for request in server.requests] == (["GET", "PATCH"] if is_applied else ["GET"])
+    assert told[0].endswith("applied" if is_applied else "is there already, and not of Posse: left as it is")
 
 
 def test_a_refusal_ends_it_and_says_of_what():

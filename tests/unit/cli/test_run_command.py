@@ -106,3 +106,32 @@ current-context: c
         port = taken.getsockname()[1]
         problem = refused("--kubeconfig", str(kubeconfig), "--port", str(port), "--log-level", "error")
     assert f"127.0.0.1:{port} is already in use" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("leaderworkersets, jobsets", ("jobsets", "leaderworkersets")),
+        ("all", ("jobsets", "leaderworkersets")),
+        ("jobsets", ("jobsets",)),
+        ("", ()),
+    ],
+)
+def test_controllers_are_chosen_by_name(chosen, text, meant):
+    options, *_ = chosen("--controllers", text)
+    assert options.controllers == meant
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["--controllers", "jobsets,jobs"],
+            "--controllers: 'jobs' is none of jobsets, leaderworkersets, all",
+        ),
+        (["--controllers", "all", "--dry-run"], "--controllers makes and deletes objects"),
+        (["--controllers", "all", "--shadow"], "--controllers makes and deletes objects"),
+    ],
+)
+def test_controllers_that_cannot_be_are_refused(words, told):
+    assert str(refused(*words)).startswith(told)

@@ -239,10 +239,27 @@ def test_without_that_workload_or_template_pods_have_no_group():
 def test_news_of_a_group_touch_its_job():
     controller = JobController(makes_groups=True)
     controller.see_job(job())
-    controller.take_touched(9)
+    controller.touched.take(9)
     workload, _ = made(job())
     controller.see_group(WORKLOAD, workload)
-    assert controller.take_touched(9) == [UID]
+    assert controller.touched.take(9) == [UID]
     controller.lose_group(workload)
-    assert controller.take_touched(9) == [UID]
+    assert controller.touched.take(9) == [UID]
     assert [step.kind for step in controller.plan(UID, NOW).prepare] == [WORKLOAD]
+
+
+@pytest.mark.parametrize("gang", [{}, {"minCount": 4}])
+def test_a_gang_never_waits_for_more_pods_than_there_will_be(gang):
+    scheduling = {"schedulingPolicy": {"gang": gang}}
+    for item in made(job(completions=3, scheduling=scheduling)):
+        described = item["spec"].get("podGroupTemplates", [item["spec"]])[0]
+        assert described["schedulingPolicy"] == {"gang": {"minCount": 3}}
+
+
+def test_indexes_that_have_failed_for_good_are_not_missed():
+    obj = job(completions=4, completionMode="Indexed", backoffLimitPerIndex=0, scheduling=GANG)
+    workload, group = made(obj)
+    begun = {"startTime": "2026-01-01T00:00:00Z", "failed": 1, "failedIndexes": "2"}
+    result = plan(obj | {"status": begun}, workload, group)
+    (step,) = result.prepare
+    assert step.obj["spec"]["schedulingPolicy"] == {"gang": {"minCount": 3}}

@@ -1,123 +1,36 @@
-"""Plans for JobSets in every situation that their spec speaks of; the objects of their gangs have tests of their own."""
-
-import copy
+"""Plans for JobSets in every situation that their spec speaks of; gangs, restarts and sizes have tests of their own."""
 
 import pytest
 
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.steps import Create, Delete, Write
-from posse.kinds.registry import JOB, JOB_SET, PERSISTENT_VOLUME_CLAIM, POD_GROUP, SERVICE, WORKLOAD
-from posse.model.decoding import decode
+from posse.kinds.registry import JOB, JOB_SET, POD_GROUP, SERVICE
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.model.timestamps import format_timestamp
+from tests.jobset_plans import (
+    COMPLETE,
+    GANG,
+    NOW,
+    PREFIX,
+    READY,
+    as_seen,
+    children,
+    condition,
+    conditions,
+    controller_of,
+    deleted,
+    failed,
+    jobset,
+    made,
+    names,
+    plan,
+    replicated_job,
+    status,
+    steps,
+    written,
+)
 
-NOW = 1_800_000_000.0
-PREFIX = "jobset.sigs.k8s.io/"
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-GANG = {"gangMode": "Gang"}
-
-
-def replicated_job(name, replicas=1, pods=2, **fields):
-    pod = {"spec": {"containers": [{"name": "c", "image": "i:1"}]}}
-    spec = {"parallelism": pods, "completions": pods, "template": pod}
-    template = {"metadata": fields.pop("metadata", {}), "spec": spec}
-    return {"name": name, "replicas": replicas, "template": template, **fields}
-
-
-def jobset(*jobs, status=None, annotations=None, **spec):
-    metadata = {"name": "js", "namespace": "default", "uid": "u", "resourceVersion": "1"}
-    obj = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": metadata | ({"annotations": annotations} if annotations else {}),
-        "spec": {
-            "replicatedJobs": list(jobs or [replicated_job("driver"), replicated_job("workers", 2)]),
-            **spec,
-        },
-        "status": status or {},
-    }
-    JOB_SET.rules.default(obj)
-    assert JOB_SET.rules.validate(decode(JOB_SET.struct, obj)) == []
-    return obj
-
-
-def steps(result):
-    return [step for stage in result.stages for step in stage]
-
-
-def made(result, kind=JOB):
-    return [step.obj for step in steps(result) if isinstance(step, Create) and step.kind is kind]
-
-
-def written(result, kind=JOB):
-    return [step.obj for step in steps(result) if isinstance(step, Write) and step.kind is kind]
-
-
-def deleted(result, kind=JOB):
-    found = [step for step in steps(result) if isinstance(step, Delete) and step.kind is kind]
-    return [step.obj["metadata"]["name"] for step in found]
-
-
-def status(result):
-    (obj,) = written(result, JOB_SET)
-    return obj["status"]
-
-
-def conditions(result, value="True"):
-    found = status(result).get("conditions", [])
-    return {item["type"]: item["reason"] for item in found if item["status"] == value}
-
-
-def names(objects):
-    return [obj["metadata"]["name"] for obj in objects]
-
-
-def condition(kind, reason="", message="", at=NOW - 10, value="True"):
-    return {
-        "type": kind,
-        "status": value,
-        "reason": reason,
-        "message": message,
-        "lastTransitionTime": format_timestamp(at),
-    }
-
-
-COMPLETE = {"succeeded": 2, "conditions": [condition("Complete")]}
-READY = {"active": 2, "ready": 2}
-
-
-def failed(reason="BackoffLimitExceeded", message="", at=NOW - 10):
-    return {"conditions": [condition("Failed", reason, message, at)]}
-
-
-def as_seen(obj, **more):
-    """The object as the API gives it back."""
-    name = obj["metadata"]["name"]
-    metadata = {**obj["metadata"], "uid": f"uid-{name}", "resourceVersion": "5", **more.pop("metadata", {})}
-    return {**copy.deepcopy(obj), "metadata": metadata, **more}
-
-
-def children(obj, **statuses):
-    """All Jobs of a JobSet, with their status by name; dashes are written as underscores."""
-    first = {**obj, "status": {"restarts": obj["status"].get("restarts", 0)}}
-    spec = {**obj["spec"], "gangConfig": None, "startupPolicy": None}
-    spec["replicatedJobs"] = [{**job, "dependsOn": []} for job in spec["replicatedJobs"]]
-    jobs = made(plan({**first, "spec": spec}))
-    return [as_seen(job, status=statuses.get(job["metadata"]["name"].replace("-", "_"), {})) for job in jobs]
-
-
-def controller_of(obj, jobs=(), groups=()):
-    controller = JobSetController()
-    controller.see(JOB_SET, obj)
-    for job in jobs:
-        controller.see(JOB, job)
-    for group in groups:
-        controller.see(POD_GROUP, group)
-    return controller
-
-
-def plan(obj, jobs=(), groups=(), now=NOW):
-    return controller_of(obj, jobs, groups).plan("u", now)
 
 
 def test_jobs_are_told_who_they_are():
@@ -175,9 +88,9 @@ def test_a_service_that_exists_is_used():
     }
     controller.see(SERVICE, service)
     assert made(controller.plan("u", NOW), SERVICE) == []
-    controller.take_touched(9)
+    controller.touched.take(9)
     controller.lose(SERVICE, service)
-    assert controller.take_touched(9) == ["u"]
+    assert controller.touched.take(9) == ["u"]
     assert len(made(controller.plan("u", NOW), SERVICE)) == 1
 
 
@@ -363,100 +276,6 @@ def test_the_job_that_failed_first_is_named():
     assert "js-workers-1" in status(plan(obj, children(obj, **failures)))["conditions"][0]["message"]
 
 
-RESTARTED = {"restarts": 1, "conditions": [condition("RestartingJobSet", "DefaultFailurePolicy")]}
-
-
-def restarted(strategy, **spec):
-    """A JobSet in its second run, and its Jobs of the first."""
-    policy = {"maxRestarts": 3, "restartStrategy": strategy}
-    return jobset(status=RESTARTED, failurePolicy=policy, **spec), children(jobset())
-
-
-def test_jobs_come_back_as_soon_as_their_predecessors_are_gone():
-    obj, before = restarted("Recreate")
-    assert deleted(plan(obj, before)) == ["js-driver-0", "js-workers-0", "js-workers-1"]
-    assert made(plan(obj, before)) == []
-    leaving = as_seen(
-        before[1], metadata={"deletionTimestamp": format_timestamp(NOW), "resourceVersion": "6"}
-    )
-    result = plan(obj, [leaving])
-    assert deleted(result) == []
-    assert names(made(result)) == ["js-driver-0", "js-workers-1"]
-    assert made(result)[0]["metadata"]["labels"][PREFIX + "restart-attempt"] == "1"
-
-
-def test_jobs_may_wait_until_all_predecessors_are_gone():
-    obj, before = restarted("BlockingRecreate")
-    assert made(plan(obj, before[:1])) == []
-    assert len(made(plan(obj))) == 3
-
-
-def test_a_restart_is_over_when_all_jobs_are_up():
-    obj, _ = restarted("Recreate")
-    jobs = children(obj, js_driver_0=COMPLETE, js_workers_0=READY, js_workers_1=READY)
-    result = plan(obj, jobs)
-    assert conditions(result, "False") == {"RestartingJobSet": "JobsReady"}
-    assert plan(obj, jobs[:2]).news == []
-
-
-def test_the_jobs_of_a_gang_come_back_together():
-    obj, before = restarted("Recreate", gangConfig=GANG)
-    (group,) = made(plan(jobset(gangConfig=GANG)), POD_GROUP)
-    old = as_seen(group)
-    result = plan(obj, before, [old])
-    assert deleted(result, POD_GROUP) == ["pg-js"]
-    assert (made(result), made(result, POD_GROUP)) == ([], [])
-    # One Job of the first run is left, then only its group, then nothing.
-    assert (made(plan(obj, before[:1])), made(plan(obj, before[:1]), POD_GROUP)) == ([], [])
-    leaving = as_seen(group, metadata={"deletionTimestamp": format_timestamp(NOW)})
-    result = plan(obj, [], [leaving])
-    assert (made(result), deleted(result, POD_GROUP)) == ([], [])
-    result = plan(obj)
-    (new,) = made(result, POD_GROUP)
-    assert new["metadata"]["labels"][PREFIX + "restart-attempt"] == "1"
-    assert len(made(result)) == 3
-
-
-def test_each_job_that_is_a_gang_comes_back_by_itself():
-    jobs = [replicated_job("workers", 2, gangConfig={"gangMode": "ReplicatedGang"})]
-    obj = jobset(*jobs, status=RESTARTED, failurePolicy={"maxRestarts": 3})
-    before = children(jobset(replicated_job("workers", 2)))
-    result = plan(obj, before[:1])
-    assert names(made(result)) == ["js-workers-1"]
-    assert names(made(result, POD_GROUP)) == ["js-pg-workers-1"]
-
-
-def test_groups_are_not_made_twice():
-    obj = jobset(gangConfig=GANG)
-    first = plan(obj)
-    groups = [as_seen(group) for group in made(first, POD_GROUP)]
-    result = plan(obj, [], groups)
-    assert made(result, POD_GROUP) == []
-    assert len(made(result)) == 3
-
-
-def short_handed(pods=4):
-    """A gang of one Job whose pods have come far: three have succeeded, and the fourth had to be replaced."""
-    obj = jobset(replicated_job("workers", pods=pods, gangConfig=GANG))
-    (group,) = made(plan(obj), POD_GROUP)
-    return obj, as_seen(group)
-
-
-def test_pods_that_have_succeeded_are_not_missed():
-    obj, group = short_handed()
-    (job,) = children(obj, js_workers_0={"succeeded": 3, "active": 1, "ready": 0})
-    (changed,) = written(plan(obj, [job], [group]), POD_GROUP)
-    assert changed["spec"]["schedulingPolicy"] == {"gang": {"minCount": 1}}
-    assert changed["metadata"]["resourceVersion"] == group["metadata"]["resourceVersion"]
-
-
-@pytest.mark.parametrize("status", [{"succeeded": 3, "active": 1, "ready": 1}, {"active": 4, "ready": 1}])
-def test_a_group_whose_pods_run_or_are_yet_to_run_is_left_as_it_is(status):
-    obj, group = short_handed()
-    (job,) = children(obj, js_workers_0=status)
-    assert written(plan(obj, [job], [group]), POD_GROUP) == []
-
-
 def with_dependency(status):
     dependency = [{"name": "driver", "status": status}]
     return jobset(replicated_job("driver", 2), replicated_job("workers", dependsOn=dependency))
@@ -572,102 +391,8 @@ def test_nothing_is_planned_twice():
 
 def test_jobs_of_others_are_nobodys_business():
     controller = controller_of(jobset())
-    controller.take_touched(9)
+    controller.touched.take(9)
     metadata = {"name": "j", "namespace": "default", "uid": "j", "resourceVersion": "3"}
     controller.see(JOB, {"metadata": metadata, "spec": {}})
     controller.lose(JOB, {"metadata": metadata, "spec": {}})
-    assert controller.take_touched(9) == []
-
-
-def grown(pods, **status):
-    """A JobSet of one gang of two Jobs, made when they had two pods each, that now wants another number of them."""
-    before = jobset(replicated_job("workers", 2, gangConfig=GANG))
-    (workload,) = made(plan(before), WORKLOAD)
-    (group,) = made(plan(before), POD_GROUP)
-    controller = controller_of(
-        jobset(replicated_job("workers", 2, pods, gangConfig=GANG)),
-        children(before, **status),
-        [as_seen(group)],
-    )
-    controller.see(WORKLOAD, as_seen(workload))
-    return controller.plan("u", NOW)
-
-
-def sizes(result):
-    """What is written, in this order: the minimum of Workload and group, the pods of each Job."""
-    found = []
-    for step in steps(result):
-        spec = step.obj["spec"]
-        if step.kind is WORKLOAD:
-            found.append(spec["podGroupTemplates"][0]["schedulingPolicy"]["gang"]["minCount"])
-        elif step.kind is POD_GROUP:
-            found.append(spec["schedulingPolicy"]["gang"]["minCount"])
-        elif step.kind is JOB:
-            found.append((spec["parallelism"], spec["completions"]))
-    return found
-
-
-@pytest.mark.parametrize("pods", [1, 5])
-def test_a_gang_is_told_its_new_size_before_its_jobs_are(pods):
-    assert sizes(grown(pods)) == [2 * pods, 2 * pods, (pods, pods), (pods, pods)]
-
-
-def test_what_has_succeeded_does_not_count_towards_the_new_size():
-    result = grown(5, js_workers_0={"succeeded": 1, "active": 1})
-    assert sizes(result) == [10, 9, (5, 5), (5, 5)]
-    assert sizes(grown(5, js_workers_0=COMPLETE)) == [10, 5, (5, 5)]
-
-
-def test_a_jobset_of_the_same_size_is_left_as_it_is():
-    assert sizes(grown(2)) == []
-
-
-def test_new_groups_have_the_new_size_at_once():
-    before = jobset(gangConfig=GANG)
-    controller = controller_of(
-        jobset(replicated_job("driver"), replicated_job("workers", 2, 3), gangConfig=GANG)
-    )
-    controller.see(WORKLOAD, as_seen(made(plan(before), WORKLOAD)[0]))
-    result = controller.plan("u", NOW)
-    assert sizes(result)[:2] == [8, 8]
-    assert len(made(result, POD_GROUP)) == 1
-
-
-CLAIM = {
-    "metadata": {"name": "data"},
-    "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}},
-}
-
-
-def sharing(policy=None):
-    """A JobSet whose workers mount a claim that the driver does not."""
-    obj = [replicated_job("driver"), replicated_job("workers")]
-    mount = {"name": "data", "mountPath": "/data"}
-    obj[1]["template"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [mount]
-    return jobset(*obj, volumeClaimPolicies=[{"templates": [CLAIM], **(policy or {})}])
-
-
-def test_pods_share_the_claims_that_they_mount():
-    result = plan(sharing())
-    (claim,) = made(result, PERSISTENT_VOLUME_CLAIM)
-    assert claim["metadata"]["name"] == "data-js"
-    assert claim["metadata"]["labels"] == {PREFIX + "jobset-name": "js"}
-    assert [owner["uid"] for owner in claim["metadata"]["ownerReferences"]] == ["u"]
-    driver, workers = (job["spec"]["template"]["spec"] for job in made(result))
-    assert "volumes" not in driver
-    assert workers["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data-js"}}]
-    kinds = [stage[0].kind for stage in result.stages]
-    assert kinds.index(PERSISTENT_VOLUME_CLAIM) < kinds.index(JOB)
-
-
-def test_claims_may_outlive_the_jobset():
-    (claim,) = made(plan(sharing({"retentionPolicy": {"whenDeleted": "Retain"}})), PERSISTENT_VOLUME_CLAIM)
-    assert claim["metadata"]["ownerReferences"] == []
-
-
-@pytest.mark.parametrize(("owners", "is_made"), [([], False), ([{"uid": "other", "controller": True}], True)])
-def test_a_claim_that_nobody_owns_is_used_again(owners, is_made):
-    controller = controller_of(sharing())
-    metadata = {"name": "data-js", "namespace": "default", "uid": "c", "resourceVersion": "3"}
-    controller.see(PERSISTENT_VOLUME_CLAIM, {"metadata": metadata | {"ownerReferences": owners}, "spec": {}})
-    assert bool(made(controller.plan("u", NOW), PERSISTENT_VOLUME_CLAIM)) is is_made
+    assert controller.touched.take(9) == []

@@ -345,9 +345,9 @@ def test_a_group_of_somebody_else_is_told_and_nothing_is_made():
     assert not any(isinstance(step, Create) for step in steps(result))
     (condition,) = status(result)["conditions"]
     assert condition["message"] == "PodGroup pg-sample-jobset exists and is not of this JobSet"
-    controller.take_touched(9)
+    controller.touched.take(9)
     controller.lose(POD_GROUP, {"metadata": metadata, "spec": {}})
-    assert controller.take_touched(9) == ["u"]
+    assert controller.touched.take(9) == ["u"]
     assert len(made(controller.plan("u", NOW), JOB)) == 4
 
 
@@ -414,12 +414,57 @@ def test_where_there_are_no_trees_a_gang_of_all_is_one_group():
 
 
 def test_a_workload_of_the_user_needs_the_root_of_a_tree():
-    (condition,) = status(plan(tree(), users()))["conditions"]
-    assert condition["message"] == "Workload w-sample-jobset has no podGroupTemplate pg-replicated-job-1"
-    (condition,) = status(plan(tree(), users(template="other")))["conditions"]
-    assert (
-        condition["message"] == "Workload w-sample-jobset has no compositePodGroupTemplate pg-sample-jobset"
+    for workload in (users(), users(template="other")):
+        (condition,) = status(plan(tree(), workload))["conditions"]
+        missing = "compositePodGroupTemplate pg-sample-jobset"
+        assert condition["message"] == f"Workload w-sample-jobset has no {missing}"
+
+
+def tree_of_the_user(**changes):
+    (blueprint,) = made(plan(tree()), WORKLOAD)
+    theirs = {**blueprint["metadata"], "uid": "w", "resourceVersion": "2", "ownerReferences": []}
+    root = blueprint["spec"]["compositePodGroupTemplates"][0] | changes
+    spec = blueprint["spec"] | {"compositePodGroupTemplates": [root]}
+    return {**blueprint, "metadata": theirs, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"podGroupTemplates": [{"name": "pg-replicated-job-2", "schedulingPolicy": {"basic": {}}}]},
+            "has no podGroupTemplate pg-replicated-job-1 in pg-sample-jobset",
+        ),
+        (
+            {"schedulingPolicy": {"gang": {"minGroupCount": 3}}},
+            "wants 3 groups in pg-sample-jobset, but there will be 2",
+        ),
+    ],
+)
+def test_a_tree_of_the_user_has_the_parts_where_they_belong(changes, problem):
+    assert len(made(plan(tree(), tree_of_the_user()), JOB)) == 3
+    result = plan(tree(), tree_of_the_user(**changes))
+    assert not made(result, JOB)
+    assert status(result)["conditions"][0]["message"] == f"Workload w-sample-jobset {problem}"
+
+
+def test_templates_of_the_user_below_a_root_do_not_serve_a_jobset_without_one():
+    theirs = tree_of_the_user()
+    flat = jobset(*(job | {"gangConfig": {"gangMode": "Gang"}} for job in tree()["spec"]["replicatedJobs"]))
+    result = plan(flat, theirs)
+    assert not made(result, JOB)
+    assert "has no podGroupTemplate pg-replicated-job-1" in status(result)["conditions"][0]["message"]
+
+
+def test_a_workload_that_was_made_when_there_were_trees_is_told_of_when_there_are_none():
+    (blueprint,) = made(plan(tree()), WORKLOAD)
+    controller = JobSetController(ALL_GATES - {Gate.COMPOSITE_POD_GROUP})
+    controller.see(JOB_SET, tree())
+    controller.see(
+        WORKLOAD, {**blueprint, "metadata": blueprint["metadata"] | {"uid": "w", "resourceVersion": "2"}}
     )
+    (condition,) = status(controller.plan("u", NOW))["conditions"]
+    assert condition["message"] == "Workload w-sample-jobset has no podGroupTemplate pg-sample-jobset"
 
 
 def test_parts_may_differ_from_the_whole_where_they_start_one_after_the_other():

@@ -16,46 +16,9 @@ from posse.kinds.registry import (
     WORKLOAD,
 )
 from tests.controller_world import World
+from tests.leader_worker_set_world import PROVIDER, holding, lws, names, replaced, status_of, uids, world
 
-PROVIDER = "scheduling.posse.dev/provider"
 OWNED = (POD, STATEFUL_SET, SERVICE, POD_GROUP, WORKLOAD, CONTROLLER_REVISION)
-
-
-def world(**options):
-    return World(StatefulSetController, lambda: LeaderWorkerSetController(KINDS), **options)
-
-
-def lws(replicas=2, size=3, annotations=None, image="i:1", template=None, **spec):
-    container = {"name": "c", "image": image, "resources": {"requests": {"cpu": "1"}}}
-    worker = {"spec": {"containers": [container], "terminationGracePeriodSeconds": 1}}
-    leader_worker = {"size": size, "workerTemplate": worker, **(template or {})}
-    return {
-        "metadata": {"name": "serve", "annotations": annotations or {}},
-        "spec": {"replicas": replicas, "leaderWorkerTemplate": leader_worker, **spec},
-    }
-
-
-def status_of(here):
-    return here.find(LEADER_WORKER_SET, "serve")["status"]
-
-
-def holding(here):
-    return {
-        item["type"]: item["reason"] for item in status_of(here)["conditions"] if item["status"] == "True"
-    }
-
-
-def uids(here, kind=POD):
-    return {name: obj["metadata"]["uid"] for name, obj in here.of(kind).items()}
-
-
-def replaced(before, after):
-    return {name for name, uid in after.items() if before.get(name) != uid}
-
-
-def names(replicas, size):
-    leaders = {f"serve-{group}" for group in range(replicas)}
-    return leaders | {f"{leader}-{worker}" for leader in leaders for worker in range(1, size)}
 
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])
@@ -153,66 +116,6 @@ def test_scaling_makes_and_removes_whole_replicas(provider):
     here.patch(LEADER_WORKER_SET, "serve", replicas=2)
     here.settle()
     assert set(here.bound()) == names(2, 3)
-
-
-GROUP_0 = {"serve-0", "serve-0-1", "serve-0-2"}
-
-
-@pytest.mark.parametrize("provider", ["posse", "volcano", "coscheduling", "none"])
-@pytest.mark.parametrize("victim", ["serve-0", "serve-0-1"])
-@pytest.mark.parametrize("grace_seconds", [None, 0])
-def test_a_replica_that_loses_a_pod_is_made_anew_as_a_whole(provider, victim, grace_seconds):
-    here = world()
-    here.create(LEADER_WORKER_SET, lws(annotations={PROVIDER: provider}))
-    here.settle()
-    before = uids(here)
-    here.delete(POD, victim, grace_seconds=grace_seconds)
-    here.settle()
-    assert replaced(before, uids(here)) == GROUP_0
-    assert set(here.bound()) == names(2, 3)
-
-
-def restart_container(here, name):
-    status = [{"name": "c", "restartCount": 1, "image": "i:1", "imageID": ""}]
-    here.patch_status(POD, "default", name, {"containerStatuses": status})
-
-
-@pytest.mark.parametrize(
-    ("policy", "anew"),
-    [("RecreateGroupOnPodRestart", GROUP_0), ("RecreateGroupAfterStart", GROUP_0), ("None", set())],
-)
-def test_a_restarted_container_matters_by_policy(policy, anew):
-    here = world()
-    here.create(LEADER_WORKER_SET, lws(template={"restartPolicy": policy}))
-    here.settle()
-    before = uids(here)
-    restart_container(here, "serve-0-2")
-    here.settle()
-    assert replaced(before, uids(here)) == anew
-
-
-def test_without_recreation_only_the_lost_pod_is_replaced():
-    here = world()
-    here.create(LEADER_WORKER_SET, lws(template={"restartPolicy": "None"}))
-    here.settle()
-    before = uids(here)
-    here.delete(POD, "serve-0-1")
-    here.settle()
-    assert replaced(before, uids(here)) == {"serve-0-1"}
-
-
-@pytest.mark.parametrize("how", ["policy", "annotation"])
-def test_a_replica_that_has_not_started_is_given_time(how):
-    here = world(nodes=1, per_node=2)
-    spec = {"template": {"restartPolicy": "RecreateGroupAfterStart"}} if how == "policy" else {}
-    name = "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start"
-    annotations = {PROVIDER: "none"} | ({name: "yes"} if how == "annotation" else {})
-    here.create(LEADER_WORKER_SET, lws(replicas=1, annotations=annotations, **spec))
-    here.settle()
-    before = uids(here)
-    restart_container(here, here.bound()[0])
-    here.settle()
-    assert not replaced(before, uids(here))
 
 
 @pytest.mark.parametrize("provider", ["posse", "volcano", "coscheduling", "none"])
@@ -344,20 +247,6 @@ def test_a_stateful_set_of_somebody_else_is_respected_and_nothing_is_half_made()
     here.settle()
     assert set(here.bound()) == names(2, 3)
     assert holding(here) == {"Available": "AllGroupsReady"}
-
-
-def test_a_loss_that_nobody_saw_is_noticed():
-    here = world()
-    here.create(LEADER_WORKER_SET, lws())
-    here.settle()
-    before = uids(here)
-    here.now += 5
-    stateful_sets, leader_worker_sets = here.reconcilers
-    here.delete(POD, "serve-0-1", grace_seconds=0)
-    stateful_sets.act()
-    leader_worker_sets.restart()
-    here.settle()
-    assert replaced(before, uids(here)) == GROUP_0
 
 
 def test_a_provider_whose_kinds_are_missing_is_told_in_a_condition():

@@ -293,5 +293,5 @@ def test_an_orphan_is_missed():
     world.settle()
     orphan = world.pods["web-0"]
     world.put(POD, orphan | {"metadata": orphan["metadata"] | {"ownerReferences": []}})
-    assert world.controller.take_touched(9) == ["u"]
+    assert world.controller.touched.take(9) == ["u"]
     assert world.work()[0] == ["web-0"]

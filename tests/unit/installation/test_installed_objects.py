@@ -139,3 +139,55 @@ def test_selectors_find_the_pods(pod):
 
 def test_a_drain_leaves_one_replica():
     assert only("Deployment")["spec"]["replicas"] - only("PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
+
+
+def rules(items):
+    (role,) = (
+        item for item in items if item["kind"] == "ClusterRole" and item["metadata"]["name"] == "posse"
+    )
+    return role["rules"]
+
+
+def granted(items):
+    return [
+        (group, resource, verb)
+        for rule in rules(items)
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    ]
+
+
+def test_controllers_are_granted_what_they_need_only_on_request():
+    plain, jobsets = granted(bundle()), granted(bundle(controllers=("jobsets",)))
+    assert plain == jobsets[: len(plain)]
+    added = set(jobsets) - set(plain)
+    assert ("batch", "jobs", "create") in added
+    assert not any(resource in {"statefulsets", "leaderworkersets"} for _, resource, _ in added)
+    both = granted(bundle(controllers=("jobsets", "leaderworkersets")))
+    assert ("apps", "statefulsets", "create") in both
+    assert len(both) == len(set(both)), "nothing is granted twice"
+    assert not any("*" in item for item in both)
+
+
+def test_controllers_bring_the_definitions_of_what_they_control():
+    names = [item["metadata"]["name"] for item in bundle(controllers=("jobsets", "leaderworkersets"))]
+    assert names[5:9] == [
+        "jobsets.jobset.x-k8s.io",
+        "leaderworkersets.leaderworkerset.x-k8s.io",
+        "posse-sets-view",
+        "posse-sets-edit",
+    ]
+    (container,) = only("Deployment", bundle(controllers=("jobsets",)))["spec"]["template"]["spec"][
+        "containers"
+    ]
+    assert "--controllers=jobsets" in container["args"]
+
+
+def test_replicas_of_leader_worker_sets_have_groups_of_posse_everywhere():
+    native = bundle(form=ClusterForm.NATIVE, controllers=("leaderworkersets",))
+    assert kinds(native).count("CustomResourceDefinition") == 4
+    assert (
+        kinds(bundle(form=ClusterForm.NATIVE, controllers=("jobsets",))).count("CustomResourceDefinition")
+        == 1
+    )

@@ -153,6 +153,40 @@ def test_gangs_that_cannot_be_are_refused(problems, obj, refusal):
     assert problems(JOB_SET, obj) == [refusal]
 
 
+@pytest.mark.parametrize(
+    ("obj", "refusal"),
+    [
+        (
+            jobset(replicated_job(replicas=0, gangConfig={"disruptionMode": {"all": {}}}), gangConfig=GANG),
+            'spec.gangConfig.gangMode: Invalid value: "Gang": a gang needs at least one pod, and there are none',
+        ),
+        (
+            jobset(
+                replicated_job("a"),
+                replicated_job("b", gangConfig={"disruptionMode": {"single": {}}}),
+                gangConfig={**GANG, "disruptionMode": {"all": {}}},
+            ),
+            (
+                "spec.replicatedJobs[1].gangConfig.disruptionMode.single: Forbidden: may not be set when "
+                "spec.gangConfig.disruptionMode is all: what goes as a whole has no part that goes alone"
+            ),
+        ),
+        (
+            jobset(
+                replicated_job("workers", gangConfig={"gangMode": "ReplicatedGang"}),
+                replicated_job("workers-0", gangConfig=GANG),
+            ),
+            (
+                'spec.replicatedJobs[1].name: Invalid value: "workers-0": its group would be called like that of a Job '
+                "of replicatedJob workers"
+            ),
+        ),
+    ],
+)
+def test_trees_and_groups_that_cannot_be_are_refused(problems, obj, refusal):
+    assert problems(JOB_SET, obj) == [refusal]
+
+
 def test_a_gang_of_more_pods_than_can_be_counted_is_refused(problems):
     many = {"parallelism": 30_000, "completions": 30_000}
     obj = jobset(*(replicated_job(name, replicas=50_000, job=many) for name in "ab"), gangConfig=GANG)

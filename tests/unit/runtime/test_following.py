@@ -39,14 +39,14 @@ class ScriptedTransport:
         self.watches = list(watches)
         self.watched_from = []
 
-    async def list(self, kind, namespace=None):
+    async def list(self, kind, namespace=None, labels=""):
         objects = self.listings.pop(0)
         if isinstance(objects, Exception):
             raise objects
 
         return Listing([ShownJson(obj) for obj in objects], "10")
 
-    async def watch(self, kind, resource_version):
+    async def watch(self, kind, resource_version, labels=""):
         self.watched_from.append(resource_version)
         for step in self.watches.pop(0):
             if isinstance(step, Exception):

@@ -18,6 +18,7 @@ from posse.controllers.jobs.tally import take_tally
 from posse.controllers.jobs.verdicts import deadline_of, new_verdict, standing_verdict
 from posse.controllers.observed import Observed
 from posse.controllers.steps import Create, Write, controller_of, controller_uid
+from posse.controllers.touched import Touched
 from posse.kinds.kind import Kind
 from posse.kinds.registry import JOB, POD_GROUP, WORKLOAD
 from posse.model.decoding import decode
@@ -74,7 +75,7 @@ class JobController:
     # By the uid of the Job they name; tracked pods that name none are under "".
     _pods: defaultdict[str, dict[str, JobPod]] = field(default_factory=lambda: defaultdict(dict))
     _job_of: dict[str, str] = field(default_factory=dict)
-    _touched: dict[str, None] = field(default_factory=dict)
+    touched: Touched = field(default_factory=Touched)
     # Workloads and groups, and of each Workload (by uid) what it is for.
     _groups: Observed = field(default_factory=Observed)
     _served: dict[str, Served] = field(default_factory=dict)
@@ -85,11 +86,11 @@ class JobController:
         known = self.jobs.get(uid)
         if known is None or known.version < version:
             self.jobs[uid] = KnownJob(version, obj, decode(Job, obj))
-            self.touch(uid)
+            self.touched.add(uid)
 
     def lose_job(self, obj: Json) -> None:
         self.jobs.pop(obj["metadata"]["uid"], None)
-        self.touch(obj["metadata"]["uid"])
+        self.touched.add(obj["metadata"]["uid"])
 
     def see_pod(self, obj: Json) -> None:
         pod = read_pod(obj)
@@ -102,7 +103,7 @@ class JobController:
         if pod.job_uid or pod.is_tracked:
             self._job_of[pod.uid] = pod.job_uid
             self._pods[pod.job_uid][pod.uid] = pod
-            self.touch(pod.job_uid)
+            self.touched.add(pod.job_uid)
 
     def lose_pod(self, obj: Json) -> None:
         uid = obj["metadata"]["uid"]
@@ -111,7 +112,7 @@ class JobController:
             del self._pods[job_uid][uid]
             if not self._pods[job_uid]:
                 del self._pods[job_uid]
-            self.touch(job_uid)
+            self.touched.add(job_uid)
 
     def see_group(self, kind: Kind, obj: Json) -> None:
         """A Workload or a group; those of a Job, or for the owner of a Job, are of interest."""
@@ -132,7 +133,7 @@ class JobController:
     def _touch_grouped(self, obj: Json) -> None:
         uid = controller_uid(obj, JOB)
         if uid in self.jobs:
-            self.touch(uid)
+            self.touched.add(uid)
 
     def _seen_groups(self, obj: Json) -> SeenGroups | None:
         if not self.makes_groups:
@@ -146,16 +147,6 @@ class JobController:
             groups=self._groups.owned_by(uid, POD_GROUP),
             of_owner=[workload for workload in of_owner if workload is not None],
         )
-
-    def touch(self, job_uid: str) -> None:
-        self._touched[job_uid] = None
-
-    def take_touched(self, limit: int) -> list[str]:
-        """Return up to `limit` Jobs to make plans for, those touched first before the others."""
-        uids = list(self._touched)[:limit]
-        for uid in uids:
-            del self._touched[uid]
-        return uids
 
     def plan(self, job_uid: str, now: float) -> Plan:
         pods = list(self._pods[job_uid].values()) if job_uid in self._pods else []

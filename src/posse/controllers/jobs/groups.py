@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from posse.controllers.jobs.pods import JobPod
-from posse.controllers.jobs.staffing import wanted_active
+from posse.controllers.jobs.staffing import pods_at_once, wanted_active
 from posse.controllers.jobs.tally import Tally
 from posse.controllers.revision_hash import name_hash
 from posse.controllers.steps import Create, Write, controller_of, owner_reference
@@ -121,8 +121,8 @@ def _policy(job: Job) -> Json:
     policy = job.spec.scheduling.scheduling_policy if job.spec.scheduling is not None else None
     if policy is None or policy.gang is None:
         return {"basic": _as_json(policy.basic) if policy is not None and policy.basic is not None else {}}
-    parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
-    return {"gang": {"minCount": policy.gang.min_count or max(1, parallelism)}}
+    size = max(1, pods_at_once(job.spec))
+    return {"gang": {"minCount": min(policy.gang.min_count or size, size)}}
 
 
 def _as_json(shape: msgspec.Struct) -> Json:
@@ -186,12 +186,12 @@ def _changed_workload(workload: Json, template: Json, policy: Json) -> list[Writ
 
 
 def _changed_group(group: Json, policy: Json, job: Job, tally: Tally) -> list[Write]:
-    """What has succeeded is not missed: a pod that comes late does not wait for those that have gone before."""
+    """What has succeeded, or failed for good, is not missed: a pod that comes late does not wait for those gone before."""
     known = group["spec"]["schedulingPolicy"]
     if not is_gang(policy) or not is_gang(known):
         return []
     left = max(1, wanted_active(job.spec, tally))
-    minimum = min(policy["gang"]["minCount"], left) if job.status.succeeded else policy["gang"]["minCount"]
+    minimum = min(policy["gang"]["minCount"], left)
     is_short = sum(pod.is_ready for pod in tally.active) < left
     if minimum == known["gang"]["minCount"] or (minimum < known["gang"]["minCount"] and not is_short):
         return []

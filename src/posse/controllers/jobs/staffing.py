@@ -48,8 +48,14 @@ def _staff_at_once(obj: Json, spec: JobSpec, tally: Tally, missing: int) -> Staf
     return Staffing(create=[new_indexed_pod(obj, index) for index in _free_indexes(spec, tally)[:missing]])
 
 
+def pods_at_once(spec: JobSpec) -> int:
+    """How many pods run side by side while all of the work is left."""
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    return parallelism if spec.completions is None else min(parallelism, spec.completions)
+
+
 def wanted_active(spec: JobSpec, tally: Tally) -> int:
-    parallelism = spec.parallelism if spec.parallelism is not None else 1
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
     count = succeeded(tally, spec)
     if spec.completions is None:
         return min(len(tally.active), parallelism) if count else parallelism

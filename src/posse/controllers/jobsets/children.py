@@ -6,6 +6,7 @@ from typing import Any
 
 from posse.controllers.jobsets.names import REPLICATED_JOB_NAME, attempt_of
 from posse.model.decoding import decode
+from posse.model.indexes import known_indexes
 from posse.model.job import COMPLETE, FAILED, Job, JobCondition, JobSpec
 
 Json = dict[str, Any]
@@ -52,12 +53,19 @@ class ChildJob:
     @property
     def pods_left(self) -> int:
         """How many of its pods run at once from now on."""
-        completions, succeeded = self.job.spec.completions, self.job.status.succeeded
+        completions, ended = self.job.spec.completions, self.ended_pods
         if self.is_complete or self.failure is not None:
             return 0
         if completions is None:
-            return self.job.status.active if succeeded else self.wanted_pods
-        return max(0, min(self.wanted_pods, completions - succeeded))
+            return self.job.status.active if ended else self.wanted_pods
+        return max(0, min(self.wanted_pods, completions - ended))
+
+    @property
+    def ended_pods(self) -> int:
+        """How many have succeeded, or failed without being tried again: nobody waits for them."""
+        status = self.job.status
+        given_up = known_indexes(status.failed_indexes or "", self.job.spec.completions or 0)
+        return status.succeeded + len(given_up)
 
     def has_size(self, template: JobSpec) -> bool:
         """Whether it has as many pods as the template wants now; one that is over has no size any more."""

@@ -5,16 +5,17 @@ what somebody else has made there is respected, or told as an obstacle.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from posse.controllers.jobsets.children import ChildJob, read_job
 from posse.controllers.jobsets.gang_objects import controller_reference, gangs_of
 from posse.controllers.jobsets.gang_standing import Surroundings
-from posse.controllers.jobsets.names import workload_name
+from posse.controllers.jobsets.names import JOBSET_NAME, workload_name
 from posse.controllers.jobsets.reconciling import plan
 from posse.controllers.observed import Observed
 from posse.controllers.steps import Plan, controller_uid, is_deleting
+from posse.controllers.touched import Touched
 from posse.kinds.jobset_claims import claim_name, claim_templates
 from posse.kinds.jobset_gangs import without_gangs, without_trees
 from posse.kinds.jobsets import subdomain
@@ -34,6 +35,11 @@ from posse.model.jobset import JobSet
 
 Json = dict[str, Any]
 
+UPSTREAM_MANAGER = "jobset.sigs.k8s.io/jobset-controller"
+POSSE_MANAGER = "scheduling.posse.dev/jobset-controller"
+MANAGERS = (None, UPSTREAM_MANAGER, POSSE_MANAGER)
+"""Who is meant where nobody else controls JobSets."""
+
 
 class Place(NamedTuple):
     kind: Kind
@@ -45,10 +51,13 @@ class JobSetController:
     subject_kind = JOB_SET
     reporter = "jobset-controller"
 
-    def __init__(self, gates: Gates = ALL_GATES) -> None:
+    def __init__(self, gates: Gates = ALL_GATES, managers: Collection[str | None] = MANAGERS) -> None:
+        """JobSets are left alone whose `managedBy` is not among the managers."""
         self._gates = gates
+        self._managers = managers
         # JobSets first: a Job whose JobSet nobody knows is nobody's business.
         self.kinds = (JOB_SET, *served_groups(gates), SERVICE, PERSISTENT_VOLUME_CLAIM, JOB)
+        self.selectors = {JOB: JOBSET_NAME}
         self._observed = Observed()
         self._uids: dict[Place, str] = {}
         # The Workloads (by uid) that say they are for the JobSet of this place.
@@ -58,7 +67,7 @@ class JobSetController:
         # What was read from objects, by uid, as long as they are what they were.
         self._jobsets: dict[str, tuple[Json, JobSet]] = {}
         self._jobs: dict[str, ChildJob] = {}
-        self._touched: dict[str, None] = {}
+        self.touched = Touched()
 
     def see(self, kind: Kind, obj: Json) -> None:
         uid = obj["metadata"]["uid"]
@@ -93,22 +102,12 @@ class JobSetController:
     def _touch_concerned(self, kind: Kind, obj: Json) -> None:
         uid = obj["metadata"]["uid"] if kind is JOB_SET else controller_uid(obj, JOB_SET)
         if uid:
-            self.touch(uid)
+            self.touched.add(uid)
         for claimant in self._claimants.get(_place(kind, obj), ()):
-            self.touch(claimant)
+            self.touched.add(claimant)
         for place in _served(obj) if kind is WORKLOAD else ():
             if place in self._uids:
-                self.touch(self._uids[place])
-
-    def touch(self, uid: str) -> None:
-        self._touched[uid] = None
-
-    def take_touched(self, limit: int) -> list[str]:
-        """Return up to `limit` JobSets to make plans for, those touched first before the others."""
-        uids = list(self._touched)[:limit]
-        for uid in uids:
-            del self._touched[uid]
-        return uids
+                self.touched.add(self._uids[place])
 
     def subject(self, uid: str) -> Json | None:
         return self._observed.get(uid)
@@ -118,6 +117,8 @@ class JobSetController:
         if obj is None or is_deleting(obj):
             return Plan()
         jobset = self._jobset(uid)
+        if jobset.spec.managed_by not in self._managers:
+            return Plan()
         jobs = sorted(map(self._child, self._observed.owned_by(uid, JOB)), key=lambda job: job.name)
         return plan(obj, jobset, jobs, self._surroundings(jobset), now)
 

@@ -173,6 +173,8 @@ def _with_minimums(holder: Json, minimums: dict[str, int]) -> Json:
     if "podGroupTemplates" in holder:
         holder["podGroupTemplates"] = [
             {**template, "schedulingPolicy": {"gang": {"minCount": minimums[template["name"]]}}}
+            if template["name"] in minimums
+            else template
             for template in holder["podGroupTemplates"]
         ]
     if "compositePodGroupTemplates" in holder:

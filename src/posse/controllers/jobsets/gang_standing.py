@@ -123,9 +123,9 @@ def _find_workload(standing: GangStanding, obj: Json, jobset: JobSet, workloads:
             standing.workload = new_workload(obj, jobset)
             standing.missing.append(Create(WORKLOAD, standing.workload))
     else:
-        problem = "" if _is_mine(chosen, jobset) else _mismatch(jobset, chosen)
+        problem = _layout_mismatch(jobset, chosen) if _is_mine(chosen, jobset) else _mismatch(jobset, chosen)
         standing.workload = None if is_deleting(chosen) else chosen
-        if _is_mine(chosen, jobset) and not is_deleting(chosen):
+        if _is_mine(chosen, jobset) and not is_deleting(chosen) and not problem:
             standing.workload = at_size(chosen, jobset)
             if standing.workload != chosen:
                 standing.outgrown.append(Write(WORKLOAD, standing.workload))
@@ -163,17 +163,44 @@ def _mismatch(jobset: JobSet, workload: Json) -> str:
     owner = controller_of(workload)
     if owner:
         return f"{name} belongs to {owner['kind']} {owner['name']}, uid {owner['uid']}"
-    templates = templates_of(workload)
+    return _layout_mismatch(jobset, workload) or _size_mismatch(jobset, workload)
+
+
+def _layout_mismatch(jobset: JobSet, workload: Json) -> str:
+    """Groups are made as the JobSet asks for them, so the templates must stand where theirs would: alone or below the root."""
+    name = f"Workload {workload['metadata']['name']}"
+    holder, where = workload["spec"], ""
     root = asked_root(jobset.metadata.name, jobset.spec)
-    if root is not None and root.template not in templates:
-        return f"{name} has no compositePodGroupTemplate {root.template}"
+    if root is not None:
+        composites = {item["name"]: item for item in holder.get("compositePodGroupTemplates") or ()}
+        if root.template not in composites:
+            return f"{name} has no compositePodGroupTemplate {root.template}"
+        holder, where = composites[root.template], f" in {root.template}"
+    present = {item["name"] for item in holder.get("podGroupTemplates") or ()}
     for asked in asked_gangs(jobset.metadata.name, jobset.spec):
-        if asked.template not in templates:
-            return f"{name} has no podGroupTemplate {asked.template}"
+        if asked.template not in present:
+            return f"{name} has no podGroupTemplate {asked.template}{where}"
+    return ""
+
+
+def _size_mismatch(jobset: JobSet, workload: Json) -> str:
+    name, templates = f"Workload {workload['metadata']['name']}", templates_of(workload)
+    gangs = asked_gangs(jobset.metadata.name, jobset.spec)
+    for asked in gangs:
         minimum = minimum_of(templates[asked.template])
         if minimum is not None and minimum > asked.minimum:
             return f"{name} wants {minimum} pods in {asked.template}, but there will be {asked.minimum}"
+    root = asked_root(jobset.metadata.name, jobset.spec)
+    if root is not None:
+        policy = templates[root.template].get("schedulingPolicy") or {}
+        minimum, groups = (policy.get("gang") or {}).get("minGroupCount") or 0, len(_groups(jobset))
+        if minimum > groups:
+            return f"{name} wants {minimum} groups in {root.template}, but there will be {groups}"
     return ""
+
+
+def _groups(jobset: JobSet) -> list[Gang]:
+    return [gang for gang in gangs_of(jobset) if gang.kind is POD_GROUP]
 
 
 def _find_group(

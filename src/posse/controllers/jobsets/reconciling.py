@@ -31,14 +31,11 @@ from posse.model.timestamps import TimestampError, parse_timestamp
 
 Json = dict[str, Any]
 
-MANAGER = "jobset.sigs.k8s.io/jobset-controller"
 FOREGROUND = "Foreground"
 
 
 def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: Surroundings, now: float) -> Plan:
     """Return what is to be done about a JobSet that is there to stay."""
-    if jobset.spec.managed_by not in (None, MANAGER):
-        return Plan()
     draft = StatusDraft(obj, now)
     children = sort_children(jobs, jobset.status.restarts)
     counts = draft.count(jobset, children)

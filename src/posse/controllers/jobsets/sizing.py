@@ -55,14 +55,14 @@ def adjusted_groups(scene: Scene) -> Iterator[Write]:
 
 
 def _wanted_minimum(scene: Scene, gang: Gang, minimum: int, jobs: list[ChildJob]) -> int:
-    """Pods that have succeeded are not missed: one that is replaced late does not wait for them to come back."""
+    """Pods that have ended for good are not missed: one that is replaced late does not wait for them to come back."""
     full = _full_size(scene, gang)
     if len(jobs) < len(gang.jobs):
         return full
     left = sum(_pods_left(scene, job) for job in jobs)
     if any(not job.has_size(_template_of(scene, job)) for job in jobs):
         return max(1, min(full, left))
-    if not any(job.job.status.succeeded for job in jobs):
+    if not any(job.ended_pods for job in jobs):
         return full
     if 0 < left < minimum and any(job.is_short_of_pods for job in jobs):
         return left
@@ -73,7 +73,7 @@ def _pods_left(scene: Scene, job: ChildJob) -> int:
     template = _template_of(scene, job)
     if job.has_size(template):
         return job.pods_left
-    return max(0, (template.completions or 0) - job.job.status.succeeded)
+    return max(0, (template.completions or 0) - job.ended_pods)
 
 
 def _full_size(scene: Scene, gang: Gang) -> int:

@@ -5,13 +5,16 @@ by its leader, so that it goes when the leader goes; what makes and deletes the 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from posse.controllers.leader_worker_sets.keys import GROUP_INDEX, NAME, is_leader, labels_of
+from posse.controllers.leader_worker_sets.keys import NAME, annotations_of, is_leader, labels_of
+from posse.controllers.leader_worker_sets.later_completion import completed, is_complete, prepare_leaders
 from posse.controllers.leader_worker_sets.leaders import leader_set, limits_of, state_of, with_changes
 from posse.controllers.leader_worker_sets.prerequisites import Prerequisites, prerequisites
 from posse.controllers.leader_worker_sets.providers.registry import GROUP_KINDS, provider_of_set
 from posse.controllers.leader_worker_sets.replicas import serve_group
+from posse.controllers.leader_worker_sets.restarts import Loss, has_started
 from posse.controllers.leader_worker_sets.revisions import Revision, current_revision, key_of
 from posse.controllers.leader_worker_sets.rollout import GroupState, next_rollout
 from posse.controllers.leader_worker_sets.scene import Group, Scene
@@ -19,6 +22,7 @@ from posse.controllers.leader_worker_sets.services import shared_service
 from posse.controllers.leader_worker_sets.statuses import Standing, next_status
 from posse.controllers.observed import Observed
 from posse.controllers.steps import Create, Delete, News, Plan, Write, controller_uid, is_deleting
+from posse.controllers.touched import Touched
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
     CONTROLLER_REVISION,
@@ -29,31 +33,36 @@ from posse.kinds.registry import (
     STATEFUL_SET,
 )
 from posse.model.decoding import decode
-from posse.model.leader_worker_set import SHARED, LeaderWorkerSet
+from posse.model.leader_worker_set import EXCLUSIVE_TOPOLOGY, SHARED, LeaderWorkerSet
 
 Json = dict[str, Any]
 
-OWN_KINDS = (LEADER_WORKER_SET, CONTROLLER_REVISION, STATEFUL_SET, POD, SERVICE, NODE)
+OWN_KINDS = (LEADER_WORKER_SET, CONTROLLER_REVISION, STATEFUL_SET, POD, SERVICE)
 
 
 class LeaderWorkerSetController:
     subject_kind = LEADER_WORKER_SET
     reporter = "leaderworkerset-controller"
 
-    def __init__(self, served: Collection[Kind]) -> None:
+    def __init__(self, served: Collection[Kind], *, completes_pods: bool = False) -> None:
+        """It `completes_pods` where the API server does not do that as they are made."""
         self._served = frozenset(served)
-        self.kinds = (*OWN_KINDS, *(kind for kind in GROUP_KINDS if kind in self._served))
+        self._completes_pods = completes_pods
+        # Nodes matter to workers that follow their leader, which takes pods that are completed as they are made.
+        nodes = () if completes_pods else (NODE,)
+        self.kinds = (*OWN_KINDS, *nodes, *(kind for kind in GROUP_KINDS if kind in self._served))
+        self.selectors = {POD: NAME}
         self._observed = Observed()
         self._uids: dict[tuple[str, str], str] = {}
         self._nodes: dict[str, Mapping[str, str]] = {}
-        # By the uid of a worker on a node, that of its leader; and leaders that have lost such a worker.
+        # By the uid of a worker on a node, that of its leader; and what leaders have lost of such workers.
         self._leader_of: dict[str, str] = {}
-        self._bereaved: dict[str, None] = {}
-        self._touched: dict[str, None] = {}
+        self._losses: dict[str, Loss] = {}
+        self.touched = Touched()
 
     def see(self, kind: Kind, obj: Json) -> None:
         if kind is NODE:
-            self._nodes[obj["metadata"]["name"]] = labels_of(obj)
+            self._see_node(obj)
             return
         if (kind is POD and NAME not in labels_of(obj)) or not self._observed.see(kind, obj):
             return
@@ -67,25 +76,14 @@ class LeaderWorkerSetController:
         if kind is NODE:
             self._nodes.pop(obj["metadata"]["name"], None)
             return
-        self._observed.lose(obj)
         uid = obj["metadata"]["uid"]
         if kind is LEADER_WORKER_SET and self._uids.get(_place(obj)) == uid:
             del self._uids[_place(obj)]
         elif kind is POD:
-            self._bereaved.pop(uid, None)
-            leader = self._leader_of.pop(uid, "")
-            if self._observed.get(leader) is not None:
-                self._bereaved[leader] = None
+            self._losses.pop(uid, None)
+            self._note_loss(self._leader_of.pop(uid, ""))
+        self._observed.lose(obj)
         self._touch_subject(obj)
-
-    def touch(self, uid: str) -> None:
-        self._touched[uid] = None
-
-    def take_touched(self, limit: int) -> list[str]:
-        uids = list(self._touched)[:limit]
-        for uid in uids:
-            del self._touched[uid]
-        return uids
 
     def subject(self, uid: str) -> Json | None:
         return self._observed.get(uid)
@@ -94,26 +92,45 @@ class LeaderWorkerSetController:
         lws = self._observed.get(uid)
         if lws is None or is_deleting(lws):
             return Plan()
-        return plan(self._scene(lws), self._served, self._bereaved, now)
+        return plan(self._scene(lws), self._served, self._losses, now)
+
+    def _see_node(self, node: Json) -> None:
+        """Workers may wait to hear in which domain their leader is."""
+        name, labels = node["metadata"]["name"], labels_of(node)
+        if self._nodes.get(name) == labels:
+            return
+        self._nodes[name] = labels
+        for uid in self._uids.values():
+            lws = self._observed.get(uid)
+            if lws is not None and EXCLUSIVE_TOPOLOGY in annotations_of(lws):
+                self.touched.add(uid)
 
     def _note_worker(self, worker: Json) -> None:
         workers = self._observed.get(controller_uid(worker, STATEFUL_SET))
         if worker["spec"].get("nodeName") and workers is not None:
             self._leader_of[worker["metadata"]["uid"]] = controller_uid(workers, POD)
 
+    def _note_loss(self, leader_uid: str) -> None:
+        """The replica is still known as it was when it had the worker."""
+        leader = self._observed.get(leader_uid)
+        if leader is not None and self._losses.get(leader_uid) is not Loss.AFTER_START:
+            group = self._group(leader)
+            self._losses[leader_uid] = Loss.AFTER_START if has_started(group) else Loss.BEFORE_START
+
     def _touch_subject(self, obj: Json) -> None:
         # What has the name of the set is its business, even if it is somebody else's.
         name = labels_of(obj).get(NAME) or obj["metadata"]["name"]
         if uid := self._uids.get((obj["metadata"].get("namespace", ""), name)):
-            self.touch(uid)
+            self.touched.add(uid)
 
     def _scene(self, lws: Json) -> Scene:
         uid, (namespace, name) = lws["metadata"]["uid"], _place(lws)
         sets = self._observed.owned_by(uid, STATEFUL_SET)
         leaders = next((item for item in sets if item["metadata"]["name"] == name), None)
         owned = self._observed.owned_by(leaders["metadata"]["uid"], POD) if leaders is not None else []
-        # A leader that was not completed when it was made has no place in the set.
-        groups = [self._group(pod) for pod in owned if is_leader(pod) and GROUP_INDEX in labels_of(pod)]
+        # A leader that was not completed has no place in the set.
+        groups = [self._group(pod) for pod in owned if is_leader(pod) and is_complete(pod)]
+        pods = [*owned, *(worker for group in groups for worker in group.workers)]
         return Scene(
             lws=lws,
             spec=decode(LeaderWorkerSet, lws).spec,
@@ -122,6 +139,8 @@ class LeaderWorkerSetController:
             groups={group.index: group for group in groups},
             find=lambda kind, other: self._observed.at(kind, namespace, other),
             node_labels=lambda node: self._nodes.get(node, {}),
+            completes_pods=self._completes_pods,
+            incomplete=[pod for pod in pods if not is_complete(pod) and not is_deleting(pod)],
         )
 
     def _group(self, leader: Json) -> Group:
@@ -131,7 +150,7 @@ class LeaderWorkerSetController:
         return Group(leader, sets[0], self._observed.owned_by(sets[0]["metadata"]["uid"], POD))
 
 
-def plan(scene: Scene, served: frozenset[Kind], bereaved: Collection[str], now: float) -> Plan:
+def plan(scene: Scene, served: frozenset[Kind], losses: Mapping[str, Loss], now: float) -> Plan:
     """Return what is to be done about a set that is there to stay."""
     result = Plan()
     provider = provider_of_set(scene.lws, served)
@@ -143,12 +162,15 @@ def plan(scene: Scene, served: frozenset[Kind], bereaved: Collection[str], now: 
     result.then(*needed.steps)
     groups = group_states(scene, revision.key)
     _report(result, scene, groups, revision, needed, now)
+    if scene.completes_pods:
+        find_pod = partial(scene.find, POD)
+        result.then(*(Write(POD, completed(pod, find_pod)) for pod in scene.incomplete))
     if needed.obstacle is None:
         _roll_out(result, scene, revision, groups, served)
         for index in sorted(scene.groups):
             group = scene.groups[index]
-            has_lost_pod = group.leader["metadata"]["uid"] in bereaved
-            serve_group(result, scene, group, provider, has_lost_pod=has_lost_pod)
+            loss = losses.get(group.leader["metadata"]["uid"], Loss.NONE)
+            serve_group(result, scene, group, provider, loss)
     if scene.leader_set is not None and _is_at_rest(scene, groups):
         result.then(
             *(Delete(CONTROLLER_REVISION, old) for old in scene.history if key_of(old) != revision.key)
@@ -173,16 +195,20 @@ def _roll_out(
     is_changed = existing is not None and key_of(existing) != revision.key
     rollout = next_rollout(limits_of(scene.spec), state, groups, is_changed=is_changed)
     wanted = leader_set(scene.lws, scene.spec, revision.key, rollout, provider)
+    if scene.completes_pods:
+        prepare_leaders(wanted["spec"]["template"], scene.namespace)
     changed = wanted if existing is None else with_changes(existing, wanted)
-    network = scene.spec.network_config
-    if (network is None or network.subdomain_policy in (None, SHARED)) and not scene.find(
-        SERVICE, scene.name
-    ):
+    if _shares_service(scene) and not scene.find(SERVICE, scene.name):
         result.then(Create(SERVICE, shared_service(scene.lws), unless_present=True))
     if existing is None:
         result.then(Create(STATEFUL_SET, wanted))
     elif changed is not None:
         result.then(Write(STATEFUL_SET, changed))
+
+
+def _shares_service(scene: Scene) -> bool:
+    network = scene.spec.network_config
+    return scene.completes_pods or network is None or network.subdomain_policy in (None, SHARED)
 
 
 def _report(

@@ -24,6 +24,8 @@ SUBGROUP_SIZE = f"{PREFIX}subgroup-size"
 SUBGROUP_POLICY_TYPE = f"{PREFIX}subgroup-policy-type"
 SUBDOMAIN_POLICY = f"{PREFIX}subdomainPolicy"
 LEADER_REQUESTS_TPUS = f"{PREFIX}leader-requests-tpus"
+# On the StatefulSet of workers: for which policy it was made, where that is not the usual one.
+STARTUP = "scheduling.posse.dev/startup-policy"
 
 LEADER = "0"
 

@@ -86,7 +86,10 @@ def with_changes(existing: Json, wanted: Json) -> Json | None:
     metadata, spec = existing["metadata"], existing["spec"]
     labels = labels_of(existing) | wanted["metadata"]["labels"]
     annotations = annotations_of(existing) | wanted["metadata"]["annotations"]
-    fields = {name: wanted["spec"][name] for name in ("replicas", "updateStrategy")}
+    fields = {
+        "replicas": wanted["spec"]["replicas"],
+        "updateStrategy": _strategy(spec["updateStrategy"], wanted["spec"]["updateStrategy"]),
+    }
     if _parts(spec["template"]) != _parts(wanted["spec"]["template"]):
         fields["template"] = wanted["spec"]["template"]
     changed = existing | {
@@ -94,6 +97,15 @@ def with_changes(existing: Json, wanted: Json) -> Json | None:
         "spec": spec | fields,
     }
     return None if changed == existing else changed
+
+
+def _strategy(existing: Json, wanted: Json) -> Json:
+    """A server that does not know how many may be away has dropped it, and would do so again."""
+    known = existing.get("rollingUpdate") or {}
+    rolling = wanted["rollingUpdate"]
+    return wanted | {
+        "rollingUpdate": {name: rolling[name] for name in rolling if name in known or name == "partition"}
+    }
 
 
 def _parts(template: Json) -> tuple[Json, Json]:

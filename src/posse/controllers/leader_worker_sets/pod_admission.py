@@ -49,6 +49,13 @@ def complete_pod(pod: Json, surroundings: Surroundings) -> None:
     """Complete a new pod in place. One that cannot be placed within its replica is refused."""
     if NAME not in labels_of(pod):
         return
+    place_pod(pod, surroundings)
+    tell_containers(pod)
+    tell_about_tpus(pod)
+
+
+def place_pod(pod: Json, surroundings: Surroundings) -> None:
+    """Give a pod its place within its replica, and in the group of that."""
     name = str(pod["metadata"].get("name") or "")
     ordinal = ordinal_of(name)
     if number(annotations_of(pod).get(SIZE)) is None:
@@ -60,8 +67,6 @@ def complete_pod(pod: Json, surroundings: Surroundings) -> None:
         _join_group(pod, name, surroundings)
     else:
         _complete_worker(pod, name, ordinal)
-    tell_containers(pod)
-    tell_about_tpus(pod)
 
 
 def _complete_leader(pod: Json, name: str, ordinal: int) -> None:

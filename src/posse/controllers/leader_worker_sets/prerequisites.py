@@ -3,11 +3,13 @@
 from typing import Any, NamedTuple
 
 from posse.controllers.leader_worker_sets.providers.contract import Made, SchedulerProvider
+from posse.controllers.leader_worker_sets.providers.registry import asked_provider, is_known
 from posse.controllers.leader_worker_sets.scene import Scene
 from posse.controllers.leader_worker_sets.statuses import AVAILABLE, SCHEDULING_READY, Finding
 from posse.controllers.steps import Create, Step, Write, controller_uid
 from posse.kinds.kind import Kind
 from posse.kinds.registry import STATEFUL_SET
+from posse.model.leader_worker_set import PROVIDER, PROVIDERS
 
 Json = dict[str, Any]
 
@@ -24,6 +26,10 @@ def prerequisites(scene: Scene, provider: SchedulerProvider | None, served: froz
     if taken is not None and not _belongs(taken, scene):
         text = f"StatefulSet {scene.name} exists, and does not belong to this LeaderWorkerSet"
         return Prerequisites([], Finding(AVAILABLE, "NameTaken", text, "False"))
+    asked = asked_provider(scene.lws)
+    if not is_known(asked):
+        text = f"there is no provider {asked}; the annotation {PROVIDER} names one of {', '.join(PROVIDERS)}"
+        return Prerequisites([], Finding(SCHEDULING_READY, "UnknownProvider", text, "False"))
     if provider is None:
         return Prerequisites([])
     missing = [kind.group_resource for kind in provider.kinds if kind not in served]

@@ -3,8 +3,9 @@
 from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import LEADER_NAME, annotations_of
+from posse.controllers.leader_worker_sets.later_completion import prepare_workers
 from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
-from posse.controllers.leader_worker_sets.restarts import reason_to_restart
+from posse.controllers.leader_worker_sets.restarts import Loss, reason_to_restart
 from posse.controllers.leader_worker_sets.revisions import find_revision, restored
 from posse.controllers.leader_worker_sets.scene import Group, Scene, is_ready
 from posse.controllers.leader_worker_sets.services import replica_service
@@ -28,14 +29,14 @@ Json = dict[str, Any]
 
 
 def serve_group(
-    plan: Plan, scene: Scene, group: Group, provider: SchedulerProvider | None, *, has_lost_pod: bool
+    plan: Plan, scene: Scene, group: Group, provider: SchedulerProvider | None, loss: Loss
 ) -> None:
-    """Add to the plan what the replica needs; `has_lost_pod` says that one of its pods is gone that was on a node."""
+    """Add to the plan what the replica needs."""
     if is_deleting(group.leader):
         _await_workers(plan, group)
         return
-    is_gang = provider is not None and scene.spec.startup_policy != LEADER_READY
-    reason = reason_to_restart(scene.lws, scene.spec, group, has_lost_pod=has_lost_pod, is_gang=is_gang)
+    is_gang = provider is not None and provider.waits_for_all and scene.spec.startup_policy != LEADER_READY
+    reason = reason_to_restart(scene.lws, scene.spec, group, loss=loss, is_gang=is_gang)
     if reason:
         name = group.leader["metadata"]["name"]
         plan.then(Delete(POD, group.leader, "Foreground"))
@@ -75,16 +76,23 @@ def _workers(scene: Scene, leader: Json, revision: Json, provider: SchedulerProv
     if scene.spec.startup_policy == LEADER_READY and not is_ready(leader):
         return None
     workers = worker_set(scene.lws, leader, revision, provider)
+    if scene.completes_pods:
+        prepare_workers(workers["spec"]["template"], leader)
     if EXCLUSIVE_TOPOLOGY not in annotations_of(scene.lws):
         return workers
     if not follows_leader(scene.spec, provider):
         draw_together(workers)
         return workers
-    node = leader["spec"].get("nodeName")
-    if not node:
+    # A node may be seen later than the leader that is on it.
+    domain = scene.node_labels(leader["spec"].get("nodeName") or "").get(_topology(scene))
+    if domain is None:
         return None
-    bind_to_domain(workers, scene.node_labels(node))
+    bind_to_domain(workers, domain)
     return workers
+
+
+def _topology(scene: Scene) -> str:
+    return str(annotations_of(scene.lws)[EXCLUSIVE_TOPOLOGY])
 
 
 def _make_once(plan: Plan, scene: Scene, step: Create) -> bool:

@@ -1,11 +1,13 @@
 """When a replica is to be made anew as a whole, because one of its pods was restarted, is going, or is gone."""
 
+from enum import Enum, auto
 from typing import Any
 
-from posse.controllers.leader_worker_sets.keys import REVISION, annotations_of, labels_of
+from posse.controllers.leader_worker_sets.keys import REVISION, STARTUP, annotations_of, labels_of
 from posse.controllers.leader_worker_sets.scene import Group
 from posse.controllers.steps import is_deleting
 from posse.model.leader_worker_set import (
+    LEADER_READY,
     NO_RECREATION,
     RECREATE_AFTER_START,
     RECREATE_AFTER_START_ANNOTATION,
@@ -16,8 +18,16 @@ from posse.model.leader_worker_set import (
 Json = dict[str, Any]
 
 
+class Loss(Enum):
+    """Whether a pod that was on a node is gone, and how far the replica had come by then."""
+
+    NONE = auto()
+    BEFORE_START = auto()
+    AFTER_START = auto()
+
+
 def reason_to_restart(
-    lws: Json, spec: LeaderWorkerSetSpec, group: Group, *, has_lost_pod: bool, is_gang: bool
+    lws: Json, spec: LeaderWorkerSetSpec, group: Group, *, loss: Loss, is_gang: bool
 ) -> str:
     """Return in words why the replica is made anew, nothing if it may stay.
 
@@ -26,12 +36,13 @@ def reason_to_restart(
     policy = spec.leader_worker_template.restart_policy
     if policy == NO_RECREATION or is_deleting(group.leader):
         return ""
-    if has_lost_pod:
+    waits_for_start = _waits_for_start(lws, policy)
+    if loss is Loss.AFTER_START or (loss is Loss.BEFORE_START and not waits_for_start):
         return "Pod of the replica is gone"
-    if is_gang and (reason := _replacement(group)):
-        return reason
-    if _waits_for_start(lws, policy) and not _has_started(group):
+    if waits_for_start and not has_started(group):
         return ""
+    if is_gang and not waits_for_start and (reason := _replacement(group)):
+        return reason
     for pod in group.pods:
         if labels_of(pod).get(REVISION) == group.revision and (is_deleting(pod) or _was_restarted(pod)):
             return f"Pod {pod['metadata']['name']} {'is deleted' if is_deleting(pod) else 'was restarted'}"
@@ -41,8 +52,11 @@ def reason_to_restart(
 def _replacement(group: Group) -> str:
     """Find a pod that was made when others had their nodes already: a gang has all its pods before that.
 
-    So a loss is noticed even if nobody was there to see it.
+    So a loss is noticed even if nobody was there to see it. Workers that were made for a leader that was ready, before the
+    set came to ask for something else, are no replacement.
     """
+    if group.worker_set is not None and annotations_of(group.worker_set).get(STARTUP) == LEADER_READY:
+        return ""
     times = [time for pod in group.pods if (time := _scheduled_at(pod))]
     first = min(times, default=None)
     for pod in group.pods:
@@ -64,7 +78,7 @@ def _waits_for_start(lws: Json, policy: str) -> bool:
     return policy == RECREATE_AFTER_START or (policy == RECREATE_ON_POD_RESTART and is_annotated)
 
 
-def _has_started(group: Group) -> bool:
+def has_started(group: Group) -> bool:
     phases = [(pod.get("status") or {}).get("phase") or "Pending" for pod in group.pods]
     return len(phases) >= group.size and "Pending" not in phases
 

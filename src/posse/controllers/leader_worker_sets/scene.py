@@ -64,6 +64,9 @@ class Scene:
     # The object of a kind and name in the namespace of the set, whoever made it.
     find: Callable[[Kind, str], Json | None] = lambda _kind, _name: None
     node_labels: Callable[[str], Mapping[str, str]] = lambda _node: {}
+    # Whether nobody completes pods as they are made; and those that have not been completed yet.
+    completes_pods: bool = False
+    incomplete: Sequence[Json] = ()
 
     @property
     def name(self) -> str:

@@ -1,6 +1,5 @@
 """The StatefulSet of the workers of one replica. It is made once, from what the leader was made from, and never changed."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import (
@@ -10,6 +9,7 @@ from posse.controllers.leader_worker_sets.keys import (
     LEADER_REQUESTS_TPUS,
     NAME,
     REVISION,
+    STARTUP,
     annotations_of,
     labels_of,
 )
@@ -54,17 +54,22 @@ def worker_set(lws: Json, leader: Json, revision: Json, provider: SchedulerProvi
     return {
         "apiVersion": STATEFUL_SET.api_version,
         "kind": STATEFUL_SET.name,
-        "metadata": inherited_metadata(lws, labels, {}) | {"name": name, "ownerReferences": [owner]},
+        "metadata": inherited_metadata(lws, labels, _startup(spec))
+        | {"name": name, "ownerReferences": [owner]},
         "spec": made,
     }
 
 
-def bind_to_domain(stateful_set: Json, node_labels: Mapping[str, str]) -> None:
+def _startup(spec: LeaderWorkerSetSpec) -> Json:
+    return {STARTUP: LEADER_READY} if spec.startup_policy == LEADER_READY else {}
+
+
+def bind_to_domain(stateful_set: Json, domain: str) -> None:
     """Send the workers to the topology domain that their leader is in."""
     template = stateful_set["spec"]["template"]
-    topology = annotations_of(template)[EXCLUSIVE_TOPOLOGY]
     selector = dict(template["spec"].get("nodeSelector") or {})
-    template["spec"]["nodeSelector"] = selector | {topology: node_labels.get(topology, "")}
+    selector[annotations_of(template)[EXCLUSIVE_TOPOLOGY]] = domain
+    template["spec"]["nodeSelector"] = selector
 
 
 def draw_together(stateful_set: Json) -> None:

@@ -3,7 +3,7 @@
 Pods and revisions are the set's own when it is their controller. Adopting those that match its selector is not done.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from posse.controllers.observed import Observed
@@ -12,6 +12,7 @@ from posse.controllers.stateful_sets.revisions import Revisions, outdated, settl
 from posse.controllers.stateful_sets.staffing import staff
 from posse.controllers.stateful_sets.statuses import next_status
 from posse.controllers.steps import Create, Delete, Plan, Write, controller_uid, is_deleting
+from posse.controllers.touched import Touched
 from posse.kinds.kind import Kind
 from posse.kinds.registry import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
 from posse.model.decoding import decode
@@ -27,11 +28,12 @@ class StatefulSetController:
     kinds = (STATEFUL_SET, CONTROLLER_REVISION, POD)
 
     def __init__(self) -> None:
+        self.selectors: Mapping[Kind, str] = {}
         self._observed = Observed()
         # Who holds the names of revisions, by namespace and name.
         self._revision_owners: dict[tuple[str, str], str] = {}
         self._uids: dict[tuple[str, str], str] = {}
-        self._touched: dict[str, None] = {}
+        self.touched = Touched()
 
     def see(self, kind: Kind, obj: Json) -> None:
         if kind is CONTROLLER_REVISION:
@@ -53,17 +55,8 @@ class StatefulSetController:
             del self._uids[_place(obj)]
         elif kind is POD and (uid := self._uids.get(_parent_place(obj))):
             # A set that was made anew may have waited for the name.
-            self.touch(uid)
+            self.touched.add(uid)
         self._touch_subject(kind, obj)
-
-    def touch(self, uid: str) -> None:
-        self._touched[uid] = None
-
-    def take_touched(self, limit: int) -> list[str]:
-        uids = list(self._touched)[:limit]
-        for uid in uids:
-            del self._touched[uid]
-        return uids
 
     def subject(self, uid: str) -> Json | None:
         return self._observed.get(uid)
@@ -89,7 +82,7 @@ class StatefulSetController:
 
     def _touch_subject(self, kind: Kind, obj: Json) -> None:
         if uid := _subject_uid(kind, obj):
-            self.touch(uid)
+            self.touched.add(uid)
 
 
 class Belongings(NamedTuple):

@@ -27,6 +27,10 @@ class SchedulerProvider(Protocol):
         """Whether each leader has a group of its own, whatever is left of the one before it."""
 
     @property
+    def waits_for_all(self) -> bool:
+        """Whether no pod of a replica gets a node before all of them exist."""
+
+    @property
     def kinds(self) -> tuple[Kind, ...]:
         """What the cluster must serve for it."""
 

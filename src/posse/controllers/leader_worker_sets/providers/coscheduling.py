@@ -20,6 +20,7 @@ GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 class CoschedulingProvider:
     name = "coscheduling"
     is_group_per_leader = False
+    waits_for_all = True
     kinds = (COSCHEDULING_POD_GROUP,)
 
     def blueprint(self, _lws: Json, _spec: LeaderWorkerSetSpec) -> Made | None:

@@ -37,6 +37,7 @@ GROUP_LABEL = "scheduling.posse.dev/pod-group"
 class PosseProvider:
     name = "posse"
     is_group_per_leader = True
+    waits_for_all = True
     group_kind = POD_GROUP
     workload_kind = WORKLOAD
 

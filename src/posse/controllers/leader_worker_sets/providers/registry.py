@@ -28,13 +28,19 @@ GROUP_KINDS = tuple(dict.fromkeys(kind for provider in _ALL for kind in provider
 
 
 def provider_of_set(lws: Json, served: Collection[Kind]) -> SchedulerProvider | None:
-    """Return the provider that a set asks for, by default Posse's own; None if its pods are scheduled one by one."""
-    name = annotations_of(lws).get(PROVIDER, PROVIDERS[0])
-    if name == NO_PROVIDER:
-        return None
+    """Return the provider that a set asks for, by default Posse's own; None if its pods are scheduled one by one, or it is unknown."""
+    name = asked_provider(lws)
     if name == _POSSE.name and not all(kind in served for kind in _POSSE.kinds):
         return _POSSE_CRD
-    return _BY_NAME[name]
+    return _BY_NAME.get(name)
+
+
+def asked_provider(lws: Json) -> str:
+    return str(annotations_of(lws).get(PROVIDER, PROVIDERS[0]))
+
+
+def is_known(provider: str) -> bool:
+    return provider in (*PROVIDERS, NO_PROVIDER)
 
 
 def provider_of_pod(pod: Json) -> SchedulerProvider | None:

@@ -22,6 +22,7 @@ INHERITED = "volcano.sh/"
 class VolcanoProvider:
     name = "volcano"
     is_group_per_leader = False
+    waits_for_all = True
     kinds = (VOLCANO_POD_GROUP,)
 
     def blueprint(self, _lws: Json, _spec: LeaderWorkerSetSpec) -> Made | None:

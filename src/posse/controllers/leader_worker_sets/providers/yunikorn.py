@@ -30,6 +30,7 @@ LEADER, WORKER = "leader", "worker"
 class YunikornProvider:
     name = "yunikorn"
     is_group_per_leader = False
+    waits_for_all = False
     kinds: tuple[Kind, ...] = ()
 
     def blueprint(self, _lws: Json, _spec: LeaderWorkerSetSpec) -> Made | None:

@@ -1,0 +1,171 @@
+"""Runs controllers of Posse in a real cluster, where they are asked for and nobody else controls the same objects.
+
+Jobs and StatefulSets are always left to the cluster. What the cluster is like is looked at again and again: a controller ends
+when somebody else comes to control its objects, and begins when they have gone or its kind comes to be served.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from posse.client.connection import Connection
+from posse.client.served_versions import ServedVersions
+from posse.controllers.jobsets.controller import MANAGERS, POSSE_MANAGER, JobSetController
+from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
+from posse.controllers.leader_worker_sets.later_completion import refusals
+from posse.controllers.reconciler import Reconciler
+from posse.controllers.unadmitted import Unadmitted
+from posse.kinds.errors import NOT_FOUND, ApiError
+from posse.kinds.kind import Kind
+from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
+    COSCHEDULING_POD_GROUP,
+    JOB_SET,
+    LEADER_WORKER_SET,
+    POD_GROUP,
+    POSSE_COMPOSITE_POD_GROUP,
+    POSSE_POD_GROUP,
+    POSSE_WORKLOAD,
+    VOLCANO_POD_GROUP,
+    WORKLOAD,
+)
+from posse.model.feature_gates import Gate, Gates
+from posse.runtime.custom_groups import CustomGroups
+from posse.runtime.followed_kinds import LEFT_OUT
+from posse.runtime.reconciling import Reconciliation
+from posse.runtime.rivals import find_rival
+from posse.runtime.run_options import RunOptions, SetController
+from posse.transport.transport import Transport
+
+log = logging.getLogger(__name__)
+
+LOOK_AGAIN_SECONDS = 30.0
+KIND_OF: Mapping[SetController, Kind] = {
+    SetController.JOB_SETS: JOB_SET,
+    SetController.LEADER_WORKER_SETS: LEADER_WORKER_SET,
+}
+_NATIVE = (WORKLOAD, POD_GROUP, COMPOSITE_POD_GROUP)
+_CUSTOM = (POSSE_WORKLOAD, POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP)
+_ASKED_FOR = (JOB_SET, LEADER_WORKER_SET, *_NATIVE, *_CUSTOM, VOLCANO_POD_GROUP, COSCHEDULING_POD_GROUP)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What there is in the cluster that matters to a controller."""
+
+    served: frozenset[Kind]
+    rival: str
+
+
+class RemoteControllers:
+    def __init__(self, connection: Connection, transport: Transport, options: RunOptions) -> None:
+        self._connection = connection
+        self._transport = transport
+        self._versions = ServedVersions(connection)
+        self._wanted = options.controllers
+        self._gates = options.gates
+        self._form = options.form
+
+    async def run(self, may_begin: asyncio.Event) -> None:
+        """Control until cancelled, once that is allowed."""
+        await may_begin.wait()
+        async with asyncio.TaskGroup() as tasks:
+            for controller in self._wanted:
+                tasks.create_task(self._attend(KIND_OF[controller]))
+
+    async def _attend(self, kind: Kind) -> None:
+        known: Situation | None = None
+        running: asyncio.Task[None] | None = None
+        try:
+            while True:
+                found = await self._look(kind) or known
+                if found is not None and found != known:
+                    await _end(running)
+                    running, known = self._begin(kind, found), found
+                await _first(running)
+        finally:
+            await _end(running)
+
+    async def _look(self, kind: Kind) -> Situation | None:
+        """None if it cannot be told just now."""
+        try:
+            known = [kind for kind in _ASKED_FOR if kind not in LEFT_OUT[self._form]]
+            served = frozenset([item for item in known if await self._is_served(item)])
+            return Situation(served, await find_rival(self._connection, kind))
+        except ApiError as error:
+            log.warning("whether %s are ours to control cannot be told: %s", kind.group_resource, error)
+            return None
+
+    async def _is_served(self, kind: Kind) -> bool:
+        try:
+            await self._versions.of(kind)
+        except ApiError as error:
+            if error.code != NOT_FOUND:
+                raise
+            return False
+        return True
+
+    def _begin(self, kind: Kind, found: Situation) -> asyncio.Task[None] | None:
+        obstacle = _obstacle(kind, found)
+        if obstacle:
+            log.warning("not controlling %s: %s", kind.group_resource, obstacle)
+            return None
+        transport, reconciler = self._transport, self._reconciler(kind, found)
+        if kind is JOB_SET and not _is_native(found):
+            transport = CustomGroups(transport)
+        log.info("controlling %s%s", kind.group_resource, _limits(kind, found))
+        return asyncio.create_task(Reconciliation(transport, reconciler, time.time).run())
+
+    def _reconciler(self, kind: Kind, found: Situation) -> Reconciler:
+        if kind is LEADER_WORKER_SET:
+            # Whose leaders are told apart by labels; native groups would be named in their spec.
+            served = found.served.difference(_NATIVE)
+            return Unadmitted(LeaderWorkerSetController(served, completes_pods=True), refusals)
+        managers = (POSSE_MANAGER,) if found.rival else MANAGERS
+        return Unadmitted(JobSetController(self._gates_of(found), managers))
+
+    def _gates_of(self, found: Situation) -> Gates:
+        """Without composites, a gang of all is one group; without groups there are no gangs."""
+        workload, group, composite = _NATIVE if _is_native(found) else _CUSTOM
+        missing = set[Gate]()
+        if not {workload, group} <= found.served:
+            missing.add(Gate.GENERIC_WORKLOAD)
+        if composite not in found.served:
+            missing.add(Gate.COMPOSITE_POD_GROUP)
+        return self._gates - missing
+
+
+def _is_native(found: Situation) -> bool:
+    return {WORKLOAD, POD_GROUP} <= found.served
+
+
+def _obstacle(kind: Kind, found: Situation) -> str:
+    if kind not in found.served:
+        return "the cluster does not serve them; `posse install --controllers` brings their definition along"
+    if found.rival and kind is LEADER_WORKER_SET:
+        return f"somebody else does, as {found.rival} shows"
+    return ""
+
+
+def _limits(kind: Kind, found: Situation) -> str:
+    if kind is JOB_SET and found.rival:
+        return f" whose managedBy is {POSSE_MANAGER}; {found.rival} shows that somebody else has the others"
+    return ""
+
+
+async def _first(running: asyncio.Task[None] | None) -> None:
+    """Wait until it is time to look again, or the work has failed."""
+    if running is None:
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        return
+    await asyncio.wait([running], timeout=LOOK_AGAIN_SECONDS)
+    if running.done():
+        running.result()
+
+
+async def _end(running: asyncio.Task[None] | None) -> None:
+    if running is not None:
+        running.cancel()
+        await asyncio.wait([running])

@@ -1,0 +1,186 @@
+"""Controllers in a cluster that may have some of its own, or come to have them."""
+
+import asyncio
+import logging
+
+import pytest
+
+from posse.kinds.errors import ApiError, no_such_resource
+from posse.kinds.registry import (
+    JOB,
+    JOB_SET,
+    KINDS,
+    LEADER_WORKER_SET,
+    POD_GROUP,
+    POSSE_POD_GROUP,
+    STATEFUL_SET,
+)
+from posse.runtime import remote_controllers
+from posse.runtime.remote_controllers import RemoteControllers
+from posse.runtime.run_options import Form, RunOptions, SetController
+from tests.jobset_plans import GANG, jobset
+from tests.leader_worker_set_world import lws
+
+BOTH = tuple(SetController)
+
+
+class Cluster:
+    """What controllers find out of a cluster."""
+
+    def __init__(self):
+        self.served = set(KINDS)
+        self.rival = ""
+        self.is_reachable = True
+
+    async def of(self, kind):
+        if not self.is_reachable:
+            raise ApiError(503, "ServiceUnavailable", "not now")
+        if kind not in self.served:
+            raise no_such_resource()
+        return kind.storage_version
+
+    async def find_rival(self, _connection, _kind):
+        return self.rival
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    found = Cluster()
+    monkeypatch.setattr(remote_controllers, "ServedVersions", lambda _: found)
+    monkeypatch.setattr(remote_controllers, "find_rival", found.find_rival)
+    monkeypatch.setattr(remote_controllers, "LOOK_AGAIN_SECONDS", 0.01)
+    return found
+
+
+@pytest.fixture
+def controlled(in_lab):
+    """Run a scenario beside the controllers."""
+
+    def drive(scenario, wanted=BOTH, form=Form.AUTO):
+        async def control(lab):
+            may_begin = asyncio.Event()
+            may_begin.set()
+            options = RunOptions(controllers=wanted, form=form)
+            await RemoteControllers(None, lab.transport, options).run(may_begin)
+
+        in_lab(scenario, control)
+
+    return drive
+
+
+async def add_jobset(lab, name, **spec):
+    body = {"metadata": {"name": name}, "spec": jobset(gangConfig=GANG)["spec"] | spec}
+    await lab.transport.create(JOB_SET, "default", body)
+
+
+def jobs(lab):
+    return {job["metadata"]["name"] for job in lab.service.list(JOB, None).items}
+
+
+def sets(lab):
+    return {item["metadata"]["name"] for item in lab.service.list(STATEFUL_SET, None).items}
+
+
+def test_where_nobody_else_is_everything_is_controlled(cluster, controlled):
+    async def scenario(lab):
+        await add_jobset(lab, "js")
+        await lab.transport.create(LEADER_WORKER_SET, "default", lws())
+        await lab.until(lambda: len(jobs(lab)) == 3 and sets(lab))
+        assert lab.find(POD_GROUP, "default", "pg-js")
+
+    controlled(scenario)
+
+
+def test_what_was_not_asked_for_is_left_alone(cluster, controlled):
+    async def scenario(lab):
+        await lab.transport.create(LEADER_WORKER_SET, "default", lws())
+        await add_jobset(lab, "js")
+        await lab.until(lambda: jobs(lab))
+        assert not sets(lab)
+
+    controlled(scenario, (SetController.JOB_SETS,))
+
+
+@pytest.mark.parametrize("form", [Form.AUTO, Form.CRD])
+def test_groups_are_custom_resources_where_there_are_no_others_or_they_are_asked_for(
+    cluster, controlled, form
+):
+    if form is Form.AUTO:
+        cluster.served -= {kind for kind in KINDS if kind.group == "scheduling.k8s.io"}
+
+    async def scenario(lab):
+        await add_jobset(lab, "js")
+        await lab.until(lambda: jobs(lab))
+        assert lab.find(POSSE_POD_GROUP, "default", "pg-js")
+        assert not lab.find(POD_GROUP, "default", "pg-js")
+
+    controlled(scenario, form=form)
+
+
+def test_without_groups_of_any_kind_there_are_no_gangs(cluster, controlled):
+    cluster.served = {JOB_SET}
+
+    async def scenario(lab):
+        await add_jobset(lab, "js")
+        await lab.until(lambda: len(jobs(lab)) == 3)
+
+    controlled(scenario)
+
+
+def test_where_somebody_else_is_only_what_is_given_to_posse_is_controlled(cluster, controlled, caplog):
+    cluster.rival = "Deployment s/theirs"
+    caplog.set_level(logging.INFO)
+
+    async def scenario(lab):
+        await lab.transport.create(LEADER_WORKER_SET, "default", lws())
+        await add_jobset(lab, "theirs")
+        await add_jobset(lab, "ours", managedBy="scheduling.posse.dev/jobset-controller")
+        await lab.until(lambda: len(jobs(lab)) == 3)
+        assert all(name.startswith("ours-") for name in jobs(lab))
+        assert not sets(lab)
+
+    controlled(scenario)
+    assert "not controlling leaderworkersets.leaderworkerset.x-k8s.io: somebody else does" in caplog.text
+    assert "Deployment s/theirs shows that somebody else has the others" in caplog.text
+
+
+def test_a_controller_begins_when_the_others_have_gone_and_its_kind_is_served(cluster, controlled, caplog):
+    cluster.rival = "Deployment s/theirs"
+    cluster.served.discard(LEADER_WORKER_SET)
+
+    async def scenario(lab):
+        await add_jobset(lab, "js")
+        await lab.transport.create(LEADER_WORKER_SET, "default", lws())
+        await lab.until(lambda: "does not serve them" in caplog.text)
+        cluster.served.add(LEADER_WORKER_SET)
+        cluster.rival = ""
+        await lab.until(lambda: jobs(lab) and sets(lab))
+
+    controlled(scenario)
+
+
+def test_a_controller_ends_when_somebody_else_comes(cluster, controlled, caplog):
+    async def scenario(lab):
+        await add_jobset(lab, "first")
+        await lab.until(lambda: jobs(lab))
+        cluster.rival = "Deployment s/theirs"
+        await lab.until(lambda: "not controlling" in caplog.text)
+        await asyncio.sleep(0.05)
+        await add_jobset(lab, "second")
+        await add_jobset(lab, "ours", managedBy="scheduling.posse.dev/jobset-controller")
+        await lab.until(lambda: len(jobs(lab)) == 6)
+        assert not any(name.startswith("second-") for name in jobs(lab))
+
+    controlled(scenario)
+
+
+def test_a_cluster_that_cannot_be_asked_changes_nothing(cluster, controlled, caplog):
+    async def scenario(lab):
+        await add_jobset(lab, "first")
+        await lab.until(lambda: jobs(lab))
+        cluster.is_reachable = False
+        await lab.until(lambda: "cannot be told" in caplog.text)
+        await add_jobset(lab, "second")
+        await lab.until(lambda: len(jobs(lab)) == 6)
+
+    controlled(scenario)
