@@ -62,8 +62,32 @@ class Usage:
 
 def usage(program: Program) -> Usage:
     """What the process and its children have used so far."""
-    fields = Path(f"/proc/{program.pid}/stat").read_text().rpartition(")")[2].split()
-    ticks = sum(int(fields[index]) for index in (11, 12))
-    status = Path(f"/proc/{program.pid}/status").read_text()
+    used = [_usage_of(process) for process in _family(program.pid)]
+    return Usage(sum(one.cpu_seconds for one in used), sum(one.most_memory for one in used))
+
+
+def _family(pid: int) -> list[Path]:
+    """The process, its children, theirs, and so on, as they are now."""
+    parents = {int(stat.parent.name): _parent(stat) for stat in Path("/proc").glob("[0-9]*/stat")}
+    family = [pid]
+    for member in family:
+        family += [child for child, parent in parents.items() if parent == member]
+    return [Path(f"/proc/{member}") for member in family]
+
+
+def _parent(stat: Path) -> int:
+    return int(_fields(stat)[1])
+
+
+def _fields(stat: Path) -> list[str]:
+    """Those behind the name of the program, which may hold anything."""
+    return stat.read_text().rpartition(")")[2].split()
+
+
+def _usage_of(process: Path) -> Usage:
+    fields = _fields(process / "stat")
+    # Its own time, and that of children which have ended.
+    ticks = sum(int(fields[index]) for index in (11, 12, 13, 14))
+    status = (process / "status").read_text()
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return Usage(ticks / _TICKS, int(peak.split()[1]) * 1024)

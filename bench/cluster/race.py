@@ -31,6 +31,10 @@ class Result:
     def rate(self) -> float:
         return self.bound / self.seconds if self.seconds else 0.0
 
+    @property
+    def cpu_per_pod(self) -> float:
+        return self.cpu_seconds / max(self.bound, 1)
+
     def latency(self, share: float) -> float:
         return self.latencies[min(len(self.latencies) - 1, int(len(self.latencies) * share))]
 
@@ -87,7 +91,7 @@ async def _measure(api: Api, shape: Shape, contender: Contender, program: Progra
         watching.cancel()
     else:
         watching.result()
-    ended = max(bound.values(), default=time.monotonic())
+    ended = max(bound.values(), default=time.time())
     return Result(
         contender.name,
         shape,

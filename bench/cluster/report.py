@@ -30,6 +30,23 @@ class Report:
         ours, theirs = self.of(shape, "Posse"), self.of(shape, "kube-scheduler")
         return ours.rate / theirs.rate if ours and theirs and theirs.rate else None
 
+    def missed_goals(self) -> list[str]:
+        """What Posse was to reach and did not, in a sentence each; only of races that both ran."""
+        missed: list[str] = []
+        for shape in dict.fromkeys(result.shape for result in self.results):
+            ours, theirs, ratio = self.of(shape, "Posse"), self.of(shape, "kube-scheduler"), self.ratio(shape)
+            if ours is None or theirs is None or ratio is None:
+                continue
+            if ratio < shape.goal:
+                missed.append(f"{shape.name}: {ratio:.1f} times as fast, {shape.goal:g} asked")
+            if ours.rate < self.binds / 2:
+                missed.append(
+                    f"{shape.name}: {ours.rate / self.binds:.0%} of the bare client's binds, half asked"
+                )
+            if shape.gangs and ours.cpu_per_pod >= theirs.cpu_per_pod:
+                missed.append(f"{shape.name}: no less CPU per pod than kube-scheduler")
+        return missed
+
 
 def tables(report: Report) -> list[Table]:
     return [_speed(report), _details(report)]
@@ -72,7 +89,7 @@ def _details(report: Report) -> Table:
             f"{result.latency(0.5):.2f}" if result.bound else "-",
             f"{result.latency(0.99):.2f}" if result.bound else "-",
             f"{result.cpu_seconds:.2f}",
-            f"{1000 * result.cpu_seconds / max(result.bound, 1):.2f}",
+            f"{1000 * result.cpu_per_pod:.2f}",
             f"{result.most_memory / _MIB:,.0f}",
         )
     return made
@@ -93,7 +110,7 @@ def _document(report: Report) -> dict[str, object]:
             "contender": result.contender,
             "bound": result.bound,
             "podsPerSecond": round(result.rate, 1),
-            "cpuSecondsPerPod": round(result.cpu_seconds / max(result.bound, 1), 6),
+            "cpuSecondsPerPod": round(result.cpu_per_pod, 6),
             "mostMemoryBytes": result.most_memory,
         }
         for result in report.results
