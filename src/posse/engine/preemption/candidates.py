@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from operator import itemgetter
+from operator import itemgetter, sub
+
+import msgspec
 
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.draft import Draft
@@ -21,8 +23,7 @@ _AT_ONCE = 128
 """Nodes whose free room is read in one go; mostly no more are asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, eq=False):
     node: str
     victims: tuple[Unit, ...]
     """Most important first."""
@@ -35,7 +36,7 @@ class Candidate:
     def earliest_start(self) -> str:
         """Of the most important victims; the later, the less work is lost."""
         highest = self.victims[0].priority if self.victims else 0
-        return min((unit.started for unit in self.victims if unit.priority == highest), default="")
+        return min([unit.started for unit in self.victims if unit.priority == highest], default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,11 @@ class Search:
         if not freed or is_short(spare):
             return None
         violating, harmless = self.budgets.split(sorted(freed, key=by_importance))
+        if not violating:
+            return Candidate(node, tuple(_needed(harmless, freed, spare)[1]), 0)
         spare, protected = _needed(violating, freed, spare)
         _, others = _needed(harmless, freed, spare)
-        victims = sorted([*protected, *others], key=by_importance) if protected else others
+        victims = sorted([*protected, *others], key=by_importance)
         return Candidate(node, tuple(victims), len(protected))
 
     # --- wherever else -------------------------------------------------------------------------------------
@@ -136,8 +139,8 @@ def _needed(
     """Which of them cannot stay, tried in their order, and what is spare beside those that can."""
     victims: list[Unit] = []
     for unit in units:
-        left = minus(spare, freed[unit])
-        if is_short(left):
+        left = tuple(map(sub, spare, freed[unit]))
+        if left and min(left) < 0:
             victims.append(unit)
         else:
             spare = left

@@ -23,10 +23,13 @@ def cost_of(victims: Sequence[Unit], budgets: int) -> Cost:
     if not victims:
         return Cost(0, -(2**31), 0, 0)
     pods = total = 0
+    highest = victims[0].priority
     for unit in victims:
-        pods += len(unit.records)
-        total += (unit.priority + 2**31) * len(unit.records)
-    return Cost(budgets, max([unit.priority for unit in victims]), total, pods)
+        priority, size = unit.priority, len(unit.records)
+        highest = max(highest, priority)
+        pods += size
+        total += (priority + 2**31) * size
+    return Cost(budgets, highest, total, pods)
 
 
 @dataclass(frozen=True, slots=True)
