@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from posse.engine.puzzle import Puzzle
 
@@ -26,8 +27,9 @@ class Form(StrEnum):
     VOLCANO = "scheduling.volcano.sh"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupKey:
+class GroupKey(NamedTuple):
+    """A tuple, because it is looked up all the time: those are hashed several times faster than anything else of ours."""
+
     namespace: str
     name: str
     """Of the object that describes the group."""

@@ -10,15 +10,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, Held, expecting
+from posse.engine.alike import Pattern, Wake, follow, pattern_of, wake_of
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
+from posse.engine.cycle import Attempt
 from posse.engine.decisions import Decision, Evict, GroupKey, ReportGroup
 from posse.engine.events import EngineEvent, Solved
 from posse.engine.explaining import Explanation, PodExplanation, all_situations, explain, explain_pod
-from posse.engine.group_trial import GroupTrials
+from posse.engine.group_trial import GroupTrial, GroupTrials
+from posse.engine.groups import GroupRecord
 from posse.engine.inheritance import claim_victims
 from posse.engine.intake import Intake
+from posse.engine.invariants import no_gang_below_minimum
 from posse.engine.overcommitment import Overcommitted, overcommitted
 from posse.engine.overview import Overview, overview
 from posse.engine.plugin_guard import PluginFaults
@@ -37,7 +41,7 @@ from posse.engine.statistics import Statistics, statistics
 from posse.engine.telling import tell_countdown, tell_held_root, tell_progress, tell_tried
 from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
 from posse.engine.trying import held_root, may_fit
-from posse.engine.verdict import Code
+from posse.engine.verdict import SUCCESS, Code
 from posse.engine.view import REFUSED
 from posse.engine.volume_waits import VolumeWaits
 from posse.model.feature_gates import ALL_GATES, Gates
@@ -48,7 +52,11 @@ _SETTLING_SECONDS = 1.0
 """How long a group whose victims are ending waits before it looks for a place elsewhere that needs no more of them."""
 
 _MOST_PODS = 1000
-"""Tried per call of decide, give or take a group, so that decisions reach the outside while the rest of a long queue is worked on."""
+_MOST_ATTEMPTS = 32
+"""Tried per call of decide, give or take a group, so that decisions reach the outside while the rest of a long queue is worked on.
+
+Pods that are alike are one attempt together, and take no longer than a small group does.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +118,11 @@ class Engine:
         self._known.room_keeper.settle(now)
         self._wake_improved(now)
         self._backlog.promote(now)
-        tried = 0
-        while tried < _MOST_PODS and (head := self._backlog.peek()) is not None:
+        tried = attempts = 0
+        while tried < _MOST_PODS and attempts < _MOST_ATTEMPTS and (head := self._backlog.peek()) is not None:
+            attempts += 1
             if isinstance(head.key, GroupKey):
-                self._try_group(head, head.key, now, decisions)
-                tried += head.size
+                tried += self._try_group(head, head.key, now, decisions)
             else:
                 tried += self._try_run(head, _MOST_PODS - tried, now, decisions)
         self._count_down(now, decisions)
@@ -299,23 +307,68 @@ class Engine:
         evicts = state.profile(subject.pod_class).preempts
         return evicts and bool(state.view(subject).resolvable()[rows].any())
 
-    def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> None:
+    def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> int:
+        """Try the group at the head, and those behind it that are like it; returns how many pods that were."""
         self._backlog.take(entry)
         group = root_of(self._known.groups, key)
         if group is None:
             self._backlog.remove(key)
-            return
+            return 0
         # Whatever else could hold it back was looked at when it last changed.
         hold = self._held(group) if group.relies_on_promises else None
         if hold is not None:
             self._put_aside(group, group.unattached(), hold, now)
-            return
-        room = self._known.room_keeper
-        with room.lifted_for(group.priority, key):
+            return 0
+        pattern = self._pattern(group)
+        with self._known.room_keeper.lifted_for(group.priority, key):
             trial = self._group_trials.run(group)
         if trial.question is not None:
             self._ask(group, trial.question, now, decisions)
-            return
+            return entry.size
+        self._conclude(entry, group, trial, now, decisions)
+        placed = trial.attempt.placed
+        if pattern is None or len(placed) != pattern.size:
+            return entry.size
+        return entry.size + self._try_followers(entry, pattern, placed[0].node, now, decisions)
+
+    def _pattern(self, group: Root) -> Pattern | None:
+        """What those behind it must be like to follow it; None if it has a claim that they have not."""
+        kept = self._known.room_keeper.kept
+        is_favoured = self._questions.has_answer(group.key) or (kept is not None and kept.key == group.key)
+        return None if is_favoured or isinstance(group, Tree) else pattern_of(self._known.state, group)
+
+    def _try_followers(
+        self, head: Waiting, pattern: Pattern, node: str, now: float, decisions: list[Decision]
+    ) -> int:
+        """Start the groups behind the one that was just placed there which are like it; returns how many pods that were."""
+        known = self._known
+        with known.room_keeper.lifted_for(head.priority), known.nominations.held(head.priority, ()):
+            wake = wake_of(known.state, pattern, node)
+            run = self._take_followers(head, wake)
+            members = follow(known.state, wake, [group for _, group in run])
+        for (entry, group), placed in zip(run, members, strict=True):
+            no_gang_below_minimum(group.key, len(placed), group.minimum)
+            self._conclude(entry, group, GroupTrial(Attempt(SUCCESS, placed)), now, decisions)
+        return len(run) * pattern.size
+
+    def _take_followers(self, head: Waiting, wake: Wake) -> list[tuple[Waiting, GroupRecord]]:
+        taken: list[tuple[Waiting, GroupRecord]] = []
+        while len(taken) < min(wake.groups, _MOST_PODS // wake.pattern.size):
+            entry = self._backlog.peek()
+            if entry is None or not isinstance(entry.key, GroupKey) or entry.priority != head.priority:
+                break
+            group = root_of(self._known.groups, entry.key)
+            if not isinstance(group, GroupRecord) or self._pattern(group) != wake.pattern:
+                break
+            self._backlog.take(entry)
+            taken.append((entry, group))
+        return taken
+
+    def _conclude(
+        self, entry: Waiting, group: Root, trial: GroupTrial, now: float, decisions: list[Decision]
+    ) -> None:
+        """Tell what came of an attempt, and have the group wait if anybody is left."""
+        key, room = group.key, self._known.room_keeper
         self._questions.forget(key)
         attempt = trial.attempt
         count(attempt)

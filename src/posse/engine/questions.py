@@ -79,6 +79,9 @@ class Questions:
         self._answers[event.group] = Answer(question, event.solution)
         return True
 
+    def has_answer(self, key: GroupKey) -> bool:
+        return key in self._answers
+
     def take_answer(self, key: GroupKey) -> Answer | None:
         return self._answers.pop(key, None)
 
