@@ -292,6 +292,16 @@ def test_why_something_waits_is_told_as_its_guide_says(cluster):
         elif line == "posse explain podgroup/colossus":
             assert without_ages(answer).startswith(without_ages(story))
             assert story == readme_story()
+        elif line == "posse get podgroup colossus -o yaml":
+            wait_until(lambda line=line: ADVICE in unfolded(posse(line, cluster)), "advice in the condition")
+
+
+ADVICE = "Any of these would let it start: 5 more nodes like node-0001; a minCount of 4 instead of 9."
+
+
+def unfolded(text):
+    """Return YAML with long strings on one line."""
+    return " ".join(text.split())
 
 
 RACKS = ["--nodes", "12", "--topology", "rack=3"]

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
+from posse.cli.certainty import certainty
 from posse.cli.fates import Fates
 from posse.cli.group_words import closed_nodes, headline, pods, with_closures
 from posse.cli.room_words import held_room, making_room
 from posse.cli.tables import aligned
 from posse.cli.targets import short_name
 from posse.cli.tree_picture import tree_lines
-from posse.cli.ways_out import certainty, ways_out
 from posse.engine.decisions import Form, GroupKey, PodRef
 from posse.engine.explaining import Ahead, Explanation, PodExplanation
 from posse.engine.obstacles import Obstacle
 from posse.engine.reach import OutOfReach
 from posse.engine.situations import Situation
+from posse.solver.advice import ways_out
 
 MOST_NODES = 8
 INDENT = "  "
@@ -35,7 +36,7 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
         yield from headed(f"What is in its way{where}", _in_the_way(explanation))
     yield from _holders(explanation.obstacles)
     yield from _room(explanation)
-    if lines := list(ways_out(explanation)):
+    if explanation.impasse is not None and (lines := ways_out(explanation.impasse)):
         yield from headed("Each of these would let it start", lines)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from posse.engine.puzzle import Puzzle
+from posse.engine.puzzle import Impasse, Puzzle
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +164,8 @@ class ReportGroup:
     """Under whose name we speak about the group."""
     tree: GroupKey | None = None
     """The root of the tree it belongs to; what is bound for it is bound for the tree as a whole."""
-    is_countdown: bool = False
-    """Only the number of victims it waits for is another: that is no event."""
+    is_news: bool = True
+    """Otherwise it was told before but for some words, such as how many victims it waits for, and that is no event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,4 +200,13 @@ class Solve:
     puzzle: Puzzle
 
 
-Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup | MarkDisrupted | Solve
+@dataclass(frozen=True, slots=True)
+class Advise:
+    """Find out what would let the group start; the answer comes back as an event with the same number."""
+
+    group: GroupKey
+    number: int
+    impasse: Impasse
+
+
+Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup | MarkDisrupted | Solve | Advise

@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, Held, expecting
+from posse.engine.advising import Advising
+from posse.engine.advisory import Advisory
 from posse.engine.alike import Pattern, Wake, follow, pattern_of, wake_of
 from posse.engine.attempts import Tried, count, tried_group, tried_pods
 from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import Attempt
 from posse.engine.decisions import Decision, Evict, GroupKey, ReportGroup
-from posse.engine.events import EngineEvent, Solved
+from posse.engine.events import Advised, EngineEvent, Solved
 from posse.engine.explaining import Explanation, PodExplanation, all_situations, explain, explain_pod
 from posse.engine.group_trial import GroupTrial, GroupTrials
 from posse.engine.groups import GroupRecord
@@ -30,10 +32,7 @@ from posse.engine.pod_trial import PodTrials, Trial
 from posse.engine.preemption.countdown import Countdown
 from posse.engine.profile import Profile
 from posse.engine.questions import Question, Questions
-from posse.engine.reports import (
-    tell_disrupted,
-    tell_pods,
-)
+from posse.engine.reports import tell_disrupted, tell_pods
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.situations import Situation
@@ -89,6 +88,7 @@ class Engine:
             options.gates,
             self._questions,
         )
+        self._advisory = Advisory(known, self._group_trials, Advising(options.asks))
         self._volume_waits = VolumeWaits(self._known)
         self._countdown = Countdown(known.ledger)
         self._seen_version = 0
@@ -102,6 +102,8 @@ class Engine:
         if isinstance(event, Solved):
             if self._questions.answered(event):
                 self._backlog.wake(event.group)
+        elif isinstance(event, Advised):
+            self._advisory.answered(event)
         else:
             self._known.absorb(event)
 
@@ -126,6 +128,7 @@ class Engine:
             else:
                 tried += self._try_run(head, _MOST_PODS - tried, now, decisions)
         self._count_down(now, decisions)
+        decisions.extend(self._advisory.seek(now))
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
         decisions.extend(tell_disrupted(self._known.pods, self._known.groups, evictions))
         return settled + self._volume_waits.hold_back(decisions, now)
@@ -139,7 +142,8 @@ class Engine:
     def next_wakeup(self) -> float | None:
         """When to call `decide` even if nothing happens."""
         known = self._known
-        sources = (self._backlog, self._volume_waits, known.room_keeper, known.gatherings, self._countdown)
+        queues = (self._backlog, self._volume_waits, known.room_keeper, known.gatherings)
+        sources = (*queues, self._countdown, self._advisory)
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)
 
@@ -177,6 +181,7 @@ class Engine:
             if group is None or not self._known.is_ours(group):
                 self._backlog.remove(key)
                 self._questions.forget(key)
+                self._advisory.forget(key)
                 self._known.ledger.release(key)
                 self._misplaced.pop(key, None)
                 decisions.extend(self._tell_mistakes(group))
@@ -377,7 +382,10 @@ class Engine:
             self._known.ledger.release(key)
         cascades = bool(trial.victims) and self._known.ledger.begin(key, trial.victims)
         self._tried += tried_group(group, trial, is_cascade=cascades)
-        decisions.extend(tell_tried(group, trial, room.remark(group.priority, key)))
+        remark = room.remark(group.priority, key)
+        decisions.extend(
+            tell_tried(group, trial, remark, self._advisory.advice(group, attempt.verdict, remark, now))
+        )
         room.tried(key, now, started=attempt.verdict.succeeded)
         self._misplaced.pop(key, None)
         if Code.ERROR in (attempt.verdict.code, *(part.verdict.code for part in attempt.parts)):

@@ -83,4 +83,14 @@ class Solved:
     solution: Solution
 
 
-EngineEvent = ClusterEvent | Solved
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """It is known what would let the group start."""
+
+    group: GroupKey
+    number: int
+    text: str
+    """A sentence; empty if nothing was found."""
+
+
+EngineEvent = ClusterEvent | Solved | Advised

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 
 from posse.engine.admissibility import gates_of
 from posse.engine.arrays import IntArray
-from posse.engine.asking import TeamName, question_of, shapes_of, teams_of
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.draft import Draft
 from posse.engine.group_trial import GroupTrials
+from posse.engine.impasses import impasse_of
 from posse.engine.inheritance import claim_victims
 from posse.engine.intake import Intake
 from posse.engine.making_room import HeldRoom, MakingRoom, held_against, room_for_group, room_for_pod
 from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
 from posse.engine.preemption.marks import described, for_whom
-from posse.engine.puzzle import NodeShape, Puzzle
+from posse.engine.puzzle import Impasse
 from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of
@@ -59,12 +59,8 @@ class Explanation:
     making_room: MakingRoom = field(default_factory=MakingRoom)
     held_rooms: tuple[HeldRoom, ...] = ()
     """Of those that wait for room: what they may not take, because it is made for others."""
-    puzzle: Puzzle | None = None
+    impasse: Impasse | None = None
     """What keeps it from starting, for whoever wants to look for a way out."""
-    shapes: tuple[NodeShape, ...] = ()
-    """Of the nodes there are, to go with the puzzle."""
-    teams: tuple[TeamName, ...] = ()
-    """Whom the teams of the puzzle stand for."""
     tree: tuple[Situation, ...] = ()
     """All groups of the tree it is part of, from the root down."""
 
@@ -103,7 +99,6 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         return None
     now, is_tried = found[0], _is_tried(known, group)
     obstacles = _obstacles(known, group) if now.message and is_tried else []
-    puzzle, shapes = _puzzle(known, group) if now.proof is not None else (None, ())
     return Explanation(
         now,
         tuple(obstacles[:_MOST_OBSTACLES]),
@@ -112,9 +107,7 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         ahead=_ahead(known, _order_of(group)) if is_tried else None,
         making_room=room_for_group(known, trials, group) if is_tried else MakingRoom(),
         held_rooms=held_against(known, group.priority, group.members) if obstacles else (),
-        puzzle=puzzle,
-        shapes=shapes,
-        teams=teams_of(group),
+        impasse=impasse(known, trials, group) if now.proof is not None else None,
         tree=tree,
     )
 
@@ -210,10 +203,10 @@ def _closest_domain(known: Intake, group: Root) -> str:
     return closest[0] if closest is not None else ""
 
 
-def _puzzle(known: Intake, group: Root) -> tuple[Puzzle | None, tuple[NodeShape, ...]]:
+def impasse(known: Intake, trials: GroupTrials, group: Root) -> Impasse | None:
+    """What keeps a refused group from starting, as numbers."""
     with as_if_its_turn(known, group):
-        question = question_of(known.state, group)
-        return (question.puzzle, shapes_of(known.state, group)) if question is not None else (None, ())
+        return impasse_of(known.state, known.groups, group, makes_room=trials.makes_room_for(group))
 
 
 def _preemptor(known: Intake, victim: PodRecord) -> str:

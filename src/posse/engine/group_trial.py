@@ -106,6 +106,11 @@ class GroupTrials:
         lowest = min(self.state.usage.priorities(), default=group.priority)
         return lowest < group.priority and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
 
+    def makes_room_for(self, group: Root) -> bool:
+        """Whether those that matter less are evicted for it as a whole, if that lets it start."""
+        is_allowed = Gate.WORKLOAD_AWARE_PREEMPTION in self.gates and _policy(group) != "Never"
+        return is_allowed and self.could_evict(group)
+
     def room(self, group: Root, keeping: Collection[str] = ()) -> Room | None:
         """The best that can be made without evicting these, given by uid."""
         if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:

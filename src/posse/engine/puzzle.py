@@ -58,6 +58,48 @@ class NodeShape:
     """By sort."""
     domains: tuple[int, ...] = ()
     """By topology key."""
+    where: str = ""
+    """Which domains these are, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occupant:
+    """Pods that are evicted as one."""
+
+    name: str
+    freed: tuple[tuple[int, tuple[int, ...]], ...]
+    """Node of the puzzle, and by resource what they take there."""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamName:
+    """A group that a team of a puzzle stands for."""
+
+    name: str
+    is_composite: bool
+    minimum: int
+    running: int
+    """Pods that it has on nodes; the team is about the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impasse:
+    """A group that cannot start, with what could be changed so that it does."""
+
+    puzzle: Puzzle
+    """Over all nodes that are open to any of its pods, full ones too."""
+    teams: tuple[TeamName, ...]
+    """Whom the teams of the puzzle stand for: from the root, parents first."""
+    shapes: tuple[NodeShape, ...] = ()
+    """Of the nodes there are, those first of which more are likeliest to help."""
+    yielding: tuple[tuple[int, ...], ...] = ()
+    """By resource, by node: what those take that would be evicted for it, if that were enough."""
+    occupants: tuple[Occupant, ...] = ()
+    """Others that are in its way, the least important first."""
+
+
+ADVICE_OPENING = "Any of these would let it start:"
+"""How the sentence begins that says what would help."""
 
 
 class Outcome(StrEnum):

@@ -47,7 +47,9 @@ def tell_pods(trial: Trial, remark: str = "") -> Iterator[Decision]:
         yield from tell_pod(record, *record.reported[:2])
 
 
-def tell_group(group: GroupRecord, trial: GroupTrial, remark: str = "") -> Iterator[Decision]:
+def tell_group(
+    group: GroupRecord, trial: GroupTrial, remark: str = "", advice: str = ""
+) -> Iterator[Decision]:
     attempt = trial.attempt
     if attempt.placed:
         yield Bind(tuple(placement(record) for record in attempt.placed), group.key)
@@ -56,9 +58,8 @@ def tell_group(group: GroupRecord, trial: GroupTrial, remark: str = "") -> Itera
         yield from tell_fallen_short(group)
         yield from tell_recovered(group)
     else:
-        yield from tell_group_waits(
-            group, reason_of(attempt.verdict), remarked(attempt.verdict, remark), group
-        )
+        message = advised(remarked(attempt.verdict, remark), advice)
+        yield from tell_group_waits(group, reason_of(attempt.verdict), message, group)
     if trial.victims and group.podgroup is not None:
         preemptor = GroupRef(group.key, group.podgroup.metadata.uid, group.scheduler_name)
         for victim in trial.victims:
@@ -169,6 +170,10 @@ def tell_group_waits(group: Reported, reason: str, message: str, root: Root) -> 
 
 def remarked(verdict: Verdict, remark: str) -> str:
     return f"{verdict.message} {remark}" if remark else verdict.message
+
+
+def advised(message: str, advice: str) -> str:
+    return f"{message} {advice}" if advice else message
 
 
 def tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:

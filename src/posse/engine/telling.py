@@ -10,6 +10,7 @@ from posse.engine.preemption.ledger import Preemption
 from posse.engine.preemption.wording import renewed
 from posse.engine.reports import (
     Reported,
+    advised,
     tell_fallen_short,
     tell_group,
     tell_group_waits,
@@ -41,8 +42,26 @@ def tell_countdown(root: Root, preemption: Preemption) -> Iterator[Decision]:
     for one in told:
         reason, message = one.reported
         for report in tell_group_waits(one, reason, renewed(message, preemption), root):
-            yield replace(report, is_countdown=True)
+            yield replace(report, is_news=False)
 
 
-def tell_tried(root: Root, trial: GroupTrial, remark: str = "") -> Iterator[Decision]:
-    return tell_tree(root, trial, remark) if isinstance(root, Tree) else tell_group(root, trial, remark)
+def tell_tried(root: Root, trial: GroupTrial, remark: str, advice: str) -> Iterator[Decision]:
+    """A remark is for everybody who was refused, advice only for the root."""
+    if isinstance(root, Tree):
+        return tell_tree(root, trial, remark, advice)
+    return tell_group(root, trial, remark, advice)
+
+
+def last_told(root: Root) -> Reported | None:
+    """What is remembered of the object at the top; None if there is none."""
+    if isinstance(root, Tree):
+        return root.top.record if root.top is not None else None
+    return root
+
+
+def tell_advice(root: Root, refusal: str, advice: str) -> Iterator[Decision]:
+    """Add advice to a refusal that was told before; nothing is said if it was refused in other words meanwhile."""
+    record = last_told(root)
+    if record is not None and record.reported[1].startswith(refusal):
+        for told in tell_group_waits(record, record.reported[0], advised(refusal, advice), root):
+            yield replace(told, is_news=False)

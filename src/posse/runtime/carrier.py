@@ -211,7 +211,7 @@ class Carrier:
         if status is not None:
             kind = object_kind(group)
             await self._set_status(kind, group.namespace, group.name, status, uid=report.uid)
-        if not report.is_countdown:
+        if report.is_news:
             self._recorder.record(group_note(report))
 
     def _condition(self, name: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Has puzzles of the engine solved in a process of their own, one after the other, so that deciding is never held up.
+"""Has questions of the engine answered in a process of their own, one after the other, so that deciding is never held up.
 
-The process is started with the first puzzle. If it dies, the puzzle it died of counts as not solved and the next one gets a
-new process.
+Whether a group fits comes before what would let it start. The process is started with the first question. If it dies, the
+question it died of counts as not answered and the next one gets a new process.
 """
 
 import asyncio
@@ -9,16 +9,18 @@ import contextlib
 import logging
 import sys
 from collections.abc import AsyncGenerator
+from typing import TypeVar
 
 import msgspec
 
-from posse.engine.decisions import GroupKey, Solve
-from posse.engine.events import Solved
+from posse.engine.decisions import Advise, GroupKey, Solve
+from posse.engine.events import Advised, Solved
 from posse.engine.puzzle import Outcome, Solution
-from posse.solver.frames import LENGTH_BYTES, Request, frame
+from posse.solver.frames import LENGTH_BYTES, AdviseRequest, Request, SolveRequest, frame
 
 log = logging.getLogger(__name__)
 
+Answer = TypeVar("Answer")
 
 _EFFORT = 10.0
 """About as many seconds of one core."""
@@ -30,44 +32,54 @@ class ExactSearch:
     def __init__(self) -> None:
         self._questions: dict[GroupKey, Solve] = {}
         """Those not begun yet, in the order of asking; of each group the last, since nobody waits for an earlier one."""
+        self._doubts: dict[GroupKey, Advise] = {}
+        """The same, of what would let a group start: there is time for that when nobody waits for an answer."""
         self._has_questions = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
 
-    def put(self, question: Solve) -> None:
-        self._questions[question.group] = question
+    def put(self, question: Solve | Advise) -> None:
+        if isinstance(question, Solve):
+            self._questions[question.group] = question
+        else:
+            self._doubts[question.group] = question
         self._has_questions.set()
 
-    async def answers(self) -> AsyncGenerator[Solved, None]:
+    async def answers(self) -> AsyncGenerator[Solved | Advised, None]:
         """Until cancelled; then the process is ended too."""
         try:
             while True:
-                question = await self._next()
-                yield Solved(question.group, question.number, await self._solve(question))
+                yield await self._answer(await self._next())
         finally:
             await self._end()
 
-    async def _next(self) -> Solve:
+    async def _next(self) -> Solve | Advise:
         await self._has_questions.wait()
-        question = self._questions.pop(next(iter(self._questions)))
-        if not self._questions:
+        waiting: dict[GroupKey, Solve] | dict[GroupKey, Advise] = self._questions or self._doubts
+        question = waiting.pop(next(iter(waiting)))
+        if not self._questions and not self._doubts:
             self._has_questions.clear()
         return question
 
-    async def _solve(self, question: Solve) -> Solution:
+    async def _answer(self, question: Solve | Advise) -> Solved | Advised:
+        if isinstance(question, Solve):
+            solution = await self._ask(SolveRequest(question.puzzle, _EFFORT), Solution, question.group)
+            return Solved(question.group, question.number, solution or Solution(Outcome.EXHAUSTED))
+        text = await self._ask(AdviseRequest(question.impasse), str, question.group)
+        return Advised(question.group, question.number, text or "")
+
+    async def _ask(self, request: Request, form: type[Answer], group: GroupKey) -> Answer | None:
+        """None if no answer came."""
         try:
             async with asyncio.timeout(_MOST_SECONDS):
-                return await self._ask(Request(question.puzzle, _EFFORT))
+                requests, answers = await self._pipes()
+                requests.write(frame(request))
+                await requests.drain()
+                length = int.from_bytes(await answers.readexactly(LENGTH_BYTES))
+                return msgspec.msgpack.decode(await answers.readexactly(length), type=form)
         except (OSError, EOFError) as error:
-            log.warning("the exact search for %s failed: %s", question.group, error)
+            log.warning("the exact search for %s failed: %s", group, error)
             await self._end()
-            return Solution(Outcome.EXHAUSTED)
-
-    async def _ask(self, request: Request) -> Solution:
-        requests, answers = await self._pipes()
-        requests.write(frame(request))
-        await requests.drain()
-        length = int.from_bytes(await answers.readexactly(LENGTH_BYTES))
-        return msgspec.msgpack.decode(await answers.readexactly(length), type=Solution)
+            return None
 
     async def _pipes(self) -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:
         if self._process is None:

@@ -10,9 +10,9 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from posse.engine.decisions import Solve
+from posse.engine.decisions import Advise, Solve
 from posse.engine.engine import Engine
-from posse.engine.events import ClusterObject, EngineEvent, Observed, Vanished
+from posse.engine.events import ClusterObject, EngineEvent, Observed, Solved, Vanished
 from posse.engine.overview import Overview
 from posse.kinds.kind import Kind
 from posse.runtime.carrier import Carrier
@@ -95,7 +95,7 @@ class SchedulerLoop:
             if done.decisions or done.tried:
                 self._witness.decided(done)
             for decision in done.decisions:
-                if isinstance(decision, Solve):
+                if isinstance(decision, Solve | Advise):
                     self._exact_search.put(decision)
             if done.decisions:
                 await self._delivery.put(done)
@@ -121,7 +121,8 @@ class SchedulerLoop:
     async def _await_answers(self) -> None:
         async with contextlib.aclosing(self._exact_search.answers()) as answers:
             async for answer in answers:
-                self.metrics.searched_exactly(answer.solution.outcome)
+                if isinstance(answer, Solved):
+                    self.metrics.searched_exactly(answer.solution.outcome)
                 self._absorb(answer)
 
     def _absorb(self, event: EngineEvent) -> None:

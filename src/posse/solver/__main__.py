@@ -8,7 +8,9 @@ import sys
 
 import msgspec
 
-from posse.solver.frames import LENGTH_BYTES, Request, frame
+from posse.engine.puzzle import Solution
+from posse.solver.advice import in_short
+from posse.solver.frames import LENGTH_BYTES, AdviseRequest, Request, frame
 from posse.solver.solving import solve
 
 
@@ -18,8 +20,14 @@ def main() -> None:
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while header := requests.read(LENGTH_BYTES):
         request = msgspec.msgpack.decode(requests.read(int.from_bytes(header)), type=Request)
-        answers.write(frame(solve(request.puzzle, request.effort)))
+        answers.write(frame(_answer(request)))
         answers.flush()
+
+
+def _answer(request: Request) -> Solution | str:
+    if isinstance(request, AdviseRequest):
+        return in_short(request.impasse)
+    return solve(request.puzzle, request.effort)
 
 
 if __name__ == "__main__":

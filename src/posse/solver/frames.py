@@ -2,14 +2,25 @@
 
 import msgspec
 
-from posse.engine.puzzle import Puzzle
+from posse.engine.puzzle import Impasse, Puzzle
 
 LENGTH_BYTES = 4
 
 
-class Request(msgspec.Struct):
+class SolveRequest(msgspec.Struct, tag=True):
+    """Answered by a Solution."""
+
     puzzle: Puzzle
     effort: float
+
+
+class AdviseRequest(msgspec.Struct, tag=True):
+    """Answered by a sentence."""
+
+    impasse: Impasse
+
+
+Request = SolveRequest | AdviseRequest
 
 
 def frame(message: object) -> bytes:

@@ -82,7 +82,8 @@ def _choice(model: Model, team: Team, started: cp_model.IntVar) -> dict[int, cp_
 def _add_pods(model: Model, team: Team, started: cp_model.IntVar, around: _Domains) -> None:
     counts = [_add_sort(model, sort, number, around) for sort, number in team.pods]
     for (_, number), placed in zip(team.pods, counts, strict=True):
-        model.program.add(sum(placed.values()) <= number * started)
+        if placed:
+            model.program.add(sum(placed.values()) <= number * started)
     everything = [variable for placed in counts for variable in placed.values()]
     model.program.add(sum(everything) == team.minimum * started)
     model.counts.append(counts)
@@ -112,4 +113,6 @@ def _limit_load(model: Model) -> None:
                 if model.puzzle.sorts[sort].wanted[resource]
             ]
             if wanted:
-                model.program.add(sum(wanted) <= column[cell.nodes[0]] * len(cell.nodes))
+                # Others may have overfilled a node: then nothing more goes there, and that is all.
+                free = max(column[cell.nodes[0]], 0)
+                model.program.add(sum(wanted) <= free * len(cell.nodes))

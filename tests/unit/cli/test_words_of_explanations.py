@@ -9,6 +9,7 @@ from posse.cli.history import condition_lines, happening_lines, happenings, pree
 from posse.engine.decisions import Form, GroupKey
 from posse.model.pod import PodCondition
 from posse.model.timestamps import parse_timestamp
+from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import (
     NAMESPACE,
     basic_group,
@@ -290,10 +291,39 @@ def test_what_would_let_a_group_start_that_must_be_in_one_rack():
     told = lines(*racks, gang(minimum=3, **one_domain("rack")), *pods(3, cpu="2", group="g1"))
     heading = told.index("Each of these would let it start")
     assert told[heading + 1 :] == [
-        "  1 more node like a0",
-        "  1 more node like b0",
+        "  1 more node like a0 in rack a",
+        "  1 more node like b0 in rack b",
         "  a minCount of 2 instead of 3",
-        "  no topology key: there is room outside of any one domain",
+        "  making it anew without its topology key",
+    ]
+
+
+def test_who_would_have_to_be_evicted_by_hand_so_that_a_group_starts():
+    running = [pod(f"old{i}", cpu="2", on="n1") for i in range(2)]
+    told = lines(node("n1", cpu="4"), *running, gang(minimum=1), pod("a", cpu="2", group="g1"))
+    assert told[told.index("Each of these would let it start") + 1 :] == [
+        "  1 more node like n1",
+        "  evicting pod test/old0",
+        "  evicting pod test/old1",
+    ]
+
+
+def test_a_group_that_is_evicted_as_one_is_named_as_one():
+    whole = gang("old", 2, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    running = [pod(f"old{i}", cpu="2", on="n1", group="old") for i in range(2)]
+    told = lines(node("n1", cpu="4"), whole, *running, gang(minimum=1), pod("a", cpu="2", group="g1"))
+    assert "  evicting podgroup test/old" in told
+
+
+def test_what_makes_way_by_itself_is_not_asked_for():
+    """The lesser pod leaves for one of the two; it takes one more node, not two."""
+    low = pod("low", cpu="2", on="n1", priority=-1)
+    told = lines(
+        node("n1", cpu="2"), low, gang(minimum=2, priority=5), *pods(2, cpu="2", group="g1", priority=5)
+    )
+    assert told[told.index("Each of these would let it start") + 1 :] == [
+        "  1 more node like n1",
+        "  a minCount of 1 instead of 2",
     ]
 
 

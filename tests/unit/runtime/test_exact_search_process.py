@@ -3,8 +3,9 @@
 import asyncio
 from contextlib import aclosing
 
-from posse.engine.decisions import GroupKey, Solve
-from posse.engine.puzzle import Outcome, Puzzle, Sort, Team
+from posse.engine.decisions import Advise, GroupKey, Solve
+from posse.engine.events import Advised
+from posse.engine.puzzle import Impasse, NodeShape, Outcome, Puzzle, Sort, Team, TeamName
 from posse.runtime.exact_search import ExactSearch
 
 KEY, OTHER = GroupKey("test", "g1"), GroupKey("test", "g2")
@@ -53,3 +54,19 @@ def test_of_several_questions_about_a_group_only_the_last_is_answered():
             return await anext(answers)
 
     assert asyncio.run(scenario()).number == 2
+
+
+def test_whether_a_group_fits_is_answered_before_what_would_let_another_start():
+    impasse = Impasse(puzzle(3), (TeamName("g2", False, 3, 0),), (NodeShape("n1", (2,), (2,)),))
+
+    async def scenario():
+        search = ExactSearch()
+        search.put(Advise(OTHER, 1, impasse))
+        search.put(Solve(KEY, 1, puzzle(2)))
+        async with aclosing(search.answers()) as answers:
+            return [await anext(answers), await anext(answers)]
+
+    first, second = asyncio.run(scenario())
+    assert first.solution.outcome is Outcome.PLACED
+    text = "Any of these would let it start: 1 more node like n1; a minCount of 2 instead of 3."
+    assert second == Advised(OTHER, 1, text)

@@ -171,7 +171,7 @@ def test_that_fewer_victims_are_left_is_no_event(in_lab):
             message="two",
         )
         return [
-            replace(report, is_countdown=True, message="one"),
+            replace(report, is_news=False, message="one"),
             report,
             ReportPod(pod, "Unschedulable", "x"),
         ]

@@ -1,9 +1,17 @@
 """What would let a group start: each remedy is the smallest of its kind, and none is named that would not do."""
 
-from posse.engine.puzzle import NodeShape, Puzzle, Sort, Team
-from posse.solver.remedies import MoreNodes, SmallerMinimum, WithoutTopology, remedies
+from posse.engine.puzzle import Impasse, NodeShape, Occupant, Puzzle, Sort, Team
+from posse.solver.remedies import Evicting, MoreNodes, SmallerMinimum, WithoutTopology, remedies
 
 EMPTY = NodeShape("n1", (8,), (4,))
+
+
+def found(puzzle, shapes=(), **beside):
+    return remedies(Impasse(puzzle, (), shapes, **beside))
+
+
+def more(shape, number):
+    return MoreNodes(((shape, number),))
 
 
 def puzzle(free, minimum, number, wanted=2, **more):
@@ -14,46 +22,94 @@ def puzzle(free, minimum, number, wanted=2, **more):
 
 
 def test_enough_nodes_and_no_more():
-    assert MoreNodes(EMPTY, 2) in remedies(puzzle((2, 2), minimum=9, number=9), (EMPTY,))
+    assert more(EMPTY, 2) in found(puzzle((2, 2), minimum=9, number=9), (EMPTY,))
 
 
 def test_the_shape_of_which_fewest_are_needed_comes_first():
     small = NodeShape("n2", (2,), (1,))
-    found = remedies(puzzle((2,), minimum=5, number=5), (small, EMPTY))
-    assert found[:2] == [MoreNodes(EMPTY, 1), MoreNodes(small, 4)]
+    ways = found(puzzle((2,), minimum=5, number=5), (small, EMPTY))
+    assert ways[:2] == [more(EMPTY, 1), more(small, 4)]
 
 
 def test_nodes_on_which_no_pod_may_be_are_no_remedy():
     closed = NodeShape("n2", (8,), (0,))
-    assert not [one for one in remedies(puzzle((2,), 3, 3), (closed,)) if isinstance(one, MoreNodes)]
+    assert not [one for one in found(puzzle((2,), 3, 3), (closed,)) if isinstance(one, MoreNodes)]
 
 
 def test_the_largest_minimum_that_works():
-    assert SmallerMinimum(0, 2) in remedies(puzzle((2, 2), minimum=9, number=9), ())
+    assert SmallerMinimum(0, 2) in found(puzzle((2, 2), minimum=9, number=9))
 
 
 def test_no_minimum_helps_where_nothing_fits():
-    assert remedies(puzzle((1, 1), minimum=2, number=2), ()) == []
+    assert found(puzzle((1, 1), minimum=2, number=2)) == []
 
 
 def test_a_group_that_fits_in_the_cluster_but_in_no_rack():
     racks = puzzle((2, 2), 2, 2, domains=((0, 1),), team={"key": 0})
-    assert WithoutTopology(0) in remedies(racks, ())
-    assert SmallerMinimum(0, 1) in remedies(racks, ())
+    assert WithoutTopology(0) in found(racks)
+    assert SmallerMinimum(0, 1) in found(racks)
 
 
 def test_a_further_node_helps_only_in_the_rack_where_it_is():
     racks = puzzle((4, 2), 3, 3, domains=((0, 1),), team={"key": 0})
     in_first, in_second = NodeShape("a", (2,), (1,), (0,)), NodeShape("b", (2,), (1,), (1,))
-    found = remedies(racks, (in_first, in_second))
-    assert [one for one in found if isinstance(one, MoreNodes)] == [
-        MoreNodes(in_first, 1),
-        MoreNodes(in_second, 2),
-    ]
+    ways = found(racks, (in_first, in_second))
+    assert [one for one in ways if isinstance(one, MoreNodes)] == [more(in_first, 1), more(in_second, 2)]
 
 
 def test_of_a_tree_each_minimum_is_looked_at_by_itself():
     """Two children of two pods each; three pods fit."""
     child = Team(2, ((0, 2),))
     tree = Puzzle(((6,),), (Sort((2,), (3,)),), Team(2, children=(child, child)))
-    assert remedies(tree, ()) == [SmallerMinimum(0, 1), SmallerMinimum(1, 1), SmallerMinimum(2, 1)]
+    assert found(tree) == [SmallerMinimum(0, 1), SmallerMinimum(1, 1), SmallerMinimum(2, 1)]
+
+
+def test_where_somebody_has_to_be_the_nodes_of_that_domain_are_looked_at_however_many_others_there_are():
+    racks = puzzle((4, 2), 3, 3, domains=((0, 1),), team={"key": 0, "domain": 1})
+    others = [NodeShape(f"a{size}", (2 * size,), (size,), (0,)) for size in range(1, 9)]
+    here = NodeShape("b", (4,), (2,), (1,))
+    assert [one for one in found(racks, (*others, here)) if isinstance(one, MoreNodes)] == [more(here, 1)]
+
+
+def test_nodes_of_two_sorts_where_one_sort_does_not_do():
+    """One pod goes to the first sort of nodes only, the other to the second only."""
+    sorts = Sort((1, 0), (0,)), Sort((0, 1), (0,))
+    both = Puzzle(((0,), (0,)), sorts, Team(2, ((0, 1), (1, 1))))
+    first, second = NodeShape("a", (1, 0), (1, 0)), NodeShape("b", (0, 1), (0, 1))
+    assert found(both, (first, second))[0] == MoreNodes(((first, 1), (second, 1)))
+
+
+def occupant(name, *freed):
+    return Occupant(name, tuple((node, (amount,)) for node, amount in freed))
+
+
+def full(minimum, nodes=2):
+    """Make nodes without room for pods of 2 each, of which each would take two if it were empty."""
+    return Puzzle(((0,) * nodes,), (Sort((2,), (2,) * nodes),), Team(minimum, ((0, minimum),)))
+
+
+def test_each_eviction_that_would_do_by_itself_is_named():
+    small, large = occupant("small", (0, 2)), occupant("large", (0, 2), (1, 2))
+    assert found(full(2), occupants=(small, large))[0] == Evicting((large,))
+    assert found(full(1), occupants=(small, large))[:2] == [Evicting((small,)), Evicting((large,))]
+
+
+def test_several_are_evicted_where_one_does_not_do_and_the_most_important_are_spared():
+    low, middle, high = (occupant(name, (node, 2)) for name, node in (("low", 0), ("middle", 1), ("high", 1)))
+    assert found(full(2), occupants=(low, middle, high))[0] == Evicting((low, middle))
+
+
+def test_whoever_makes_way_anyway_counts_as_gone():
+    """Two pods fit once the lesser have gone; that leaves one for a further node."""
+    assert found(full(3), (EMPTY,), yielding=((2, 2),))[0] == more(EMPTY, 1)
+    assert found(full(6), (EMPTY,))[0] == more(EMPTY, 2)
+    assert found(full(6), (EMPTY,), yielding=((4, 4),))[0] == more(EMPTY, 1)
+
+
+def test_nothing_need_be_changed_where_there_is_a_solution():
+    assert found(puzzle((4, 4), minimum=4, number=4), (EMPTY,)) == []
+
+
+def test_a_node_that_is_overfilled_takes_nothing_and_stands_in_nobodys_way():
+    overfilled = Puzzle(((-3, 4),), (Sort((2,), (2, 2)),), Team(3, ((0, 3),)))
+    assert found(overfilled, (EMPTY,))[0] == more(EMPTY, 1)

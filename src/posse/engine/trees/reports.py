@@ -8,6 +8,7 @@ from posse.engine.group_trial import GroupTrial
 from posse.engine.groups import GroupRecord
 from posse.engine.reports import (
     SCHEDULED,
+    advised,
     evict,
     placement,
     reason_of,
@@ -22,7 +23,8 @@ from posse.engine.trees.composites import CompositeRecord
 from posse.engine.trees.tree import Branch, Tree, is_started
 
 
-def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "") -> Iterator[Decision]:
+def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "", advice: str = "") -> Iterator[Decision]:
+    """What would let the tree start is told to its root."""
     attempt = trial.attempt
     if attempt.placed:
         yield Bind(tuple(placement(record) for record in attempt.placed), tree.key)
@@ -30,7 +32,8 @@ def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "") -> Iterator[Decis
         yield from tell_tree_progress(tree)
     records = _records(tree)
     for key, verdict, _ in attempt.parts:
-        yield from tell_group_waits(records[key], reason_of(verdict), remarked(verdict, remark), tree)
+        message = advised(remarked(verdict, remark), advice if key == tree.key else "")
+        yield from tell_group_waits(records[key], reason_of(verdict), message, tree)
     if trial.victims:
         preemptor = GroupRef(tree.key, tree.uid, tree.scheduler_name)
         for victim in trial.victims:

@@ -48,7 +48,7 @@ def test_it_is_told_once_of_all_that_go_in_a_moment_and_not_to_every_pod():
         decisions += driver.decide(after=0.2)
     decisions += driver.decide(after=1.0)
     assert told(decisions) == ["preempting 5 pods; waiting for 1 to terminate."]
-    assert [d.is_countdown for d in decisions if isinstance(d, ReportGroup)] == [True]
+    assert [d.is_news for d in decisions if isinstance(d, ReportGroup)] == [False]
     assert not any(isinstance(decision, ReportPod) for decision in decisions)
     assert driver.decide(after=GRACE) == []
 

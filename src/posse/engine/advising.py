@@ -1,0 +1,106 @@
+"""What refused groups are told beside the refusal: what would let them start. It is found out elsewhere, one group at a time.
+
+A refusal is told at once, and the advice added when it is there. As long as the refusal reads the same the advice stays, and is
+looked at again now and then, so that a status is not written anew at every attempt.
+"""
+
+from dataclasses import dataclass, field
+
+from posse.engine.decisions import Advise, Form, GroupKey
+from posse.engine.events import Advised
+from posse.engine.puzzle import ADVICE_OPENING, Impasse
+
+_REST_SECONDS = 1.0
+"""Between two groups: to describe an impasse takes a look at every pod of the cluster."""
+_FRESH_SECONDS = 60.0
+_WITH_MESSAGE = frozenset({Form.NATIVE, Form.POSSE, Form.VOLCANO})
+"""Forms of groups whose status has a place for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Advice:
+    refusal: str
+    """To which it belongs."""
+    text: str
+    impasse: int
+    """Two that are equal have the same number."""
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    key: GroupKey
+    number: int
+    refusal: str
+    impasse: int
+    since: float
+
+
+@dataclass(slots=True)
+class Advising:
+    asks: bool
+    """Whether there is anybody to answer."""
+    _known: dict[GroupKey, _Advice] = field(default_factory=dict)
+    _wanted: dict[GroupKey, str] = field(default_factory=dict)
+    """Refusals for which advice is sought, in the order of the groups' turn."""
+    _open: _Open | None = None
+    _fresh: list[GroupKey] = field(default_factory=list)
+    _last: int = 0
+    _may_ask_at: float = 0.0
+
+    def refused(self, key: GroupKey, refusal: str, told: str, now: float) -> str:
+        """What to add to the refusal; `told` is what the group was told last, by us or by whoever was here before."""
+        if not self.asks or key.form not in _WITH_MESSAGE:
+            return ""
+        known = self._known.get(key)
+        is_known = known is not None and known.refusal == refusal
+        if known is None or not is_known or now - known.since > _FRESH_SECONDS:
+            self._wanted[key] = refusal
+        if known is not None and is_known:
+            return known.text
+        return told.removeprefix(f"{refusal} ") if told.startswith(f"{refusal} {ADVICE_OPENING}") else ""
+
+    def next_group(self, now: float) -> GroupKey | None:
+        """Whose turn it is to be advised."""
+        if self._open is not None or now < self._may_ask_at:
+            return None
+        return next(iter(self._wanted), None)
+
+    def ask(self, key: GroupKey, impasse: Impasse | None, now: float) -> Advise | None:
+        """What to find out; None if nothing can be, or it is known."""
+        refusal, known = self._wanted.pop(key), self._known.get(key)
+        self._may_ask_at = now + _REST_SECONDS
+        number = hash(impasse)
+        if impasse is None:
+            self._learn(key, _Advice(refusal, "", number, now))
+            return None
+        if known is not None and known.impasse == number:
+            self._learn(key, _Advice(refusal, known.text, number, now))
+            return None
+        self._last += 1
+        self._open = _Open(key, self._last, refusal, number, now)
+        return Advise(key, self._last, impasse)
+
+    def answered(self, event: Advised) -> None:
+        asked = self._open
+        if asked is not None and asked.number == event.number:
+            self._open = None
+            self._learn(asked.key, _Advice(asked.refusal, event.text, asked.impasse, asked.since))
+
+    def _learn(self, key: GroupKey, advice: _Advice) -> None:
+        self._known[key] = advice
+        self._fresh.append(key)
+
+    def take_fresh(self) -> list[tuple[GroupKey, str, str]]:
+        """Groups of which something new is known: the refusal, and the advice to go with it."""
+        taken, self._fresh = self._fresh, []
+        known = [(key, self._known.get(key)) for key in taken]
+        return [(key, one.refusal, one.text) for key, one in known if one is not None]
+
+    def forget(self, key: GroupKey) -> None:
+        """The group has started, or is gone."""
+        self._known.pop(key, None)
+        self._wanted.pop(key, None)
+
+    def next_wakeup(self) -> float | None:
+        return self._may_ask_at if self._wanted and self._open is None else None

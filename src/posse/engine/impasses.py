@@ -1,0 +1,179 @@
+"""A refused group together with what could be changed about it: further nodes like those there are, and who is in its way.
+
+What of that would let it start is found out elsewhere, by an exact search; here nothing is tried.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.arrays import IntArray
+from posse.engine.asking import Asking, about, is_small, lines
+from posse.engine.cluster_state import ClusterState
+from posse.engine.groups import GroupBook
+from posse.engine.preemption.units import Unit, evicted_with, units_below
+from posse.engine.puzzle import Impasse, NodeShape, Occupant, Puzzle, Sort, TeamName
+from posse.engine.scene import Subject
+from posse.engine.trees.tree import Branch, Root
+
+_MANY = 2**31
+"""More pods than there are."""
+_SYSTEM_PRIORITY = 2_000_000_000
+"""From here on pods keep the cluster running; nobody is told to evict them."""
+_MOST_OCCUPANTS = 16
+_MOST_SHAPES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """The nodes that are open to a group, full ones too."""
+
+    asking: Asking
+    rows: IntArray
+    room: IntArray
+    """By subject, by row: how many pods would fit if nothing else were there."""
+    domains: IntArray
+    """By key, by row."""
+
+    @property
+    def state(self) -> ClusterState:
+        return self.asking.state
+
+    def closeness(self) -> IntArray:
+        """By row: how many pods the domain it is in could take now."""
+        state, rows = self.state, self.rows
+        fitting = np.sum([state.view(one).capacity()[rows] for one in self.asking.subjects], axis=0)
+        everywhere = np.zeros((1, rows.size), dtype=np.int64)
+        _, domain_of = np.unique(np.vstack((self.domains, everywhere)), axis=1, return_inverse=True)
+        totals = np.bincount(domain_of.ravel(), weights=fitting).astype(np.int64)
+        by_row: IntArray = totals[domain_of.ravel()]
+        return by_row
+
+
+def impasse_of(state: ClusterState, groups: GroupBook, root: Root, *, makes_room: bool) -> Impasse | None:
+    """None where rules matter that a puzzle does not know, or there is too much to look at.
+
+    `makes_room` says whether those that matter less are evicted for the group.
+    """
+    asking = about(state, root)
+    if asking is None or not asking.is_modelled:
+        return None
+    ground = _ground(asking)
+    nodes, wanted, rows = state.nodes, asking.resources, ground.rows
+    free = nodes.allocatable[wanted][:, rows] - nodes.requested[wanted][:, rows]
+    if not rows.size or not is_small(asking, np.vstack((free, ground.room, ground.domains))):
+        return None
+    sorts = [
+        Sort(asking.wanted(one), tuple(line.tolist()))
+        for one, line in zip(asking.subjects, ground.room, strict=True)
+    ]
+    units = _units(ground, groups, root)
+    lesser = [unit for unit in units if makes_room and unit.priority < root.priority]
+    others = [unit for unit in units if not makes_room or unit.priority >= root.priority]
+    return Impasse(
+        Puzzle(lines(free), tuple(sorts), asking.team(asking.top), lines(ground.domains)),
+        tuple(_names(asking)),
+        _shapes(ground),
+        lines(_taken(ground, lesser)) if lesser else (),
+        tuple(_occupants(ground, groups, others)),
+    )
+
+
+def _ground(asking: Asking) -> _Ground:
+    room = np.array([_room_when_empty(asking.state, subject) for subject in asking.subjects])
+    rows = np.flatnonzero(room.any(axis=0))
+    return _Ground(asking, rows, room[:, rows], asking.domains(rows))
+
+
+def _room_when_empty(state: ClusterState, subject: Subject) -> IntArray:
+    room = np.where(state.view(subject).open_when_empty(), _MANY, 0)
+    for index, wanted in subject.pod_class.limited:
+        np.minimum(room, state.nodes.allocatable[index] // wanted, out=room)
+    return room
+
+
+def _names(asking: Asking) -> Iterator[TeamName]:
+    for part in asking.parts():
+        running = 0 if isinstance(part, Branch) else part.attached_count
+        yield TeamName(part.key.name, part.key.is_composite, part.minimum, running)
+
+
+def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
+    """Those of the domains with most room come first, of these the most frequent."""
+    state, asking = ground.state, ground.asking
+    offered = state.nodes.allocatable[asking.resources][:, ground.rows]
+    features = np.vstack((offered, ground.room, ground.domains))
+    _, first, counts = np.unique(features, axis=1, return_index=True, return_counts=True)
+    closeness = ground.closeness()
+    order = sorted(
+        (-int(closeness[column]), -count, column)
+        for column, count in zip(first.tolist(), counts.tolist(), strict=True)
+    )
+    return tuple(
+        NodeShape(
+            state.nodes.names[ground.rows[column]],
+            tuple(offered[:, column].tolist()),
+            tuple(ground.room[:, column].tolist()),
+            tuple(ground.domains[:, column].tolist()),
+            _where(asking, ground.domains[:, column]),
+        )
+        for _, _, column in order[:_MOST_SHAPES]
+    )
+
+
+def _where(asking: Asking, domains: IntArray) -> str:
+    """Such as "rack r1"; of several keys, from the first that the tree names."""
+    labels = asking.state.nodes.labels
+    named = [
+        f"{key.rpartition('/')[2]} {labels.column(key).values[domain]}"
+        for key, domain in zip(asking.keys, domains.tolist(), strict=True)
+        if domain >= 0
+    ]
+    return " and ".join(named)
+
+
+def _units(ground: _Ground, groups: GroupBook, root: Root) -> list[Unit]:
+    """Who is on these nodes and could be evicted, the most important first."""
+    state = ground.state
+    there = (record for row in ground.rows.tolist() for record in state.pods_on(state.nodes.names[row]))
+    others = [one for one in there if not one.is_ending and one.ref.uid not in root.members]
+    return units_below(others, _SYSTEM_PRIORITY, groups)
+
+
+def _taken(ground: _Ground, units: Sequence[Unit]) -> IntArray:
+    """By resource, by node of the puzzle."""
+    position = {ground.state.nodes.names[row]: number for number, row in enumerate(ground.rows.tolist())}
+    taken = np.zeros((len(ground.asking.resources), ground.rows.size), dtype=np.int64)
+    for record in (record for unit in units for record in unit.records):
+        node = position.get(record.node)
+        if node is not None:
+            amounts = dict(record.pod_class.requests)
+            taken[:, node] += [amounts.get(resource, 0) for resource in ground.asking.resources]
+    return taken
+
+
+def _occupants(ground: _Ground, groups: GroupBook, units: Sequence[Unit]) -> Iterator[Occupant]:
+    """Of those that matter equally, the ones in the domain with most room, and of these the smallest."""
+    closeness = ground.closeness()
+    position = {ground.state.nodes.names[row]: number for number, row in enumerate(ground.rows.tolist())}
+
+    def order(unit: Unit) -> tuple[int, int, int]:
+        here = max(int(closeness[position[r.node]]) for r in unit.records if r.node in position)
+        return unit.priority, -here, len(unit.records)
+
+    for unit in sorted(units, key=order)[:_MOST_OCCUPANTS]:
+        taken = _taken(ground, [unit])
+        freed = [
+            (node, tuple(taken[:, node].tolist())) for node in np.flatnonzero(taken.any(axis=0)).tolist()
+        ]
+        yield Occupant(_name(unit, groups), tuple(freed))
+
+
+def _name(unit: Unit, groups: GroupBook) -> str:
+    first = unit.records[0]
+    whole = evicted_with(first.group, groups) if first.group is not None else []
+    if not whole:
+        return f"pod {first.ref.namespace}/{first.ref.name}"
+    key = whole[0]
+    return f"{'compositepodgroup' if key.is_composite else 'podgroup'} {key.namespace}/{key.name}"

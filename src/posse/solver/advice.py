@@ -1,0 +1,69 @@
+"""What would let a refused group start, in words: line by line for who asks, and in a sentence for the group's status."""
+
+from collections.abc import Sequence
+
+from posse.engine.puzzle import ADVICE_OPENING, Impasse, NodeShape, TeamName
+from posse.solver.remedies import Evicting, MoreNodes, Remedy, SmallerMinimum, WithoutTopology, remedies
+
+_MOST_NAMED = 4
+_LONGEST = 400
+"""Of the sentence, in letters."""
+
+
+def ways_out(impasse: Impasse) -> list[str]:
+    """Each of these would let the group start, by itself."""
+    return [_in_words(remedy, impasse.teams) for remedy in remedies(impasse)]
+
+
+def in_short(impasse: Impasse) -> str:
+    """The first of each kind; empty if there is none."""
+    firsts: dict[type[Remedy], Remedy] = {}
+    for remedy in remedies(impasse):
+        firsts.setdefault(type(remedy), remedy)
+    return _sentence([_in_words(remedy, impasse.teams) for remedy in firsts.values()])
+
+
+def _sentence(ways: Sequence[str]) -> str:
+    """As many of them as there is room for."""
+    listed = "; ".join(ways)
+    if len(listed) > _LONGEST and len(ways) > 1:
+        return _sentence(ways[:-1])
+    return f"{ADVICE_OPENING} {listed}." if listed and len(listed) <= _LONGEST else ""
+
+
+def _in_words(remedy: Remedy, teams: Sequence[TeamName]) -> str:
+    match remedy:
+        case MoreNodes(nodes):
+            return _listed([_more(shape, number) for shape, number in nodes])
+        case Evicting(occupants):
+            return f"evicting {_listed([one.name for one in occupants])}"
+        case SmallerMinimum(number, minimum):
+            return _smaller(teams, number, minimum)
+        case WithoutTopology(number):
+            return f"making {_who(teams, number)} anew without its topology key"
+
+
+def _more(shape: NodeShape, number: int) -> str:
+    nodes = "1 more node" if number == 1 else f"{number} more nodes"
+    return f"{nodes} like {shape.like}{f' in {shape.where}' if shape.where else ''}"
+
+
+def _smaller(teams: Sequence[TeamName], number: int, minimum: int) -> str:
+    team = teams[number]
+    field = "minGroupCount" if team.is_composite else "minCount"
+    change = f"a {field} of {team.running + minimum} instead of {team.minimum}"
+    if not team.is_composite:
+        return f"{change}{f' of {team.name}' if len(teams) > 1 else ''}"
+    # That of a CompositePodGroup cannot be changed once it exists.
+    return f"making {_who(teams, number)} anew with {change}"
+
+
+def _who(teams: Sequence[TeamName], number: int) -> str:
+    return teams[number].name if len(teams) > 1 else "it"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown, rest = list(names[:_MOST_NAMED]), len(names) - _MOST_NAMED
+    if rest > 0:
+        shown.append(f"{rest} more")
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
