@@ -64,6 +64,8 @@ class Following(ABC, Generic[T]):
         self._watching: asyncio.Timeout | None = None
         """While there is a watch: how to end it."""
         self._listed = asyncio.Event()
+        self._deleted: dict[Place, str] | None = None
+        """While it catches up: what the watch told to be gone, with the version at which it went."""
 
     @abstractmethod
     def _form(self, shown: Shown) -> T:
@@ -114,31 +116,36 @@ class Following(ABC, Generic[T]):
     async def catch_up(self, ask: AskVersions) -> None:
         """Return when all that there is now has been told: a watch does not know how far behind it is."""
         pauses = Pauses(MOST_PAUSE_SECONDS)
+        self._deleted = {}
         while self._is_served:
             try:
                 await self._reach(await ask(self._kind))
                 break
             except ApiError as error:
                 await asyncio.sleep(pauses.next(retry_after(error)))
+        self._deleted = None
 
     async def _reach(self, there: Versions) -> None:
         """Wait for the watch to bring this; one that does not do so soon is given up for a list."""
         now = asyncio.get_running_loop().time
         deadline = now() + CATCH_UP_SECONDS
-        while self._is_served and self._is_behind(there):
+        behind = [place for place in {**there.of, **self._known} if self._is_behind(place, there)]
+        while self._is_served and behind:
             if now() > deadline and self._watching is not None:
                 self._listed.clear()
                 self._watching.reschedule(now())
                 await self._listed.wait()
                 return
             await asyncio.sleep(LOOK_SECONDS)
+            behind = [place for place in behind if self._is_behind(place, there)]
 
-    def _is_behind(self, there: Versions) -> bool:
-        """Whether something there is newer than what was told of it, or something told is gone."""
-        known = {place: self._resource_version(obj) for place, obj in self._known.items()}
-        return any(_is_older(known.get(place, ""), version) for place, version in there.of.items()) or any(
-            place not in there.of and not _is_older(there.at, version) for place, version in known.items()
-        )
+    def _is_behind(self, place: Place, there: Versions) -> bool:
+        """Whether what is there is newer than what was told of it, or gone although it was told."""
+        known = self._known.get(place)
+        told = (self._deleted or {}).get(place, "") if known is None else self._resource_version(known)
+        if place in there.of:
+            return _is_older(told, there.of[place])
+        return known is not None and not _is_older(there.at, told)
 
     async def _list(self) -> Listing:
         """A kind that is not served, or that one may not see, is one of which there is nothing, for now; if it is optional."""
@@ -182,6 +189,8 @@ class Following(ABC, Generic[T]):
             place, obj = self._read(event.shown)
             if event.type == "DELETED":
                 self._lose(place, obj)
+                if self._deleted is not None and obj is not None:
+                    self._deleted[place] = self._resource_version(obj)
             else:
                 self._see(place, obj)
 

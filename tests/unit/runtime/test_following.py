@@ -32,9 +32,10 @@ class Log:
 
 
 class ScriptedTransport:
-    """Lists and watches what it was told to; where that is an error it is raised."""
+    """Lists and watches what it was told to, the latter after a while; where that is an error it is raised."""
 
-    def __init__(self, listings, watches):
+    def __init__(self, listings, watches, watch_seconds=0.0):
+        self.watch_seconds = watch_seconds
         self.listings = list(listings)
         self.watches = list(watches)
         self.watched_from = []
@@ -48,6 +49,8 @@ class ScriptedTransport:
 
     async def watch(self, kind, resource_version, labels=""):
         self.watched_from.append(resource_version)
+        if self.watch_seconds:
+            await asyncio.sleep(self.watch_seconds)
         for step in self.watches.pop(0):
             if isinstance(step, Exception):
                 raise step
@@ -174,11 +177,12 @@ def test_an_object_that_cannot_be_handled_is_skipped_with_a_traceback(caplog):
     assert all(record.exc_info for record in caplog.records)
 
 
-def caught_up(transport, *asked, seconds=5.0):
+def caught_up(transport, *asked, answer_seconds=0.0):
     """What is told by the time it has caught up with what is there, when asked so often."""
     log, answers = Log(), list(asked)
 
     async def ask(kind):
+        await asyncio.sleep(answer_seconds)
         answer = answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -188,9 +192,8 @@ def caught_up(transport, *asked, seconds=5.0):
         follower = Follower(transport, NODE, log.seen, log.gone)
         await follower.begin()
         task = asyncio.create_task(follower.follow())
-        await asyncio.sleep(0)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(5):
                 await follower.catch_up(ask)
         finally:
             task.cancel()
@@ -209,13 +212,22 @@ def test_who_knows_all_that_is_there_has_caught_up():
 
 
 def test_catching_up_waits_for_the_watch():
-    transport = ScriptedTransport([[node("a"), node("b")]], [[[("MODIFIED", node("a", version=11), 11)]]])
+    transport = ScriptedTransport(
+        [[node("a"), node("b")]], [[[("MODIFIED", node("a", version=11), 11)]]], 0.05
+    )
     assert caught_up(transport, there(12, a=11, b=1))[2:] == [("seen", "a")]
 
 
 def test_something_made_since_is_no_reason_to_wait():
     transport = ScriptedTransport([[node("a"), node("new", version=15)]], [[]])
     assert len(caught_up(transport, there(12, a=1))) == 2
+
+
+def test_something_gone_since_is_no_reason_to_wait():
+    deleted = [("DELETED", node("a", version=13), 13)]
+    transport = ScriptedTransport([[node("a"), node("b")]], [[deleted]])
+    assert caught_up(transport, there(12, a=1, b=1), answer_seconds=0.01)[2:] == [("gone", "a")]
+    assert transport.watched_from == ["10"]
 
 
 @pytest.mark.parametrize(
