@@ -37,7 +37,13 @@ from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.situations import Situation
 from posse.engine.statistics import Statistics, statistics
-from posse.engine.telling import tell_countdown, tell_held_root, tell_progress, tell_tried
+from posse.engine.telling import (
+    tell_countdown,
+    tell_given_back,
+    tell_held_root,
+    tell_progress,
+    tell_tried,
+)
 from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
 from posse.engine.trying import held_root, may_fit
 from posse.engine.verdict import SUCCESS, Code
@@ -194,6 +200,7 @@ class Engine:
             elif (hold := self._held(group)) is not None:
                 self._put_aside(group, waiting, hold, now)
                 decisions.extend(tell_held_root(group, hold))
+                decisions.extend(tell_given_back(group))
             else:
                 self._queue_group(group, waiting, now)
                 if is_redefined:
@@ -323,6 +330,7 @@ class Engine:
         hold = self._held(group) if group.relies_on_promises else None
         if hold is not None:
             self._put_aside(group, group.unattached(), hold, now)
+            decisions.extend(tell_given_back(group))
             return 0
         pattern = self._pattern(group)
         with self._known.room_keeper.lifted_for(group.priority, key):

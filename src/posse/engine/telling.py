@@ -15,6 +15,7 @@ from posse.engine.reports import (
     tell_group,
     tell_group_waits,
     tell_held,
+    tell_pod,
     tell_recovered,
     tell_started,
 )
@@ -34,6 +35,13 @@ def tell_progress(root: Root) -> Iterator[Decision]:
 
 def tell_held_root(root: Root, hold: Held) -> Iterator[Decision]:
     return tell_tree_held(root, hold) if isinstance(root, Tree) else tell_held(root, hold)
+
+
+def tell_given_back(root: Root) -> Iterator[Decision]:
+    """Who waits on, and was told that room is made for it, is told where that is so no more."""
+    for record in root.unattached():
+        if record.reported[2] and not record.nominated:
+            yield from tell_pod(record, *record.reported[:2])
 
 
 def tell_countdown(root: Root, preemption: Preemption) -> Iterator[Decision]:

@@ -1,6 +1,6 @@
 """Preemptions under way: a preemption lasts until its preemptor has started or is gone, and cascades are told."""
 
-from posse.engine.decisions import Evict
+from posse.engine.decisions import Evict, ReportPod
 from posse.engine.events import EvictionFailed
 from posse.model.meta import OwnerReference
 from tests.builders import changed, gang, gated, node, nodes, pod, pods
@@ -88,6 +88,8 @@ def test_a_group_whose_member_is_gated_meanwhile_gives_the_room_back():
     driver = Driver(*nodes(2, cpu="1"), *there, gang(priority=HIGH), *members)
     driver.decide()
     driver.see(changed(members[0], spec={"scheduling_gates": gated("later")}))
+    told = [(d.pod.name, d.nominated_node) for d in driver.decide() if isinstance(d, ReportPod)]
+    assert sorted(told) == [("p1", ""), ("p2", "")]
     driver.lose(*there)
     driver.see(*pods(2, first=5, cpu="1", priority=0))
     assert sorted(driver.bind()) == ["p5", "p6"]
