@@ -118,7 +118,7 @@ def nobody_is_evicted_without_need(knowledge, eviction, victims):
 def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     """The group does not fit, every victim matters less, its members fit where it leaves, and it could not have stayed."""
     name, victim = eviction.preemptor.key.name, knowledge.pods[eviction.pod.uid]
-    group, node = knowledge.groups[name], knowledge.nodes[eviction.node]
+    group, node = knowledge.groups[name], knowledge.nodes.get(eviction.node)
     victims = victims_of(eviction.preemptor, decisions)
     numbers = {"group": name, "victim": eviction.pod.name, "node": eviction.node}
     missing = missing_members(knowledge, name)
@@ -138,7 +138,8 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
         knowledge.place_of(pod): remaining(knowledge, knowledge.place_of(pod), victims, held | nominated)
         for pod in unit
     }
-    if eviction.node in nominated.values():
+    # Of a group that goes as one, members may be on a node that has vanished.
+    if node is not None and eviction.node in nominated.values():
         within_room(node, there[eviction.node], "evictions make the room that the group needs")
     needed = any(overfills(knowledge, place, [*others, *unit]) for place, others in there.items())
     ensure(needed, "nobody is evicted for a group who could have stayed", **numbers)

@@ -57,7 +57,8 @@ class BudgetBook:
         violating: list[Unit] = []
         harmless: list[Unit] = []
         for unit in units:
-            (violating if self._overdraws(unit, left) else harmless).append(unit)
+            overdraws = not unit.is_ending and self._overdraws(unit, left)
+            (violating if overdraws else harmless).append(unit)
         return violating, harmless
 
     def _overdraws(self, unit: Unit, left: dict[tuple[str, str], int]) -> bool:

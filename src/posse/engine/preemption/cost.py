@@ -20,15 +20,15 @@ class Cost(NamedTuple):
 
 
 def cost_of(victims: Sequence[Unit], budgets: int) -> Cost:
-    if not victims:
-        return Cost(0, -(2**31), 0, 0)
+    """Who is ending anyway costs nothing."""
     pods = total = 0
-    highest = victims[0].priority
+    highest = -(2**31)
     for unit in victims:
-        priority, size = unit.priority, len(unit.records)
-        highest = max(highest, priority)
-        pods += size
-        total += (priority + 2**31) * size
+        if not unit.is_ending:
+            priority, size = unit.priority, len(unit.records)
+            highest = max(highest, priority)
+            pods += size
+            total += (priority + 2**31) * size
     return Cost(budgets, highest, total, pods)
 
 

@@ -39,9 +39,10 @@ def preempt(search: Search) -> Outcome:
     if not candidates:
         return Outcome(_fruitless(search))
     chosen, others = least_lost(candidates)
-    count = sum(len(unit.records) for unit in chosen.victims)
+    count = sum(len(unit.records) for unit in chosen.victims if not unit.is_ending)
+    does = f"preempting {counted(count, 'victim')}" if count else "waiting for those that terminate there"
     found = f"found a potential placement for pod on node {chosen.node}"
-    return Outcome(f"preemption: {found}, preempting {counted(count, 'victim')}", chosen, others)
+    return Outcome(f"preemption: {found}, {does}", chosen, others)
 
 
 def _promising_rows(search: Search) -> IntArray:

@@ -12,7 +12,7 @@ from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupBook, GroupRecord
 
-Importance = tuple[int, bool, bool, int, str, int]
+Importance = tuple[bool, int, bool, bool, int, str, int]
 
 
 class Unit(msgspec.Struct, frozen=True, eq=False):
@@ -25,12 +25,20 @@ class Unit(msgspec.Struct, frozen=True, eq=False):
     is_tree: bool
     """Whether they belong to several groups, all below one that is evicted as a whole."""
     importance: Importance
-    """Sorts the most important first: by priority, trees before groups before pods, larger before smaller, older first."""
+    """Sorts the most important first: by priority, trees before groups before pods, larger before smaller, older first.
+
+    Who is ending anyway comes after all others.
+    """
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether it leaves without being evicted."""
+        return self.importance[0]
 
     @property
     def started(self) -> str:
         """When its oldest pod started; text that sorts by time, and last while it has not started."""
-        return self.importance[4]
+        return self.importance[5]
 
 
 _NOT_YET = "~"
@@ -44,7 +52,9 @@ def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool, is_t
         if since and since < started:
             started = since
         first = min(first, record.arrival)
-    importance = (-priority, not is_tree, not is_group, -len(records), started, first)
+    # Of a unit either all pods are ending or none: who is ending draws nobody along.
+    is_ending = bool(records) and records[0].is_ending
+    importance = (is_ending, -priority, not is_tree, not is_group, -len(records), started, first)
     return Unit(tuple(records), priority, is_group, is_tree, importance)
 
 

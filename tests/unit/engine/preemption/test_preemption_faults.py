@@ -9,7 +9,7 @@ from posse.model.disruption_budget import (
 )
 from posse.model.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from tests.builders import NAMESPACE, changed, gang, node, nodes, pod, pods
-from tests.driving import Driver
+from tests.driving import Driver, pod_reports
 
 HIGH = 100
 
@@ -107,3 +107,15 @@ def test_a_node_that_is_lost_half_way_costs_no_more_than_it_must():
     later = evicted(driver.decide(after=5.0))
     assert len(later) == 1
     assert not set(later) & set(first)
+
+
+def test_a_pod_that_can_have_the_room_of_who_is_ending_evicts_nobody_beside_or_elsewhere():
+    ending = low("old", "n1", deleted="2026-01-01T00:00:00Z", priority=5)
+    ending = changed(ending, status={"start_time": "2025-01-01T00:00:00Z"})
+    driver = Driver(node("n1", cpu="2"), node("n2", cpu="1"), ending, low("young", "n1", priority=5))
+    driver.see(low("least", "n2"), pod("urgent", cpu="1", priority=HIGH))
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert pod_reports(decisions)["urgent"][1].endswith("on node n1, waiting for those that terminate there")
+    driver.lose(ending)
+    assert driver.bind() == {"urgent": "n1"}
