@@ -36,6 +36,7 @@ from posse.runtime.group_reports import (
     object_kind,
     warning_note,
 )
+from posse.runtime.last_words import Report, last_words
 from posse.runtime.permission_warnings import PermissionWarnings
 from posse.runtime.scheduling_events import (
     not_bound,
@@ -92,10 +93,9 @@ class Carrier:
         """
         withheld = {refusal.group for refusal in refusals if isinstance(refusal, ReportWithheld)}
         reports = [
-            self._report(decision)
-            for decision in done.decisions
-            if isinstance(decision, ReportPod | MarkDisrupted)
-            or (isinstance(decision, ReportGroup) and not withheld & {decision.group, decision.tree})
+            self._report(report)
+            for report in last_words(done.decisions)
+            if not (isinstance(report, ReportGroup) and withheld & {report.group, report.tree})
         ]
         for decision in done.decisions:
             if isinstance(decision, WarnGroup):
@@ -166,7 +166,7 @@ class Carrier:
             self._witness.volumes_refused(pod, refusal.node, refusal.reason)
         return [refusal for _, refusal in refused]
 
-    async def _report(self, report: ReportPod | ReportGroup | MarkDisrupted) -> Lost | None:
+    async def _report(self, report: Report) -> Lost | None:
         about = report.pod if isinstance(report, ReportPod) else report.group
         with skipping(type(report).__name__, about.namespace, about.name):
             try:

@@ -8,9 +8,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from posse.engine.decisions import MarkDisrupted, ReportGroup, ReportPod
 from posse.engine.events import EngineEvent
 from posse.runtime.carrier import Carrier, Lost, Refusal
+from posse.runtime.last_words import last_words, subject_of
 from posse.runtime.witness import Round
 
 log = logging.getLogger(__name__)
@@ -110,8 +110,4 @@ async def _all(unsaid: set[Told]) -> None:
 
 
 def _subjects(done: Round) -> list[Hashable]:
-    return [
-        decision.pod.uid if isinstance(decision, ReportPod) else decision.group
-        for decision in done.decisions
-        if isinstance(decision, ReportPod | ReportGroup | MarkDisrupted)
-    ]
+    return list(dict.fromkeys(subject_of(report) for report in last_words(done.decisions)))

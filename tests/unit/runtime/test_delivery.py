@@ -52,7 +52,7 @@ class ScriptedCarrier:
 
 
 def _name(done):
-    (decision,) = done.decisions
+    decision = done.decisions[0]
     return decision.placements[0].pod.name if isinstance(decision, Bind) else decision.pod.name
 
 
@@ -223,3 +223,15 @@ def test_an_invariant_that_breaks_over_a_lost_report_is_not_overlooked(monkeypat
     with pytest.raises(ExceptionGroup) as error:
         asyncio.run(main())
     assert isinstance(error.value.exceptions[0], InvariantBroken)
+
+
+def test_a_round_may_speak_of_the_same_pod_twice():
+    async def scenario(parts, carrier):
+        carrier.may_tell.set()
+        twice = [ReportPod(pod("p1"), "Unschedulable", text) for text in ("no room", "room is made")]
+        await parts.put(Round(0.0, 0.0, twice, ()))
+        await parts.put(telling("p1"))
+        await parts.finish()
+
+    carrier, _ = delivered(scenario)
+    assert [name for what, name in carrier.log if what == "told"] == ["p1", "p1"]

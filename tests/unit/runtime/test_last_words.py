@@ -1,0 +1,51 @@
+"""Of a round that says several things of the same pod or group, the last is told, and only that."""
+
+from posse.engine.decisions import Bind, GroupKey, MarkDisrupted, Placement, PodRef, ReportGroup, ReportPod
+from posse.runtime.last_words import last_words
+
+P1, P2 = PodRef("default", "p1", "uid-1"), PodRef("default", "p2", "uid-2")
+G1 = GroupKey("default", "g1")
+
+
+def refused(pod, message, **more):
+    return ReportPod(pod, "Unschedulable", message, **more)
+
+
+def waiting(message, **more):
+    return ReportGroup(G1, "u", scheduled=False, reason="Unschedulable", message=message, **more)
+
+
+def started():
+    return ReportGroup(G1, "u", scheduled=True, reason="Scheduled", message="")
+
+
+def test_what_was_decided_last_is_told_of_each():
+    first = [refused(P1, "no room"), refused(P2, "no room")]
+    last = refused(P1, "no room, preempting 1 victim", nominated_node="n1")
+    assert last_words([*first, last]) == [first[1], last]
+
+
+def test_that_it_is_told_for_the_first_time_is_not_forgotten():
+    (pod,) = last_words([refused(P1, "a"), refused(P1, "b", is_first=False)])
+    (group,) = last_words([waiting("a"), waiting("b", is_first=False)])
+    assert pod.is_first
+    assert group.is_first
+    assert not last_words([refused(P1, "a", is_first=False), refused(P1, "b", is_first=False)])[0].is_first
+
+
+def test_who_is_bound_after_all_is_not_told_that_it_waits():
+    bind = Bind((Placement(P1, "n1"),))
+    assert last_words([refused(P1, "no room"), refused(P2, "no room"), bind]) == [refused(P2, "no room")]
+
+
+def test_a_group_that_starts_after_all_is_told_only_that_and_since_when():
+    assert last_words([waiting("no room", is_first=False), started()]) == [started()]
+    mark = MarkDisrupted(G1, "u", "because")
+    assert last_words([mark, started()]) == [mark, started()]
+
+
+def test_a_number_that_changes_is_an_event_if_something_else_does_too():
+    (told,) = last_words([waiting("no room"), waiting("1 left", is_news=False)])
+    assert (told.message, told.is_news) == ("1 left", True)
+    (told,) = last_words([waiting("2 left", is_news=False), waiting("1 left", is_news=False)])
+    assert not told.is_news
