@@ -82,7 +82,8 @@ def test_a_deleted_pod_comes_back_under_its_name(in_lab):
         await lab.until(lambda: is_settled(lab, 3))
         uid = pods(lab)["web-1"]["metadata"]["uid"]
         await lab.transport.delete(POD, "default", "web-1")
-        await lab.until(lambda: is_settled(lab, 3) and pods(lab)["web-1"]["metadata"]["uid"] != uid)
+        await lab.until(lambda: "web-1" in pods(lab) and pods(lab)["web-1"]["metadata"]["uid"] != uid)
+        await lab.until(lambda: is_settled(lab, 3))
 
     in_lab(scenario, run)
 
