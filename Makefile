@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-cluster picture deploy \
+.PHONY: help run test explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-jobsets bench-cluster picture deploy \
 	lock clean
 
 help: ## List the targets
@@ -62,6 +62,9 @@ conformance-cluster: cluster-assets ## The same on real control planes: native g
 
 bench: $(READY) ## Measure; prints a table and writes build/bench.json
 	@$(BIN)/python -m bench
+
+bench-jobsets: $(READY) ## Time until all gangs of many JobSets run on posse up (ARGS='--jobsets 50'); about a minute
+	@$(BIN)/python -m bench.jobsets $(ARGS)
 
 bench-cluster: cluster-assets ## Race kube-scheduler on the same kube-apiserver (ARGS='--shapes "gangs of 3$$"'); about 15 minutes
 	@$(BIN)/python -m bench.cluster $(ARGS)

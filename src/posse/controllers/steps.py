@@ -91,5 +91,12 @@ def controller_uid(obj: Json, kind: Kind | None = None) -> str:
     return owner.get("uid") or ""
 
 
+def adopted(obj: Json, kind: Kind, owner: Json) -> Json:
+    """Return an object that nobody claims as the owner claims it."""
+    metadata = obj["metadata"]
+    references = [*(metadata.get("ownerReferences") or ()), owner_reference(kind, owner)]
+    return {**obj, "metadata": metadata | {"ownerReferences": references}}
+
+
 def is_deleting(obj: Json) -> bool:
     return bool(obj["metadata"].get("deletionTimestamp"))

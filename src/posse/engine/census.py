@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posse.engine.anchors import Anchors, anchor_of
 from posse.engine.arrays import IntArray
 from posse.engine.host_ports import HostPort
 from posse.engine.pod_query import PodQuery, PodSelector
 from posse.engine.pod_terms import AttractingTerm, RepellingTerm, WeightedTerm
 from posse.model.pod import Pod
 
-Trait = RepellingTerm | AttractingTerm | WeightedTerm | HostPort
+TermTrait = RepellingTerm | AttractingTerm | WeightedTerm
+Trait = TermTrait | HostPort
 LabelKey = tuple[str, tuple[tuple[str, str], ...], bool]
 
 
@@ -69,6 +71,8 @@ class Census:
         self.size = size
         self._queries: dict[PodQuery, Column] = {}
         self._traits: dict[Trait, Column] = {}
+        self._query_anchors: Anchors[PodQuery] = Anchors()
+        self._term_anchors: Anchors[TermTrait] = Anchors()
         self._label_classes: dict[LabelKey, LabelClass] = {}
         self._namespace_labels: dict[str, Mapping[str, str]] = {}
         self._version = 0
@@ -126,8 +130,13 @@ class Census:
         column = self._queries.get(query)
         if column is None:
             column = self._queries[query] = Column(np.zeros(self.size, dtype=np.int64))
+            self._query_anchors.add(query, query.selectors)
             self._version += 1
+            anchor = anchor_of(query.selectors)
             for label_class, row in attached:
+                # Asked for every pod on a node, whenever a class with a question of its own appears.
+                if anchor is not None and label_class.labels.get(anchor.key) not in anchor.values:
+                    continue
                 if self._counts(query, label_class):
                     column.add_one(row, 1)
         column.askers += 1
@@ -137,6 +146,7 @@ class Census:
         column.askers -= 1
         if not column.askers:
             del self._queries[query]
+            self._query_anchors.remove(query, query.selectors)
             self._version += 1
 
     def bring(self, trait: Trait) -> Column:
@@ -144,6 +154,8 @@ class Census:
         column = self._traits.get(trait)
         if column is None:
             column = self._traits[trait] = Column(np.zeros(self.size, dtype=np.int64))
+            if not isinstance(trait, HostPort):
+                self._term_anchors.add(trait, [trait.term.selector])
             self._version += 1
         column.askers += 1
         return column
@@ -153,6 +165,8 @@ class Census:
         column.askers -= 1
         if not column.askers:
             del self._traits[trait]
+            if not isinstance(trait, HostPort):
+                self._term_anchors.remove(trait, [trait.term.selector])
             self._version += 1
 
     def put_namespace(
@@ -184,12 +198,14 @@ class Census:
             return
         label_class.version = self._version
         label_class.matched = tuple(
-            column for query, column in self._queries.items() if self._counts(query, label_class)
+            self._queries[query]
+            for query in self._query_anchors.near(label_class.labels)
+            if self._counts(query, label_class)
         )
         label_class.concerned_by = tuple(
-            trait
-            for trait in self._traits
-            if not isinstance(trait, HostPort) and self.matches(trait.term.selector, label_class)
+            term
+            for term in self._term_anchors.near(label_class.labels)
+            if self.matches(term.term.selector, label_class)
         )
 
     def _counts(self, query: PodQuery, label_class: LabelClass) -> bool:

@@ -15,6 +15,7 @@ OF_BOTH = (
     Permission("admissionregistration.k8s.io", _HOOKS, ("list",), "see whether somebody else controls them"),
     Permission("apps", ("deployments",), ("list",), "see whether somebody else controls them"),
     Permission("", ("services",), ("create",), "let their pods find each other"),
+    Permission("", ("pods",), ("update",), "put pods into their groups"),
     Permission("scheduling.posse.dev", ("workloads",), _SEE, "know what groups are made from"),
     *(
         permission
@@ -41,10 +42,7 @@ OF_LEADER_WORKER_SETS = (
         LEADER_WORKER_SET.group, ("leaderworkersets/finalizers",), ("update",), "own what is made for them"
     ),
     Permission("apps", ("statefulsets",), (*_SEE, "create", "update"), "have leaders and workers"),
-    Permission(
-        "apps", ("controllerrevisions",), (*_SEE, "create", "delete"), "remember what replicas are of"
-    ),
-    Permission("", ("pods",), ("update",), "tell leaders apart, and put them into their groups"),
+    Permission("apps", ("controllerrevisions",), (*_SEE, *_MAKE), "remember what replicas are made from"),
     Permission("", ("pods/finalizers",), ("update",), "own what is made for a leader"),
     *(
         Permission(group, ("podgroups",), ("create",), "say who starts together, to another scheduler")

@@ -13,6 +13,9 @@ GANG_OFF = "Off"
 GANG = "Gang"
 REPLICATED_GANG = "ReplicatedGang"
 
+GANG_MODE = "scheduling.posse.dev/gang-mode"
+"""Annotation of a JobSet, or of the Job template of a replicatedJob, that asks for gangs where there is no field for it."""
+
 IN_ORDER = "InOrder"
 ANY_ORDER = "AnyOrder"
 

@@ -1,18 +1,21 @@
 """Runs controllers of Posse in a real cluster, where they are asked for and nobody else controls the same objects.
 
 Jobs and StatefulSets are always left to the cluster. What the cluster is like is looked at again and again: a controller ends
-when somebody else comes to control its objects, and begins when they have gone or its kind comes to be served.
+when somebody else comes to control its objects, and begins when they have gone or its kind comes to be served. Beside somebody
+else, a companion makes gangs for the objects that ask for it.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from posse.client.connection import Connection
 from posse.client.served_versions import ServedVersions
+from posse.controllers.jobsets.companion import JobSetCompanion
 from posse.controllers.jobsets.controller import MANAGERS, POSSE_MANAGER, JobSetController
+from posse.controllers.leader_worker_sets.companion import LeaderWorkerSetCompanion
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.leader_worker_sets.later_completion import refusals
 from posse.controllers.reconciler import Reconciler
@@ -48,6 +51,7 @@ KIND_OF: Mapping[SetController, Kind] = {
 }
 _NATIVE = (WORKLOAD, POD_GROUP, COMPOSITE_POD_GROUP)
 _CUSTOM = (POSSE_WORKLOAD, POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP)
+Work = tuple[Transport, Reconciler]
 _ASKED_FOR = (JOB_SET, LEADER_WORKER_SET, *_NATIVE, *_CUSTOM, VOLCANO_POD_GROUP, COSCHEDULING_POD_GROUP)
 
 
@@ -108,23 +112,41 @@ class RemoteControllers:
         return True
 
     def _begin(self, kind: Kind, found: Situation) -> asyncio.Task[None] | None:
-        obstacle = _obstacle(kind, found)
-        if obstacle:
-            log.warning("not controlling %s: %s", kind.group_resource, obstacle)
+        if kind not in found.served:
+            log.warning(
+                "not controlling %s: the cluster does not serve them; `posse install --controllers` brings their "
+                "definition along",
+                kind.group_resource,
+            )
             return None
-        transport, reconciler = self._transport, self._reconciler(kind, found)
-        if kind is JOB_SET and not _is_native(found):
-            transport = CustomGroups(transport)
-        log.info("controlling %s%s", kind.group_resource, _limits(kind, found))
-        return asyncio.create_task(Reconciliation(transport, reconciler, time.time).run())
+        if found.rival:
+            log.warning(
+                "leaving %s to somebody else, as %s shows, but for gangs and what is given to Posse",
+                kind.group_resource,
+                found.rival,
+            )
+        else:
+            log.info("controlling %s", kind.group_resource)
+        works = self._job_set_works(found) if kind is JOB_SET else self._leader_worker_set_works(found)
+        running = [Reconciliation(*work, time.time) for work in works]
+        return asyncio.create_task(_run(running)) if running else None
 
-    def _reconciler(self, kind: Kind, found: Situation) -> Reconciler:
-        if kind is LEADER_WORKER_SET:
-            # Whose leaders are told apart by labels; native groups would be named in their spec.
-            served = found.served.difference(_NATIVE)
-            return Unadmitted(LeaderWorkerSetController(served, completes_pods=True), refusals)
+    def _job_set_works(self, found: Situation) -> Iterator[Work]:
+        gates, custom = self._gates_of(found), CustomGroups(self._transport)
         managers = (POSSE_MANAGER,) if found.rival else MANAGERS
-        return Unadmitted(JobSetController(self._gates_of(found), managers))
+        transport = self._transport if _is_native(found) else custom
+        yield transport, Unadmitted(JobSetController(gates, managers))
+        if found.rival and found.served.issuperset(_CUSTOM):
+            yield custom, JobSetCompanion(self._gates)
+
+    def _leader_worker_set_works(self, found: Situation) -> Iterator[Work]:
+        """Leaders are told apart by labels; native groups would be named in their spec."""
+        if not found.rival:
+            served = found.served.difference(_NATIVE)
+            controller = LeaderWorkerSetController(served, completes_pods=True)
+            yield self._transport, Unadmitted(controller, refusals)
+        elif found.served.issuperset(_CUSTOM):
+            yield self._transport, LeaderWorkerSetCompanion()
 
     def _gates_of(self, found: Situation) -> Gates:
         """Without composites, a gang of all is one group; without groups there are no gangs."""
@@ -141,18 +163,10 @@ def _is_native(found: Situation) -> bool:
     return {WORKLOAD, POD_GROUP} <= found.served
 
 
-def _obstacle(kind: Kind, found: Situation) -> str:
-    if kind not in found.served:
-        return "the cluster does not serve them; `posse install --controllers` brings their definition along"
-    if found.rival and kind is LEADER_WORKER_SET:
-        return f"somebody else does, as {found.rival} shows"
-    return ""
-
-
-def _limits(kind: Kind, found: Situation) -> str:
-    if kind is JOB_SET and found.rival:
-        return f" whose managedBy is {POSSE_MANAGER}; {found.rival} shows that somebody else has the others"
-    return ""
+async def _run(works: Iterable[Reconciliation]) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        for work in works:
+            tasks.create_task(work.run())
 
 
 async def _first(running: asyncio.Task[None] | None) -> None:

@@ -422,7 +422,7 @@ def test_a_workload_of_the_user_needs_the_root_of_a_tree():
 
 def tree_of_the_user(**changes):
     (blueprint,) = made(plan(tree()), WORKLOAD)
-    theirs = {**blueprint["metadata"], "uid": "w", "resourceVersion": "2", "ownerReferences": []}
+    theirs = {"name": "w-sample-jobset", "namespace": "ns", "uid": "w", "resourceVersion": "2"}
     root = blueprint["spec"]["compositePodGroupTemplates"][0] | changes
     spec = blueprint["spec"] | {"compositePodGroupTemplates": [root]}
     return {**blueprint, "metadata": theirs, "spec": spec}

@@ -178,3 +178,29 @@ def test_new_groups_have_the_new_size_at_once():
     result = controller.plan("u", NOW)
     assert sizes(result)[:2] == [8, 8]
     assert len(made(result, POD_GROUP)) == 1
+
+
+def test_what_an_earlier_jobset_has_left_behind_is_taken_over():
+    obj = jobset(gangConfig=GANG)
+    first = plan(obj)
+    orphans = [
+        (kind, as_seen(made(first, kind)[0], metadata={"ownerReferences": []}))
+        for kind in (WORKLOAD, POD_GROUP)
+    ]
+    controller = controller_of(obj)
+    for kind, orphan in orphans:
+        controller.see(kind, orphan)
+    result = controller.plan("u", NOW)
+    assert [step.kind for step in steps(result)] == [WORKLOAD, POD_GROUP]
+    for step in steps(result):
+        assert [owner["uid"] for owner in step.obj["metadata"]["ownerReferences"]] == ["u"]
+        controller.see(step.kind, {**step.obj, "metadata": step.obj["metadata"] | {"resourceVersion": "9"}})
+    assert len(made(controller.plan("u", NOW))) == 3
+
+
+def test_what_people_have_made_is_not():
+    obj = jobset(gangConfig=GANG)
+    (workload,) = made(plan(obj), WORKLOAD)
+    controller = controller_of(obj)
+    controller.see(WORKLOAD, as_seen(workload, metadata={"ownerReferences": [], "labels": {}}))
+    assert written(controller.plan("u", NOW), WORKLOAD) == []

@@ -3,8 +3,9 @@
 import pytest
 
 from posse.apiserver import service
+from posse.controllers.gated_pods import GATE
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
-from posse.controllers.leader_worker_sets.later_completion import GATE, refusals
+from posse.controllers.leader_worker_sets.later_completion import refusals
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.kinds.registry import KINDS, LEADER_WORKER_SET, NODE, POD, POSSE_POD_GROUP, SERVICE
 from posse.model.decoding import decode

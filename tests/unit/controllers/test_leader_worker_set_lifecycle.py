@@ -299,3 +299,21 @@ def test_replicas_may_have_a_service_each():
     }
     assert here.find(POD, "serve-1")["spec"]["subdomain"] == "serve-1"
     assert here.find(POD, "serve-1-2")["spec"]["subdomain"] == "serve-1"
+
+
+def test_what_a_set_has_left_behind_is_taken_over_by_the_next_of_its_name():
+    here = world()
+    here.create(LEADER_WORKER_SET, lws())
+    here.settle()
+    before = uids(here)
+    here.delete(LEADER_WORKER_SET, "serve", propagation="Orphan")
+    here.settle()
+    assert here.of(LEADER_WORKER_SET) == {}
+    assert uids(here) == before
+    here.create(LEADER_WORKER_SET, lws())
+    here.settle()
+    assert not replaced(before, uids(here))
+    assert holding(here) == {"Available": "AllGroupsReady"}
+    here.delete(LEADER_WORKER_SET, "serve")
+    here.settle()
+    assert [kind.name for kind in (POD, STATEFUL_SET, POD_GROUP, WORKLOAD) if here.of(kind)] == []

@@ -13,13 +13,14 @@ from posse.kinds.registry import (
     LEADER_WORKER_SET,
     POD_GROUP,
     POSSE_POD_GROUP,
+    POSSE_WORKLOAD,
     STATEFUL_SET,
 )
 from posse.runtime import remote_controllers
 from posse.runtime.remote_controllers import RemoteControllers
 from posse.runtime.run_options import Form, RunOptions, SetController
 from tests.jobset_plans import GANG, jobset
-from tests.leader_worker_set_world import lws
+from tests.leader_worker_set_world import PROVIDER, lws
 
 BOTH = tuple(SetController)
 
@@ -140,8 +141,25 @@ def test_where_somebody_else_is_only_what_is_given_to_posse_is_controlled(cluste
         assert not sets(lab)
 
     controlled(scenario)
-    assert "not controlling leaderworkersets.leaderworkerset.x-k8s.io: somebody else does" in caplog.text
-    assert "Deployment s/theirs shows that somebody else has the others" in caplog.text
+    for kind in (JOB_SET, LEADER_WORKER_SET):
+        assert f"leaving {kind.group_resource} to somebody else, as Deployment s/theirs shows" in caplog.text
+
+
+def test_beside_somebody_else_gangs_are_made_for_those_that_ask(cluster, controlled):
+    cluster.rival = "Deployment s/theirs"
+
+    async def scenario(lab):
+        spec = jobset()["spec"]
+        for name, mode in (("plain", {}), ("gang", {"scheduling.posse.dev/gang-mode": "Gang"})):
+            body = {"metadata": {"name": name, "annotations": mode}, "spec": spec}
+            await lab.transport.create(JOB_SET, "default", body)
+        await lab.transport.create(LEADER_WORKER_SET, "default", lws(annotations={PROVIDER: "posse"}))
+        await lab.until(lambda: lab.find(POSSE_POD_GROUP, "default", "pg-gang"))
+        await lab.until(lambda: lab.find(POSSE_WORKLOAD, "default", "serve"))
+        assert not lab.find(POSSE_POD_GROUP, "default", "pg-plain")
+        assert (jobs(lab), sets(lab)) == (set(), set())
+
+    controlled(scenario)
 
 
 def test_a_controller_begins_when_the_others_have_gone_and_its_kind_is_served(cluster, controlled, caplog):
@@ -164,7 +182,7 @@ def test_a_controller_ends_when_somebody_else_comes(cluster, controlled, caplog)
         await add_jobset(lab, "first")
         await lab.until(lambda: jobs(lab))
         cluster.rival = "Deployment s/theirs"
-        await lab.until(lambda: "not controlling" in caplog.text)
+        await lab.until(lambda: caplog.text.count("leaving") == 2)
         await asyncio.sleep(0.05)
         await add_jobset(lab, "second")
         await add_jobset(lab, "ours", managedBy="scheduling.posse.dev/jobset-controller")

@@ -5,7 +5,7 @@ what somebody else has made there is respected, or told as an obstacle.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from posse.controllers.jobsets.children import ChildJob, read_job
@@ -45,6 +45,13 @@ class Place(NamedTuple):
     kind: Kind
     namespace: str
     name: str
+
+
+class KnownJobSet(NamedTuple):
+    obj: Json
+    jobset: JobSet
+    jobs: Sequence[ChildJob]
+    around: Surroundings
 
 
 class JobSetController:
@@ -113,14 +120,19 @@ class JobSetController:
         return self._observed.get(uid)
 
     def plan(self, uid: str, now: float) -> Plan:
+        known = self.known(uid)
+        if known is None or known.jobset.spec.managed_by not in self._managers:
+            return Plan()
+        return plan(known.obj, known.jobset, known.jobs, known.around, now)
+
+    def known(self, uid: str) -> KnownJobSet | None:
+        """Return what is known of a JobSet, None if it is not there to stay."""
         obj = self._observed.get(uid)
         if obj is None or is_deleting(obj):
-            return Plan()
+            return None
         jobset = self._jobset(uid)
-        if jobset.spec.managed_by not in self._managers:
-            return Plan()
         jobs = sorted(map(self._child, self._observed.owned_by(uid, JOB)), key=lambda job: job.name)
-        return plan(obj, jobset, jobs, self._surroundings(jobset), now)
+        return KnownJobSet(obj, jobset, jobs, self._surroundings(jobset))
 
     def _jobset(self, uid: str) -> JobSet:
         """Return the JobSet without what the API does not have: gangs, or trees of them."""

@@ -7,6 +7,7 @@ a step that is refused ends it, and nothing is built or told upon what is not th
 from collections.abc import Sequence
 from typing import Any
 
+from posse.controllers.jobsets.adoption import adoptions
 from posse.controllers.jobsets.children import ChildJob, Children, sort_children
 from posse.controllers.jobsets.claims import new_claims
 from posse.controllers.jobsets.construction import has_hostnames, new_service
@@ -36,6 +37,10 @@ FOREGROUND = "Foreground"
 
 def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: Surroundings, now: float) -> Plan:
     """Return what is to be done about a JobSet that is there to stay."""
+    found = list(adoptions(obj, around))
+    if found:
+        # What follows rests on whose they are.
+        return Plan(stages=[[*found]])
     draft = StatusDraft(obj, now)
     children = sort_children(jobs, jobset.status.restarts)
     counts = draft.count(jobset, children)

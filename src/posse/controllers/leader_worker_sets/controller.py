@@ -4,14 +4,15 @@ It makes the StatefulSet of the leaders and, for each leader, what completes its
 by its leader, so that it goes when the leader goes; what makes and deletes the pods is the StatefulSet controller.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import NAME, annotations_of, is_leader, labels_of
 from posse.controllers.leader_worker_sets.later_completion import completed, is_complete, prepare_leaders
 from posse.controllers.leader_worker_sets.leaders import leader_set, limits_of, state_of, with_changes
-from posse.controllers.leader_worker_sets.prerequisites import Prerequisites, prerequisites
+from posse.controllers.leader_worker_sets.prerequisites import Prerequisites, adoptions, prerequisites
 from posse.controllers.leader_worker_sets.providers.registry import GROUP_KINDS, provider_of_set
 from posse.controllers.leader_worker_sets.replicas import serve_group
 from posse.controllers.leader_worker_sets.restarts import Loss, has_started
@@ -54,6 +55,8 @@ class LeaderWorkerSetController:
         self.selectors = {POD: NAME}
         self._observed = Observed()
         self._uids: dict[tuple[str, str], str] = {}
+        # Revisions (by uid) that name a set and are claimed by nobody, by its namespace and name.
+        self._unclaimed: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         self._nodes: dict[str, Mapping[str, str]] = {}
         # By the uid of a worker on a node, that of its leader; and what leaders have lost of such workers.
         self._leader_of: dict[str, str] = {}
@@ -68,6 +71,8 @@ class LeaderWorkerSetController:
             return
         if kind is LEADER_WORKER_SET:
             self._uids[_place(obj)] = obj["metadata"]["uid"]
+        elif kind is CONTROLLER_REVISION:
+            self._note_revision(obj)
         elif kind is POD and not is_leader(obj):
             self._note_worker(obj)
         self._touch_subject(obj)
@@ -79,6 +84,8 @@ class LeaderWorkerSetController:
         uid = obj["metadata"]["uid"]
         if kind is LEADER_WORKER_SET and self._uids.get(_place(obj)) == uid:
             del self._uids[_place(obj)]
+        elif kind is CONTROLLER_REVISION:
+            self._unclaimed[_named(obj)].pop(uid, None)
         elif kind is POD:
             self._losses.pop(uid, None)
             self._note_loss(self._leader_of.pop(uid, ""))
@@ -104,6 +111,13 @@ class LeaderWorkerSetController:
             lws = self._observed.get(uid)
             if lws is not None and EXCLUSIVE_TOPOLOGY in annotations_of(lws):
                 self.touched.add(uid)
+
+    def _note_revision(self, revision: Json) -> None:
+        unclaimed = self._unclaimed[_named(revision)]
+        if controller_uid(revision):
+            unclaimed.pop(revision["metadata"]["uid"], None)
+        else:
+            unclaimed[revision["metadata"]["uid"]] = None
 
     def _note_worker(self, worker: Json) -> None:
         workers = self._observed.get(controller_uid(worker, STATEFUL_SET))
@@ -135,6 +149,7 @@ class LeaderWorkerSetController:
             lws=lws,
             spec=decode(LeaderWorkerSet, lws).spec,
             history=self._observed.owned_by(uid, CONTROLLER_REVISION),
+            left_behind=self._known(self._unclaimed.get((namespace, name), ())),
             leader_set=leaders,
             groups={group.index: group for group in groups},
             find=lambda kind, other: self._observed.at(kind, namespace, other),
@@ -142,6 +157,10 @@ class LeaderWorkerSetController:
             completes_pods=self._completes_pods,
             incomplete=[pod for pod in pods if not is_complete(pod) and not is_deleting(pod)],
         )
+
+    def _known(self, uids: Iterable[str]) -> list[Json]:
+        found = [self._observed.get(uid) for uid in uids]
+        return [obj for obj in found if obj is not None]
 
     def _group(self, leader: Json) -> Group:
         sets = self._observed.owned_by(leader["metadata"]["uid"], STATEFUL_SET)
@@ -154,6 +173,10 @@ def plan(scene: Scene, served: frozenset[Kind], losses: Mapping[str, Loss], now:
     """Return what is to be done about a set that is there to stay."""
     result = Plan()
     provider = provider_of_set(scene.lws, served)
+    found = adoptions(scene, provider)
+    if found:
+        # What follows rests on whose they are.
+        return Plan(stages=[found])
     revision = current_revision(scene.lws, scene.history)
     needed = prerequisites(scene, provider, served)
     if revision.is_new and needed.obstacle is None:
@@ -239,6 +262,11 @@ def _is_at_rest(scene: Scene, groups: Sequence[GroupState]) -> bool:
     state = state_of(scene.leader_set) if scene.leader_set is not None else None
     is_whole = len(groups) == len(scene.groups) and all(group.is_done for group in groups)
     return state is not None and state.partition == 0 and is_whole
+
+
+def _named(obj: Json) -> tuple[str, str]:
+    """The set that an object says it is of."""
+    return obj["metadata"].get("namespace", ""), labels_of(obj).get(NAME, "")
 
 
 def _place(obj: Json) -> tuple[str, str]:

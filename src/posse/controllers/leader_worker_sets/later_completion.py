@@ -9,6 +9,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+from posse.controllers.gated_pods import GATE, let_through
 from posse.controllers.leader_worker_sets.environment import (
     GROUP_SIZE,
     LEADER_ADDRESS,
@@ -37,7 +38,6 @@ from posse.model.pod import PodTemplateSpec
 
 Json = dict[str, Any]
 
-GATE = "scheduling.posse.dev/pod-group"
 POD_NAME = "LWS_POD_NAME"
 # Written by the StatefulSet controller on every pod it makes.
 POD_INDEX = "apps.kubernetes.io/pod-index"
@@ -85,13 +85,7 @@ def completed(pod: Json, find_pod: Callable[[str], Json | None]) -> Json:
     """Return a pod with its place in the replica and in the group, free to be scheduled."""
     placed = deepcopy(pod)
     place_pod(placed, Surroundings(pod["metadata"]["uid"], find_pod))
-    gates = [gate for gate in pod["spec"].get("schedulingGates") or () if gate.get("name") != GATE]
-    spec = {name: value for name, value in pod["spec"].items() if name != "schedulingGates"}
-    return {
-        **pod,
-        "metadata": placed["metadata"],
-        "spec": spec | ({"schedulingGates": gates} if gates else {}),
-    }
+    return let_through(pod, placed["metadata"])
 
 
 def refusals(lws: LeaderWorkerSet) -> list[FieldError]:

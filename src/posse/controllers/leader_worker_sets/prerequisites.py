@@ -2,13 +2,14 @@
 
 from typing import Any, NamedTuple
 
+from posse.controllers.leader_worker_sets.keys import NAME, labels_of
 from posse.controllers.leader_worker_sets.providers.contract import Made, SchedulerProvider
 from posse.controllers.leader_worker_sets.providers.registry import asked_provider, is_known
 from posse.controllers.leader_worker_sets.scene import Scene
 from posse.controllers.leader_worker_sets.statuses import AVAILABLE, SCHEDULING_READY, Finding
-from posse.controllers.steps import Create, Step, Write, controller_uid
+from posse.controllers.steps import Create, Step, Write, adopted, controller_uid, is_deleting
 from posse.kinds.kind import Kind
-from posse.kinds.registry import STATEFUL_SET
+from posse.kinds.registry import CONTROLLER_REVISION, LEADER_WORKER_SET, STATEFUL_SET
 from posse.model.leader_worker_set import PROVIDER, PROVIDERS
 
 Json = dict[str, Any]
@@ -19,6 +20,24 @@ class Prerequisites(NamedTuple):
 
     steps: list[Step]
     obstacle: Finding | None = None
+
+
+def adoptions(scene: Scene, provider: SchedulerProvider | None) -> list[Step]:
+    """What a set of the same name has left behind, because it was deleted without what it owned, is taken over."""
+    made = provider.blueprint(scene.lws, scene.spec) if provider is not None else None
+    kinds = (STATEFUL_SET, *((made.kind,) if made is not None else ()))
+    found = [(kind, scene.find(kind, scene.name)) for kind in kinds]
+    found += [(CONTROLLER_REVISION, revision) for revision in scene.left_behind]
+    return [
+        Write(kind, adopted(obj, LEADER_WORKER_SET, scene.lws))
+        for kind, obj in found
+        if obj is not None and _is_orphan(obj, scene)
+    ]
+
+
+def _is_orphan(obj: Json, scene: Scene) -> bool:
+    """What people have made has no such label."""
+    return labels_of(obj).get(NAME) == scene.name and not controller_uid(obj) and not is_deleting(obj)
 
 
 def prerequisites(scene: Scene, provider: SchedulerProvider | None, served: frozenset[Kind]) -> Prerequisites:

@@ -59,6 +59,8 @@ class Scene:
     lws: Json
     spec: LeaderWorkerSetSpec
     history: Sequence[Json] = ()
+    # Revisions that nobody claims, of a set that had the name before.
+    left_behind: Sequence[Json] = ()
     leader_set: Json | None = None
     groups: Mapping[int, Group] = field(default_factory=dict)
     # The object of a kind and name in the namespace of the set, whoever made it.

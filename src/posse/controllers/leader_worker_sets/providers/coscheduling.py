@@ -7,7 +7,8 @@ from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import labels_of
 from posse.controllers.leader_worker_sets.providers.contract import Made
-from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
+from posse.controllers.leader_worker_sets.providers.foreign import ForeignGroups
+from posse.controllers.leader_worker_sets.providers.naming import group_metadata, minimum
 from posse.controllers.leader_worker_sets.providers.requirements import replica_requests
 from posse.kinds.registry import COSCHEDULING_POD_GROUP
 from posse.model.leader_worker_set import LeaderWorkerSetSpec
@@ -17,20 +18,9 @@ Json = dict[str, Any]
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
 
-class CoschedulingProvider:
+class CoschedulingProvider(ForeignGroups):
     name = "coscheduling"
-    is_group_per_leader = False
-    waits_for_all = True
     kinds = (COSCHEDULING_POD_GROUP,)
-
-    def blueprint(self, _lws: Json, _spec: LeaderWorkerSetSpec) -> Made | None:
-        return None
-
-    def prepare(self, _lws: Json, _spec: LeaderWorkerSetSpec, _template: Json) -> None:
-        return None
-
-    def name_group(self, leader: Json, incarnation: str) -> str:
-        return group_name(leader, incarnation)
 
     def inject(self, pod: Json, group: str) -> None:
         pod["metadata"].setdefault("labels", {})[GROUP_LABEL] = group

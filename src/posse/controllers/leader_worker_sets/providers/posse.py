@@ -7,6 +7,7 @@ before it would keep that group for ever, so each leader has a group of its own.
 import json
 from typing import Any
 
+from posse.controllers.gated_pods import GROUP_LABEL
 from posse.controllers.leader_worker_sets.keys import NAME, annotations_of
 from posse.controllers.leader_worker_sets.providers.contract import Made
 from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
@@ -31,7 +32,6 @@ from posse.model.leader_worker_set import (
 Json = dict[str, Any]
 
 TEMPLATE_NAME = "replica"
-GROUP_LABEL = "scheduling.posse.dev/pod-group"
 
 
 class PosseProvider:

@@ -7,7 +7,8 @@ from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import annotations_of
 from posse.controllers.leader_worker_sets.providers.contract import Made
-from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
+from posse.controllers.leader_worker_sets.providers.foreign import ForeignGroups
+from posse.controllers.leader_worker_sets.providers.naming import group_metadata, minimum
 from posse.controllers.leader_worker_sets.providers.requirements import replica_requests
 from posse.kinds.registry import VOLCANO_POD_GROUP
 from posse.model.leader_worker_set import LeaderWorkerSetSpec
@@ -19,20 +20,9 @@ QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 INHERITED = "volcano.sh/"
 
 
-class VolcanoProvider:
+class VolcanoProvider(ForeignGroups):
     name = "volcano"
-    is_group_per_leader = False
-    waits_for_all = True
     kinds = (VOLCANO_POD_GROUP,)
-
-    def blueprint(self, _lws: Json, _spec: LeaderWorkerSetSpec) -> Made | None:
-        return None
-
-    def prepare(self, _lws: Json, _spec: LeaderWorkerSetSpec, _template: Json) -> None:
-        return None
-
-    def name_group(self, leader: Json, incarnation: str) -> str:
-        return group_name(leader, incarnation)
 
     def inject(self, pod: Json, group: str) -> None:
         pod["metadata"].setdefault("annotations", {})[GROUP_NAME] = group

@@ -10,7 +10,7 @@ from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import annotations_of, is_leader, labels_of
 from posse.controllers.leader_worker_sets.providers.contract import Made
-from posse.controllers.leader_worker_sets.providers.naming import group_name
+from posse.controllers.leader_worker_sets.providers.foreign import ForeignGroups
 from posse.controllers.leader_worker_sets.providers.requirements import as_quantities, pod_requests
 from posse.kinds.kind import Kind
 from posse.model.leader_worker_set import LeaderWorkerSetSpec, LeaderWorkerTemplate
@@ -27,14 +27,10 @@ POLICY_PARAMETERS = f"{PREFIX}schedulingPolicyParameters"
 LEADER, WORKER = "leader", "worker"
 
 
-class YunikornProvider:
+class YunikornProvider(ForeignGroups):
     name = "yunikorn"
-    is_group_per_leader = False
     waits_for_all = False
     kinds: tuple[Kind, ...] = ()
-
-    def blueprint(self, _lws: Json, _spec: LeaderWorkerSetSpec) -> Made | None:
-        return None
 
     def prepare(self, lws: Json, spec: LeaderWorkerSetSpec, template: Json) -> None:
         annotations, labels = template["metadata"]["annotations"], template["metadata"]["labels"]
@@ -46,9 +42,6 @@ class YunikornProvider:
             annotations[POLICY_PARAMETERS] = parameters
         if queue := labels_of(lws).get(QUEUE) or annotations_of(lws).get(QUEUE):
             labels[QUEUE] = queue
-
-    def name_group(self, leader: Json, incarnation: str) -> str:
-        return group_name(leader, incarnation)
 
     def inject(self, pod: Json, group: str) -> None:
         pod["metadata"].setdefault("labels", {})[APPLICATION] = group

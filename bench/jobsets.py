@@ -1,0 +1,122 @@
+"""Many JobSets created at once on `posse up`: how long until all their gangs run, over HTTPS and on simulated nodes.
+
+The whole of it is at work in one process: API server, JobSet and Job controllers, scheduler, nodes. A client in another one
+creates the JobSets and asks every second how they stand.
+"""
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.measuring import Figure
+from posse.client.connection import Connection
+from posse.client.credentials import find_credentials
+from posse.client.http_transport import HttpTransport
+from posse.client.lanes import Limits
+from posse.kinds.kind import Json
+from posse.kinds.registry import JOB_SET
+
+REPLICATED_JOBS = 4
+PODS_PER_JOB = 16
+ASK_SECONDS = 1.0
+PATIENCE_SECONDS = 600.0
+
+
+class Size(NamedTuple):
+    jobsets: int = 200
+    nodes: int = 2_000
+
+
+FULL = Size()
+
+
+def measure(size: Size = FULL) -> list[Figure]:
+    pods = size.jobsets * REPLICATED_JOBS * PODS_PER_JOB
+    with (
+        tempfile.TemporaryDirectory(prefix="posse-bench-") as folder,
+        cluster(Path(folder), size) as kubeconfig,
+    ):
+        seconds = asyncio.run(_seconds(kubeconfig, size.jobsets))
+    name = f"{size.jobsets} JobSets of {REPLICATED_JOBS} gangs of {PODS_PER_JOB} pods, {size.nodes:,} nodes, all running"
+    return [Figure(name, seconds, "s", f"{pods:,} pods, {pods / seconds:,.0f} pods/s")]
+
+
+@contextmanager
+def cluster(folder: Path, size: Size) -> Iterator[Path]:
+    """A running cluster, by its kubeconfig."""
+    kubeconfig = folder / "kubeconfig"
+    words = ["up", "--nodes", str(size.nodes), "--port", "0", "--data-dir", str(folder / "data")]
+    environment = os.environ | {"XDG_DATA_HOME": str(folder)}
+    with (folder / "log").open("w") as log:
+        command = [sys.executable, "-m", "posse", *words, "--kubeconfig", str(kubeconfig)]
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)  # noqa: S603 - it is ours
+    try:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not kubeconfig.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError((folder / "log").read_text())
+            time.sleep(0.1)
+        yield kubeconfig
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def _seconds(kubeconfig: Path, count: int) -> float:
+    connection = Connection(find_credentials(kubeconfig, None))
+    await connection.open()
+    try:
+        transport = HttpTransport(connection, Limits())
+        started = time.perf_counter()
+        await asyncio.gather(*(transport.create(JOB_SET, "default", _jobset(n)) for n in range(count)))
+        while sum(map(_is_running, (await transport.list(JOB_SET)).items)) < count:
+            if time.perf_counter() - started > PATIENCE_SECONDS:
+                raise TimeoutError("not all JobSets have come to run")
+            await asyncio.sleep(ASK_SECONDS)
+        return time.perf_counter() - started
+    finally:
+        await connection.close()
+
+
+def _is_running(jobset: Json) -> bool:
+    jobs = (jobset.get("status") or {}).get("replicatedJobsStatus") or ()
+    return bool(sum(job["ready"] for job in jobs) == REPLICATED_JOBS)
+
+
+def _jobset(ordinal: int) -> Json:
+    jobs = [_replicated_job(f"part{part}") for part in range(REPLICATED_JOBS)]
+    return {"metadata": {"name": f"js{ordinal}"}, "spec": {"replicatedJobs": jobs}}
+
+
+def _replicated_job(name: str) -> Json:
+    requests = {"cpu": "1", "memory": "1Gi"}
+    container = {"name": "main", "image": "registry.example/main:1", "resources": {"requests": requests}}
+    sizes = {"parallelism": PODS_PER_JOB, "completions": PODS_PER_JOB}
+    # Nobody shall be done before the last has begun.
+    pods = {
+        "metadata": {"annotations": {"posse.dev/run-seconds": "86400"}},
+        "spec": {"containers": [container]},
+    }
+    template = {"spec": {**sizes, "template": pods}}
+    return {"name": name, "template": template, "gangConfig": {"gangMode": "Gang"}}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobsets", type=int, default=FULL.jobsets)
+    parser.add_argument("--nodes", type=int, default=FULL.nodes)
+    words = parser.parse_args()
+    for figure in measure(Size(words.jobsets, words.nodes)):
+        sys.stdout.write(f"{figure.name}: {figure.value:.1f} {figure.unit} ({figure.detail})\n")
+
+
+if __name__ == "__main__":
+    main()
