@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from posse.engine.decisions import Bind, Evict, GroupRef, ReportPod
 from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
+from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
@@ -75,6 +76,9 @@ class Knowledge:
             self.nodes[obj.metadata.name] = obj
         elif isinstance(obj, PodGroup):
             self.groups[obj.metadata.name] = obj
+        elif isinstance(obj, PodDisruptionBudget):
+            # They decide between victims. Whether there have to be any is judged without them.
+            return
         elif obj.status.phase in FINISHED:
             self._vanished(obj)
         else:

@@ -3,9 +3,15 @@
 All it knows of scheduling is which pods make a likely gang. Numbers are small, so that everybody is in everybody's way.
 """
 
+from posse.model.disruption_budget import (
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
+from posse.model.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from posse.model.pod import Pod
 from posse.model.workload import AllDisruptionMode, DisruptionMode
-from tests.builders import basic_group, changed, gang, gated, node, one_domain, pod
+from tests.builders import NAMESPACE, basic_group, changed, gang, gated, node, one_domain, pod
 from tests.simulation.knowledge import group_name, minimum_of, topology_key
 from tests.simulation.world import FINISHED
 
@@ -13,6 +19,7 @@ MOST_PODS = 25
 MOST_NODES = 8
 ZONES = ("east", "west")
 RACKS = ("r1", "r2", "r3", None)
+APPS = ("web", "db")
 
 
 class Workload:
@@ -40,6 +47,7 @@ class Workload:
             self.cordon: 0.5,
             self.move_node: 0.3,
             self.bind_elsewhere: 0.4,
+            self.change_budget: 0.5,
         }
 
     def begin(self):
@@ -110,7 +118,8 @@ class Workload:
 
     def _pod(self, cpu, **spec):
         self._made += 1
-        return pod(f"p{self._made}", str(cpu), **spec)
+        labels = {"app": self._random.choice(APPS)}
+        return changed(pod(f"p{self._made}", str(cpu), **spec), metadata={"labels": labels})
 
     def delete_pod(self):
         made = self._any(self._world.pods)
@@ -163,6 +172,23 @@ class Workload:
         stranger = self._pod(1, on=chosen.metadata.name, scheduler_name="another")
         made = self._world.create(changed(stranger, status={"phase": "Running"}))
         return f"{made.metadata.name} is put on {chosen.metadata.name} by others"
+
+    def change_budget(self):
+        """Protect pods from being evicted, or protect them no more; now and then it is nonsense whom."""
+        draw = self._random
+        name, operator = draw.choice(APPS), draw.choice(("In", "In", "Like"))
+        if name in self._world.budgets and draw.random() < 0.3:
+            self._world.remove(self._world.budgets[name])
+            return f"the budget of {name} is gone"
+        whom = LabelSelectorRequirement(key="app", operator=operator, values=(name,))
+        allowed = draw.choice((0, 0, 1, 2))
+        budget = PodDisruptionBudget(
+            metadata=ObjectMeta(name=name, namespace=NAMESPACE),
+            spec=PodDisruptionBudgetSpec(selector=LabelSelector(match_expressions=(whom,))),
+            status=PodDisruptionBudgetStatus(disruptions_allowed=allowed),
+        )
+        self._world.create(budget)
+        return f"of {name} {allowed} may be disrupted now ({operator})"
 
     # --- nodes -------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ It knows nothing of schedulers. Writes by name and uid are refused for the reaso
 
 from dataclasses import dataclass
 
+from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.meta import Condition
 from posse.model.node import Node
 from posse.model.pod import Pod
@@ -12,7 +13,7 @@ from posse.model.timestamps import format_timestamp
 from posse.model.workload import PodGroup
 from tests.builders import changed
 
-KINDS = (Node, PodGroup, Pod)
+KINDS = (Node, PodDisruptionBudget, PodGroup, Pod)
 """In the order in which a scheduler lists them."""
 FINISHED = frozenset({"Succeeded", "Failed"})
 _BEGIN = 1767225600.0
@@ -28,7 +29,7 @@ class Refused(Exception):  # noqa: N818 - an answer of the server, not a fault o
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    obj: Node | PodGroup | Pod
+    obj: Node | PodDisruptionBudget | PodGroup | Pod
     is_gone: bool
 
 
@@ -52,6 +53,10 @@ class World:
     @property
     def pods(self):
         return self.objects[Pod]
+
+    @property
+    def budgets(self):
+        return self.objects[PodDisruptionBudget]
 
     def timestamp(self):
         return format_timestamp(_BEGIN + self.now)
