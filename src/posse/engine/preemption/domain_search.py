@@ -1,7 +1,7 @@
 """Victims for a group that must be in one domain: the domain is chosen together with them, where the least is lost.
 
 Every domain is searched by itself, those first where evicting the lowest priorities may be enough, then those that have most
-room already, and no more than a number of them. What they cost is compared as between nodes for a single pod: budgets overdrawn, the highest priority, the sum of
+room already; after a number of them only those that may cost less. What they cost is compared as between nodes for a single pod: budgets overdrawn, the highest priority, the sum of
 priorities, pods, also where those of a group run elsewhere; then which domain would be the better one for the group.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 from posse.engine.arrays import IntArray
 from posse.engine.groups import GroupRecord
 from posse.engine.preemption.cost import Cost
+from posse.engine.preemption.domain_bounds import LeastCosts
 from posse.engine.preemption.group_search import GroupSearch, Room
 from posse.engine.preemption.units import priority_of
 from posse.engine.profile import DomainScoring
@@ -24,7 +25,8 @@ from posse.engine.topology.fullness import Fullness
 from posse.engine.topology.outlook import outlook
 from posse.engine.topology.pinning import pin_of
 
-_MOST_SEARCHED = 12
+_MOST_EQUALS = 12
+"""Domains that are searched though they may cost as much as another: then the better one for the group is taken."""
 _MOST_THOROUGH = 3
 """Domains in which other placements are tried in order to spare more."""
 _IMPOSSIBLE = np.iinfo(np.int64).max
@@ -57,15 +59,32 @@ class DomainSearch:
     def _with_victims(self) -> Room | None:
         fullness = self._fullness()
         levels = self._levels(fullness.domains)
+        numbers = self._numbers(fullness.domains, levels)
         found: list[_Found] = []
-        for number in self._numbers(fullness.domains, levels)[:_MOST_SEARCHED]:
+        for number in numbers[:_MOST_EQUALS]:
             if _is_too_dear(int(levels[number]), found):
                 break
             found += self._search_in(fullness, number, thorough=False)
+        others = [one for one in numbers[_MOST_EQUALS:] if not _is_too_dear(int(levels[one]), found)]
+        found += self._cheaper(fullness, [one for one in others if levels[one] != _IMPOSSIBLE], found)
         closest = self._in_order(found)[:_MOST_THOROUGH]
         better = [one for rough in closest for one in self._search_in(fullness, rough.number, thorough=True)]
         ordered = self._in_order([*better, *closest])
         return ordered[0].room if ordered else None
+
+    def _cheaper(self, fullness: Fullness, numbers: Sequence[int], found: Sequence[_Found]) -> list[_Found]:
+        """Of the other domains, those in which less may be lost than in all before, the most promising first."""
+        least = min((one.cost for one in found), default=None)
+        costs = LeastCosts(self.search, self.group)
+        bounds = sorted((costs.within(fullness.domains.rows(number)), number) for number in numbers)
+        better: list[_Found] = []
+        for bound, number in bounds:
+            if least is not None and bound >= least:
+                break
+            for one in self._search_in(fullness, number, thorough=False):
+                better.append(one)
+                least = one.cost if least is None else min(least, one.cost)
+        return better
 
     def _numbers(self, domains: Domains, levels: IntArray) -> list[int]:
         """Of the domains the group may go to, the least harmful first."""

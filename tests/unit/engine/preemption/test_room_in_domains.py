@@ -77,6 +77,13 @@ def test_the_rack_is_taken_where_no_budget_is_overdrawn():
     assert evicted(driver.decide()) == ["y"]
 
 
+def test_the_rack_is_taken_where_fewer_are_lost_though_it_is_the_last_of_many():
+    racks = [one for i in range(40) for one in in_rack(f"r{i}", f"n{i:02}", cpu="2")]
+    there = [low(f"{half}{i}", f"n{i:02}") for i in range(39) for half in "ab"]
+    driver = Driver(*racks, *there, low("one", "n39", cpu="2"), rack_gang(2), *urgent(2))
+    assert evicted(driver.decide()) == ["one"]
+
+
 def test_pods_of_a_group_elsewhere_count_as_lost_with_it():
     racks = [*in_rack("r1", "a", cpu="1"), *in_rack("r2", "b", cpu="1"), *in_rack("", "plain", cpu="1")]
     whole = gang("old", minimum=2, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
@@ -109,3 +116,13 @@ def test_pods_that_are_ending_anyway_are_waited_for():
     assert nominated(driver) == {"p1": "b"}
     driver.lose(ending)
     assert placements(driver.decide()) == {"p1": "b"}
+
+
+def test_room_is_found_though_many_racks_only_seem_to_have_it():
+    """In all but the last, what is left beside those that matter is on two nodes, and a member needs it on one."""
+    racks = [one for i in range(20) for one in in_rack(f"r{i}", f"n{i:02}", f"m{i:02}", cpu="2")]
+    there = [low(f"x{side}{i}", f"{side}{i:02}", HIGH) for i in range(19) for side in "nm"]
+    there += [low(f"{side}{i}", f"{side}{i:02}") for i in range(19) for side in "nm"]
+    last = [low("a", "n19"), low("b", "n19"), low("c", "m19", HIGH, cpu="2")]
+    driver = Driver(*racks, *there, *last, rack_gang(1), *urgent(1, cpu="2"))
+    assert evicted(driver.decide()) == ["a", "b"]
