@@ -11,12 +11,14 @@ from posse.cli.problems import Misuse
 from posse.cli.up import (
     SCHEDULING,
     ConfigOption,
+    ExactSearchOption,
     FeatureGatesOption,
     LogDecisionsOption,
     chosen_gates,
     start_decision_log,
 )
 from posse.runtime.logs import LogForm
+from posse.runtime.options import DEFAULT_EXACT_SEARCH
 from posse.runtime.run_options import (
     DEFAULT_PORT,
     DEFAULT_SCHEDULER_NAME,
@@ -139,6 +141,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     scheduler_name: SchedulerNameOption = None,
     feature_gates: FeatureGatesOption = None,
     controllers: ControllersOption = "",
+    exact_search: ExactSearchOption = DEFAULT_EXACT_SEARCH,
     leader_elect: LeaderElectOption = None,
     dry_run: DryRunOption = False,
     shadow: ShadowOption = False,
@@ -180,6 +183,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         config=config.expanduser().absolute() if config else None,
         scheduler_names=tuple(scheduler_name or (KUBE_SCHEDULER_NAME if shadow else DEFAULT_SCHEDULER_NAME,)),
         gates=chosen_gates(feature_gates or []),
+        exact_search=exact_search,
         form=form,
         controllers=wanted,
         leader_elect=leader_elect,

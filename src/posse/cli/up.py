@@ -15,7 +15,7 @@ from posse.kinds.gating import served_kinds
 from posse.kubelet.nodes import Level, TopologyError, parse_topology
 from posse.model.feature_gates import Gate, GateError, Gates, parse_gates
 from posse.runtime.logs import log_decisions_to
-from posse.runtime.options import ClusterOptions
+from posse.runtime.options import DEFAULT_EXACT_SEARCH, ClusterOptions
 
 DEFAULT_PORT = 6553
 MOST_NODES = 100_000
@@ -92,7 +92,16 @@ FeatureGatesOption = Annotated[
         rich_help_panel=SCHEDULING,
     ),
 ]
-
+ExactSearchOption = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.0,
+        help="How long it may take, in about seconds of one core, to find out whether a group fits at all when the quick search "
+        "is not sure. 0: that is not found out.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
 LogDecisionsOption = Annotated[
     str,
     typer.Option(
@@ -112,6 +121,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     kubeconfig: KubeconfigOption = None,
     config: ConfigOption = None,
     feature_gates: FeatureGatesOption = None,
+    exact_search: ExactSearchOption = DEFAULT_EXACT_SEARCH,
     log_decisions: LogDecisionsOption = "",
 ) -> None:
     """Start a cluster on this machine: API server, scheduler and simulated nodes in one process.
@@ -138,6 +148,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
         extra_kubeconfig=_replaceable(kubeconfig.expanduser().absolute()) if kubeconfig else None,
         config=config.expanduser().absolute() if config else None,
         gates=gates,
+        exact_search=exact_search,
     )
     examples = [manifest for name in example or [] for manifest in _example(name, gates)]
     if log_decisions:

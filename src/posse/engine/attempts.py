@@ -93,4 +93,4 @@ def _with_all_refusals(attempt: Attempt) -> Verdict:
     # Members of one class share one verdict, so there are far fewer of them than members.
     verdicts = {id(verdict): verdict for _, verdict in attempt.refused}.values()
     refusals = dict.fromkeys(refusal for verdict in verdicts for refusal in verdict.refusals)
-    return Verdict(attempt.verdict.code, attempt.verdict.message, tuple(refusals))
+    return replace(attempt.verdict, refusals=tuple(refusals))

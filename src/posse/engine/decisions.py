@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from posse.engine.puzzle import Impasse, Puzzle
+from posse.engine.puzzle import Impasse, Outcome, Puzzle
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,16 @@ class ReportPod:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of the search for a placement."""
+
+    outcome: Outcome
+    text: str = ""
+    is_new: bool = True
+    """Otherwise the outcome was the same before."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReportGroup:
     """Tell the object that describes the group whether it is scheduled, if it is still the one with this uid."""
 
@@ -164,6 +174,8 @@ class ReportGroup:
     """Under whose name we speak about the group."""
     tree: GroupKey | None = None
     """The root of the tree it belongs to; what is bound for it is bound for the tree as a whole."""
+    finding: Finding | None = None
+    """None where there is nothing to say about it that has not been said."""
     is_news: bool = True
     """Otherwise it was told before but for some words, such as how many victims it waits for, and that is no event."""
 
@@ -198,6 +210,8 @@ class Solve:
     group: GroupKey
     number: int
     puzzle: Puzzle
+    effort: float
+    """That may be spent: about seconds of one core."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,8 @@ class EngineOptions:
     gates: Gates = ALL_GATES
     asks: bool = False
     """Whether an exact search is at hand: then `decide` may ask for it to be made, and waits for what comes of it."""
+    effort: float = 10.0
+    """That an exact search may take, in about seconds of one core."""
 
 
 class Engine:
@@ -84,7 +86,7 @@ class Engine:
         self._backlog = self._known.backlog
         known = self._known
         self._trials = PodTrials(known.state, known.groups, known.budgets, known.nominations)
-        self._questions = Questions(options.asks)
+        self._questions = Questions(options.asks, options.effort)
         self._group_trials = GroupTrials(
             known.state,
             known.groups,

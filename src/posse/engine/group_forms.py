@@ -33,6 +33,7 @@ GroupObject = PodGroup | coscheduling.PodGroup | volcano.PodGroup
 INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
 DISRUPTION_TARGET = "DisruptionTarget"
 TREE_INITIALLY_SCHEDULED = "CompositePodGroupInitiallyScheduled"
+PLACEMENT_EXISTS = "scheduling.posse.dev/PlacementExists"
 
 POSSE_LABEL = "scheduling.posse.dev/pod-group"
 COSCHEDULING_LABEL = "scheduling.x-k8s.io/pod-group"
@@ -147,6 +148,11 @@ def permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
     if Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT not in gates and policy.basic is not None:
         spec = replace(spec, scheduling_policy=replace(policy, basic=BasicSchedulingPolicy()))
     return podgroup if spec is podgroup.spec else replace(podgroup, spec=spec)
+
+
+def outcome_told(conditions: Sequence[Condition]) -> str:
+    """What an object says came of the search for a placement; empty if nothing."""
+    return next((one.reason for one in conditions if one.type == PLACEMENT_EXISTS), "")
 
 
 def absence(key: GroupKey, siblings: Sequence[str] | None = None) -> str:

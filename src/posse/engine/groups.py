@@ -13,6 +13,7 @@ from posse.engine.group_forms import (
     describe,
     group_names,
     implied_group,
+    outcome_told,
     permitted,
 )
 from posse.engine.trees.links import TreeLinks
@@ -48,6 +49,8 @@ class GroupRecord:
     """It is not tried until its promised members are seen on their nodes, or refused."""
     reported: tuple[str, str] = ("", "")
     """Reason and message last written for PodGroupInitiallyScheduled=False."""
+    outcome: str = ""
+    """Of the search for a placement, as last written."""
     gathered: bool = False
     """It has been free to be tried, all the pods it expects being there or not; it does not wait for them again."""
 
@@ -213,6 +216,7 @@ class GroupBook:
         condition = _initially_scheduled(group.podgroup) if group.podgroup is not None else None
         group.scheduled = condition is not None and condition.status == "True"
         group.reported = (condition.reason, condition.message) if condition is not None else ("", "")
+        group.outcome = outcome_told(group.podgroup.status.conditions) if group.podgroup is not None else ""
 
     def drop(self, key: GroupKey) -> None:
         group = self._groups.get(key)
@@ -263,7 +267,7 @@ def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
     if podgroup is None or (before is not None and before.metadata.uid != podgroup.metadata.uid):
         group.scheduled, group.reported = False, ("", "")
         group.has_completed_members = group.is_known_to_be_short = group.gathered = False
-        group.is_disrupted = False
+        group.is_disrupted, group.outcome = False, ""
     group.podgroup = podgroup
     group.is_disrupted = group.is_disrupted or (podgroup is not None and _is_marked(podgroup))
     condition = _initially_scheduled(podgroup) if podgroup is not None else None
@@ -271,6 +275,8 @@ def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
         group.scheduled = group.scheduled or condition.status == "True"
         group.reported = (condition.reason, condition.message)
         group.gathered = True
+    if podgroup is not None:
+        group.outcome = outcome_told(podgroup.status.conditions) or group.outcome
 
 
 def _is_marked(podgroup: PodGroup) -> bool:

@@ -19,8 +19,10 @@ def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberCl
     around = [name for subject, _ in classes for name in state.view(subject).looks_around]
     if not around and (len(classes) == 1 or _most_that_fit(state, classes) < missing(group)):
         return Proof()
-    doubts = dict.fromkeys([*([_DIFFERENT_PODS] if len(classes) > 1 else []), *around])
-    return Proof(tuple(doubts))
+    if len(classes) == 1:
+        return Proof(tuple(dict.fromkeys(around)))
+    beside = [name for subject, _ in classes for name in state.view(subject).beside_resources]
+    return Proof(tuple(dict.fromkeys([_DIFFERENT_PODS, *beside])))
 
 
 def missing(group: GroupRecord) -> int:

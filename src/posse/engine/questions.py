@@ -51,6 +51,8 @@ class Answer:
 class Questions:
     asks: bool
     """Whether there is anybody to answer."""
+    effort: float
+    """That may be spent on an answer: about seconds of one core."""
     _open: dict[GroupKey, tuple[int, Question]] = field(default_factory=dict)
     _answers: dict[GroupKey, Answer] = field(default_factory=dict)
     _in_a_row: dict[GroupKey, int] = field(default_factory=dict)
@@ -65,7 +67,7 @@ class Questions:
         self._last += 1
         self._in_a_row[key] = self._in_a_row.get(key, 0) + 1
         self._open[key] = self._last, question
-        return Solve(key, self._last, question.puzzle)
+        return Solve(key, self._last, question.puzzle, self.effort)
 
     def may_ask(self, key: GroupKey) -> bool:
         return self.asks and self._in_a_row.get(key, 0) < _MOST_IN_A_ROW

@@ -1,6 +1,7 @@
 """What waiting pods and groups are told, and what is ordered for them. The same thing is said once, not at every attempt."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from posse.engine.admissibility import Held
@@ -10,6 +11,7 @@ from posse.engine.decisions import (
     Bind,
     Decision,
     Evict,
+    Finding,
     GroupKey,
     GroupRef,
     MarkDisrupted,
@@ -23,8 +25,9 @@ from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.pod_trial import Trial
 from posse.engine.preemption.marks import mark_for
 from posse.engine.preemption.units import evicted_with
+from posse.engine.puzzle import Outcome
 from posse.engine.trees.tree import Root
-from posse.engine.verdict import Code, Verdict
+from posse.engine.verdict import Code, Proof, Verdict
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULED = "Scheduled"
@@ -59,7 +62,7 @@ def tell_group(
         yield from tell_recovered(group)
     else:
         message = advised(remarked(attempt.verdict, remark), advice)
-        yield from tell_group_waits(group, reason_of(attempt.verdict), message, group)
+        yield from tell_group_waits(group, reason_of(attempt.verdict), message, group, attempt.verdict.proof)
     if trial.victims and group.podgroup is not None:
         preemptor = GroupRef(group.key, group.podgroup.metadata.uid, group.scheduler_name)
         for victim in trial.victims:
@@ -118,6 +121,7 @@ def tell_started(group: GroupRecord, tree: GroupKey | None = None) -> Iterator[D
             message="",
             scheduler_name=group.scheduler_name,
             tree=tree,
+            finding=placed(group),
         )
 
 
@@ -147,12 +151,24 @@ class Reported(Protocol):
     key: GroupKey
     scheduled: bool
     reported: tuple[str, str]
+    outcome: str
 
     @property
     def uid(self) -> str: ...
 
 
-def tell_group_waits(group: Reported, reason: str, message: str, root: Root) -> Iterator[ReportGroup]:
+def placed(group: Reported) -> Finding:
+    return _found(group, Finding(Outcome.PLACED))
+
+
+def _found(group: Reported, finding: Finding) -> Finding:
+    was, group.outcome = group.outcome, finding.outcome
+    return replace(finding, is_new=was != finding.outcome)
+
+
+def tell_group_waits(
+    group: Reported, reason: str, message: str, root: Root, proof: Proof | None = None
+) -> Iterator[ReportGroup]:
     if group.uid and not group.scheduled and group.reported != (reason, message):
         is_first = not group.reported[0]
         group.reported = (reason, message)
@@ -165,6 +181,7 @@ def tell_group_waits(group: Reported, reason: str, message: str, root: Root) -> 
             is_first=is_first,
             scheduler_name=root.scheduler_name,
             tree=root.key if root.key.is_composite else None,
+            finding=_found(group, Finding(proof.outcome, proof.sentence)) if proof is not None else None,
         )
 
 

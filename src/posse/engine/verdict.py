@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
+from posse.engine.puzzle import Outcome
+
 
 class Code(IntEnum):
     """The answers to "does it fit"; only the second is worth a search for victims."""
@@ -33,6 +35,10 @@ class Proof:
     """An exact search was made, and given up."""
 
     @property
+    def outcome(self) -> Outcome:
+        return Outcome.EXHAUSTED if self.doubts else Outcome.IMPOSSIBLE
+
+    @property
     def sentence(self) -> str:
         if not self.doubts:
             return "No placement exists in the room that is free."
@@ -54,6 +60,13 @@ class Verdict:
     @property
     def succeeded(self) -> bool:
         return self.code is Code.SUCCESS
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Of the search for a placement; None where none was made."""
+        if self.succeeded:
+            return Outcome.PLACED
+        return self.proof.outcome if self.proof is not None else None
 
 
 SUCCESS = Verdict(Code.SUCCESS)

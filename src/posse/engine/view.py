@@ -153,6 +153,16 @@ class View:
         by_resources = all(reads_resources_only(made) for made in self._row_filters)
         return by_resources and not (self._is_alone or self._cluster_filters or self._preconditions)
 
+    @property
+    def beside_resources(self) -> tuple[str, ...]:
+        """Rules by which a pod that is placed may keep others away, or draw them, in another way than by what it takes."""
+        made = [
+            name
+            for name, made in self._filters
+            if not is_static(made) and not (made.is_row_local and reads_resources_only(made))
+        ]
+        return tuple(dict.fromkeys([*(name for name, _ in self._preconditions), *made]))
+
     def capacity(self) -> IntArray:
         """How many more pods each node can take, as far as resources and the present answers of filters go."""
         return np.where(np.not_equal(self.totals(), REFUSED), self._room(), 0)

@@ -19,6 +19,7 @@ from posse.apiserver.http.server import serve
 from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
+from posse.configuration.reading import Configuration
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.reconciler import Reconciler
@@ -61,11 +62,13 @@ class EmbeddedCluster:
             self._start_store(parts)
             await create_missing(self._transport, bootstrap_objects())
             await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, time.time())
-            self._start_background(
-                parts, replace(configuration.options, gates=self._options.gates, asks=True)
-            )
+            self._start_background(parts, self._engine_options(configuration))
             await self._start_server(parts)
             self._parts = parts.pop_all()
+
+    def _engine_options(self, configuration: Configuration) -> EngineOptions:
+        effort = self._options.exact_search
+        return replace(configuration.options, gates=self._options.gates, asks=effort > 0, effort=effort)
 
     async def stop(self) -> None:
         await self._parts.aclose()

@@ -22,9 +22,8 @@ log = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
-_EFFORT = 10.0
-"""About as many seconds of one core."""
 _MOST_SECONDS = 60.0
+_SECONDS_PER_EFFORT = 5.0
 """After which the process is given up, whatever keeps it busy."""
 
 
@@ -62,7 +61,9 @@ class ExactSearch:
 
     async def _answer(self, question: Solve | Advise) -> Solved | Advised:
         if isinstance(question, Solve):
-            solution = await self._ask(SolveRequest(question.puzzle, _EFFORT), Solution, question.group)
+            solution = await self._ask(
+                SolveRequest(question.puzzle, question.effort), Solution, question.group
+            )
             return Solved(question.group, question.number, solution or Solution(Outcome.EXHAUSTED))
         text = await self._ask(AdviseRequest(question.impasse), str, question.group)
         return Advised(question.group, question.number, text or "")
@@ -70,7 +71,7 @@ class ExactSearch:
     async def _ask(self, request: Request, form: type[Answer], group: GroupKey) -> Answer | None:
         """None if no answer came."""
         try:
-            async with asyncio.timeout(_MOST_SECONDS):
+            async with asyncio.timeout(_seconds(request)):
                 requests, answers = await self._pipes()
                 requests.write(frame(request))
                 await requests.drain()
@@ -102,3 +103,8 @@ class ExactSearch:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+
+
+def _seconds(request: Request) -> float:
+    effort = request.effort if isinstance(request, SolveRequest) else 0.0
+    return max(_MOST_SECONDS, _SECONDS_PER_EFFORT * effort)

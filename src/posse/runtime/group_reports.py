@@ -4,16 +4,27 @@ A group implied by a Workload has no status anywhere, and the one of coschedulin
 event says it alone.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
-from posse.engine.decisions import SCHEDULER_ERROR, Form, GroupKey, MarkDisrupted, ReportGroup, WarnGroup
+from posse.engine.decisions import (
+    SCHEDULER_ERROR,
+    Finding,
+    Form,
+    GroupKey,
+    MarkDisrupted,
+    ReportGroup,
+    WarnGroup,
+)
 from posse.engine.group_forms import (
     DISRUPTION_TARGET,
     INITIALLY_SCHEDULED,
+    PLACEMENT_EXISTS,
     TREE_INITIALLY_SCHEDULED,
     VOLCANO_UNSCHEDULABLE,
 )
 from posse.engine.preemption.marks import PREEMPTION
+from posse.engine.puzzle import Outcome
 from posse.kinds.kind import Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
@@ -63,7 +74,8 @@ def group_status(report: ReportGroup, stamp: str) -> Json | None:
             return {"phase": _volcano_phase(report), "conditions": _volcano_conditions(report, stamp)}
         case _:
             name = TREE_INITIALLY_SCHEDULED if report.group.is_composite else INITIALLY_SCHEDULED
-            return {"conditions": [_condition(report, name, stamp, holds=report.scheduled)]}
+            conditions = [_condition(report, name, stamp, holds=report.scheduled)]
+            return {"conditions": [*conditions, *_found(report.finding, stamp)]}
 
 
 def disruption_status(mark: MarkDisrupted, stamp: str) -> Json | None:
@@ -120,6 +132,20 @@ def _volcano_conditions(report: ReportGroup, stamp: str) -> list[Json]:
         _condition(report, "Scheduled", stamp, holds=True),
         _condition(report, VOLCANO_UNSCHEDULABLE, stamp, holds=False),
     ]
+
+
+_PLACEMENT_EXISTS = {Outcome.PLACED: "True", Outcome.IMPOSSIBLE: "False", Outcome.EXHAUSTED: "Unknown"}
+
+
+def _found(finding: Finding | None, stamp: str) -> Iterator[Json]:
+    if finding is not None:
+        condition = {
+            "type": PLACEMENT_EXISTS,
+            "status": _PLACEMENT_EXISTS[finding.outcome],
+            "reason": finding.outcome,
+            "message": finding.text,
+        }
+        yield {**condition, "lastTransitionTime": stamp} if finding.is_new else condition
 
 
 def _condition(report: ReportGroup, name: str, stamp: str, *, holds: bool) -> Json:

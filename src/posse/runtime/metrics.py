@@ -106,14 +106,22 @@ class Metrics:
         self._bind_refused = self._counter(
             "posse_bind_refused_total", "Bindings that the API server did not accept."
         )
+        self._add_verdict_metrics()
+        Info("posse_build", "The version that runs.", registry=self._registry).info({"version": VERSION})
+        ProcessCollector(registry=self._registry)
+        self._registry.register(Gauges(statistics, gates))
+
+    def _add_verdict_metrics(self) -> None:
         self._exact_searches = self._counter(
             "posse_exact_searches_total",
             "Searches through every placement of a group, by what came of them.",
             ("outcome",),
         )
-        Info("posse_build", "The version that runs.", registry=self._registry).info({"version": VERSION})
-        ProcessCollector(registry=self._registry)
-        self._registry.register(Gauges(statistics, gates))
+        self._verdicts = self._counter(
+            "posse_podgroup_verdicts_total",
+            "Attempts to schedule pod groups, by what is known about a placement then.",
+            ("verdict",),
+        )
 
     def _add_preemption_metrics(self) -> None:
         self._preemptions = self._counter(
@@ -197,6 +205,8 @@ class Metrics:
         for tried in groups:
             result = _result(tried)
             self._group_attempts.labels(result, tried.scheduler_name).inc()
+            if tried.verdict.outcome is not None:
+                self._verdicts.labels(tried.verdict.outcome).inc()
             self._group_seconds.observe(share * tried.pods, result, tried.scheduler_name)
 
     def _count_attempts(self, result: str, profile: str, pods: int, seconds: float) -> None:

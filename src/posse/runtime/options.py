@@ -7,6 +7,7 @@ from posse.kubelet.nodes import Level
 from posse.model.feature_gates import ALL_GATES, Gates
 
 KUBECONFIG_NAME = "kubeconfig"
+DEFAULT_EXACT_SEARCH = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class ClusterOptions:
     # A KubeSchedulerConfiguration.
     config: Path | None = None
     gates: Gates = ALL_GATES
+    # What an exact search may take, in about seconds of one core; 0 if none is to be made.
+    exact_search: float = DEFAULT_EXACT_SEARCH
 
     @property
     def kubeconfig(self) -> Path:

@@ -247,4 +247,5 @@ def _engine_options(configuration: Configuration, options: RunOptions) -> Engine
     if options.config is None:
         profile = found.profiles[DEFAULT_SCHEDULER]
         found = replace(found, profiles=dict.fromkeys(options.scheduler_names, profile))
-    return replace(found, gates=options.gates, asks=True)
+    effort = options.exact_search
+    return replace(found, gates=options.gates, asks=effort > 0, effort=effort)

@@ -5,6 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from posse.model.feature_gates import ALL_GATES, Gates
+from posse.runtime.options import DEFAULT_EXACT_SEARCH
 
 DEFAULT_SCHEDULER_NAME = "posse"
 DEFAULT_PORT = 10259
@@ -35,6 +36,8 @@ class RunOptions:
     # Without a configuration: the names that the default profile answers to.
     scheduler_names: tuple[str, ...] = (DEFAULT_SCHEDULER_NAME,)
     gates: Gates = ALL_GATES
+    # What an exact search may take, in about seconds of one core; 0 if none is to be made.
+    exact_search: float = DEFAULT_EXACT_SEARCH
     form: Form = Form.AUTO
     controllers: tuple[SetController, ...] = ()
     # None: as the configuration says, else yes.

@@ -14,6 +14,8 @@ _EXHAUSTED = Solution(Outcome.EXHAUSTED)
 _SOLVED = frozenset({cp_model.OPTIMAL, cp_model.FEASIBLE})
 _SEEDS = (1, 2, 3)
 """The small model is quick, and one of its solutions may be shared out over equal nodes where another cannot be."""
+_MOST_VARIABLES = 200_000
+"""Of the exact model; a larger one is not built before the effort is spent."""
 
 
 def solve(puzzle: Puzzle, effort: float) -> Solution:
@@ -26,6 +28,8 @@ def solve(puzzle: Puzzle, effort: float) -> Solution:
             return _IMPOSSIBLE
         if status in _SOLVED and (shares := _shares(generous, solver)) is not None:
             return Solution(Outcome.PLACED, shares)
+    if puzzle.node_count * sum(len(team.pods) for team in leaves(puzzle.root)) > _MOST_VARIABLES:
+        return _EXHAUSTED
     exact = build(puzzle, apart(alike))
     status, solver = _run(exact, effort, _SEEDS[0])
     if status in _SOLVED and (shares := _shares(exact, solver)) is not None:

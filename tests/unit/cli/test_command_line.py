@@ -58,6 +58,12 @@ def test_up_with_everything(posse, asked, tmp_path):
     assert len(examples) == 9
 
 
+def test_up_hands_on_how_long_an_exact_search_may_take(posse, asked):
+    assert posse("up", "--exact-search", "2.5").code == 0
+    ((options, _),) = asked
+    assert options.exact_search == 2.5
+
+
 def test_up_hands_the_feature_gates_on(posse, asked):
     words = ["--feature-gates=DelayedPreemption=false,WorkloadWithJob=true", "--feature-gates"]
     assert posse("up", *words, "WorkloadWithJob=false").code == 0

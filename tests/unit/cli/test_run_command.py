@@ -62,6 +62,11 @@ def test_it_takes_the_names_it_is_given(chosen):
     assert options.leader_elect is False
 
 
+def test_it_takes_as_long_for_an_exact_search_as_it_is_told(chosen):
+    options, *_ = chosen("--exact-search", "0")
+    assert options.exact_search == 0
+
+
 def test_a_shadow_looks_at_kube_scheduler_unless_told_otherwise(chosen):
     assert chosen("--shadow")[0].scheduler_names == ("default-scheduler",)
     assert chosen("--shadow", "--scheduler-name", "volcano")[0].scheduler_names == ("volcano",)

@@ -9,6 +9,7 @@ from posse.engine.puzzle import Impasse, NodeShape, Outcome, Puzzle, Sort, Team,
 from posse.runtime.exact_search import ExactSearch
 
 KEY, OTHER = GroupKey("test", "g1"), GroupKey("test", "g2")
+EFFORT = 10.0
 
 
 def puzzle(minimum):
@@ -19,8 +20,8 @@ def puzzle(minimum):
 def test_puzzles_are_answered_in_order():
     async def scenario():
         search = ExactSearch()
-        search.put(Solve(KEY, 1, puzzle(2)))
-        search.put(Solve(OTHER, 2, puzzle(3)))
+        search.put(Solve(KEY, 1, puzzle(2), EFFORT))
+        search.put(Solve(OTHER, 2, puzzle(3), EFFORT))
         async with aclosing(search.answers()) as answers:
             return [await anext(answers), await anext(answers)]
 
@@ -35,8 +36,8 @@ def test_a_puzzle_that_kills_the_process_counts_as_not_solved_and_the_next_one_i
         search = ExactSearch()
         # The sort names a node that does not exist: the process stumbles over it.
         broken = Puzzle(((2,),), (Sort((1, 1), (2,)),), Team(1, ((5, 1),)))
-        search.put(Solve(KEY, 1, broken))
-        search.put(Solve(OTHER, 2, puzzle(2)))
+        search.put(Solve(KEY, 1, broken, EFFORT))
+        search.put(Solve(OTHER, 2, puzzle(2), EFFORT))
         async with aclosing(search.answers()) as answers:
             return [await anext(answers), await anext(answers)]
 
@@ -48,8 +49,8 @@ def test_a_puzzle_that_kills_the_process_counts_as_not_solved_and_the_next_one_i
 def test_of_several_questions_about_a_group_only_the_last_is_answered():
     async def scenario():
         search = ExactSearch()
-        search.put(Solve(KEY, 1, puzzle(2)))
-        search.put(Solve(KEY, 2, puzzle(3)))
+        search.put(Solve(KEY, 1, puzzle(2), EFFORT))
+        search.put(Solve(KEY, 2, puzzle(3), EFFORT))
         async with aclosing(search.answers()) as answers:
             return await anext(answers)
 
@@ -62,7 +63,7 @@ def test_whether_a_group_fits_is_answered_before_what_would_let_another_start():
     async def scenario():
         search = ExactSearch()
         search.put(Advise(OTHER, 1, impasse))
-        search.put(Solve(KEY, 1, puzzle(2)))
+        search.put(Solve(KEY, 1, puzzle(2), EFFORT))
         async with aclosing(search.answers()) as answers:
             return [await anext(answers), await anext(answers)]
 

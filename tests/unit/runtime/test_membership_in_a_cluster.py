@@ -1,11 +1,13 @@
 """Gangs in every form in a running cluster: bound together, and told how they stand in the words of their own API."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
-from posse.engine.decisions import Form, GroupKey, ReportGroup
+from posse.engine.decisions import Finding, Form, GroupKey, ReportGroup
 from posse.engine.engine import Engine, EngineOptions
+from posse.engine.puzzle import Outcome
 from posse.kinds.registry import (
     COSCHEDULING_POD_GROUP,
     EVENT,
@@ -180,3 +182,23 @@ def test_only_the_first_report_says_since_when():
         report = ReportGroup(key, "u", scheduled=False, reason="R", message="", is_first=is_first)
         [condition] = group_status(report, "now")["conditions"]
         assert ("lastTransitionTime" in condition) == is_first
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [(Outcome.PLACED, "True"), (Outcome.IMPOSSIBLE, "False"), (Outcome.EXHAUSTED, "Unknown")],
+)
+def test_what_is_known_of_a_placement_is_a_condition_of_its_own(outcome, status):
+    finding = Finding(outcome, "because", is_new=False)
+    report = ReportGroup(
+        GroupKey("default", "g"), "u", scheduled=False, reason="R", message="", finding=finding
+    )
+    _, condition = group_status(report, "now")["conditions"]
+    assert condition == {
+        "type": "scheduling.posse.dev/PlacementExists",
+        "status": status,
+        "reason": outcome.value,
+        "message": "because",
+    }
+    report = replace(report, finding=replace(finding, is_new=True))
+    assert group_status(report, "now")["conditions"][1]["lastTransitionTime"] == "now"

@@ -231,3 +231,15 @@ def test_a_group_that_cannot_go_on_where_its_members_run_counts_as_an_error():
     assert (attempts(watched, "error"), attempts(watched, "unschedulable")) == (1, 0)
     groups = "scheduler_podgroup_schedule_attempts_total"
     assert watched.value(groups, result="error", profile=OURS) == 1
+
+
+def test_what_is_known_of_placements_is_counted():
+    watched = Watched(node(cpu="3"), gang("a", 2), *pods(2, cpu="1", group="a"))
+    watched.driver.see(gang("b", 2), pod("b1", cpu="1", group="b"), pod("b2", cpu="1", group="b"))
+    watched.driver.see(gang("c", 2), pod("c1", cpu="1", group="c"), pod("c2", cpu="0.5", group="c"))
+    watched.decide()
+    counted = {
+        verdict: watched.value("posse_podgroup_verdicts_total", verdict=verdict)
+        for verdict in ("Placed", "ProvenInfeasible", "BudgetExhausted")
+    }
+    assert counted == {"Placed": 1, "ProvenInfeasible": 1, "BudgetExhausted": 1}

@@ -16,8 +16,8 @@ def tree_proof(state: ClusterState, top: Branch) -> Proof:
     if not _may_start(state, top, None):
         return Proof()
     subjects = [subject for leaf in top.leaves() for subject, _ in classes_of(state, leaf.unattached())]
-    around = [name for subject in subjects for name in state.view(subject).looks_around]
-    return Proof(tuple(dict.fromkeys([_TREES, *around])))
+    beside = [name for subject in subjects for name in state.view(subject).beside_resources]
+    return Proof(tuple(dict.fromkeys([_TREES, *beside])))
 
 
 def could_place(state: ClusterState, tree: Tree) -> bool:

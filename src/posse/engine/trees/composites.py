@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from posse.engine.backlog import Waiting
 from posse.engine.decisions import GroupKey
-from posse.engine.group_forms import DISRUPTION_TARGET, TREE_INITIALLY_SCHEDULED
+from posse.engine.group_forms import DISRUPTION_TARGET, TREE_INITIALLY_SCHEDULED, outcome_told
 from posse.model.meta import Condition
 from posse.model.workload import CompositePodGroup
 
@@ -17,6 +17,8 @@ class CompositeRecord:
     """CompositePodGroupInitiallyScheduled is True, or was reported so. It never becomes False again."""
     reported: tuple[str, str] = ("", "")
     """Reason and message last written for CompositePodGroupInitiallyScheduled=False."""
+    outcome: str = ""
+    """Of the search for a placement, as last written."""
     is_disrupted: bool = False
     """It is marked as evicted as a whole, and does not run again yet."""
     former: Waiting | None = None
@@ -50,19 +52,21 @@ class CompositeRecord:
     def define(self, composite: CompositePodGroup) -> None:
         """Another object is another group: what was said of the old one does not hold for it."""
         if composite.metadata.uid != self.uid:
-            self.scheduled, self.reported, self.is_disrupted = False, ("", ""), False
+            self.scheduled, self.reported, self.is_disrupted, self.outcome = False, ("", ""), False, ""
         self.composite = composite
         self.is_disrupted = self.is_disrupted or _is_marked(composite)
         condition = self._condition()
         if condition is not None:
             self.scheduled = self.scheduled or condition.status == "True"
             self.reported = (condition.reason, condition.message)
+        self.outcome = outcome_told(composite.status.conditions) or self.outcome
 
     def not_yet_scheduled(self) -> None:
         """What was about to be reported does not hold, or was not written."""
         condition = self._condition()
         self.scheduled = condition is not None and condition.status == "True"
         self.reported = (condition.reason, condition.message) if condition is not None else ("", "")
+        self.outcome = outcome_told(self.composite.status.conditions)
 
     def _condition(self) -> Condition | None:
         conditions = self.composite.status.conditions

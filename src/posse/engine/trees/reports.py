@@ -10,6 +10,7 @@ from posse.engine.reports import (
     SCHEDULED,
     advised,
     evict,
+    placed,
     placement,
     reason_of,
     remarked,
@@ -33,7 +34,7 @@ def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "", advice: str = "")
     records = _records(tree)
     for key, verdict, _ in attempt.parts:
         message = advised(remarked(verdict, remark), advice if key == tree.key else "")
-        yield from tell_group_waits(records[key], reason_of(verdict), message, tree)
+        yield from tell_group_waits(records[key], reason_of(verdict), message, tree, verdict.proof)
     if trial.victims:
         preemptor = GroupRef(tree.key, tree.uid, tree.scheduler_name)
         for victim in trial.victims:
@@ -92,6 +93,7 @@ def _tell_branch_started(tree: Tree, branch: Branch) -> Iterator[Decision]:
             message="",
             scheduler_name=tree.scheduler_name,
             tree=tree.key,
+            finding=placed(record),
         )
 
 
