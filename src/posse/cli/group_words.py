@@ -12,7 +12,7 @@ FINISHED = "Finished"
 
 _SENTENCES = {
     FINISHED: "{who} has finished: {why}.",
-    BELOW_MINIMUM: "{who} has started, but {on_nodes} of the {minimum} pods it needs are on nodes now: {why}.",
+    BELOW_MINIMUM: "{who} has started, but {left} now: {why}.",
     State.SCHEDULED: "{who} has started: {share}.",
     State.FITS: "{who} fits: it could start now{rest}. Whoever schedules it has not placed it yet.",
     State.WAITING_FOR_PODS: "{who} waits for pods: {why}.",
@@ -28,9 +28,17 @@ def shown_state(now: Situation, fates: Fates) -> str:
     has_run = now.has_started or fates.succeeded >= now.minimum
     if has_run and fates.succeeded and not now.counts.members:
         return FINISHED
+    if now.state is State.INVALID and not has_minimum(now):
+        return now.state
     if now.has_fallen_short:
         return BELOW_MINIMUM
-    return State.SCHEDULED if now.has_started else now.state
+    has_started = now.has_started and (now.counts.members or now.policy != "Basic")
+    return State.SCHEDULED if has_started else now.state
+
+
+def has_minimum(now: Situation) -> bool:
+    there = now.groups.started if now.groups is not None else now.counts.on_nodes
+    return there >= now.minimum
 
 
 def cause(now: Situation, fates: Fates) -> str:
@@ -87,11 +95,16 @@ def _verdict(now: Situation, fates: Fates) -> str:
         who=title(now.key),
         why=why,
         share=_share(now),
-        on_nodes=f"only {now.counts.on_nodes}" if now.counts.on_nodes else "none",
-        minimum=now.minimum,
+        left=_short(now),
         members=pods(now.counts.members),
         rest=_rest(now),
     )
+
+
+def _short(now: Situation) -> str:
+    there = now.groups.started if now.groups is not None else now.counts.on_nodes
+    what = "groups it needs have their pods" if now.groups is not None else "pods it needs are"
+    return f"{f'only {there}' if there else 'none'} of the {now.minimum} {what} on nodes"
 
 
 def title(key: GroupKey) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from posse.cli.fates import Fates
+from posse.cli.group_words import shown_state
 from posse.cli.tables import aligned
 from posse.engine.decisions import GroupKey
 from posse.engine.situations import Situation
@@ -16,7 +18,7 @@ def tree_lines(tree: Sequence[Situation], asked_for: GroupKey) -> list[str]:
 
 def _row(now: Situation, *, is_marked: bool) -> tuple[str, ...]:
     name = f"{INDENT * now.depth}{now.key.name}{' <' if is_marked else ''}"
-    return name, _needs(now), _there(now), now.state.value
+    return name, _needs(now), _there(now), shown_state(now, Fates())
 
 
 def _needs(now: Situation) -> str:

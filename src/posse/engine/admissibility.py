@@ -54,7 +54,9 @@ def held(group: GroupRecord) -> Held | None:
 def too_few_pods(group: GroupRecord) -> str:
     """How many of those it needs exist; empty if enough do."""
     present = group.attached_count + len(group.unattached())
-    return f"{present} of the {group.minimum} pods it needs exist" if present < group.minimum else ""
+    if present >= group.minimum:
+        return ""
+    return f"{present} of the {group.minimum} pods it needs exist" if group.is_gang else "it has no pods"
 
 
 def gated_members(group: GroupRecord) -> str:

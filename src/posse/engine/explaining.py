@@ -114,11 +114,8 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
 
 def all_situations(known: Intake) -> Iterator[Situation]:
     """How every group stands, in order of their first sight; those of a tree together."""
-    seen: dict[GroupKey, None] = {}
-    for group in known.groups:
-        key = known.entry_of(group.key)
-        root = root_of(known.groups, key) if key not in seen else None
-        seen[key] = None
+    for key in known.entries():
+        root = root_of(known.groups, key)
         if isinstance(root, Tree):
             yield from tree_situations(known, root)
         elif root is not None:

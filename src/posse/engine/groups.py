@@ -60,6 +60,10 @@ class GroupRecord:
         return self.podgroup.metadata.uid if self.podgroup is not None else ""
 
     @property
+    def is_gang(self) -> bool:
+        return self.podgroup is not None and self.podgroup.spec.scheduling_policy.gang is not None
+
+    @property
     def minimum(self) -> int:
         """How many must be placed before any is bound: a basic group starts with whatever fits."""
         policy = self.podgroup.spec.scheduling_policy if self.podgroup is not None else None
@@ -110,7 +114,7 @@ class GroupRecord:
     def has_fallen_short(self) -> bool:
         """It once had its minimum on nodes, and has lost members since."""
         ending = self.podgroup is None or bool(self.podgroup.metadata.deletion_timestamp)
-        lost = self.scheduled and self.attached_count < self.minimum
+        lost = self.scheduled and self.is_gang and self.attached_count < self.minimum
         return lost and not ending and not self.has_completed_members
 
     @property

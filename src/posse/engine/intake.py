@@ -164,6 +164,11 @@ class Intake:
         """What the queue holds for a group: the group, or the root of its tree."""
         return self.groups.links.root_key(key)
 
+    def entries(self) -> list[GroupKey]:
+        """What the queue holds, or would, for all groups and groups of groups there are, in order of their first sight."""
+        keys = (*(group.key for group in self.groups), *self.groups.links.composite_keys())
+        return list(dict.fromkeys(self.entry_of(key) for key in keys))
+
     def _group_observed(self, obj: GroupObject) -> None:
         if not self._reads_groups:
             return

@@ -9,7 +9,7 @@ from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.reports import BELOW_MINIMUM
-from posse.engine.trees.tree import Branch, Root, Tree, leaves_of, root_of, started_children
+from posse.engine.trees.tree import Branch, Root, Tree, leaves_of, root_of, started_children, tops
 from posse.engine.trying import held_root
 
 
@@ -36,8 +36,7 @@ class Overview:
 
 def overview(known: Intake) -> Overview:
     on_nodes = sum(1 for record in known.pods.values() if record.node)
-    keys = dict.fromkeys(known.entry_of(group.key) for group in known.groups)
-    roots = [root for key in keys if (root := root_of(known.groups, key)) is not None]
+    roots = [root for key in known.entries() if (root := root_of(known.groups, key)) is not None]
     lines = [line for root in roots for line in _lines(known, root)]
     return Overview(
         nodes=len(known.state.nodes),
@@ -51,8 +50,9 @@ def overview(known: Intake) -> Overview:
 def _lines(known: Intake, root: Root) -> Iterator[GroupSummary]:
     hold = held_root(known.groups, root)
     yield from (_summary(leaf, hold) for leaf in leaves_of(root))
-    if isinstance(root, Tree) and root.top is not None:
-        yield from (_summary_of_branch(branch, hold) for branch in root.top.branches())
+    for top in tops(known.groups, root) if isinstance(root, Tree) else ():
+        if isinstance(top, Branch):
+            yield from (_summary_of_branch(branch, hold) for branch in top.branches())
 
 
 def _summary_of_branch(branch: Branch, hold: Held | None) -> GroupSummary:

@@ -242,7 +242,12 @@ def _group_status(group: Json, _now: float) -> str:
     scheduled = next((conditions[name] for name in names if name in conditions), None)
     if scheduled is None:
         return "Pending"
-    return "Scheduled" if scheduled.get("status") == "True" else "Unschedulable"
+    if scheduled.get("status") == "True":
+        return "Scheduled"
+    return _NOT_TRIED.get(str(scheduled.get("reason")), "Unschedulable")
+
+
+_NOT_TRIED = {"Invalid": "Invalid", "WaitingForPods": "Pending", "WaitingForPodGroup": "Pending"}
 
 
 _POLICY = Column("Policy", "string", "How members are started: Basic or Gang.", 0, _policy)

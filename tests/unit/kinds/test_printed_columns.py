@@ -346,6 +346,13 @@ GANG, BASIC = {"gang": {"minCount": 2}}, {"basic": {}}
         ),
         (
             {"schedulingPolicy": GANG},
+            [{"type": "PodGroupInitiallyScheduled", "status": "False", "reason": "Invalid"}],
+            "Gang",
+            "<none>",
+            "Invalid",
+        ),
+        (
+            {"schedulingPolicy": GANG},
             [
                 {"type": "PodGroupInitiallyScheduled", "status": "True"},
                 {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"},

@@ -5,7 +5,7 @@ from posse.engine.minimum_resources import missing_resources
 from posse.engine.proving import could_start, missing
 from posse.engine.search.orders import classes_of
 from posse.engine.trees.places import Rows, inside, places
-from posse.engine.trees.tree import Branch, Part, Tree, is_started
+from posse.engine.trees.tree import Branch, Part, Tree, is_started, unattached
 from posse.engine.verdict import Proof
 
 _TREES = "groups that share a tree"
@@ -13,7 +13,8 @@ _TREES = "groups that share a tree"
 
 def tree_proof(state: ClusterState, top: Branch) -> Proof:
     """Of a tree that just found no placement, with the state as it was before."""
-    if not _may_start(state, top, None):
+    is_possible = _may_grow(state, top, None) if is_started(top) else _may_start(state, top, None)
+    if not is_possible:
         return Proof()
     subjects = [subject for leaf in top.leaves() for subject, _ in classes_of(state, leaf.unattached())]
     beside = [name for subject in subjects for name in state.view(subject).beside_resources]
@@ -28,6 +29,22 @@ def could_place(state: ClusterState, tree: Tree) -> bool:
         and _may_start(state, tree.top, None)
         and any(could_start(state, leaf) for leaf in waiting)
     )
+
+
+def _may_grow(state: ClusterState, part: Part, rows: Rows) -> bool:
+    """Whether anybody more of a part that has started may find a place."""
+    if not unattached(part) or (not isinstance(part, Branch) and part.is_over):
+        return False
+    return any(_may_grow_in(state, part, place) for place in places(state, part, rows))
+
+
+def _may_grow_in(state: ClusterState, part: Part, rows: Rows) -> bool:
+    if isinstance(part, Branch):
+        return any(
+            _may_grow(state, child, rows) if is_started(child) else _may_start(state, child, rows)
+            for child in part.children
+        )
+    return _may_start_in(state, part, rows)
 
 
 def _may_start(state: ClusterState, part: Part, rows: Rows) -> bool:

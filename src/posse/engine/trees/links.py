@@ -21,6 +21,10 @@ class TreeLinks:
     def composite(self, key: GroupKey) -> CompositeRecord | None:
         return self._composites.get(key)
 
+    def composite_keys(self) -> list[GroupKey]:
+        """Of all groups of groups that exist, in order of their first sight."""
+        return list(self._composites)
+
     def put(self, composite: CompositePodGroup) -> None:
         key = key_of(composite)
         record = self._composites.setdefault(key, CompositeRecord(key, composite))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from posse.engine.cycle import Probe
+from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupRecord
 from posse.engine.intake import Intake
 from posse.engine.situations import (
@@ -19,30 +20,51 @@ from posse.engine.situations import (
     state_of,
     tried,
 )
-from posse.engine.trees.tree import Branch, Part, Tree, is_started, started_children
+from posse.engine.trees.tree import (
+    MOST_LEVELS,
+    Branch,
+    Part,
+    Tree,
+    is_started,
+    started_children,
+    tops,
+)
 from posse.engine.trying import probe_root
 from posse.engine.verdict import SUCCESS
 
 
 def tree_situations(known: Intake, tree: Tree) -> Iterator[Situation]:
     """Of the root first, then of what is below it, each with its own before the next."""
-    parts = list(_below(tree.top, 0)) if tree.top is not None else [(leaf, 0) for leaf in tree.leaves]
+    parts = list(_shown(known, tree))
     hold = lasting_hold(known, tree)
     if tree.members and not known.is_ours(tree):
         for part, depth in parts:
             yield _situation(part, depth, State.FOREIGN, left_to(tree.scheduler_name))
     elif hold is not None:
         for part, depth in parts:
-            rests = is_started(part) and not _waiting(part)
-            state, message = (State.SCHEDULED, "") if rests else (state_of(hold), hold.message)
+            state, message = (State.SCHEDULED, "") if _rests(part) else (state_of(hold), hold.message)
             yield _situation(part, depth, state, message)
     else:
         with as_if_its_turn(known, tree):
             probe = probe_root(known.state, tree)
         fits = {refusal.key: refusal.fits for refusal in probe.parts}
         for part, depth in parts:
+            if _rests(part):
+                yield _situation(part, depth, State.SCHEDULED, "")
+                continue
             now = tried(_situation(part, depth, State.FITS, ""), _share(part, probe))
             yield replace(now, fits=fits.get(part.key, 0))
+
+
+def _shown(known: Intake, tree: Tree) -> Iterator[tuple[Part, int]]:
+    """All parts with their depth; last what is below more groups than a tree may have."""
+    shown: dict[GroupKey, None] = {}
+    for top in tops(known.groups, tree):
+        for part, depth in _below(top, 0):
+            shown[part.key] = None
+            yield part, depth
+    deeper: list[Part] = [Branch(record, ()) for record in tree.composites]
+    yield from ((part, MOST_LEVELS + 1) for part in (*deeper, *tree.leaves) if part.key not in shown)
 
 
 def _below(part: Part, depth: int) -> Iterator[tuple[Part, int]]:
@@ -51,8 +73,9 @@ def _below(part: Part, depth: int) -> Iterator[tuple[Part, int]]:
         yield from _below(child, depth + 1)
 
 
-def _waiting(part: Part) -> bool:
-    return any(leaf.unattached() for leaf in _leaves(part))
+def _rests(part: Part) -> bool:
+    """Whether it has started, and nobody of it waits."""
+    return is_started(part) and not any(leaf.unattached() for leaf in _leaves(part))
 
 
 def _leaves(part: Part) -> Iterator[GroupRecord]:
@@ -75,6 +98,7 @@ def _situation(part: Part, depth: int, state: State, message: str) -> Situation:
     if not isinstance(part, Branch):
         return replace(situation_in(part, state, message), depth=depth)
     composite = part.record.composite
+    is_ending = bool(composite.metadata.deletion_timestamp)
     return Situation(
         key=part.key,
         exists=True,
@@ -85,8 +109,8 @@ def _situation(part: Part, depth: int, state: State, message: str) -> Situation:
         priority=part.record.priority,
         counts=_total(part),
         has_started=part.record.scheduled,
-        has_fallen_short=False,
-        is_being_deleted=bool(composite.metadata.deletion_timestamp),
+        has_fallen_short=part.record.scheduled and not is_started(part) and not is_ending,
+        is_being_deleted=is_ending,
         state=state,
         message=message,
         depth=depth,

@@ -188,6 +188,26 @@ def root_of(groups: GroupBook, key: GroupKey) -> Root | None:
     )
 
 
+def tops(groups: GroupBook, tree: Tree) -> list[Part]:
+    """What stands at the top of what exists: the root; where that is missing, what names it.
+
+    Of groups that are each other's ancestors, each with what else is below it.
+    """
+    if tree.top is not None:
+        return [tree.top]
+    circle = groups.links.circle(tree.key)
+    if not circle:
+        return _parts(groups, groups.links.children(tree.key))
+    records = [(key, groups.links.composite(key)) for key in circle]
+    below = {key: [one for one in groups.links.children(key) if one not in circle] for key in circle}
+    return [Branch(record, tuple(_parts(groups, below[key]))) for key, record in records if record]
+
+
+def _parts(groups: GroupBook, keys: Sequence[GroupKey]) -> list[Part]:
+    found = (_part(groups, key, MOST_LEVELS) for key in keys)
+    return sorted((part for part in found if part is not None), key=_order)
+
+
 def _branch(groups: GroupBook, key: GroupKey, levels: int) -> Branch | None:
     """With so many levels below it at the most: a tree that is too deep need not be known to its end."""
     record = groups.links.composite(key)

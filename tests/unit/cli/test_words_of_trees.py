@@ -1,0 +1,100 @@
+"""What is said of trees that are not all there, contradict themselves, were evicted or have finished."""
+
+import pytest
+
+from posse.cli.explanations import group_lines
+from posse.cli.fates import Fates
+from posse.cli.group_words import cause, headline, shown_state
+from posse.engine.decisions import GroupKey
+from tests.builders import NAMESPACE, basic_group, changed, composite, gang, initially_scheduled, node, pod
+from tests.driving import Driver
+
+NOBODY = Fates()
+STARTED = [initially_scheduled("True", "Scheduled")]
+TREE_STARTED = [changed(initially_scheduled("True", "Scheduled"), type="CompositePodGroupInitiallyScheduled")]
+
+
+def child(name="g1", minimum=1, parent="root", **spec):
+    return gang(name, minimum, parent_composite_pod_group_name=parent, **spec)
+
+
+def inner(name, parent, **spec):
+    return composite(name, parent_composite_pod_group_name=parent, **spec)
+
+
+def states(*objects):
+    situations = Driver(*objects).engine.situations()
+    return {now.key.name: (shown_state(now, NOBODY), cause(now, NOBODY)) for now in situations}
+
+
+def explained(name, *objects):
+    key = GroupKey(NAMESPACE, name, is_composite=True)
+    return list(group_lines(Driver(*objects).engine.explain(key), NOBODY, "5m"))
+
+
+def test_a_group_of_groups_whose_parent_is_missing_can_be_explained():
+    told = explained("mid", inner("mid", "top"), child(parent="mid"), pod("a", group="g1"))
+    assert told[0] == (
+        "CompositePodGroup test/mid cannot be tried: CompositePodGroup top does not exist yet. "
+        "It is named by 1 pod."
+    )
+    assert [line.split()[0] for line in told[told.index("Its tree") + 1 :]] == ["mid", "g1"]
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_groups_that_are_each_others_ancestors_can_be_explained(name):
+    told = explained(name, inner("a", "b"), inner("b", "a"), child(parent="a"))
+    assert told[0] == (
+        f"CompositePodGroup test/{name} cannot start as it is: "
+        "composite pod groups are each other's ancestors: a > b > a."
+    )
+
+
+def test_a_group_of_groups_without_groups_is_in_the_list():
+    assert states(inner("a", "a")) == {
+        "a": ("Invalid", "composite pod groups are each other's ancestors: a > a")
+    }
+    assert states(composite("root"))["root"][0] == "WaitingForPods"
+
+
+def test_every_group_of_a_tree_that_is_too_deep_is_in_the_list():
+    chain = [inner(f"l{number}", f"l{number - 1}") for number in range(1, 8)]
+    found = states(composite("l0"), *chain, child(parent="l7"))
+    assert set(found) == {*(f"l{number}" for number in range(8)), "g1"}
+    assert {state for state, _ in found.values()} == {"Invalid"}
+
+
+def test_a_tree_whose_pods_were_evicted_is_below_its_minimum():
+    tree = [composite("root", 1, conditions=TREE_STARTED), child(conditions=STARTED)]
+    found = states(*tree)
+    assert {state for state, _ in found.values()} == {"BelowMinimum"}
+    (root, _) = Driver(*tree).engine.situations()
+    assert headline(root, NOBODY).startswith(
+        "CompositePodGroup test/root has started, but none of the 1 groups it needs have their pods on nodes now:"
+    )
+
+
+def test_a_tree_that_is_invalid_and_does_not_run_is_so_though_it_ran_before():
+    tree = [
+        composite("root", 1, conditions=TREE_STARTED, priority=3),
+        child(conditions=STARTED),
+        pod("a", group="g1"),
+    ]
+    assert {state for state, _ in states(*tree).values()} == {"Invalid"}
+
+
+def test_a_tree_that_is_invalid_and_runs_is_not_said_not_to():
+    running = pod("a", group="g1", on="n1")
+    tree = [composite("root", 1, conditions=TREE_STARTED, priority=3), child(conditions=STARTED), running]
+    assert {state for state, _ in states(node(), *tree).values()} == {"Scheduled"}
+
+
+def test_a_basic_group_without_pods_is_not_below_a_minimum():
+    found = states(basic_group(conditions=STARTED))
+    assert found == {"g1": ("WaitingForPods", "it has no pods")}
+
+
+def test_pods_that_come_to_a_tree_that_runs_and_find_no_place_have_proof_of_it():
+    tree = [composite("root", 1), child(), pod("a", cpu="1", group="g1", on="n1")]
+    told = explained("root", node(cpu="1"), *tree, pod("b", cpu="1", group="g1"))
+    assert "  No placement exists in the room that is free." in told
