@@ -103,4 +103,6 @@ class Advising:
         self._wanted.pop(key, None)
 
     def next_wakeup(self) -> float | None:
+        if self._fresh:
+            return 0.0
         return self._may_ask_at if self._wanted and self._open is None else None

@@ -29,17 +29,18 @@ class Advisory:
             return ""
         return self.book.refused(group.key, remarked(verdict, remark), record.reported[1], now)
 
-    def seek(self, now: float) -> Iterator[Decision]:
-        """Ask about the next group, and tell what has been found out about others."""
-        key = self.book.next_group(now)
-        if key is not None:
-            yield from self._ask(key, now)
+    def tell(self) -> Iterator[Decision]:
+        """What has been found out; before groups are tried, so that what comes of that is told last."""
         for advised, refusal, text in self.book.take_fresh():
             root = root_of(self.known.groups, advised)
             if root is not None:
                 yield from tell_advice(root, refusal, text)
 
-    def _ask(self, key: GroupKey, now: float) -> Iterator[Decision]:
+    def ask(self, now: float) -> Iterator[Decision]:
+        """Ask about the next group."""
+        key = self.book.next_group(now)
+        if key is None:
+            return
         group = root_of(self.known.groups, key)
         if group is None or key not in self.known.backlog:
             self.forget(key)

@@ -122,7 +122,7 @@ class Engine:
         self._known.stamp_newly_queued(now)
         self._known.end_gatherings(now)
         settled = self._volume_waits.settle(now)
-        decisions: list[Decision] = [*self._known.take_unreadable_pods()]
+        decisions: list[Decision] = [*self._known.take_unreadable_pods(), *self._advisory.tell()]
         self._settle_groups(now, decisions)
         self._return_refused(now)
         self._known.room_keeper.settle(now)
@@ -136,7 +136,7 @@ class Engine:
             else:
                 tried += self._try_run(head, _MOST_PODS - tried, now, decisions)
         self._count_down(now, decisions)
-        decisions.extend(self._advisory.seek(now))
+        decisions.extend(self._advisory.ask(now))
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
         decisions.extend(tell_disrupted(self._known.pods, self._known.groups, evictions))
         return settled + self._volume_waits.hold_back(decisions, now)

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
-from posse.engine.decisions import Bind, Decision, MarkDisrupted, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Decision, Finding, MarkDisrupted, ReportGroup, ReportPod
 
 Report = ReportPod | ReportGroup | MarkDisrupted
 
@@ -32,5 +32,12 @@ def _instead_of(before: Report | None, report: Report) -> Report:
         return replace(report, is_first=before.is_first)
     if isinstance(report, ReportGroup) and isinstance(before, ReportGroup):
         is_first = before.is_first or before.scheduled != report.scheduled
-        return replace(report, is_first=is_first, is_news=before.is_news or report.is_news)
+        finding = _found(before.finding, report.finding)
+        return replace(report, is_first=is_first, is_news=before.is_news or report.is_news, finding=finding)
     return report
+
+
+def _found(before: Finding | None, after: Finding | None) -> Finding | None:
+    if before is None or after is None:
+        return after or before
+    return replace(after, is_new=before.is_new or after.is_new)

@@ -53,8 +53,9 @@ def test_a_refusal_in_other_words_takes_the_advice_along_as_long_as_it_holds():
     answer(driver, asked(first)[0])
     driver.decide()
     driver.see(node("n2", cpu="100m"))
-    [plain, message] = told(driver.decide(after=400))
-    assert message == f"{plain} {ADVICE}"
+    [plain] = told(driver.decide(after=400))
+    assert driver.engine.next_wakeup() == 0.0
+    assert told(driver.decide()) == [f"{plain} {ADVICE}"]
 
 
 def test_advice_about_another_refusal_is_not_added():

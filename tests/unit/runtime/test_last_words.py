@@ -1,6 +1,18 @@
 """Of a round that says several things of the same pod or group, the last is told, and only that."""
 
-from posse.engine.decisions import Bind, GroupKey, MarkDisrupted, Placement, PodRef, ReportGroup, ReportPod
+from dataclasses import replace
+
+from posse.engine.decisions import (
+    Bind,
+    Finding,
+    GroupKey,
+    MarkDisrupted,
+    Placement,
+    PodRef,
+    ReportGroup,
+    ReportPod,
+)
+from posse.engine.puzzle import Outcome
 from posse.runtime.last_words import last_words
 
 P1, P2 = PodRef("default", "p1", "uid-1"), PodRef("default", "p2", "uid-2")
@@ -49,3 +61,12 @@ def test_a_number_that_changes_is_an_event_if_something_else_does_too():
     assert (told.message, told.is_news) == ("1 left", True)
     (told,) = last_words([waiting("2 left", is_news=False), waiting("1 left", is_news=False)])
     assert not told.is_news
+
+
+def test_what_was_found_of_a_placement_is_not_forgotten():
+    found = Finding(Outcome.IMPOSSIBLE, "none exists")
+    (told,) = last_words([waiting("no room", finding=found), waiting("no room; more nodes would help")])
+    assert told.finding == found
+    again = replace(found, is_new=False)
+    (told,) = last_words([waiting("a", finding=found), waiting("b", finding=again)])
+    assert told.finding == found
