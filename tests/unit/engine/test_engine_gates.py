@@ -142,6 +142,12 @@ def test_workload_aware_preemption_off_groups_that_go_as_one_do_so_no_more():
     assert len(evicted(driven(ONE_BY_ONE, *whole_group("a", "b"), *urgent_gang(1)).decide())) == 1
 
 
+def test_workload_aware_preemption_off_a_pod_evicts_one_of_a_group_that_goes_as_one():
+    urgent = pod("p", cpu="1", priority=9)
+    assert evicted(driven(ALL_GATES, *whole_group("a", "b"), urgent).decide()) == ["a", "b"]
+    assert len(evicted(driven(ONE_BY_ONE, *whole_group("a", "b"), urgent).decide())) == 1
+
+
 def test_delayed_preemption_nobody_is_evicted_for_a_gang_that_does_not_fit_even_so():
     lows = [pod("a", cpu="1", on="n1"), pod("b", cpu="1", on="n1", priority=9)]
     for gates in (ALL_GATES, ONE_BY_ONE, without(Gate.DELAYED_PREEMPTION)):
