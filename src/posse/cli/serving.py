@@ -18,6 +18,7 @@ from posse.cli.watching import watch_cluster
 from posse.configuration.problems import ConfigurationError
 from posse.runtime.cluster import EmbeddedCluster
 from posse.runtime.logs import configure_logging
+from posse.runtime.memory import collect_seldom
 from posse.runtime.options import ClusterOptions
 from posse.runtime.stopping import on_stop_signal
 from posse.store.errors import DataDirError
@@ -27,6 +28,7 @@ from posse.version import VERSION
 def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
     """Serve until a signal says stop. Problem: it could not start, or it broke."""
     configure_logging()
+    collect_seldom()
     try:
         uvloop.run(_serve(options, examples))
     except ConfigurationError as error:
