@@ -34,7 +34,8 @@ def was_preempted(pod: Pod) -> bool:
 
 def for_whom(pod: Pod) -> str:
     """As in `described`; empty if it is no victim, or nobody is named."""
-    return next((message.partition(_FOR)[2] for message in _marks(pod)), "")
+    names = (message.partition(_FOR)[2] for message in _marks(pod))
+    return next((name for name in names if "/" in name), "")
 
 
 def _marks(pod: Pod) -> list[str]:

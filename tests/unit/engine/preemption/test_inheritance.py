@@ -115,3 +115,9 @@ def test_a_mark_names_everybody_so_that_they_are_told_apart():
     assert len({described(key) for key in keys}) == len(keys)
     for key in keys:
         assert for_whom(ending(low(1), GroupRef(key, "u", SCHEDULER))) == described(key)
+
+
+def test_a_mark_of_another_scheduler_names_nobody():
+    text = "default-scheduler: preempting to accommodate a higher priority pod"
+    mark = PodCondition(type=DISRUPTION_TARGET, status="True", reason=PREEMPTION, message=text)
+    assert for_whom(changed(low(1), status={"conditions": (mark,)})) == ""
