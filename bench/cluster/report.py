@@ -78,7 +78,19 @@ def _speed(report: Report) -> Table:
 
 def _details(report: Report) -> Table:
     made = Table(title="What it took", title_justify="left")
-    for name in ("shape", "who", "bound", "seconds", "p50 s", "p99 s", "CPU s", "CPU ms per pod", "MiB"):
+    columns = (
+        "shape",
+        "who",
+        "bound",
+        "seconds",
+        "p50 s",
+        "p99 s",
+        "CPU s",
+        "ms per pod",
+        "CPU s before",
+        "MiB",
+    )
+    for name in columns:
         made.add_column(name, justify="left" if name in {"shape", "who"} else "right")
     for result in report.results:
         made.add_row(
@@ -90,6 +102,7 @@ def _details(report: Report) -> Table:
             f"{result.latency(0.99):.2f}" if result.bound else "-",
             f"{result.cpu_seconds:.2f}",
             f"{1000 * result.cpu_per_pod:.2f}",
+            f"{result.cpu_before:.1f}",
             f"{result.most_memory / _MIB:,.0f}",
         )
     return made
@@ -110,6 +123,7 @@ def _document(report: Report) -> dict[str, object]:
             "contender": result.contender,
             "bound": result.bound,
             "podsPerSecond": round(result.rate, 1),
+            "cpuSecondsBefore": round(result.cpu_before, 2),
             "cpuSecondsPerPod": round(result.cpu_per_pod, 6),
             "mostMemoryBytes": result.most_memory,
         }
