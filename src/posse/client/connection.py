@@ -109,7 +109,10 @@ class Connection:
             async with asyncio.timeout(ANSWER_SECONDS):
                 response = await self._begun(call, patience)
             async with response:
-                yield response.content
+                try:
+                    yield response.content
+                finally:
+                    _cut(response)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _unreachable(access, error) from error
 
@@ -191,6 +194,13 @@ class Connection:
 
 def _headers(access: Access) -> dict[str, str]:
     return _HEADERS | ({"Authorization": access.authorization} if access.authorization else {})
+
+
+def _cut(response: aiohttp.ClientResponse) -> None:
+    """An answer that goes on is left at once, without waiting for the server to agree."""
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
 
 
 async def _read(response: aiohttp.ClientResponse) -> Answer:
