@@ -1,7 +1,7 @@
 """Who may write next: bindings before what is told to objects, that before events, and only so many at once.
 
-The less a write matters, the fewer it may have under way: when bindings come, not all places are taken by events. A few
-are always let through, or events would wait for as long as there are bindings.
+The less a write matters, the fewer it may have under way: when bindings come, not all places are taken by events. Of each
+kind a few are always let through, or events would wait for as long as there are bindings.
 """
 
 import asyncio
@@ -10,9 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-
-_SHARE_ALWAYS = 16
-"""One of so many places is there for each lane whatever the others do."""
 
 
 class Lane(IntEnum):
@@ -37,7 +34,8 @@ class Lanes:
         self._pace = _Pace(limits.per_second, max(1, limits.burst)) if limits.per_second > 0 else None
         most = limits.at_once
         self._most = {Lane.BINDING: most, Lane.STATUS: max(1, most * 3 // 4), Lane.EVENT: max(1, most // 4)}
-        self._always = most // _SHARE_ALWAYS
+        self._always = {Lane.BINDING: most // 16, Lane.STATUS: most // 16, Lane.EVENT: min(1, most // 16)}
+        """Whatever the others do. An event costs the server as much as a binding, which somebody waits for."""
         self._under_way: Counter[Lane] = Counter()
         self._waiting: dict[Lane, deque[asyncio.Future[None]]] = {lane: deque() for lane in Lane}
 
@@ -66,7 +64,7 @@ class Lanes:
             raise
 
     def _has_room(self, lane: Lane) -> bool:
-        return self._under_way.total() < self._most[lane] or self._under_way[lane] < self._always
+        return self._under_way.total() < self._most[lane] or self._under_way[lane] < self._always[lane]
 
     def _leave(self, lane: Lane) -> None:
         self._under_way[lane] -= 1

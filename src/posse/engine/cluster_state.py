@@ -210,6 +210,16 @@ class ClusterState:
         for subject in self._views_of.pop(pod_class, ()):
             del self._views[subject]
 
+    def relabel(self, record: PodRecord) -> bool:
+        """Have a pod on a node count with the labels it has now, if nobody sees a difference; returns whether that is so."""
+        labels = self.census.join(record.pod)
+        if self.census.has_queries and self.census.matched(labels) != self.census.matched(record.labels):
+            self.census.leave(labels)
+            return False
+        self.census.leave(record.labels)
+        record.labels = labels
+        return True
+
     def subject(self, record: PodRecord) -> Subject:
         own = tuple(q for q in record.pod_class.queries if self.census.matches(q, record.labels))
         return Subject(record.pod_class, self.census.concerned_by(record.labels), own)

@@ -242,7 +242,7 @@ class Intake:
             if record.node:
                 self.state.release(record)
             self.state.attach_by_name(record, pod.spec.node_name)
-        elif _same_but_for_node(before, pod) and not moved:
+        elif not moved and _same_but_for_node(before, pod) and self._is_seen_as_before(record, before):
             self._binding_confirmed(record)
             return
         try:
@@ -270,6 +270,11 @@ class Intake:
             self.nominations.drop(record)
             if node:
                 self.nominations.put(record, node)
+
+    def _is_seen_as_before(self, record: PodRecord, before: Pod) -> bool:
+        """Whether its labels make no difference: when a pod is bound, an API server may copy some from the node."""
+        is_relabelled = before.metadata.labels != record.pod.metadata.labels
+        return not is_relabelled or (bool(record.node) and self.state.relabel(record))
 
     def _group_of(self, pod: Pod) -> GroupKey | None:
         return group_of(pod) if self._reads_groups else None
@@ -467,10 +472,8 @@ def _ref(pod: Pod) -> PodRef:
 
 def _same_but_for_node(known: Pod, pod: Pod) -> bool:
     """A confirmed binding is no news: the pod counts on its node since we decided so."""
-    return (
-        known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp
-        and known.metadata.labels == pod.metadata.labels
-        and (known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec)
+    return known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp and (
+        known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec
     )
 
 

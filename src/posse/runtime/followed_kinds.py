@@ -66,6 +66,9 @@ OPTIONAL_KINDS = frozenset(
 )
 """Without them no pod goes where it must not; those that name a group which cannot be seen wait."""
 
+WRITTEN_KINDS = frozenset({POD, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, *OPTIONAL_KINDS - {WORKLOAD}})
+"""What a scheduler writes to. Of the rest, nodes among them, nothing is new because another one led before."""
+
 LEFT_OUT: Mapping[Form, frozenset[Kind]] = {
     Form.AUTO: frozenset(),
     Form.NATIVE: frozenset({POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP}),

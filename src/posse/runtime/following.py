@@ -49,7 +49,7 @@ class Following(ABC, Generic[T]):
         labels: str = "",
     ) -> None:
         self._transport = transport
-        self._kind = kind
+        self.kind = kind
         self._labels = labels
         self._on_seen = on_seen
         self._on_gone = on_gone
@@ -119,7 +119,7 @@ class Following(ABC, Generic[T]):
         self._deleted = {}
         while self._is_served:
             try:
-                await self._reach(await ask(self._kind))
+                await self._reach(await ask(self.kind))
                 break
             except ApiError as error:
                 await asyncio.sleep(pauses.next(retry_after(error)))
@@ -150,13 +150,13 @@ class Following(ABC, Generic[T]):
     async def _list(self) -> Listing:
         """A kind that is not served, or that one may not see, is one of which there is nothing, for now; if it is optional."""
         try:
-            listing = await self._transport.list(self._kind, labels=self._labels)
+            listing = await self._transport.list(self.kind, labels=self._labels)
         except ApiError as error:
             is_hidden = error.code == FORBIDDEN and not self._was_listed
             if not self._is_optional or not (error.code == NOT_FOUND or is_hidden):
                 raise
             if is_hidden and self._is_served:
-                log.warning("going on without %s: %s", self._kind.group_resource, error)
+                log.warning("going on without %s: %s", self.kind.group_resource, error)
             self._is_served = False
             return Listing((), "")
         self._is_served = self._was_listed = True
@@ -168,7 +168,7 @@ class Following(ABC, Generic[T]):
             return
         if error.code != EXPIRED:
             # That a watch expires is to be expected.
-            log.warning("following %s failed, trying again: %s", self._kind.plural, error)
+            log.warning("following %s failed, trying again: %s", self.kind.plural, error)
         await asyncio.sleep(self._pauses.next(retry_after(error)))
 
     async def _follow_once(self) -> None:
@@ -177,10 +177,10 @@ class Following(ABC, Generic[T]):
             raise no_such_resource()
         try:
             async with asyncio.timeout(None) as self._watching:
-                async for batch in self._transport.watch(self._kind, self._version, labels=self._labels):
+                async for batch in self._transport.watch(self.kind, self._version, labels=self._labels):
                     self._take(batch)
         except TimeoutError:
-            log.warning("the watch of %s lags behind, listing anew", self._kind.plural)
+            log.warning("the watch of %s lags behind, listing anew", self.kind.plural)
         finally:
             self._watching = None
 
@@ -200,7 +200,7 @@ class Following(ABC, Generic[T]):
             obj = self._form(shown)
         except ShapeError as error:
             place = _place_in(shown.obj)
-            log.warning("ignoring %s %s: %s", self._kind.name, "/".join(filter(None, place)), error)
+            log.warning("ignoring %s %s: %s", self.kind.name, "/".join(filter(None, place)), error)
             return place, None
         return self._place(obj), obj
 
@@ -221,7 +221,7 @@ class Following(ABC, Generic[T]):
             self._tell(self._on_gone, place, gone)
 
     def _tell(self, listener: Callable[[T], None], place: Place, obj: T) -> None:
-        with skipping(self._kind.name, *place):
+        with skipping(self.kind.name, *place):
             listener(obj)
 
 

@@ -20,7 +20,7 @@ from posse.runtime.decision_log import DecisionLog
 from posse.runtime.delivery import Delivery
 from posse.runtime.event_recorder import EventRecorder
 from posse.runtime.exact_search import ExactSearch
-from posse.runtime.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS
+from posse.runtime.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS, WRITTEN_KINDS
 from posse.runtime.following import AskVersions, StructFollower, attend
 from posse.runtime.metrics import Metrics
 from posse.runtime.overcommitment import OvercommitmentReports
@@ -73,8 +73,9 @@ class SchedulerLoop:
         await attend(self._followers, self._recorder.run, self._delivery.run, schedule, self._await_answers)
 
     async def catch_up(self, ask: AskVersions) -> None:
-        """Return when everything that exists now has been seen."""
-        await asyncio.gather(*(follower.catch_up(ask) for follower in self._followers))
+        """Return when everything has been seen that another scheduler may have written until now."""
+        written = [follower for follower in self._followers if follower.kind in WRITTEN_KINDS]
+        await asyncio.gather(*(follower.catch_up(ask) for follower in written))
 
     async def finish(self) -> None:
         """Decide nothing more, and return when everything that was decided is carried out and told."""

@@ -1,6 +1,8 @@
 """Pods that belong to no group, from first sight to binding, through the engine as the outside uses it."""
 
 from posse.engine.backlog import Place
+from posse.model.meta import LabelSelector
+from posse.model.placement import Affinity, PodAffinityTerm, PodAntiAffinity
 from posse.model.pod import PodCondition
 from tests.builders import changed, gated, interleaved, node, nodes, pod, pods, taint
 from tests.driving import Driver, binds, placements, pod_reports
@@ -325,3 +327,27 @@ def test_long_queues_are_worked_off_in_bounded_steps():
     assert driver.engine.has_work
     assert len(binds(driver.engine.decide(driver.now))) == 500
     assert not driver.engine.has_work
+
+
+def test_labels_that_come_with_a_binding_make_nobody_look_again():
+    first, large = pod("first", cpu="1"), pod("large", cpu="4")
+    driver = Driver(node("a", cpu="4"), first, large)
+    assert driver.bind() == {"first": "a"}
+    labelled = changed(first, metadata={"labels": {"zone": "east"}}, spec={"node_name": "a"})
+    driver.see(labelled)
+    assert not driver.engine.has_work
+    assert driver.engine._known.pods[first.metadata.uid].labels.labels == {"zone": "east"}
+
+
+def test_labels_that_come_with_a_binding_count_for_those_who_ask_for_them():
+    hosts = [node(name, labels={"kubernetes.io/hostname": name}) for name in ("a", "b")]
+    term = PodAffinityTerm(
+        label_selector=LabelSelector(match_labels={"zone": "east"}), topology_key="kubernetes.io/hostname"
+    )
+    apart = PodAntiAffinity(required_during_scheduling_ignored_during_execution=(term,))
+    first, lonely = pod("first", cpu="1"), pod("lonely", affinity=Affinity(pod_anti_affinity=apart))
+    driver = Driver(*hosts, changed(lonely, spec={"scheduling_gates": gated("later")}), first)
+    [where] = driver.bind().values()
+    driver.see(changed(first, metadata={"labels": {"zone": "east"}}, spec={"node_name": where}))
+    driver.see(lonely)
+    assert driver.bind()["lonely"] != where
