@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from msgspec.structs import replace
-
 from posse.engine.backlog import Backlog, Backoff, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, PodRef, ReportPod
@@ -25,6 +23,7 @@ from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.marks import for_whom, was_preempted
 from posse.engine.profile import Profile
+from posse.engine.sameness import same_but_for_node, same_membership, same_to_rules
 from posse.engine.services import Selector, selects
 from posse.engine.trees.tree import Root
 from posse.model import coscheduling, volcano
@@ -151,7 +150,7 @@ class Intake:
     def _node_observed(self, node: Node) -> None:
         row = self.state.nodes.row_of.get(node.metadata.name)
         known = self.state.nodes.nodes[row] if row is not None else None
-        if known is None or not _same_to_rules(known, node):
+        if known is None or not same_to_rules(known, node):
             self.state.put_node(node)
             self._wake_nominated(node.metadata.name)
 
@@ -237,12 +236,12 @@ class Intake:
         self._note_victim(record)
         if not record.attempts:
             self._follow_nomination(record)
-        moved = not _same_membership(before, pod) and self._changed_group(record)
+        moved = not same_membership(before, pod) and self._changed_group(record)
         if pod.spec.node_name and record.node != pod.spec.node_name:
             if record.node:
                 self.state.release(record)
             self.state.attach_by_name(record, pod.spec.node_name)
-        elif not moved and _same_but_for_node(before, pod) and self._is_seen_as_before(record, before):
+        elif not moved and same_but_for_node(before, pod) and self._is_seen_as_before(record, before):
             self._binding_confirmed(record)
             return
         try:
@@ -468,30 +467,6 @@ class Intake:
 def _ref(pod: Pod) -> PodRef:
     metadata = pod.metadata
     return PodRef(metadata.namespace, metadata.name, metadata.uid, pod.spec.scheduler_name)
-
-
-def _same_but_for_node(known: Pod, pod: Pod) -> bool:
-    """A confirmed binding is no news: the pod counts on its node since we decided so."""
-    return known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp and (
-        known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec
-    )
-
-
-def _same_membership(known: Pod, pod: Pod) -> bool:
-    """Membership by the spec is for good; labels and annotations may change at any time."""
-    before, now = known.metadata, pod.metadata
-    return before.labels == now.labels and before.annotations == now.annotations
-
-
-def _same_to_rules(known: Node, node: Node) -> bool:
-    """Heartbeats change nodes all the time; rules read only this much of them."""
-    return (
-        known.spec == node.spec
-        and known.metadata.labels == node.metadata.labels
-        and known.status.allocatable == node.status.allocatable
-        and known.status.capacity == node.status.capacity
-        and known.status.images == node.status.images
-    )
 
 
 def _reported(pod: Pod) -> tuple[str, str, str]:
