@@ -31,7 +31,7 @@ test: $(READY) ## Unit, property and scenario tests
 explore: $(READY) ## Property tests with new and many more examples (long)
 	@HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n auto --timeout 0 tests/properties
 
-simulate: $(READY) ## Gangs under seeded faults, many more runs (ARGS="--runs 100000 --from 5000", or "--seed 7 --trace" to replay one)
+simulate: $(READY) ## Gangs under seeded faults, many more runs (ARGS="--runs 100000 --from 5000", "--trees" for trees of groups, or "--seed 7 --trace" to replay one)
 	@$(BIN)/python -m tests.simulation $(ARGS)
 
 check: $(READY) ## Format, lint, types, import contracts

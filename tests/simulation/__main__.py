@@ -11,20 +11,22 @@ from tests.simulation.run import Run, SimulationFailed
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seed", type=int, help="run this seed only")
+    parser.add_argument("--trees", action="store_true", help="with groups of groups among the groups")
     parser.add_argument("--trace", action="store_true", help="tell every step")
     parser.add_argument("--runs", type=int, default=20000, help="how many seeds to run")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the first of them")
     chosen = parser.parse_args()
+    seeds = range(chosen.first, chosen.first + chosen.runs)
     if chosen.seed is not None:
-        return run_many(range(chosen.seed, chosen.seed + 1), say if chosen.trace else None)
-    return run_many(range(chosen.first, chosen.first + chosen.runs), say if chosen.trace else None)
+        seeds = range(chosen.seed, chosen.seed + 1)
+    return run_many(seeds, say if chosen.trace else None, has_trees=chosen.trees)
 
 
-def run_many(seeds, tell):
+def run_many(seeds, tell, *, has_trees):
     failed, counts, began = [], Counter(), time.monotonic()
     for done, seed in enumerate(seeds, 1):
         try:
-            counts += Run(seed, tell=tell).execute()
+            counts += Run(seed, tell=tell, has_trees=has_trees).execute()
         except SimulationFailed as failure:
             failed.append(seed)
             say(str(failure))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from posse.engine.decisions import Bind
-from tests.simulation.knowledge import minimum_of, room_of
+from tests.simulation.knowledge import group_name, minimum_of, room_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,10 @@ class Beliefs:
         binds = [decision for decision in decisions if isinstance(decision, Bind)]
         places = dict.fromkeys(placement.node for bind in binds for placement in bind.placements)
         self.nodes = {place: _node_belief(knowledge, place) for place in places}
-        groups = dict.fromkeys(bind.group.name for bind in binds if bind.group is not None)
+        pods = [
+            knowledge.pods[one.pod.uid] for bind in binds if bind.group is not None for one in bind.placements
+        ]
+        groups = dict.fromkeys(group_name(pod) for pod in pods)
         self.groups = {name: _group_belief(knowledge, name) for name in groups}
 
 

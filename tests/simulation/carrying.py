@@ -5,12 +5,13 @@ What was refused is absorbed when all bindings and evictions were tried and befo
 
 from posse.engine.decisions import Bind, Evict, GroupRef, MarkDisrupted, PodRef, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
-from posse.engine.groups import DISRUPTION_TARGET, INITIALLY_SCHEDULED
+from posse.engine.group_forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.model.meta import Condition
 from posse.model.pod import Pod
-from posse.model.workload import PodGroup
+from posse.model.workload import CompositePodGroup, PodGroup
 from tests.simulation.faults import Answer
+from tests.simulation.knowledge import group_name
 from tests.simulation.laws import (
     bound_together_is_bound_whole,
     no_gang_is_bound_below_its_minimum,
@@ -55,7 +56,8 @@ class Server:
             no_node_is_overfilled_knowingly(self.world, beliefs.nodes[placement.node])
         if self.binds_whole and group is not None:
             bound_together_is_bound_whole(self.world, placements)
-            no_gang_is_bound_below_its_minimum(self.world, beliefs.groups[group.name])
+            for name in dict.fromkeys(group_name(self.world.pods[one.pod.name]) for one in placements):
+                no_gang_is_bound_below_its_minimum(self.world, beliefs.groups[name])
 
 
 def carry_out(server, decisions, beliefs, absorb):
@@ -116,7 +118,7 @@ def _report(server, decisions, broken, absorb):
             if refusal is not None and refusal.code == UNAVAILABLE:
                 absorb(ReportFailed(report.pod.uid))
             yield f"report {report.pod.name}: {report.message} {report.nominated_node}{_outcome(refusal)}"
-        elif isinstance(report, ReportGroup) and report.group not in broken:
+        elif isinstance(report, ReportGroup) and not broken & {report.group, report.tree}:
             refusal = _report_group(server, report)
             if refusal is not None and refusal.code == UNAVAILABLE:
                 absorb(ReportWithheld(report.group))
@@ -137,18 +139,21 @@ def _report_pod(server, report):
 
 def _report_group(server, report):
     status = "True" if report.scheduled else "False"
-    condition = Condition(
-        type=INITIALLY_SCHEDULED, status=status, reason=report.reason, message=report.message
-    )
-    ref = PodRef(report.group.namespace, report.group.name, report.uid)
-    return server.attempt(server.world.set_condition, PodGroup, ref, condition)
+    name = TREE_INITIALLY_SCHEDULED if report.group.is_composite else INITIALLY_SCHEDULED
+    condition = Condition(type=name, status=status, reason=report.reason, message=report.message)
+    return _set_on_group(server, report, condition)
+
+
+def _set_on_group(server, told, condition):
+    ref = PodRef(told.group.namespace, told.group.name, told.uid)
+    kind = CompositePodGroup if told.group.is_composite else PodGroup
+    return server.attempt(server.world.set_condition, kind, ref, condition)
 
 
 def _mark_group(server, mark):
     status = "True" if mark.message else "False"
     condition = Condition(type=DISRUPTION_TARGET, status=status, message=mark.message)
-    ref = PodRef(mark.group.namespace, mark.group.name, mark.uid)
-    return server.attempt(server.world.set_condition, PodGroup, ref, condition)
+    return _set_on_group(server, mark, condition)
 
 
 def _outcome(refusal):

@@ -10,7 +10,7 @@ from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.node import Node
 from posse.model.pod import Pod
-from posse.model.workload import PodGroup
+from posse.model.workload import CompositePodGroup, PodGroup
 from tests.simulation.world import FINISHED
 
 
@@ -33,6 +33,16 @@ def minimum_of(group):
     return policy.gang.min_count if policy.gang is not None else 1
 
 
+def group_minimum_of(composite):
+    """Return how many of its groups must start before any does."""
+    gang = composite.spec.scheduling_policy.gang
+    return gang.min_group_count if gang is not None else 1
+
+
+def parent_of(obj):
+    return obj.spec.parent_composite_pod_group_name or ""
+
+
 def topology_key(group):
     """Return the label of which all members must have one value; empty if they may be anywhere."""
     constraints = group.spec.scheduling_constraints
@@ -51,6 +61,9 @@ def accepts(node, pod):
 class Knowledge:
     nodes: dict = field(default_factory=dict)
     groups: dict = field(default_factory=dict)
+    composites: dict = field(default_factory=dict)
+    completed: set = field(default_factory=set)
+    """Names of groups of which a member has succeeded since the object was seen."""
     pods: dict = field(default_factory=dict)
     """Unfinished pods, by uid."""
     promised: dict = field(default_factory=dict)
@@ -74,12 +87,16 @@ class Knowledge:
     def _observed(self, obj):
         if isinstance(obj, Node):
             self.nodes[obj.metadata.name] = obj
+        elif isinstance(obj, CompositePodGroup):
+            self.composites[obj.metadata.name] = obj
         elif isinstance(obj, PodGroup):
             self.groups[obj.metadata.name] = obj
         elif isinstance(obj, PodDisruptionBudget):
             # They decide between victims. Whether there have to be any is judged without them.
             return
         elif obj.status.phase in FINISHED:
+            if obj.status.phase == "Succeeded":
+                self.completed.add(group_name(obj))
             self._vanished(obj)
         else:
             self._pod_observed(obj)
@@ -97,8 +114,13 @@ class Knowledge:
         if isinstance(obj, Pod):
             for known in (self.pods, self.promised, self.nominated):
                 known.pop(obj.metadata.uid, None)
+        elif isinstance(obj, CompositePodGroup):
+            self.composites.pop(obj.metadata.name, None)
+        elif isinstance(obj, Node):
+            self.nodes.pop(obj.metadata.name, None)
         else:
-            (self.nodes if isinstance(obj, Node) else self.groups).pop(obj.metadata.name, None)
+            self.groups.pop(obj.metadata.name, None)
+            self.completed.discard(obj.metadata.name)
 
     def note(self, decision):
         """Count on the decision from now on, as the engine does."""
@@ -133,11 +155,56 @@ class Knowledge:
 
     def domains_of(self, name):
         """Return the domains in which members of a group are, None for nodes that are in none."""
-        key = topology_key(self.groups[name])
-        there = [
-            self.nodes[place] for place in map(self.place_of, self.attached(name)) if place in self.nodes
-        ]
+        return self._domains(topology_key(self.groups[name]), self.attached(name))
+
+    def domains_of_tree(self, name):
+        """Return the same of everybody below a group of groups."""
+        below = [pod for leaf in self.leaves(name) for pod in self.attached(leaf)]
+        return self._domains(topology_key(self.composites[name]), below)
+
+    def _domains(self, key, pods):
+        there = [self.nodes[place] for place in map(self.place_of, pods) if place in self.nodes]
         return {node.metadata.labels.get(key) for node in there} if key else set()
+
+    def ancestors(self, name):
+        """Return the groups of groups above a group, from its parent up, as far as they are known; each once."""
+        above, parent = [], parent_of(self.groups[name])
+        while parent in self.composites and parent not in above:
+            above.append(parent)
+            parent = parent_of(self.composites[parent])
+        return above
+
+    def is_part_of_a_tree(self, name):
+        return bool(parent_of(self.groups[name]))
+
+    def root_of(self, name):
+        """Return the name of the topmost group of groups above a group; empty if that is not known, or there is none."""
+        above = self.ancestors(name) if name in self.groups else []
+        return above[-1] if above and not parent_of(self.composites[above[-1]]) else ""
+
+    def below(self, name):
+        """Return the names of groups, and of groups of groups, that name this one as their parent."""
+        leaves = [leaf for leaf, group in self.groups.items() if parent_of(group) == name]
+        return leaves, [one for one, composite in self.composites.items() if parent_of(composite) == name]
+
+    def leaves(self, name):
+        """Return the names of all groups of pods below; groups of groups may be each other's ancestors."""
+        found, seen = [], [name]
+        for one in seen:
+            leaves, composites = self.below(one)
+            found += leaves
+            seen += [other for other in composites if other not in seen]
+        return found
+
+    def started_children(self, name):
+        """Return how many groups right below this one have started; those that may have run to their end are counted."""
+        leaves, composites = self.below(name)
+        started = [one for one in leaves if len(self.attached(one)) >= minimum_of(self.groups[one])]
+        over = [one for one in leaves if one in self.completed and one not in started]
+        grown = [
+            one for one in composites if self.started_children(one) >= group_minimum_of(self.composites[one])
+        ]
+        return len(started) + len(over) + len(grown)
 
     def waiting(self):
         """Return the pods that need a node and may have one."""
@@ -152,6 +219,9 @@ class Knowledge:
     def rank(self, pod):
         """Return the priority with which the pod counts; a member counts with that of its group."""
         group = self.groups.get(group_name(pod))
+        root = self.root_of(group_name(pod))
+        if root:
+            return self.composites[root].spec.priority or 0
         return (group.spec.priority if group is not None else pod.spec.priority) or 0
 
     def free(self, node, priority, besides=()):

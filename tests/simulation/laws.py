@@ -5,11 +5,26 @@ A decision is judged by what the process had been told when it made it; nobody c
 
 from posse.engine.backlog import Place
 from posse.engine.decisions import Bind, Evict, GroupKey, GroupRef, ReportGroup, ReportPod
-from posse.engine.group_forms import INITIALLY_SCHEDULED
-from posse.engine.invariants import ensure, no_gang_across_domains, no_gang_below_minimum
-from posse.model.workload import PodGroup
+from posse.engine.group_forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
+from posse.engine.invariants import (
+    ensure,
+    no_gang_across_domains,
+    no_gang_below_minimum,
+    no_tree_below_minimum,
+)
+from posse.engine.trees.tree import MOST_LEVELS
+from posse.model.workload import CompositePodGroup, PodGroup
 from tests.builders import NAMESPACE
-from tests.simulation.knowledge import accepts, cpu_of, group_name, minimum_of, room_of, topology_key
+from tests.simulation.knowledge import (
+    accepts,
+    cpu_of,
+    group_minimum_of,
+    group_name,
+    minimum_of,
+    parent_of,
+    room_of,
+    topology_key,
+)
 from tests.simulation.world import FINISHED
 
 
@@ -47,7 +62,8 @@ def members_are_bound_as_a_group(knowledge, bind):
     expected = bind.group.name if bind.group is not None else ""
     for placement in bind.placements:
         group = group_name(knowledge.pods[placement.pod.uid])
-        ensure(group == expected, "members are bound as a group", pod=placement.pod.name, group=group)
+        bound_as = knowledge.root_of(group) or group
+        ensure(bound_as == expected, "members are bound as a group", pod=placement.pod.name, group=group)
 
 
 def no_node_is_promised_beyond_its_room(knowledge, bind):
@@ -68,21 +84,35 @@ def within_room(node, pods, law):
     ensure(used <= cpu and len(pods) <= count, law, node=name, used=used, cpu=cpu, pods=len(pods), most=count)
 
 
+def groups_started(knowledge, bind):
+    """Return the names of the groups of which pods are bound."""
+    named = [group_name(knowledge.pods[placement.pod.uid]) for placement in bind.placements]
+    return list(dict.fromkeys(named)) if bind.group is not None else []
+
+
 def no_gang_starts_below_its_minimum(knowledge, bind):
-    if bind.group is not None:
-        group = knowledge.groups.get(bind.group.name)
-        ensure(group is not None, "only groups that exist start", group=bind.group)
-        no_gang_below_minimum(bind.group, len(knowledge.attached(bind.group.name)), minimum_of(group))
+    for name in groups_started(knowledge, bind):
+        group = knowledge.groups.get(name)
+        ensure(group is not None, "only groups that exist start", group=name)
+        no_gang_below_minimum(name, len(knowledge.attached(name)), minimum_of(group))
+        for above in knowledge.ancestors(name):
+            minimum = group_minimum_of(knowledge.composites[above])
+            no_tree_below_minimum(above, knowledge.started_children(above), minimum)
 
 
 def members_start_in_one_domain(knowledge, bind):
-    if bind.group is not None:
-        domains = knowledge.domains_of(bind.group.name)
-        no_gang_across_domains(bind.group, domains)
-        ensure(None not in domains, "members start where the label is", group=bind.group)
+    for name in groups_started(knowledge, bind):
+        above = [knowledge.domains_of_tree(one) for one in knowledge.ancestors(name)]
+        for domains in (knowledge.domains_of(name), *above):
+            no_gang_across_domains(bind.group, domains)
+            ensure(None not in domains, "members start where the label is", group=bind.group)
 
 
 def only_what_has_started_is_reported_so(knowledge, report):
+    if report.group.is_composite:
+        minimum = group_minimum_of(knowledge.composites[report.group.name])
+        no_tree_below_minimum(report.group, knowledge.started_children(report.group.name), minimum)
+        return
     group = knowledge.groups[report.group.name]
     attached, minimum = len(knowledge.attached(report.group.name)), minimum_of(group)
     law = "only a group with its minimum on nodes is reported as started"
@@ -117,6 +147,9 @@ def nobody_is_evicted_without_need(knowledge, eviction, victims):
 
 def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     """The group does not fit, every victim matters less, its members fit where it leaves, and it could not have stayed."""
+    if eviction.preemptor.key.is_composite:
+        nobody_of_importance_is_evicted_for_a_tree(knowledge, eviction, decisions)
+        return
     name, victim = eviction.preemptor.key.name, knowledge.pods[eviction.pod.uid]
     group, node = knowledge.groups[name], knowledge.nodes.get(eviction.node)
     victims = victims_of(eviction.preemptor, decisions)
@@ -145,14 +178,30 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     ensure(needed, "nobody is evicted for a group who could have stayed", **numbers)
 
 
+def nobody_of_importance_is_evicted_for_a_tree(knowledge, eviction, decisions):
+    """Every victim matters less than the root, and who goes as one goes as a whole."""
+    root, victim = knowledge.composites[eviction.preemptor.key.name], knowledge.pods[eviction.pod.uid]
+    lesser = knowledge.rank(victim) < (root.spec.priority or 0)
+    ensure(lesser, "nobody is evicted for a tree that matters no more", victim=eviction.pod.name)
+    victims = victims_of(eviction.preemptor, decisions)
+    nobody_is_evicted_in_part(unit_of(knowledge, victim, victims), victims)
+
+
 def unit_of(knowledge, victim, victims):
     """Return the pods that have to go together with this one, itself included, but for those that were ending before."""
-    group = knowledge.groups.get(group_name(victim))
-    mode = group.spec.disruption_mode if group is not None else None
-    if mode is None or mode.all is None:
+    name = group_name(victim)
+    whole = [name] if goes_as_one(knowledge.groups.get(name)) else []
+    for above in knowledge.ancestors(name) if name in knowledge.groups else ():
+        whole = knowledge.leaves(above) if goes_as_one(knowledge.composites[above]) else whole
+    if not whole:
         return [victim]
-    members = [pod for pod in knowledge.members(group_name(victim)) if knowledge.place_of(pod)]
+    members = [pod for one in whole for pod in knowledge.members(one) if knowledge.place_of(pod)]
     return [pod for pod in members if not knowledge.is_ending(pod) or pod.metadata.uid in victims]
+
+
+def goes_as_one(obj):
+    mode = obj.spec.disruption_mode if obj is not None else None
+    return mode is not None and mode.all is not None
 
 
 def nobody_is_evicted_in_part(unit, victims):
@@ -195,22 +244,67 @@ def nothing_is_lost(knowledge, engine):
         )
     alone = [pod.metadata.uid for pod in knowledge.waiting() if not group_name(pod)]
     together = [GroupKey(NAMESPACE, name) for name in knowledge.groups if may_start(knowledge, name)]
-    for key in (*alone, *together):
+    trees = [GroupKey(NAMESPACE, name, is_composite=True) for name in startable_trees(knowledge)]
+    for key in (*alone, *together, *trees):
         entry = backlog.get(key)
         waits = entry is not None and entry.place is not Place.TAKEN
         ensure(waits, "who may be tried waits for its turn", who=str(key))
 
 
 def may_start(knowledge, name):
-    """Whether a known group is plainly free to be tried: complete, ungated, of one mind, and nobody on its way."""
+    """Whether a known group by itself is plainly free to be tried: complete, ungated, of one mind, nobody on its way."""
+    is_alone = not knowledge.is_part_of_a_tree(name)
+    return is_alone and bool(waiting_in(knowledge, name)) and is_complete(knowledge, name)
+
+
+def waiting_in(knowledge, name):
+    return [pod for pod in knowledge.waiting() if group_name(pod) == name]
+
+
+def is_complete(knowledge, name):
     group, members = knowledge.groups[name], knowledge.members(name)
-    waiting = [pod for pod in knowledge.waiting() if group_name(pod) == name]
     return (
-        bool(waiting)
-        and len(knowledge.attached(name)) + len(waiting) >= minimum_of(group)
+        len(knowledge.attached(name)) + len(waiting_in(knowledge, name)) >= minimum_of(group)
         and not any(pod.spec.scheduling_gates or pod.metadata.uid in knowledge.promised for pod in members)
         and all((pod.spec.priority or 0) == (group.spec.priority or 0) for pod in members)
     )
+
+
+def startable_trees(knowledge):
+    """Return the names of roots whose trees are plainly free to be tried: every group complete, and none of another mind."""
+    for name, root in knowledge.composites.items():
+        if parent_of(root) or levels_of(knowledge, name) > MOST_LEVELS:
+            continue
+        leaves = knowledge.leaves(name)
+        objects = [*(knowledge.groups[leaf] for leaf in leaves), *composites_below(knowledge, name)]
+        if (
+            any(waiting_in(knowledge, leaf) for leaf in leaves)
+            and all(is_complete(knowledge, leaf) for leaf in leaves)
+            and {one.spec.priority for one in objects} == {root.spec.priority}
+            and all(has_enough_groups(knowledge, one.metadata.name) for one in objects if is_tree(one))
+        ):
+            yield name
+
+
+def is_tree(obj):
+    return isinstance(obj, CompositePodGroup)
+
+
+def levels_of(knowledge, name):
+    """Return how many levels of groups there are from this one down."""
+    leaves, composites = knowledge.below(name)
+    return 1 + max([0, *(1 for _ in leaves), *(levels_of(knowledge, one) for one in composites)])
+
+
+def composites_below(knowledge, name):
+    """Return the group of groups and all below it."""
+    _, composites = knowledge.below(name)
+    return [knowledge.composites[name], *(c for one in composites for c in composites_below(knowledge, one))]
+
+
+def has_enough_groups(knowledge, name):
+    leaves, composites = knowledge.below(name)
+    return len(leaves) + len(composites) >= group_minimum_of(knowledge.composites[name])
 
 
 def no_node_is_overfilled_knowingly(world, belief):
@@ -230,7 +324,10 @@ def bound_together_is_bound_whole(world, placements):
 
 
 def no_gang_is_bound_below_its_minimum(world, belief):
-    """All bindings of a decision were written: the minimum is on nodes, unless members that were seen there have gone since."""
+    """All bindings of a decision were written: the minimum is on nodes, unless members that were seen there have gone since.
+
+    Of a tree, that is so of each group of which pods were bound.
+    """
     bound = [
         pod.metadata.uid
         for pod in world.pods.values()
@@ -248,6 +345,13 @@ def what_has_started_is_told(world, engine):
             conditions = {c.type: c.status for c in told.status.conditions}
             law = "what has started is told"
             ensure(conditions.get(INITIALLY_SCHEDULED) == "True", law, group=group.key.name)
+    for key in engine._known.groups.links.composite_keys():
+        composite, told = engine._known.groups.links.composite(key), world.composites.get(key.name)
+        if composite.scheduled and told is not None:
+            conditions = {c.type: c.status for c in told.status.conditions}
+            ensure(
+                conditions.get(TREE_INITIALLY_SCHEDULED) == "True", "what has started is told", group=key.name
+            )
 
 
 def whoever_fits_has_started(knowledge):
@@ -260,6 +364,19 @@ def whoever_fits_has_started(knowledge):
         if may_start(knowledge, name):
             slots, missing = slots_for(knowledge, name), missing_members(knowledge, name)
             ensure(slots < missing, "a group that fits has started", group=name, slots=slots, missing=missing)
+    for name in startable_trees(knowledge):
+        a_tree_that_fits_has_started(knowledge, name)
+
+
+def a_tree_that_fits_has_started(knowledge, name):
+    """Only of trees that may be anywhere: if there is room for all of it, it does not wait."""
+    leaves = knowledge.leaves(name)
+    objects = [*(knowledge.groups[leaf] for leaf in leaves), *composites_below(knowledge, name)]
+    if any(topology_key(one) for one in objects):
+        return
+    waiting = [pod for leaf in leaves for pod in waiting_in(knowledge, leaf)]
+    slots = slots_among(knowledge, waiting, knowledge.nodes.values())
+    ensure(slots < len(waiting), "a tree that fits has started", tree=name, slots=slots, pods=len(waiting))
 
 
 def missing_members(knowledge, name):
@@ -289,7 +406,10 @@ def choices_of(knowledge, name):
 
 
 def slots_on(knowledge, name, nodes):
-    waiting = [pod for pod in knowledge.waiting() if group_name(pod) == name]
+    return slots_among(knowledge, waiting_in(knowledge, name), nodes)
+
+
+def slots_among(knowledge, waiting, nodes):
     largest = max(cpu_of(pod) for pod in waiting)
     slots = 0
     for node in nodes:

@@ -12,10 +12,11 @@ from posse.engine.invariants import ensure
 from posse.engine.kept_room import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
 from tests.simulation.carrying import Server, preemptor_name
 from tests.simulation.faults import NO_FAULTS, draw_faults
+from tests.simulation.forest import Forest
 from tests.simulation.laws import nothing_is_lost, what_has_started_is_told, whoever_fits_has_started
 from tests.simulation.scheduler_process import SchedulerProcess
 from tests.simulation.workload import Kubelets, Workload
-from tests.simulation.world import KINDS, World
+from tests.simulation.world import KINDS, KINDS_WITH_TREES, World
 
 _TAIL = 60
 _PROGRESS_SECONDS = 120.0
@@ -51,7 +52,7 @@ def usual_engine():
 
 
 class Run:
-    def __init__(self, seed, make_engine=usual_engine, tell=None):
+    def __init__(self, seed, make_engine=usual_engine, tell=None, *, has_trees=False):
         self.seed = seed
         self.counts = Counter()
         """What happened how often: a run in which nothing happens shows nothing."""
@@ -59,9 +60,10 @@ class Run:
         self._make_engine = make_engine
         self._tell = tell
         self._story = []
-        self._world = World()
+        self._has_trees = has_trees
+        self._world = World(KINDS_WITH_TREES if has_trees else KINDS)
         self._server = Server(self._world, self._random, binds_whole=seed % 2 == 0)
-        self._workload = Workload(self._world, self._random)
+        self._workload = (Forest if has_trees else Workload)(self._world, self._random)
         self._kubelets = Kubelets(self._world, self._random)
         self._faults = draw_faults(self._random, binds_whole=self._server.binds_whole)
         self._steps = {
@@ -86,7 +88,9 @@ class Run:
 
     def _obituary(self, error):
         tail = "\n".join(self._story[-_TAIL:])
-        replay = f"python -m tests.simulation --seed {self.seed} --trace"
+        replay = (
+            f"python -m tests.simulation{' --trees' if self._has_trees else ''} --seed {self.seed} --trace"
+        )
         return f"seed {self.seed}: {type(error).__name__}: {error}\n{tail}\nreplay with: {replay}"
 
     def _note(self, what):
@@ -126,7 +130,7 @@ class Run:
 
     def _repeat(self):
         if not self._process.is_starting:
-            change = self._process.watch(self._random.choice(KINDS)).repeat()
+            change = self._process.watch(self._random.choice(self._world.kinds)).repeat()
             if change is not None:
                 self._note_change("  sees again", change)
 
@@ -137,7 +141,7 @@ class Run:
 
     def _break_watch(self):
         if not self._process.is_starting:
-            kind = self._random.choice(KINDS)
+            kind = self._random.choice(self._world.kinds)
             self.counts["breaks"] += 1
             self._note(f"  lists {kind.__name__} anew")
             self._process.watch(kind).list()
@@ -153,7 +157,7 @@ class Run:
     def _count(self, decision):
         self.counts[type(decision).__name__] += 1
         if isinstance(decision, Bind) and decision.group is not None:
-            self.counts["groups started"] += 1
+            self.counts["trees started" if decision.group.is_composite else "groups started"] += 1
 
     def _carry(self):
         if self._process.is_carrying:

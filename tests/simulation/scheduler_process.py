@@ -11,7 +11,6 @@ from tests.simulation.carrying import carry_out
 from tests.simulation.knowledge import Knowledge
 from tests.simulation.laws import decisions_are_sound, nothing_is_lost
 from tests.simulation.watching import Watch
-from tests.simulation.world import KINDS
 
 _MOST_ROUNDS_AHEAD = 8
 
@@ -25,8 +24,8 @@ class SchedulerProcess:
         """Whether anything was absorbed since it last decided."""
         self._world = world
         self._server = server
-        self._unlisted = deque(KINDS)
-        self._watches = {kind: Watch(world, kind, self.absorb) for kind in KINDS}
+        self._unlisted = deque(world.kinds)
+        self._watches = {kind: Watch(world, kind, self.absorb) for kind in world.kinds}
         self._rounds = deque()
         self._writes = None
         """The round that is being carried out, as a generator that makes one write at each step."""

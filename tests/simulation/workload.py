@@ -10,9 +10,15 @@ from posse.model.disruption_budget import (
 )
 from posse.model.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from posse.model.pod import Pod
-from posse.model.workload import AllDisruptionMode, DisruptionMode
+from posse.model.workload import AllDisruptionMode, CompositePodGroup, DisruptionMode
 from tests.builders import NAMESPACE, basic_group, changed, gang, gated, node, one_domain, pod
-from tests.simulation.knowledge import group_name, minimum_of, topology_key
+from tests.simulation.knowledge import (
+    group_minimum_of,
+    group_name,
+    minimum_of,
+    parent_of,
+    topology_key,
+)
 from tests.simulation.world import FINISHED
 
 MOST_PODS = 25
@@ -158,11 +164,16 @@ class Workload:
         if not named:
             return None
         name = self._random.choice(named)
-        if name in self._world.groups:
-            self._world.remove(self._world.groups[name])
+        before = self._world.groups.get(name)
+        if before is not None:
+            self._world.remove(before)
         priority = next(m.spec.priority for m in self._world.pods.values() if group_name(m) == name)
-        made = self._world.create(self._group(name, named.count(name), priority))
+        made = self._world.create(self._successor(before, self._group(name, named.count(name), priority)))
         return f"PodGroup {name} is created anew{_described(made)}"
+
+    def _successor(self, before, group):
+        """Return the group that is made in the place of another, which may be None."""
+        return group
 
     def bind_elsewhere(self):
         """Another scheduler puts a pod on a node, whether there is room or not."""
@@ -291,4 +302,7 @@ def _described(made):
         size = made.spec.containers[0].resources.requests["cpu"]
         return f": {size} CPUs, priority {made.spec.priority}{member}{gates}"
     together = f", in one {topology_key(made)}" if topology_key(made) else ""
-    return f": needs {minimum_of(made)}, priority {made.spec.priority}{together}"
+    below = f", below {parent_of(made)}" if parent_of(made) else ""
+    if isinstance(made, CompositePodGroup):
+        return f": needs {group_minimum_of(made)} groups, priority {made.spec.priority}{together}{below}"
+    return f": needs {minimum_of(made)}, priority {made.spec.priority}{together}{below}"

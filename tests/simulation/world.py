@@ -10,11 +10,12 @@ from posse.model.meta import Condition
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.timestamps import format_timestamp
-from posse.model.workload import PodGroup
+from posse.model.workload import CompositePodGroup, PodGroup
 from tests.builders import changed
 
 KINDS = (Node, PodDisruptionBudget, PodGroup, Pod)
 """In the order in which a scheduler lists them."""
+KINDS_WITH_TREES = (Node, PodDisruptionBudget, CompositePodGroup, PodGroup, Pod)
 FINISHED = frozenset({"Succeeded", "Failed"})
 _BEGIN = 1767225600.0
 """Virtual time is counted from here, as far as timestamps show it."""
@@ -29,16 +30,17 @@ class Refused(Exception):  # noqa: N818 - an answer of the server, not a fault o
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    obj: Node | PodDisruptionBudget | PodGroup | Pod
+    obj: Node | PodDisruptionBudget | CompositePodGroup | PodGroup | Pod
     is_gone: bool
 
 
 class World:
-    def __init__(self):
+    def __init__(self, kinds=KINDS):
         self.now = 0.0
-        self.objects = {kind: {} for kind in KINDS}
+        self.kinds = kinds
+        self.objects = {kind: {} for kind in kinds}
         """By name; everything lives in one namespace."""
-        self.log = {kind: [] for kind in KINDS}
+        self.log = {kind: [] for kind in kinds}
         self._version = 0
         self._made = 0
 
@@ -49,6 +51,10 @@ class World:
     @property
     def groups(self):
         return self.objects[PodGroup]
+
+    @property
+    def composites(self):
+        return self.objects.get(CompositePodGroup, {})
 
     @property
     def pods(self):
