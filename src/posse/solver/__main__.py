@@ -17,9 +17,14 @@ from posse.solver.solving import solve
 def main() -> None:
     # Who asks decides when this ends; a Ctrl-C is meant for them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # When they are gone before they are answered, there is nothing to complain about.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while header := requests.read(LENGTH_BYTES):
-        request = msgspec.msgpack.decode(requests.read(int.from_bytes(header)), type=Request)
+        body = requests.read(int.from_bytes(header))
+        if len(body) < int.from_bytes(header):
+            return
+        request = msgspec.msgpack.decode(body, type=Request)
         answers.write(frame(_answer(request)))
         answers.flush()
 

@@ -1,12 +1,17 @@
 """Puzzles are solved in another process, one after the other; one that dies costs an answer, not the scheduler."""
 
 import asyncio
+import subprocess
+import sys
 from contextlib import aclosing
+
+import pytest
 
 from posse.engine.decisions import Advise, GroupKey, Solve
 from posse.engine.events import Advised
 from posse.engine.puzzle import Impasse, NodeShape, Outcome, Puzzle, Sort, Team, TeamName
 from posse.runtime.exact_search import ExactSearch
+from posse.solver.frames import SolveRequest, frame
 
 KEY, OTHER = GroupKey("test", "g1"), GroupKey("test", "g2")
 EFFORT = 10.0
@@ -44,6 +49,23 @@ def test_a_puzzle_that_kills_the_process_counts_as_not_solved_and_the_next_one_i
     first, second = asyncio.run(scenario())
     assert first.solution.outcome is Outcome.EXHAUSTED
     assert second.solution.outcome is Outcome.PLACED
+
+
+@pytest.mark.parametrize("sent", [1.0, 0.5])
+def test_the_process_ends_without_a_word_when_who_asked_is_gone(sent):
+    request = frame(SolveRequest(puzzle(2), EFFORT))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "posse.solver"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    process.stdin.write(request[: int(sent * len(request))])
+    process.stdin.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    process.wait(20)
 
 
 def test_of_several_questions_about_a_group_only_the_last_is_answered():
