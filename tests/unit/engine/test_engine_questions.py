@@ -2,6 +2,7 @@
 
 import pytest
 
+from posse.engine import asking as asking_module
 from posse.engine.decisions import Evict, ReportGroup, Solve
 from posse.engine.engine import EngineOptions
 from posse.engine.events import Solved
@@ -187,3 +188,15 @@ def test_a_group_of_groups_without_any_is_no_part_of_the_question():
     answer(driver, question)
     [bind] = binds(driver.decide())
     assert len(bind.placements) == 5
+
+
+def test_a_question_about_many_nodes_that_are_alike_is_not_too_large(monkeypatch):
+    monkeypatch.setattr(asking_module, "_MOST_CELLS", 2)
+    pods = members(*[(3, 3)] * 20, (4, 4))
+    driver = asking(*nodes(*[(5, 5)] * 20), gang(minimum=21), *pods)
+    [question] = questions(driver.decide())
+    assert question.puzzle.node_count == 20
+    driver.see(node("other", cpu="6", memory="6Gi"))
+    monkeypatch.setattr(asking_module, "_MOST_CELLS", 1)
+    answer(driver, question, Solution(Outcome.EXHAUSTED))
+    assert not questions(driver.decide(after=30))

@@ -1,0 +1,18 @@
+"""How far a puzzle is gone into: equal nodes together first, and each by itself only where that can be done in time."""
+
+from posse.engine.puzzle import Outcome, Puzzle, Sort, Team
+from posse.solver import solving
+
+# What two nodes have together is enough, but it cannot be shared out.
+SPLIT = Puzzle(((5, 5),), (Sort((3,), (1, 1)), Sort((4,), (1, 1))), Team(3, ((0, 2), (1, 1))))
+
+
+def test_what_fits_on_equal_nodes_together_may_fit_on_none_of_them():
+    assert solving.solve(SPLIT, effort=5.0).outcome is Outcome.IMPOSSIBLE
+
+
+def test_a_puzzle_too_large_to_go_through_node_by_node_stays_open(monkeypatch):
+    monkeypatch.setattr(solving, "_MOST_VARIABLES", 3)
+    assert solving.solve(SPLIT, effort=5.0).outcome is Outcome.EXHAUSTED
+    easy = Puzzle(((5, 5),), (Sort((3,), (1, 1)),), Team(2, ((0, 2),)))
+    assert solving.solve(easy, effort=5.0).outcome is Outcome.PLACED
