@@ -14,8 +14,9 @@ from tools.control_plane.program import Program
 _TICKS = os.sysconf("SC_CLK_TCK")
 _ELECTION = {
     "leaderElect": True,
-    "leaseDuration": "15s",
-    "renewDeadline": "10s",
+    # On a machine that is this busy a scheduler may be late; one that gives up for that reason ends the race.
+    "leaseDuration": "60s",
+    "renewDeadline": "50s",
     # How late a scheduler notices that the lease is free does not count, but need not take long either.
     "retryPeriod": "200ms",
     "resourceNamespace": "kube-system",

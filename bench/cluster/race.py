@@ -100,12 +100,8 @@ async def _measure(api: Api, shape: Shape, contender: Contender, program: Progra
     watching = asyncio.create_task(api.note_bound(shape.pod_count, bound))
     before = usage(program)
     started = await hand_over(api, contender.lease)
-    done, _ = await asyncio.wait([watching], timeout=_MOST_SECONDS)
+    await _wait(watching, program)
     after = usage(program)
-    if not done:
-        watching.cancel()
-    else:
-        watching.result()
     ended = max(bound.values(), default=time.time())
     return Result(
         contender.name,
@@ -117,6 +113,19 @@ async def _measure(api: Api, shape: Shape, contender: Contender, program: Progra
         before.cpu_seconds,
         after.most_memory,
     )
+
+
+async def _wait(watching: asyncio.Task[None], program: Program) -> None:
+    """Until all are bound, or for as long as anybody would; ProgramEndedError if the contender does not last that long."""
+    deadline = time.monotonic() + _MOST_SECONDS
+    while not watching.done() and time.monotonic() < deadline:
+        if not program.is_running:
+            raise program.failure("ended in the middle of its race")
+        await asyncio.wait([watching], timeout=1.0)
+    if watching.done():
+        watching.result()
+    else:
+        watching.cancel()
 
 
 async def _submit(api: Api, shape: Shape) -> None:
