@@ -121,7 +121,7 @@ def _report(server, decisions, broken, absorb):
         elif isinstance(report, ReportGroup) and not broken & {report.group, report.tree}:
             refusal = _report_group(server, report)
             if refusal is not None and refusal.code == UNAVAILABLE:
-                absorb(ReportWithheld(report.group))
+                absorb(ReportWithheld(report.group, is_lost=True))
             yield f"report {report.group.name}: {report.reason} {report.message}{_outcome(refusal)}"
         elif isinstance(report, MarkDisrupted):
             refusal = _mark_group(server, report)

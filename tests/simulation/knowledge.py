@@ -5,8 +5,8 @@ It is kept beside the engine from the same events and decisions, and never looks
 
 from dataclasses import dataclass, field
 
-from posse.engine.decisions import Bind, Evict, GroupRef, ReportPod
-from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
+from posse.engine.decisions import Bind, Evict, GroupRef, ReportGroup, ReportPod
+from posse.engine.events import BindRefused, EvictionFailed, Observed, ReportWithheld, Vanished
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.node import Node
 from posse.model.pod import Pod
@@ -72,6 +72,8 @@ class Knowledge:
     """Where room is made for waiting pods; by uid."""
     evicted: set = field(default_factory=set)
     """Uids of the pods whose eviction was decided."""
+    started: set = field(default_factory=set)
+    """Uids of groups that were rightly reported as started."""
 
     def absorb(self, event):
         if isinstance(event, BindRefused):
@@ -79,6 +81,8 @@ class Knowledge:
                 del self.promised[event.pod_uid]
         elif isinstance(event, EvictionFailed):
             self.evicted.discard(event.pod_uid)
+        elif isinstance(event, ReportWithheld) and not event.is_lost and event.group.name in self.groups:
+            self.started.discard(self.groups[event.group.name].metadata.uid)
         elif isinstance(event, Observed):
             self._observed(event.obj)
         elif isinstance(event, Vanished):
@@ -126,6 +130,8 @@ class Knowledge:
         """Count on the decision from now on, as the engine does."""
         if isinstance(decision, Evict):
             self.evicted.add(decision.pod.uid)
+        if isinstance(decision, ReportGroup) and decision.scheduled:
+            self.started.add(decision.uid)
         if isinstance(decision, Bind):
             for placement in decision.placements:
                 self.promised[placement.pod.uid] = placement.node

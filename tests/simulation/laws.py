@@ -39,12 +39,14 @@ def decisions_are_sound(knowledge, decisions):
         if isinstance(decision, Bind):
             bindings_are_final(knowledge, decision)
             members_are_bound_as_a_group(knowledge, decision)
+        is_repeated = isinstance(decision, ReportGroup) and decision.uid in knowledge.started
         knowledge.note(decision)
         if isinstance(decision, Bind):
             no_node_is_promised_beyond_its_room(knowledge, decision)
             no_gang_starts_below_its_minimum(knowledge, decision)
             members_start_in_one_domain(knowledge, decision)
-        if isinstance(decision, ReportGroup) and decision.scheduled:
+        # What has started once is told until it has arrived, though it may have lost members since.
+        if isinstance(decision, ReportGroup) and decision.scheduled and not is_repeated:
             only_what_has_started_is_reported_so(knowledge, decision)
 
 

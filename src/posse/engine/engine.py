@@ -32,7 +32,7 @@ from posse.engine.pod_trial import PodTrials, Trial
 from posse.engine.preemption.countdown import Countdown
 from posse.engine.profile import Profile
 from posse.engine.questions import Question, Questions
-from posse.engine.reports import tell_disrupted, tell_pods
+from posse.engine.reports import tell_disrupted, tell_pods, tell_started
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.situations import Situation
@@ -192,7 +192,7 @@ class Engine:
                 self._advisory.forget(key)
                 self._known.ledger.release(key)
                 self._misplaced.pop(key, None)
-                decisions.extend(self._tell_mistakes(group))
+                decisions.extend(self._tell_without_pods(group))
                 continue
             decisions.extend(tell_progress(group))
             waiting = group.unattached()
@@ -208,16 +208,22 @@ class Engine:
                 if is_redefined:
                     self._backlog.wake(key)
 
-    def _tell_mistakes(self, group: Root | None) -> Iterator[Decision]:
-        """What is wrong with a tree is told to its groups, though nobody has made a pod for them yet."""
+    def _tell_without_pods(self, group: Root | None) -> Iterator[Decision]:
+        """What is wrong with a tree is told to its groups, though nobody has made a pod for them yet.
+
+        And that a group has started, if it does not know, though its pods are gone.
+        """
+        told: Iterator[Decision] = iter(())
         if isinstance(group, Tree) and not group.members:
             hold = held_root(self._known.groups, group)
-            for told in tell_held_root(group, hold) if hold is not None else ():
-                yield (
-                    replace(told, scheduler_name=self._known.own_name)
-                    if isinstance(told, ReportGroup)
-                    else told
-                )
+            told = tell_held_root(group, hold) if hold is not None else told
+        elif isinstance(group, GroupRecord) and group.is_untold:
+            told = tell_started(group)
+        for one in told:
+            if isinstance(one, ReportGroup):
+                yield replace(one, scheduler_name=self._known.own_name)
+            else:
+                yield one
 
     def _held(self, group: Root) -> Held | None:
         hold = held_root(self._known.groups, group)

@@ -62,6 +62,8 @@ class ReportWithheld:
     """What was to be reported of the group was not: a binding of the same decision was refused, or the report failed."""
 
     group: GroupKey
+    is_lost: bool = False
+    """It was sent, and may have arrived; only the answer is missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class GroupRecord:
     """Every pod that names the group and is neither finished nor gone, by uid, in order of arrival."""
     scheduled: bool = False
     """PodGroupInitiallyScheduled is True, or was reported so. It never becomes False again."""
+    is_untold: bool = False
+    """That it is scheduled was reported, but may not have arrived: it is said again, whatever has happened since."""
     has_completed_members: bool = False
     """A member has succeeded: the group is on its way to its end, and fewer than its minimum are no loss."""
     is_known_to_be_short: bool = False
@@ -204,6 +206,14 @@ class GroupBook:
         _define(group, None if implied is None else permitted(implied, self._gates))
         return self.definition(group.key) != before
 
+    def say_again(self, key: GroupKey) -> None:
+        """A report was lost, or only the answer to it. What has started has started, also if it lost members since."""
+        record = self.links.composite(key) if key.is_composite else self._groups.get(key)
+        if record is not None and record.scheduled:
+            record.is_untold = True
+        else:
+            self.not_yet_scheduled(key)
+
     def not_yet_scheduled(self, key: GroupKey) -> None:
         """What was about to be reported does not hold, or was not written: it is said again when its time comes.
 
@@ -219,6 +229,7 @@ class GroupBook:
     def _not_yet_scheduled(self, group: GroupRecord) -> None:
         condition = _initially_scheduled(group.podgroup) if group.podgroup is not None else None
         group.scheduled = condition is not None and condition.status == "True"
+        group.is_untold = False
         group.reported = (condition.reason, condition.message) if condition is not None else ("", "")
         group.outcome = outcome_told(group.podgroup.status.conditions) if group.podgroup is not None else ""
 
@@ -269,7 +280,7 @@ def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
     """Another object, or none, is another group: what was said of the old one does not hold for it."""
     before = group.podgroup
     if podgroup is None or (before is not None and before.metadata.uid != podgroup.metadata.uid):
-        group.scheduled, group.reported = False, ("", "")
+        group.scheduled, group.is_untold, group.reported = False, False, ("", "")
         group.has_completed_members = group.is_known_to_be_short = group.gathered = False
         group.is_disrupted, group.outcome = False, ""
     group.podgroup = podgroup

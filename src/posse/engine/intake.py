@@ -79,7 +79,7 @@ class Intake:
         elif isinstance(event, EvictionFailed):
             self._eviction_failed(event)
         elif isinstance(event, ReportWithheld):
-            self._report_withheld(event.group)
+            self._report_withheld(event)
         elif isinstance(event, ReportFailed):
             self._report_failed(event.pod_uid)
         elif isinstance(event, Observed):
@@ -368,10 +368,10 @@ class Intake:
             self._refused_bindings[entry] = None
             self._requeue(record)
 
-    def _report_withheld(self, key: GroupKey) -> None:
+    def _report_withheld(self, event: ReportWithheld) -> None:
         """The group is looked at again: with its minimum on nodes all the same, it is reported then."""
-        self.groups.not_yet_scheduled(key)
-        self._unsettled_groups.setdefault(key, False)
+        (self.groups.say_again if event.is_lost else self.groups.not_yet_scheduled)(event.group)
+        self._unsettled_groups.setdefault(event.group, False)
 
     def _report_failed(self, uid: str) -> None:
         """It is told at the next attempt, even if nothing is new by then."""

@@ -111,8 +111,8 @@ def tell_recovered(group: GroupRecord) -> Iterator[Decision]:
 def tell_started(group: GroupRecord, tree: GroupKey | None = None) -> Iterator[Decision]:
     """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it."""
     has_minimum = group.attached_count >= group.minimum and not group.awaits_volumes
-    if group.podgroup is not None and not group.scheduled and has_minimum:
-        group.scheduled = True
+    if group.podgroup is not None and (group.is_untold or (not group.scheduled and has_minimum)):
+        group.scheduled, group.is_untold = True, False
         yield ReportGroup(
             group.key,
             group.podgroup.metadata.uid,

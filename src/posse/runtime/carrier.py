@@ -184,7 +184,7 @@ class Carrier:
                     return None
                 if isinstance(report, ReportPod):
                     return ReportFailed(report.pod.uid)
-                return ReportWithheld(report.group)
+                return ReportWithheld(report.group, is_lost=isinstance(report, ReportGroup))
         return None
 
     async def _report_pod(self, report: ReportPod) -> None:

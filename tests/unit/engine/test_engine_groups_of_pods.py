@@ -54,6 +54,20 @@ def test_a_gang_that_does_not_fit_binds_nothing_and_says_why():
     assert set(pod_reports(decisions)) == {"p1", "p2", "p3"}
 
 
+def test_a_report_that_was_lost_is_sent_again_though_the_gang_has_lost_its_minimum_since():
+    started = members(1, cpu="1")
+    driver = Driver(node("n1", cpu="1"), gang(minimum=1), *started)
+    assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
+    driver.confirm(*started, on="n1")
+    driver.engine.absorb(ReportWithheld(KEY, is_lost=True))
+    driver.see(gang(minimum=2), *members(1, first=2, cpu="1"))
+    told = group_reports(driver.decide())
+    assert [scheduled for _, scheduled, _, _ in told] == [True]
+    driver.engine.absorb(ReportWithheld(KEY, is_lost=True))
+    driver.lose(*members(2, cpu="1"))
+    assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
+
+
 def test_a_waiting_gang_takes_no_room_from_others():
     driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1"), pod("single", cpu="1"))
     assert driver.bind() == {"single": "n1"}

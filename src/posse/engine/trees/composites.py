@@ -15,6 +15,8 @@ class CompositeRecord:
     composite: CompositePodGroup
     scheduled: bool = False
     """CompositePodGroupInitiallyScheduled is True, or was reported so. It never becomes False again."""
+    is_untold: bool = False
+    """That it is scheduled was reported, but may not have arrived: it is said again, whatever has happened since."""
     reported: tuple[str, str] = ("", "")
     """Reason and message last written for CompositePodGroupInitiallyScheduled=False."""
     outcome: str = ""
@@ -52,7 +54,8 @@ class CompositeRecord:
     def define(self, composite: CompositePodGroup) -> None:
         """Another object is another group: what was said of the old one does not hold for it."""
         if composite.metadata.uid != self.uid:
-            self.scheduled, self.reported, self.is_disrupted, self.outcome = False, ("", ""), False, ""
+            self.scheduled, self.is_untold, self.is_disrupted = False, False, False
+            self.reported, self.outcome = ("", ""), ""
         self.composite = composite
         self.is_disrupted = self.is_disrupted or _is_marked(composite)
         condition = self._condition()
@@ -65,6 +68,7 @@ class CompositeRecord:
         """What was about to be reported does not hold, or was not written."""
         condition = self._condition()
         self.scheduled = condition is not None and condition.status == "True"
+        self.is_untold = False
         self.reported = (condition.reason, condition.message) if condition is not None else ("", "")
         self.outcome = outcome_told(self.composite.status.conditions)
 

@@ -83,8 +83,8 @@ def _records(tree: Tree) -> dict[object, CompositeRecord | GroupRecord]:
 def _tell_branch_started(tree: Tree, branch: Branch) -> Iterator[Decision]:
     record = branch.record
     waits = any(leaf.awaits_volumes for leaf in branch.leaves())
-    if not record.scheduled and not waits and is_started(branch):
-        record.scheduled = True
+    if record.is_untold or (not record.scheduled and not waits and is_started(branch)):
+        record.scheduled, record.is_untold = True, False
         yield ReportGroup(
             record.key,
             record.uid,
