@@ -172,11 +172,6 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         raise Misuse(
             "--scheduler-name and --config do not go together; the profiles of the file have the names"
         )
-    wanted = chosen_controllers(controllers)
-    if wanted and (dry_run or shadow):
-        raise Misuse(
-            "--controllers makes and deletes objects, which --dry-run and --shadow promise not to do"
-        )
     options = RunOptions(
         kubeconfig=kubeconfig.expanduser().absolute() if kubeconfig else None,
         context=context,
@@ -185,7 +180,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         gates=chosen_gates(feature_gates or []),
         exact_search=exact_search,
         form=form,
-        controllers=wanted,
+        controllers=_controllers(controllers, only_looks=dry_run or shadow),
         leader_elect=leader_elect,
         dry_run=dry_run,
         shadow=shadow,
@@ -199,3 +194,12 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     from posse.cli.running import run_scheduler  # noqa: PLC0415
 
     run_scheduler(options, log_level.upper(), log_format)
+
+
+def _controllers(words: str, *, only_looks: bool) -> tuple[SetController, ...]:
+    wanted = chosen_controllers(words)
+    if wanted and only_looks:
+        raise Misuse(
+            "--controllers makes and deletes objects, which --dry-run and --shadow promise not to do"
+        )
+    return wanted
