@@ -54,7 +54,7 @@ def _group_story(client: ApiClient, survey: Survey, key: GroupKey, now: float) -
     known = explanation.situation.message
     for line in _remembered_of_group(client, survey, explanation.situation, now):
         # What was written down is mostly what has just been said, and it is long.
-        yield line.replace(known, "as above") if known else line
+        yield line.replace(f"{known} ", "as above. ").replace(known, "as above") if known else line
 
 
 def _remembered_of_group(

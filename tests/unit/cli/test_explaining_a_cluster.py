@@ -85,6 +85,7 @@ def test_a_gang_that_does_not_fit(cluster):
     assert "pod default/other   20 with 1 pod   priority 0" in story
     assert "PodGroupInitiallyScheduled=False (Unschedulable), since" in story
     assert "pod/w0: pod group is unschedulable, as above" in story
+    until(cluster, ["explain", "pg", "colossus"], "as above. Any of these would let it start")
     member = cluster("explain", "pod/w0").out
     assert member.startswith("Pod default/w0 waits: it is tried together with its group.")
     assert "Its group\n  PodGroup default/colossus waits: only 1 of the 4 pods" in member
