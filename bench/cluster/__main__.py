@@ -31,13 +31,15 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     console = Console(width=None if Console().is_terminal else 160)
     with tempfile.TemporaryDirectory(prefix="posse-race-") as folder, running_plane(Path(folder)) as plane:
-        report = uvloop.run(_race_all(plane, Path(folder), options, console))
+        report = uvloop.run(_race_all(plane, options, console))
     for table in tables(report):
         console.print(table)
     for path in write(report, RESULTS):
         console.print(f"Written to {path}")
-    unfinished = [result for result in report.results if result.bound < result.shape.pod_count]
-    return 1 if unfinished else 0
+    missed = report.missed_goals()
+    for goal in missed:
+        console.print(f"Missed: {goal}")
+    return 1 if missed else 0
 
 
 def _options() -> argparse.Namespace:
@@ -48,9 +50,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-async def _race_all(
-    plane: ControlPlane, folder: Path, options: argparse.Namespace, console: Console
-) -> Report:
+async def _race_all(plane: ControlPlane, options: argparse.Namespace, console: Console) -> Report:
     results: list[Result] = []
     contenders = [one for one in (KUBE_SCHEDULER, POSSE) if options.only in {None, one.name}]
     async with connected(plane.kubeconfig()) as api:
@@ -63,7 +63,7 @@ async def _race_all(
                 continue
             for contender in contenders:
                 console.print(f"{contender.name}: {shape.name} ...")
-                results.append(await race(api, plane, shape, contender, folder))
+                results.append(await race(api, plane, shape, contender))
                 console.print(f"  {results[-1].rate:,.0f} pods/s")
     return Report(options.nodes, creates, binds, tuple(results))
 

@@ -1,14 +1,12 @@
 """Who races, how it is started, and what it has used up."""
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from tools.control_plane.plane import ControlPlane
+from tools.control_plane.posse import PosseRun, install_posse
 from tools.control_plane.program import Program
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -27,27 +25,21 @@ _ELECTION = {
 class Contender:
     name: str
     lease: str
-    start: Callable[[ControlPlane, Path], Program]
+    start: Callable[[ControlPlane], Program]
 
 
-def _kube_scheduler(plane: ControlPlane, folder: Path) -> Program:
-    del folder
+def _kube_scheduler(plane: ControlPlane) -> Program:
     return plane.start_scheduler(leaderElection=_ELECTION | {"resourceName": "kube-scheduler"})
 
 
-def _posse(plane: ControlPlane, folder: Path) -> Program:
-    configuration = folder / "posse.yaml"
-    document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "leaderElection": _ELECTION | {"resourceName": "posse"},
-    }
-    configuration.write_text(yaml.safe_dump(document))
-    words: list[str | Path] = ["--kubeconfig", plane.kubeconfig(), "--config", configuration, "--port", "0"]
-    command: list[str | Path] = [sys.executable, "-m", "posse", "run", *words]
-    program = Program("posse", command, folder / "posse.log")
-    program.start()
-    return program
+def _posse(plane: ControlPlane) -> Program:
+    election = _ELECTION | {"resourceName": "posse"}
+    profiles = [{"schedulerName": "default-scheduler"}]
+    installation = install_posse(plane, "native", leaderElection=election, profiles=profiles)
+    # As the administrator, like kube-scheduler: rights that are looked up for one of them only would cost it time.
+    posse = PosseRun(plane, installation, kubeconfig=plane.kubeconfig())
+    plane.run(posse)
+    return posse
 
 
 KUBE_SCHEDULER = Contender("kube-scheduler", "kube-scheduler", _kube_scheduler)

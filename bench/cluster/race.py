@@ -3,7 +3,6 @@
 import asyncio
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from bench.cluster.api import GROUPS, PODS, Api, at_once
 from bench.cluster.baton import hand_over, hold
@@ -72,10 +71,10 @@ async def raw_limit(api: Api, count: int, nodes: int) -> tuple[float, float]:
     return count / creating, count / binding
 
 
-async def race(api: Api, plane: ControlPlane, shape: Shape, contender: Contender, folder: Path) -> Result:
+async def race(api: Api, plane: ControlPlane, shape: Shape, contender: Contender) -> Result:
     await hold(api, contender.lease)
     await _submit(api, shape)
-    program = contender.start(plane, folder)
+    program = contender.start(plane)
     try:
         await _warm_up(program)
         result = await _measure(api, shape, contender, program)

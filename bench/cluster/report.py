@@ -31,8 +31,12 @@ class Report:
         return ours.rate / theirs.rate if ours and theirs and theirs.rate else None
 
     def missed_goals(self) -> list[str]:
-        """What Posse was to reach and did not, in a sentence each; only of races that both ran."""
-        missed: list[str] = []
+        """What was to be reached and was not, a line each; how fast Posse was to be only where both ran."""
+        missed = [
+            f"{result.contender}: {result.bound:,} of {result.shape.name} bound"
+            for result in self.results
+            if result.bound < result.shape.pod_count
+        ]
         for shape in dict.fromkeys(result.shape for result in self.results):
             ours, theirs, ratio = self.of(shape, "Posse"), self.of(shape, "kube-scheduler"), self.ratio(shape)
             if ours is None or theirs is None or ratio is None:
