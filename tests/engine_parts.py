@@ -35,6 +35,7 @@ def record_of(state, pod, arrival=0):
         group=group_of(pod),
         created=meta.creation_timestamp,
         arrival=arrival,
+        standing=pod.spec.priority or 0,
     )
 
 

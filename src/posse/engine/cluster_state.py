@@ -46,6 +46,8 @@ class PodRecord:
     """RFC 3339 text, which sorts by time."""
     arrival: int
     """Order in which pods were first seen; breaks ties of creation time."""
+    standing: int
+    """The priority that protects it from others: its group's, where it has one. Changed by `ClusterState.rank` alone."""
     node: str = ""
     """Where it is attached: bound there, or promised by a decision that is on its way."""
     volumes: tuple[VolumeStep, ...] = ()
@@ -286,6 +288,14 @@ class ClusterState:
             self.storage.give_back(record.ref.uid, record.pod_class.volumes, record.volumes, node)
         self._count_there(record, node, -1)
 
+    def rank(self, record: PodRecord, standing: int) -> None:
+        """Let the pod count with this priority for those who look for victims."""
+        row = self.nodes.row_of.get(record.node)
+        if row is not None:
+            self.usage.add_to_row(record.standing, row, record.pod_class.load, -1)
+            self.usage.add_to_row(standing, row, record.pod_class.load, 1)
+        record.standing = standing
+
     def release(self, record: PodRecord) -> None:
         """Detach a pod for good: others may use its room."""
         row = self.nodes.row_of.get(record.node)
@@ -337,7 +347,7 @@ class ClusterState:
         for record, row in zip(records, rows, strict=True):
             pod_class = record.pod_class
             self.nodes.change_usage_of_row(row, pod_class.load, sign)
-            self.usage.add_to_row(record.priority, row, pod_class.load, sign)
+            self.usage.add_to_row(record.standing, row, pod_class.load, sign)
             for column in self._brought[pod_class]:
                 column.add_one(row, sign)
             if self.census.has_queries:
@@ -361,7 +371,7 @@ class ClusterState:
     def _count_by_priority(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
         by_priority: dict[int, list[int]] = {}
         for record, row in zip(records, rows.tolist(), strict=True):
-            by_priority.setdefault(record.priority, []).append(row)
+            by_priority.setdefault(record.standing, []).append(row)
         for priority, there in by_priority.items():
             distinct, pods = tally(np.array(there))
             self.usage.add(priority, distinct, pod_class.load, pods)

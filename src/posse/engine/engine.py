@@ -177,9 +177,11 @@ class Engine:
         return all_situations(self._known)
 
     def explain(self, key: GroupKey) -> Explanation | None:
+        self._known.rank_members()
         return explain(self._known, self._group_trials, key)
 
     def explain_pod(self, uid: str) -> PodExplanation | None:
+        self._known.rank_members()
         return explain_pod(self._known, self._trials, uid)
 
     def _settle_groups(self, now: float, decisions: list[Decision]) -> None:

@@ -180,6 +180,13 @@ class GroupBook:
         self.links.link(group.key, podgroup)
         return group
 
+    def standing(self, group: GroupRecord) -> int | None:
+        """The priority that protects its members, in a tree that of the root; None if each has its own."""
+        root = self.links.root(group.key)
+        if root is not None:
+            return root.priority
+        return group.priority if group.podgroup is not None else None
+
     def workload(self, namespace: str, name: str) -> Workload | None:
         return self._workloads.get((namespace, name))
 

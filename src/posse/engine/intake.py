@@ -219,6 +219,7 @@ class Intake:
             group=group,
             created=pod.metadata.creation_timestamp,
             arrival=self._arrivals,
+            standing=pod.spec.priority or 0,
             reported=_reported(pod),
         )
         self.pods[record.ref.uid] = record
@@ -289,6 +290,7 @@ class Intake:
         else:
             self.backlog.remove(record.ref.uid)
         record.group = group
+        self.state.rank(record, record.priority)
         if group is not None:
             self.groups.join(record, group)
         return True
@@ -418,8 +420,19 @@ class Intake:
         """Have the group looked at again, though nothing was seen of it."""
         self._unsettled_groups.setdefault(key, False)
 
+    def rank_members(self) -> None:
+        """Have members of groups that changed stand where their groups do now."""
+        for entry in dict.fromkeys(self.entry_of(key) for key in self._unsettled_groups):
+            for group in filter(None, map(self.groups.get, self.groups.links.below(entry))):
+                standing = self.groups.standing(group)
+                for record in group.members.values():
+                    own = record.priority if standing is None else standing
+                    if record.standing != own:
+                        self.state.rank(record, own)
+
     def take_unsettled_groups(self) -> dict[GroupKey, bool]:
         """What the queue holds for them; of those that are part of a tree, its root."""
+        self.rank_members()
         taken, self._unsettled_groups = self._unsettled_groups, {}
         entries: dict[GroupKey, bool] = {}
         for key, is_redefined in taken.items():

@@ -14,7 +14,7 @@ from posse.engine.pod_trial import PodTrials
 from posse.engine.preemption.cost import Choice, Cost
 from posse.engine.preemption.hindsight import Hindsight, as_if_undecided, in_hindsight, uids_of
 from posse.engine.preemption.preempt import Outcome
-from posse.engine.preemption.units import Unit, priority_of, units_below
+from posse.engine.preemption.units import Unit, units_below
 from posse.engine.preemption.wording import waiting_for
 from posse.engine.situations import as_if_its_turn
 from posse.engine.trees.tree import Root
@@ -85,7 +85,7 @@ def held_against(known: Intake, priority: int, own: Collection[str]) -> tuple[He
         if record.priority >= priority and record.ref.uid not in own:
             who = known.entry_of(record.group) if record.group is not None else record.ref
             nodes.setdefault(who, {})[record.nominated] = None
-            ranks[who] = priority_of(record, known.groups)
+            ranks[who] = record.standing
     held = [HeldRoom(who, ranks[who], len(where)) for who, where in nodes.items()]
     return tuple(sorted(held, key=lambda one: -one.nodes))
 

@@ -11,7 +11,6 @@ import numpy as np
 from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.decisions import GroupKey, PodRef
 from posse.engine.groups import GroupBook
-from posse.engine.preemption.units import priority_of
 from posse.engine.scene import Subject
 from posse.engine.shortfall import Lack, amount_text, lack_of, shortfall
 from posse.engine.verdict import Refusal
@@ -104,7 +103,7 @@ def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRec
             if amount and (record.group is None or not _are_one(groups, record.group, wanting.group)):
                 who = record.group or record.ref
                 _, held, pods = found.get(who, (0, 0, 0))
-                found[who] = priority_of(record, groups), held + amount, pods + 1
+                found[who] = record.standing, held + amount, pods + 1
     largest = sorted(found.items(), key=lambda item: (-item[1][1], _name(item[0])))[:_MOST_HOLDERS]
     return tuple(
         Holder(who, priority, amount_text(lack.resource, held), pods)

@@ -17,7 +17,6 @@ from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.candidates import Preemptor, Search
 from posse.engine.preemption.preempt import Outcome, preempt
-from posse.engine.preemption.units import priority_of
 from posse.engine.scene import Subject
 from posse.engine.search.fill import fill
 from posse.engine.verdict import SUCCESS, Code, Verdict
@@ -146,4 +145,4 @@ class PodTrials:
     def _is_under_way(self, record: PodRecord) -> bool:
         """Whether somebody on the pod's nominated node is ending to make room."""
         there = self.state.pods_on(record.nominated) if record.nominated else ()
-        return any(other.evicted_for and priority_of(other, self.groups) < record.priority for other in there)
+        return any(other.evicted_for and other.standing < record.priority for other in there)

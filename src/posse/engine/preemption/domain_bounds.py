@@ -11,7 +11,6 @@ from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.groups import GroupRecord
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.group_search import GroupSearch
-from posse.engine.preemption.units import priority_of
 from posse.engine.proving import missing
 from posse.engine.search.orders import classes_of
 
@@ -27,10 +26,9 @@ class LeastCosts:
     def within(self, rows: IntArray) -> Cost:
         names = [self._state.nodes.names[row] for row in rows.tolist()]
         there = [record for name in names for record in self._state.pods_on(name)]
-        ranks = {id(record): priority_of(record, self._search.groups) for record in there}
-        lesser = [r for r in there if not r.is_ending and ranks[id(r)] < self._search.priority]
+        lesser = [r for r in there if not r.is_ending and r.standing < self._search.priority]
         count = max([self._fewest(index, rows, there, lesser) for index in self._needed], default=0)
-        lowest = sorted(ranks[id(record)] for record in lesser)[:count]
+        lowest = sorted(record.standing for record in lesser)[:count]
         total = sum(lowest) - _LOWEST * len(lowest)
         return Cost(0, lowest[-1] if lowest else _LOWEST, total, len(lowest))
 

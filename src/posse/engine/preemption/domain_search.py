@@ -16,7 +16,6 @@ from posse.engine.groups import GroupRecord
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.domain_bounds import LeastCosts
 from posse.engine.preemption.group_search import GroupSearch, Room
-from posse.engine.preemption.units import priority_of
 from posse.engine.profile import DomainScoring
 from posse.engine.proving import missing
 from posse.engine.scene import Subject
@@ -121,7 +120,7 @@ class DomainSearch:
         state, used = self.search.state, fullness.used().copy()
         for row in fullness.domains.rows(number).tolist():
             for record in state.pods_on(state.nodes.names[row]):
-                if priority_of(record, self.search.groups) < self.search.priority:
+                if record.standing < self.search.priority:
                     used[:, number] -= fullness.load(record.pod_class)[:, 0]
         for record, _ in room.places:
             used[:, number] += fullness.load(record.pod_class)[:, 0]

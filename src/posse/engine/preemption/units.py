@@ -4,7 +4,7 @@ Of a group in a tree, that is all pods below its highest ancestor of that mode.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from operator import attrgetter
 
 import msgspec
 
@@ -46,38 +46,15 @@ _NOT_YET = "~"
 
 
 def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool, is_tree: bool = False) -> Unit:
-    started, first = _NOT_YET, records[0].arrival if records else 0
-    for record in records:
-        since = record.pod.status.start_time
-        if since and since < started:
-            started = since
-        first = min(first, record.arrival)
+    started = min([record.pod.status.start_time or _NOT_YET for record in records], default=_NOT_YET)
+    first = min([record.arrival for record in records], default=0)
     # Of a unit either all pods are ending or none: who is ending draws nobody along.
     is_ending = bool(records) and records[0].is_ending
     importance = (is_ending, -priority, not is_tree, not is_group, -len(records), started, first)
     return Unit(tuple(records), priority, is_group, is_tree, importance)
 
 
-def by_importance(unit: Unit) -> Importance:
-    return unit.importance
-
-
-def priority_of(record: PodRecord, groups: GroupBook) -> int:
-    """A member of a group counts with the priority of the group, and in a tree with that of the root."""
-    group = groups.get(record.group) if record.group is not None else None
-    root = groups.links.root(group.key) if group is not None else None
-    if root is not None:
-        return root.priority
-    if group is not None and group.podgroup is not None:
-        return group.priority
-    return record.pod.spec.priority or 0
-
-
-class _GroupSeen(NamedTuple):
-    priority: int | None
-    """None where it does not state one for its members."""
-    whole: Unit | None
-    """None where members go one by one."""
+by_importance = attrgetter("importance")
 
 
 class LesserUnits:
@@ -86,8 +63,9 @@ class LesserUnits:
     def __init__(self, priority: int, groups: GroupBook) -> None:
         self._priority = priority
         self._groups = groups
-        self._seen: dict[int, _GroupSeen | None] = {}
-        """By the identity of the key: all members share one, and nothing is found faster."""
+        self._wholes: dict[int, Unit | None] = {}
+        """By the identity of the key of a group: all members share one, and nothing is found faster. None where
+        members go one by one."""
         self._trees: dict[GroupKey, Unit] = {}
         """Of composites that go as one, by their key."""
 
@@ -96,40 +74,37 @@ class LesserUnits:
 
         Who is ending anyway draws nobody along.
         """
-        group = self._group(record.group) if record.group is not None else None
-        if group is not None and group.whole is not None and not record.is_ending:
-            return group.whole if group.whole.priority < self._priority else None
-        priority = record.priority if group is None or group.priority is None else group.priority
-        return unit_of((record,), priority, is_group=bool(group)) if priority < self._priority else None
-
-    def _group(self, key: GroupKey) -> _GroupSeen | None:
-        if id(key) not in self._seen:
-            self._seen[id(key)] = self._look_at(key)
-        return self._seen[id(key)]
-
-    def _look_at(self, key: GroupKey) -> _GroupSeen | None:
-        group = self._groups.get(key)
-        if group is None:
+        if record.standing >= self._priority:
             return None
-        root, above = self._groups.links.root(key), self._groups.links.highest_as_one(key)
-        # Of a large group that states none the priority follows from all members.
-        priority = group.priority if group.podgroup is not None else None
-        if root is not None:
-            priority = root.priority
-        whole: Unit | None = None
-        if above is not None and priority is not None:
-            whole = self._trees.get(above.key) or self._tree(above.key, priority)
-        elif priority is not None and goes_as_one(group):
-            members = [member for member in group.members.values() if member.node and not member.is_ending]
-            whole = unit_of(members, priority, is_group=True)
-        return _GroupSeen(priority, whole)
+        key = record.group
+        whole = self._whole(key) if key is not None and not record.is_ending else None
+        if whole is None:
+            return unit_of((record,), record.standing, is_group=key is not None)
+        return whole if whole.priority < self._priority else None
 
-    def _tree(self, key: GroupKey, priority: int) -> Unit:
-        groups = [self._groups.get(one) for one in self._groups.links.below(key)]
-        records = [record for group in groups if group for record in group.members.values()]
-        members = [record for record in records if record.node and not record.is_ending]
-        unit = self._trees[key] = unit_of(members, priority, is_group=True, is_tree=True)
+    def _whole(self, key: GroupKey) -> Unit | None:
+        if id(key) not in self._wholes:
+            self._wholes[id(key)] = self._look_at(key)
+        return self._wholes[id(key)]
+
+    def _look_at(self, key: GroupKey) -> Unit | None:
+        above = self._groups.links.highest_as_one(key)
+        if above is not None:
+            return self._trees.get(above.key) or self._tree(above.key)
+        group = self._groups.get(key)
+        return _all_of([group], is_tree=False) if group is not None and goes_as_one(group) else None
+
+    def _tree(self, key: GroupKey) -> Unit:
+        groups = [group for one in self._groups.links.below(key) if (group := self._groups.get(one))]
+        unit = self._trees[key] = _all_of(groups, is_tree=True)
         return unit
+
+
+def _all_of(groups: Sequence[GroupRecord], *, is_tree: bool) -> Unit:
+    """Members of a tree whose root is not known may stand differently; the most important speaks for all."""
+    members = [r for group in groups for r in group.members.values() if r.node and not r.is_ending]
+    priority = max([record.standing for record in members], default=0)
+    return unit_of(members, priority, is_group=True, is_tree=is_tree)
 
 
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:
