@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from posse.engine.cluster_state import PodRecord
 from posse.engine.node_table import NodeTable
 from posse.engine.pod_class import PodClass
 
@@ -16,20 +15,24 @@ Amounts = tuple[int, ...]
 """One number for each of the resources."""
 
 
+class Requests(dict[PodClass, Amounts]):
+    """By class, what each of its pods asks for; read when it is asked for."""
+
+    def __init__(self, resources: Sequence[int]) -> None:
+        super().__init__()
+        self._resources = resources
+
+    def __missing__(self, pod_class: PodClass) -> Amounts:
+        requests = dict(pod_class.requests)
+        amounts = self[pod_class] = tuple(requests.get(line, 0) for line in self._resources)
+        return amounts
+
+
 class Sums:
     def __init__(self, nodes: NodeTable, resources: Sequence[int]) -> None:
         self._nodes = nodes
         self._resources = resources
-        self._of_class: dict[PodClass, Amounts] = {}
-
-    def requested(self, record: PodRecord) -> Amounts:
-        known = self._of_class.get(record.pod_class)
-        if known is None:
-            requests = dict(record.pod_class.requests)
-            known = self._of_class[record.pod_class] = tuple(
-                requests.get(line, 0) for line in self._resources
-            )
-        return known
+        self.requests = Requests(resources)
 
     def free(self, rows: Iterable[int]) -> list[Amounts]:
         """What each of the rows has left at present; less than nothing where it is over-full."""

@@ -79,9 +79,9 @@ class Search:
         node = self.state.nodes.names[row]
         freed: dict[Unit, Amounts] = {}
         for record in self.state.pods_on(node):
-            unit = lesser.of(record)
+            unit = lesser[record]
             if unit is not None:
-                amounts = sums.requested(record)
+                amounts = sums.requests[record.pod_class]
                 freed[unit] = plus(freed[unit], amounts) if unit in freed else amounts
         spare = tuple(map(sum, zip(spare, *freed.values(), strict=True)))
         if not freed or is_short(spare):

@@ -247,16 +247,16 @@ class GroupSearch:
         free = dict(zip(nodes, sums.free([self.state.nodes.row_of[node] for node in nodes]), strict=True))
         for record in (*ending, *_records(pool)):
             if record.node in free:
-                free[record.node] = plus(free[record.node], sums.requested(record))
+                free[record.node] = plus(free[record.node], sums.requests[record.pod_class])
         for record, node in places:
-            free[node] = minus(free[node], sums.requested(record))
+            free[node] = minus(free[node], sums.requests[record.pod_class])
         spared: dict[int, None] = {}
         for unit in order:
             left: dict[str, Amounts] = {}
             for record in unit.records:
                 node = record.node
                 if node in free:
-                    left[node] = minus(left.get(node) or free[node], sums.requested(record))
+                    left[node] = minus(left.get(node) or free[node], sums.requests[record.pod_class])
             if not any(map(is_short, left.values())):
                 free |= left
                 spared[id(unit)] = None

@@ -46,71 +46,59 @@ _NOT_YET = "~"
 
 
 def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool, is_tree: bool = False) -> Unit:
-    started = min([record.pod.status.start_time or _NOT_YET for record in records], default=_NOT_YET)
-    first = min([record.arrival for record in records], default=0)
+    started = min([record.pod.status.start_time or _NOT_YET for record in records])
+    first = min(map(_arrival, records))
     # Of a unit either all pods are ending or none: who is ending draws nobody along.
-    is_ending = bool(records) and records[0].is_ending
+    is_ending = records[0].is_ending
     importance = (is_ending, -priority, not is_tree, not is_group, -len(records), started, first)
     return Unit(tuple(records), priority, is_group, is_tree, importance)
 
 
 by_importance = attrgetter("importance")
+_arrival, _standing = attrgetter("arrival"), attrgetter("standing")
 
 
-class LesserUnits:
-    """The units of a priority below the given one. Each group is looked at once, however many of its pods are asked for."""
+class LesserUnits(dict[PodRecord, Unit | None]):
+    """By pod, the unit that it belongs to, if that is of a priority below the given one; otherwise None.
+
+    Found out when it is asked for, once for all pods of a unit. As a dict, since hundreds are asked for in one search.
+    """
 
     def __init__(self, priority: int, groups: GroupBook) -> None:
+        super().__init__()
         self._priority = priority
         self._groups = groups
-        self._wholes: dict[int, Unit | None] = {}
-        """By the identity of the key of a group: all members share one, and nothing is found faster. None where
-        members go one by one."""
-        self._trees: dict[GroupKey, Unit] = {}
-        """Of composites that go as one, by their key."""
 
-    def of(self, record: PodRecord) -> Unit | None:
-        """The unit that the pod belongs to; None if it matters too much.
+    def __missing__(self, record: PodRecord) -> Unit | None:
+        whole = self._whole(record) or unit_of((record,), record.standing, is_group=record.group is not None)
+        unit = whole if whole.priority < self._priority else None
+        self.update(dict.fromkeys(whole.records, unit))
+        return unit
 
-        Who is ending anyway draws nobody along.
-        """
-        if record.standing >= self._priority:
-            return None
+    def _whole(self, record: PodRecord) -> Unit | None:
+        """Of which it is a part; None if it goes by itself. Who is ending anyway draws nobody along."""
         key = record.group
-        whole = self._whole(key) if key is not None and not record.is_ending else None
-        if whole is None:
-            return unit_of((record,), record.standing, is_group=key is not None)
-        return whole if whole.priority < self._priority else None
-
-    def _whole(self, key: GroupKey) -> Unit | None:
-        if id(key) not in self._wholes:
-            self._wholes[id(key)] = self._look_at(key)
-        return self._wholes[id(key)]
-
-    def _look_at(self, key: GroupKey) -> Unit | None:
+        if key is None or record.is_ending:
+            return None
         above = self._groups.links.highest_as_one(key)
         if above is not None:
-            return self._trees.get(above.key) or self._tree(above.key)
+            keys = self._groups.links.below(above.key)
+            return _all_of([group for one in keys if (group := self._groups.get(one))], is_tree=True)
         group = self._groups.get(key)
         return _all_of([group], is_tree=False) if group is not None and goes_as_one(group) else None
-
-    def _tree(self, key: GroupKey) -> Unit:
-        groups = [group for one in self._groups.links.below(key) if (group := self._groups.get(one))]
-        unit = self._trees[key] = _all_of(groups, is_tree=True)
-        return unit
 
 
 def _all_of(groups: Sequence[GroupRecord], *, is_tree: bool) -> Unit:
     """Members of a tree whose root is not known may stand differently; the most important speaks for all."""
     members = [r for group in groups for r in group.members.values() if r.node and not r.is_ending]
-    priority = max([record.standing for record in members], default=0)
+    priority = max(map(_standing, members))
     return unit_of(members, priority, is_group=True, is_tree=is_tree)
 
 
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:
     """The units that `records` belong to, of a priority below the given one, most important first."""
     lesser = LesserUnits(priority, groups)
-    units = [unit for record in records if (unit := lesser.of(record)) is not None]
+    units = [unit for record in records if (unit := lesser[record]) is not None]
     return sorted({id(unit): unit for unit in units}.values(), key=by_importance)
 
 
