@@ -51,7 +51,9 @@ class World:
                 yield gang(group, minimum=1, priority=priority, disruption_mode=mode)
             for member, (where, size) in enumerate(places):
                 name = f"u{number}-{member}"
-                yield pod(name, cpu=str(size), on=f"n{where}", group=group, priority=priority)
+                # Members may claim what they like for themselves: their group counts.
+                claimed = (5 * priority + where + member) % 7 if group else priority
+                yield pod(name, cpu=str(size), on=f"n{where}", group=group, priority=claimed)
 
     def holds(self, gone, size, minimum):
         """Whether that many pods of the size fit with these units gone."""
