@@ -17,6 +17,7 @@ from posse.engine.decisions import (
     GroupKey,
     GroupRef,
     MarkDisrupted,
+    PodRef,
     ReportGroup,
     ReportPod,
     WarnGroup,
@@ -24,7 +25,7 @@ from posse.engine.decisions import (
 from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
 from posse.engine.group_forms import DISRUPTION_TARGET
 from posse.engine.preemption.marks import PREEMPTION, mark_for
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
 from posse.kinds.registry import POD
 from posse.model.timestamps import format_timestamp
@@ -60,9 +61,6 @@ Lost = ReportFailed | ReportWithheld
 _REPORTS_AT_ONCE = 200
 _PASSING = frozenset({429, 500, 502, 503, 504})
 """The API server may take the same write a little later."""
-_NOT_FOUND = 404
-_GONE = frozenset({_NOT_FOUND, 409})
-"""The pod is not there any more, or another one has its name."""
 
 
 class Carrier:
@@ -130,11 +128,21 @@ class Carrier:
             await self._transport.delete(POD, victim.namespace, victim.name, uid=victim.uid)
         except ApiError as error:
             self._permissions.note(error)
-            # Somebody else was faster; the room is free all the same.
-            return None if error.code in _GONE else EvictionFailed(victim.uid, str(error))
+            if error.code == NOT_FOUND or (error.code == CONFLICT and await self._is_gone(victim)):
+                # Somebody else was faster; the room is free all the same.
+                return None
+            return EvictionFailed(victim.uid, str(error))
         self._recorder.record(preempted(eviction))
         leaving.append(eviction)
         return None
+
+    async def _is_gone(self, pod: PodRef) -> bool:
+        """After a conflict: another pod has the name, or the server has only lost a race against other writers."""
+        try:
+            found = await self._transport.get(POD, pod.namespace, pod.name)
+        except ApiError as error:
+            return error.code == NOT_FOUND
+        return bool(found["metadata"]["uid"] != pod.uid)
 
     async def _bind(self, binds: Sequence[Bind]) -> tuple[list[BindRefused], set[GroupKey]]:
         if not binds:
@@ -150,7 +158,7 @@ class Carrier:
                 self._recorder.record(scheduled(placement))
                 continue
             self._permissions.note(refusal)
-            if refusal.code != _NOT_FOUND:
+            if refusal.code != NOT_FOUND:
                 self._recorder.record(not_bound(placement, str(refusal)))
             refusals.append(BindRefused(placement.pod.uid, placement.node, str(refusal)))
             if group is not None:

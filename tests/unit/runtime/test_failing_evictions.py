@@ -26,7 +26,7 @@ def failing(code):
 
 
 @pytest.mark.parametrize("step", ["patch", "delete"])
-@pytest.mark.parametrize(("code", "is_told"), [(500, True), (403, True), (404, False), (409, False)])
+@pytest.mark.parametrize(("code", "is_told"), [(500, True), (403, True), (404, False), (409, True)])
 def test_the_engine_is_told_unless_the_victim_is_gone(in_lab, monkeypatch, step, code, is_told):
     outcomes = []
 
@@ -43,6 +43,53 @@ def test_the_engine_is_told_unless_the_victim_is_gone(in_lab, monkeypatch, step,
     assert [type(refusal) for refusal in refusals] == [EvictionFailed] * is_told
     assert all(refusal.pod_uid == uid for refusal in refusals)
     assert notes == []
+
+
+async def replace(lab, name):
+    await lab.transport.delete(POD, "default", name, grace_seconds=0)
+    await create(lab, name)
+
+
+async def remove(lab, name):
+    await lab.transport.delete(POD, "default", name, grace_seconds=0)
+
+
+@pytest.mark.parametrize("overtake", [replace, remove])
+@pytest.mark.parametrize("step", ["patch", "delete"])
+def test_a_conflict_with_who_came_after_the_victim_is_no_failure(in_lab, monkeypatch, step, overtake):
+    outcomes = []
+
+    async def scenario(lab):
+        victim, urgent = await create(lab, "victim"), await create(lab, "urgent")
+        recorder = EventRecorder(lab.transport, lambda: 1000.0)
+        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
+
+        async def refuse(*_, **__):
+            monkeypatch.undo()
+            await overtake(lab, "victim")
+            raise ApiError(409, "Conflict", "too late")
+
+        monkeypatch.setattr(lab.transport, step, refuse)
+        outcomes.extend(await carrier.act(Round(0.0, 0.0, [Evict(victim, urgent, "n1")], ())))
+        outcomes.extend(recorder._waiting)
+
+    in_lab(scenario)
+    assert outcomes == []
+
+
+def test_a_victim_that_cannot_be_looked_for_is_not_taken_for_gone(in_lab, monkeypatch):
+    outcomes = []
+
+    async def scenario(lab):
+        victim, urgent = await create(lab, "victim"), await create(lab, "urgent")
+        recorder = EventRecorder(lab.transport, lambda: 1000.0)
+        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
+        monkeypatch.setattr(lab.transport, "delete", failing(409))
+        monkeypatch.setattr(lab.transport, "get", failing(503))
+        outcomes.extend(await carrier.act(Round(0.0, 0.0, [Evict(victim, urgent, "n1")], ())))
+
+    in_lab(scenario)
+    assert [type(outcome) for outcome in outcomes] == [EvictionFailed]
 
 
 def test_of_several_only_those_that_leave_are_named(in_lab, monkeypatch):
