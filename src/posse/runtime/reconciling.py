@@ -1,7 +1,7 @@
 """Runs a reconciler: objects seen go in, the plans for touched subjects are carried out.
 
 What a write returns is shown to the reconciler at once, so that its next plan never rests on less than it has done itself.
-A write that is refused ends the plan; the change that came between, or a pause, brings the subject back.
+A step that is refused ends the plan, and the subject comes back after a pause, or when the change that came between is seen.
 """
 
 import asyncio
@@ -30,6 +30,11 @@ class Refused(Exception):  # noqa: N818 - it is no error of ours
         super().__init__(str(error))
         self.step = step
         self.error = error
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether the object has changed or gone in the meantime, which is nothing to tell anybody."""
+        return not isinstance(self.step, Create) and self.error.code in {NOT_FOUND, CONFLICT}
 
 
 class Reconciliation:
@@ -64,9 +69,10 @@ class Reconciliation:
             try:
                 await self._carry_out(plan)
             except Refused as refusal:
-                if _is_overtaken(refusal.error):
+                self._rounds.retry(uid)
+                if refusal.is_overtaken:
                     return
-                self._refused(uid, refusal.step, refusal.error)
+                self._tell_refusal(uid, refusal)
             for news in plan.news:
                 self._tell(uid, news.reason, news.message, is_warning=news.is_warning)
 
@@ -111,12 +117,12 @@ class Reconciliation:
                 if (deleted.get("metadata") or {}).get("deletionTimestamp"):
                     self._reconciler.see(step.kind, deleted)
 
-    def _refused(self, uid: str, step: Step, error: ApiError) -> None:
+    def _tell_refusal(self, uid: str, refusal: Refused) -> None:
+        step = refusal.step
         kind, name = step.kind.name, step.obj["metadata"]["name"]
         reason = step.failure if isinstance(step, Create) else FAILURES[type(step)]
-        self._tell(uid, reason, f"{kind} {name}: {error}", is_warning=True)
-        log.warning("%s %s was refused, trying again: %s", kind, name, error)
-        self._rounds.retry(uid)
+        self._tell(uid, reason, f"{kind} {name}: {refusal.error}", is_warning=True)
+        log.warning("%s %s was refused, trying again: %s", kind, name, refusal.error)
 
     def _tell(self, uid: str, reason: str, message: str, *, is_warning: bool) -> None:
         obj, kind = self._reconciler.subject(uid), self._reconciler.subject_kind
@@ -126,8 +132,3 @@ class Reconciliation:
             self._recorder.record(
                 Note(self._reconciler.reporter, subject, reason, message, warning=is_warning)
             )
-
-
-def _is_overtaken(error: ApiError) -> bool:
-    """Whether something else came first; the news of that brings the subject back."""
-    return error.code in {NOT_FOUND, CONFLICT} and error.reason != ALREADY_EXISTS
