@@ -51,7 +51,7 @@ class TreeSearch:
         """Start what need not start but can, below groups that have started."""
         if not unattached(branch):
             return
-        for within in places(self.state, branch, rows):
+        for within in self._until_placed(branch, rows):
             for child in branch.children:
                 if not is_started(child) and is_admissible(child):
                     self._start_if_possible(child, within)
@@ -70,7 +70,7 @@ class TreeSearch:
         """Place all that fit of groups that have started, and have not come to their end."""
         if not unattached(part) or not is_started(part) or _is_closed(self.state, part):
             return
-        for within in places(self.state, part, rows):
+        for within in self._until_placed(part, rows):
             if isinstance(part, Branch):
                 for child in part.children:
                     self.fill_up(child, within)
@@ -78,6 +78,17 @@ class TreeSearch:
                 with inside(self.state, within):
                     for subject, records in classes_of(self.state, part.unattached()):
                         fill(self.state, self.draft, subject, records)
+
+    def _until_placed(self, part: Part, rows: Rows) -> Iterator[Rows]:
+        """Places for more of a part that has started, up to the first in which somebody of it is placed.
+
+        It may still be free to choose: its pods have finished, or are on nodes that are not known.
+        """
+        before = self.draft.checkpoint()
+        for within in places(self.state, part, rows):
+            yield within
+            if self.draft.checkpoint() > before:
+                return
 
     def _ways_of_leaf(self, leaf: GroupRecord, rows: Rows) -> Iterator[None]:
         members = leaf.unattached()

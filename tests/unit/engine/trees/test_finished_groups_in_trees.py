@@ -1,6 +1,6 @@
 """Groups of a tree that have run to their end: nobody waits for them, and nobody of theirs starts below the minimum."""
 
-from tests.builders import changed, composite, gang, node, pod
+from tests.builders import changed, composite, gang, initially_scheduled, node, one_domain, pod
 from tests.driving import Driver, group_reports, placements, pod_reports
 
 
@@ -74,3 +74,14 @@ def test_room_that_was_made_for_a_finished_child_is_not_taken_by_half_of_it():
     late = changed(pod("a-late", cpu="1", group="a"), status={"nominated_node_name": "n1"})
     driver.see(late, pod("b-late", cpu="1", group="b"))
     assert driver.bind() == {"b-late": "n1"}
+
+
+def test_groups_that_join_a_tree_whose_pods_have_all_finished_share_one_domain():
+    racks = [node(f"n{number}", cpu="1", labels={"rack": f"r{number}"}) for number in (1, 2)]
+    done = child("done", 1, conditions=(initially_scheduled("True"),))
+    driver = Driver(*racks, composite("root", 1, **one_domain()), done, child("b", 1), child("c", 1))
+    driver.see(pod("done-0", cpu="1", group="done", on="n1", phase="Succeeded"))
+    driver.see(*members("b", 1), *members("c", 1))
+    assert list(driver.bind()) == ["b-0"]
+    driver.see(node("n1", cpu="2", labels={"rack": "r1"}), node("n2", cpu="2", labels={"rack": "r2"}))
+    assert list(driver.bind(after=20)) == ["c-0"]

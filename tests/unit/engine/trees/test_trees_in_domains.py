@@ -89,6 +89,35 @@ def test_who_comes_later_stays_in_the_domain_of_the_tree():
     assert set(driver.bind(after=20).values()) == {"b-2"}
 
 
+def test_groups_that_join_a_tree_whose_node_has_vanished_share_one_domain():
+    driver = Driver(rack("a", "1", 1), rack("b", "1", 1))
+    driver.see(composite("root", 1, **one_domain("block")), child("first", 1), child("b", 1), child("c", 1))
+    driver.see(pod("first-0", cpu="1", group="first", on="vanished"), *members("b", 1), *members("c", 1))
+    assert list(driver.bind()) == ["b-0"]
+
+
+def test_more_pods_of_a_group_whose_node_has_vanished_share_one_domain():
+    driver = Driver(rack("a", "1", 1), rack("b", "1", 1))
+    driver.see(composite("root", 1), child("g", 1, **one_domain("rack")))
+    driver.see(pod("there", cpu="1", group="g", on="vanished"), *members("g", 2))
+    assert list(driver.bind()) == ["g-0"]
+
+
+def test_more_of_an_inner_group_whose_node_has_vanished_share_one_domain():
+    driver = Driver(rack("a", "1", 1), rack("a", "2", 1))
+    driver.see(composite("root", 1, **one_domain("block")), inner("in", 1, **one_domain("rack")))
+    driver.see(child("first", 1, "in"), child("b", 1, "in"), child("c", 1, "in"))
+    driver.see(pod("first-0", cpu="1", group="first", on="vanished"), *members("b", 1), *members("c", 1))
+    assert list(driver.bind()) == ["b-0"]
+
+
+def test_a_domain_in_which_nobody_fits_is_passed_over_for_one_in_which_somebody_does():
+    driver = Driver(rack("a", "1", 1), rack("b", "1", 1), pod("other", cpu="1", on="a-1"))
+    driver.see(composite("root", 1, **one_domain("block")), child("first", 1), child("b", 1))
+    driver.see(pod("first-0", cpu="1", group="first", on="vanished"), *members("b", 1))
+    assert driver.bind() == {"b-0": "b-1"}
+
+
 def test_pods_that_run_in_two_domains_are_an_error_of_the_tree():
     driver = Driver(rack("a", "1", 2), rack("b", "1", 2))
     driver.see(composite("root", **one_domain("block")), child("g", 1))
