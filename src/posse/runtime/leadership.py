@@ -7,6 +7,7 @@ stops sooner than that; it looks at the clock before each write, since a process
 
 import asyncio
 import logging
+import math
 import random
 import time
 from collections.abc import Callable
@@ -23,6 +24,8 @@ log = logging.getLogger(__name__)
 Json = dict[str, Any]
 NOT_LEADING = "NotLeading"
 _JITTER = 1.2
+_TRIES = 2
+"""At least so many before a lease is lost: a connection may be dead without a word, and the server well."""
 
 
 def uninterrupted_seconds() -> float:
@@ -64,7 +67,7 @@ class Leadership:
     async def acquire(self) -> None:
         """Return when in charge."""
         while True:
-            if await self._try(self._terms.renew_deadline):
+            if await self._try(self._patience):
                 break
             await asyncio.sleep(self._terms.retry_period * random.uniform(1.0, _JITTER))  # noqa: S311 - no secret
         log.info("leading: holding lease %s/%s", self._terms.namespace, self._terms.name)
@@ -73,7 +76,8 @@ class Leadership:
         """Renew the lease; return when it is lost."""
         while self.is_leading:
             await asyncio.sleep(min(self._terms.retry_period, self._time_left()))
-            if not await self._try(self._time_left()) and self.holder != self._identity:
+            patience = min(self._patience, self._time_left())
+            if not await self._try(patience) and self.holder != self._identity:
                 break
         self._held_until = float("-inf")
         log.warning("not leading any more: lease %s/%s is lost", self._terms.namespace, self._terms.name)
@@ -92,6 +96,10 @@ class Leadership:
                     await self._put(lease, spec)
         except (ApiError, TimeoutError) as error:
             log.warning("the lease could not be released, others will wait for it to end: %s", error)
+
+    @property
+    def _patience(self) -> float:
+        return self._terms.renew_deadline / _TRIES
 
     def _time_left(self) -> float:
         return max(0.0, self._held_until - self._clock())
@@ -127,7 +135,8 @@ class Leadership:
         now = format_micro_timestamp(time.time())
         claim: Json = {
             "holderIdentity": self._identity,
-            "leaseDurationSeconds": max(1, round(self._terms.duration)),
+            # Whole seconds, and never fewer than it is held for.
+            "leaseDurationSeconds": math.ceil(self._terms.duration),
             "acquireTime": now,
             "renewTime": now,
             "leaseTransitions": int(spec.get("leaseTransitions") or 0),

@@ -106,6 +106,49 @@ def test_renewing_goes_on_over_failures_until_the_deadline(in_lab):
     in_lab(scenario)
 
 
+def test_one_connection_that_is_dead_without_a_word_does_not_cost_the_lease(in_lab):
+    async def scenario(lab):
+        terms = LeaseTerms("posse", "kube-system", duration=0.6, renew_deadline=0.4, retry_period=0.01)
+        clock, loop = Clock(), asyncio.get_running_loop()
+        one = Leadership(lab.transport, terms, "one", clock)
+        await soon(one.acquire())
+        begun, get = lease(lab)["renewTime"], lab.transport.get
+
+        async def hang(kind, namespace, name):
+            lab.transport.get = get
+            since = loop.time()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                clock.now += loop.time() - since
+
+        lab.transport.get = hang
+        keeping = asyncio.create_task(one.keep())
+        await lab.until(lambda: keeping.done() or lease(lab)["renewTime"] != begun)
+        assert one.is_leading
+        keeping.cancel()
+
+    in_lab(scenario)
+
+
+def test_a_lease_is_never_said_to_last_for_less_than_it_is_held(in_lab):
+    async def scenario(lab):
+        held = LeaseTerms("posse", "kube-system", duration=2.5, renew_deadline=2.4, retry_period=0.01)
+        wanted = LeaseTerms("posse", "kube-system", duration=2.0, renew_deadline=1.5, retry_period=0.01)
+        clock = Clock()
+        one, two = (
+            Leadership(lab.transport, held, "one", clock),
+            Leadership(lab.transport, wanted, "two", clock),
+        )
+        await soon(one.acquire())
+        await not_now(two)
+        clock.now += 2.3
+        one.fence()
+        await not_now(two)
+
+    in_lab(scenario)
+
+
 def test_a_leader_that_sees_another_in_its_place_stops_at_once(in_lab):
     async def scenario(lab):
         one = Leadership(lab.transport, TERMS, "one", Clock())
