@@ -5,6 +5,7 @@ what it had decided and not written is forgotten then.
 """
 
 import asyncio
+import contextlib
 import logging
 import platform
 import uuid
@@ -44,6 +45,8 @@ LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - probes of a pod co
 SHADOW_SUMMARY_SECONDS = 60.0
 FINISH_SECONDS = 20.0
 """For what was decided before the process was asked to stop; a pod is killed after 30."""
+TELL_SECONDS = 2.0
+"""For the events about it. They are for people, and whoever leads next waits meanwhile."""
 
 
 class RemoteScheduler:
@@ -166,12 +169,16 @@ class RemoteScheduler:
         try:
             async with asyncio.timeout(FINISH_SECONDS):
                 await self._loop.finish()
-                return True
         except TimeoutError:
             log.warning(
                 "stopping although not everything decided is written; whoever leads next goes on with it"
             )
             return False
+        else:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TELL_SECONDS):
+                    await self._loop.tell()
+            return True
         finally:
             keeping.cancel()
             await asyncio.wait([keeping])

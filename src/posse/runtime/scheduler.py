@@ -78,12 +78,15 @@ class SchedulerLoop:
         await asyncio.gather(*(follower.catch_up(ask) for follower in written))
 
     async def finish(self) -> None:
-        """Decide nothing more, and return when everything that was decided is carried out and told."""
+        """Decide nothing more, and return when everything that was decided is carried out and reported."""
         self._is_stopping = True
         self._something_happened.set()
         if self._is_deciding:
             await self._has_stopped_deciding.wait()
         await self._delivery.finish()
+
+    async def tell(self) -> None:
+        """Return when the events so far are written."""
         await self._recorder.flush()
 
     async def _decide(self) -> None:

@@ -8,9 +8,11 @@ import urllib.request
 import pytest
 import yaml
 
+from posse.client.http_transport import HttpTransport
 from posse.client.watches import Watch
 from posse.kinds.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NAMESPACE, NODE, POD, POD_GROUP, POSSE_POD_GROUP
+from posse.runtime import remote
 from posse.runtime.remote import FINISH_SECONDS, RemoteScheduler, followed_kinds
 from posse.runtime.run_options import Form, RunOptions
 from tests.live_server import running_server
@@ -287,6 +289,29 @@ def test_it_stops_at_once_if_it_never_came_to_deciding(tmp_path):
             await task
 
     asyncio.run(main())
+
+
+def test_events_that_cannot_be_written_do_not_keep_the_lease(server, monkeypatch):
+    monkeypatch.setattr(remote, "FINISH_SECONDS", 2.0)
+    monkeypatch.setattr(remote, "TELL_SECONDS", 0.1)
+    create, stuck = HttpTransport.create, []
+
+    async def hang(transport, kind, namespace, obj):
+        if kind is not EVENT:
+            return await create(transport, kind, namespace, obj)
+        stuck.append(obj)
+        return await asyncio.Event().wait()
+
+    monkeypatch.setattr(HttpTransport, "create", hang)
+
+    async def scenario(scheduler):
+        create_pod(server, "first")
+        await until(lambda: stuck)
+        create_pod(server, "second")
+        await until(lambda: scheduler._loop._recorder._waiting)
+
+    running(server, scenario)
+    assert found(server, LEASE, "posse", "kube-system")["spec"]["holderIdentity"] == ""
 
 
 def test_a_node_that_was_overcommitted_before_it_led_is_told_of_when_it_leads(server):
