@@ -132,7 +132,7 @@ class PodTrials:
     def _preempt(self, subject: Subject, record: PodRecord, verdict: Verdict) -> Outcome:
         if record.pod.spec.preemption_policy == "Never":
             return Outcome(NEVER)
-        if self._is_under_way(record):
+        if self._is_under_way(subject, record):
             return Outcome(UNDER_WAY)
         if verdict.code is not Code.UNSCHEDULABLE:
             count = len(self.state.nodes)
@@ -142,7 +142,10 @@ class PodTrials:
         with self.nominations.held(record.priority, [record.ref.uid]):
             return preempt(search)
 
-    def _is_under_way(self, record: PodRecord) -> bool:
-        """Whether somebody on the pod's nominated node is ending to make room."""
-        there = self.state.pods_on(record.nominated) if record.nominated else ()
+    def _is_under_way(self, subject: Subject, record: PodRecord) -> bool:
+        """Whether somebody on the pod's nominated node is ending to make room, and the pod could still go there."""
+        row = self.state.nodes.row_of.get(record.nominated)
+        if row is None or not self.state.view(subject).resolvable()[row]:
+            return False
+        there = self.state.pods_on(record.nominated)
         return any(other.evicted_for and other.standing < record.priority for other in there)
