@@ -131,11 +131,14 @@ class DomainSearch:
         state = self.search.state
         classes = classes_of(state, self.group.unattached())
         levels = np.full(len(domains), _IMPOSSIBLE, dtype=np.int64)
-        freed = np.zeros_like(state.nodes.requested)
+        ending = [(record, record.node) for record in state.attached_records() if record.is_ending]
+        # Whoever is ending leaves for nothing, whatever it matters.
+        freed = state.usage_of(ending).requested
         for priority in state.usage.priorities():
             if priority >= self.search.priority:
                 break
-            freed += state.usage.requested(priority)
+            gone = state.usage_of(one for one in ending if one[0].standing == priority).requested
+            freed += state.usage.requested(priority) - gone
             room = sum(self._room(domains, one, len(records), freed) for one, records in classes)
             levels[np.greater_equal(room, missing(self.group)) & (levels == _IMPOSSIBLE)] = priority
         return levels

@@ -1,5 +1,7 @@
 """Room for groups that must be in one rack: the rack is chosen together with the victims."""
 
+import pytest
+
 from posse.engine.decisions import Evict
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
@@ -126,3 +128,17 @@ def test_room_is_found_though_many_racks_only_seem_to_have_it():
     last = [low("a", "n19"), low("b", "n19"), low("c", "m19", HIGH, cpu="2")]
     driver = Driver(*racks, *there, *last, rack_gang(1), *urgent(1, cpu="2"))
     assert evicted(driver.decide()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("others", [1, 14])
+def test_beside_pods_that_are_ending_less_has_to_go_whatever_those_matter(others):
+    """Also if that is the only rack there is and many are looked at."""
+    ending = low("ending", "z1", 2 * HIGH, deleted="2026-01-01T00:00:00Z")
+    driver = Driver(*in_rack("last", "z1", "z2", cpu="1"), ending, low("cheap", "z2", 1))
+    for number in range(others):
+        driver.see(*in_rack(f"r{number}", f"n{number}", f"m{number}", cpu="1"))
+        driver.see(
+            low(f"u{number}", f"n{number}", 20), low(f"v{number}", f"m{number}", 20 if others == 1 else HIGH)
+        )
+    driver.see(rack_gang(2), *urgent(2))
+    assert evicted(driver.decide()) == ["cheap"]
