@@ -258,7 +258,8 @@ class Intake:
     def _note_victim(self, record: PodRecord) -> None:
         """Another scheduler may have evicted it, or one that worked here before us."""
         pod = record.pod
-        if not record.evicted_for and pod.metadata.deletion_timestamp and was_preempted(pod):
+        is_ending = pod.spec.node_name and pod.metadata.deletion_timestamp
+        if is_ending and not record.evicted_for and was_preempted(pod):
             record.evicted_for = _SOMEBODY
             if name := for_whom(pod):
                 self.unclaimed_victims[record.ref.uid] = name
@@ -340,8 +341,8 @@ class Intake:
         self.ledger.release(uid)
         if record.node:
             self.state.release(record)
-            # Somebody else may have taken the room, or the node may be gone: whom it was meant for looks again in any case.
-            self._victim_gone(record)
+        # Somebody else may have taken the room, or the node may be gone: whom it was meant for looks again in any case.
+        self._victim_gone(record)
         if record.group is not None:
             self.groups.leave(record, record.group)
             self._unsettled_groups.setdefault(record.group, False)
@@ -366,6 +367,7 @@ class Intake:
         record = self.pods.get(event.pod_uid)
         if record is not None and record.node == event.node and not record.pod.spec.node_name:
             self.state.release(record)
+            self._victim_gone(record)
             entry = self.entry_of(record.group) if record.group is not None else event.pod_uid
             self._refused_bindings[entry] = None
             self._requeue(record)
@@ -429,6 +431,7 @@ class Intake:
                     own = record.priority if standing is None else standing
                     if record.standing != own:
                         self.state.rank(record, own)
+                        self.nominations.note_changed(record)
 
     def take_unsettled_groups(self) -> dict[GroupKey, bool]:
         """What the queue holds for them; of those that are part of a tree, its root."""

@@ -232,7 +232,7 @@ def _take_own(state: ClusterState, group: Root, free: IntArray) -> None:
     """Its own members do not make way for it."""
     for record in group.members.values():
         row = state.nodes.row_of.get(record.node)
-        if row is not None and record.priority <= group.priority:
+        if row is not None and record.standing <= group.priority:
             for index, amount in record.pod_class.requests:
                 free[index, row] -= amount
 

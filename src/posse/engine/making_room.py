@@ -82,7 +82,7 @@ def held_against(known: Intake, priority: int, own: Collection[str]) -> tuple[He
     nodes: dict[GroupKey | PodRef, dict[str, None]] = {}
     ranks: dict[GroupKey | PodRef, int] = {}
     for record in known.nominations:
-        if record.priority >= priority and record.ref.uid not in own:
+        if record.standing >= priority and record.ref.uid not in own:
             who = known.entry_of(record.group) if record.group is not None else record.ref
             nodes.setdefault(who, {})[record.nominated] = None
             ranks[who] = record.standing

@@ -48,7 +48,7 @@ class Nominations:
         record.nominated = ""
 
     def note_changed(self, record: PodRecord) -> None:
-        """The pod is of another class now."""
+        """The pod is of another class now, or of another standing."""
         self._changes += record.ref.uid in self._records
 
     def to(self, node: str) -> list[PodRecord]:
@@ -57,7 +57,7 @@ class Nominations:
 
     def below(self, node: str, priority: int) -> list[PodRecord]:
         """Nominated to the node, and less important."""
-        return [r for r in self._records.values() if r.nominated == node and r.priority < priority]
+        return [r for r in self._records.values() if r.nominated == node and r.standing < priority]
 
     @contextmanager
     def held(self, priority: int, trying: Collection[str]) -> Iterator[None]:
@@ -68,7 +68,7 @@ class Nominations:
         else:
             usage = None
             singly = tuple(
-                r for uid, r in self._records.items() if r.priority >= priority and uid not in trying
+                r for uid, r in self._records.items() if r.standing >= priority and uid not in trying
             )
         if usage is not None:
             self._state.add_usage(usage, 1)
@@ -92,7 +92,7 @@ class Nominations:
             and known.usage.requested.shape == state.nodes.requested.shape
         ):
             return known
-        holding = [record for record in self._records.values() if record.priority >= priority]
+        holding = [record for record in self._records.values() if record.standing >= priority]
         plain = [(record, record.nominated) for record in holding if state.is_only_load(record)]
         singly = tuple(record for record in holding if not state.is_only_load(record))
         held = self._held[priority] = _Held(stamp, state.usage_of(plain), singly)

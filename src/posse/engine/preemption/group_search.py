@@ -118,7 +118,9 @@ class GroupSearch:
         """The cheapest of small choices of victims that cost less and suffice; None if none was found in time."""
         trials = _trials(best.victims, members)
         bar = self.cost(best)
-        small = _small_choices([unit for unit in units if unit.priority <= bar.highest]) if trials else ()
+        # Above the highest so far nobody costs less, unless that spares a budget.
+        pool = [unit for unit in units if bar.budgets or unit.priority <= bar.highest]
+        small = _small_choices(pool) if trials else ()
         priced = [(self.cost(Room(choice, ())), choice) for choice in small]
         cheaper = sorted((one for one in priced if one[0] < bar), key=lambda one: one[0])
         for _, choice in cheaper[:trials]:

@@ -78,7 +78,7 @@ class LesserUnits(dict[PodRecord, Unit | None]):
     def _whole(self, record: PodRecord) -> Unit | None:
         """Of which it is a part; None if it goes by itself. Who is ending anyway draws nobody along."""
         key = record.group
-        if key is None or record.is_ending:
+        if key is None or not record.node or record.is_ending:
             return None
         above = self._groups.links.highest_as_one(key)
         if above is not None:

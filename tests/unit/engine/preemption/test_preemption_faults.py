@@ -1,6 +1,6 @@
 """What goes wrong half-way: no eviction without a preemptor that needs it, none twice, and the room is given back."""
 
-from posse.engine.decisions import Evict
+from posse.engine.decisions import Evict, GroupKey
 from posse.engine.events import EvictionFailed
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
@@ -119,3 +119,17 @@ def test_a_pod_that_can_have_the_room_of_who_is_ending_evicts_nobody_beside_or_e
     assert pod_reports(decisions)["urgent"][1].endswith("on node n1, waiting for those that terminate there")
     driver.lose(ending)
     assert driver.bind() == {"urgent": "n1"}
+
+
+def test_a_victim_whose_binding_is_refused_is_not_waited_for():
+    promised, bound = pod("promised", cpu="1", priority=0), low("bound", "n2")
+    driver = Driver(*nodes(2, cpu="1"), bound, promised)
+    assert driver.bind() == {"promised": "n1"}
+    driver.see(gang(priority=HIGH), *members())
+    assert evicted(driver.decide()) == ["bound", "promised"]
+    driver.refuse(promised, "n1")
+    assert driver.engine.explain(GroupKey(NAMESPACE, "g1")).making_room.message.endswith(
+        "waiting for 1 to terminate."
+    )
+    driver.lose(promised, bound)
+    assert sorted(driver.bind()) == ["p1", "p2"]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from posse.engine.decisions import Evict, Form
-from tests.builders import changed, composite, gang, in_rack, node, one_domain, pod
+from posse.engine.kept_room import PATIENCE_SECONDS
+from tests.builders import changed, composite, gang, in_rack, node, nodes, one_domain, pod
 from tests.driving import Driver
 from tests.group_form_parts import coscheduling_gang, member
 
@@ -94,3 +95,31 @@ def test_nothing_is_left_of_a_member_that_is_gone():
     driver.decide()
     driver.lose(one)
     assert counted(driver) == []
+
+
+def of_two_minds(**description):
+    """A group that counts with its weakest member."""
+    return [member(f"p{p}", Form.COSCHEDULING, cpu="1", priority=p, **description) for p in (10, 100)]
+
+
+def test_room_is_held_for_a_group_against_those_that_matter_no_more_than_it():
+    there = [pod(f"v{number}", cpu="1", on=f"n{number}", priority=0) for number in (1, 2)]
+    driver = Driver(*nodes(2, cpu="1"), *there, coscheduling_gang("g1", 2), *of_two_minds())
+    assert evicted(driver.decide()) == ["v1", "v2"]
+    driver.lose(*there)
+    driver.see(urgent("a"), urgent("b"))
+    assert sorted(driver.bind()) == ["a", "b"]
+
+
+def test_room_is_kept_for_a_group_beside_its_own_members():
+    weak, strong = of_two_minds()
+    driver = Driver(
+        *nodes(2, cpu="1"), pod("other", cpu="1", on="n2", priority=10), coscheduling_gang("g1", 2)
+    )
+    driver.see(changed(strong, spec={"node_name": "n1"}), weak)
+    driver.decide()
+    driver.see(pod("small", cpu="0", priority=1000))
+    assert driver.bind(after=PATIENCE_SECONDS - 1) != {}
+    driver.decide(after=5.0)
+    kept = driver.engine._known.room_keeper.kept
+    assert [driver.engine._known.state.nodes.names[row] for row in kept.rows] == ["n2"]
