@@ -233,5 +233,5 @@ def _refusal(answer: Answer) -> Refused:
         str(status.get("message") or ""),
         status.get("details"),
     )
-    refused.retry_after = float(answer.retry_after) if answer.retry_after.isdigit() else 0.0
+    refused.retry_after = float(answer.retry_after) if answer.retry_after.isdecimal() else 0.0
     return refused

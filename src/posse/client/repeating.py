@@ -23,6 +23,8 @@ PASSING = frozenset({TOO_MANY_REQUESTS, 500, 502, 503, 504})
 FIRST_PAUSE_SECONDS = 0.05
 MOST_PAUSE_SECONDS = 2.0
 GIVE_UP_SECONDS = 20.0
+MOST_OBEYED_SECONDS = 30.0
+"""Who stands before a server may want an hour of peace while it is down; nobody would be scheduled for that long."""
 
 
 class Pauses:
@@ -68,4 +70,5 @@ async def repeated(
 
 
 def retry_after(error: ApiError) -> float:
-    return error.retry_after if isinstance(error, Refused) else 0.0
+    """How long the server wants to be left alone, within reason."""
+    return min(error.retry_after, MOST_OBEYED_SECONDS) if isinstance(error, Refused) else 0.0

@@ -99,9 +99,10 @@ def test_a_refusal_is_what_the_server_says():
     )
 
 
+@pytest.mark.parametrize("when", ["Monday", "\N{SUPERSCRIPT TWO}"])
 @pytest.mark.parametrize("body", ["<html>bad gateway</html>", "[]", ""])
-def test_what_stands_before_a_server_need_not_speak_its_language(body):
-    error = refused(ScriptedServer(web.Response(text=body, status=502, headers={"Retry-After": "Monday"})))
+def test_what_stands_before_a_server_need_not_speak_its_language(body, when):
+    error = refused(ScriptedServer(web.Response(text=body, status=502, headers={"Retry-After": when})))
     assert (error.code, error.retry_after) == (502, 0.0)
 
 
