@@ -13,6 +13,7 @@ from typing import Any
 from posse.cli.problems import Problem
 from posse.client.connection import Call, Connection
 from posse.client.credentials import CredentialsError, find_credentials
+from posse.client.reading import read, read_object
 from posse.client.served_versions import ServedVersions
 from posse.installation.objects import LABELS
 from posse.installation.set_definitions import SETS
@@ -61,16 +62,20 @@ async def form_over(connection: Connection) -> ClusterForm:
 async def apply_over(connection: Connection, objects: Iterable[Json], tell: Callable[[str], None]) -> None:
     for obj in objects:
         name = f"{obj['kind'].lower()}/{obj['metadata']['name']}"
-        if await _is_of_others(connection, obj):
-            tell(f"{name} is there already, and not of Posse: left as it is")
-            continue
-        call = Call("PATCH", path_of(obj), _APPLYING, json.dumps(obj).encode(), _APPLY_PATCH)
         try:
-            await connection.ask(call)
+            is_ours = await _apply(connection, obj)
         except ApiError as error:
             absent = f"the cluster has no {obj['kind']} of {obj['apiVersion']}"
             raise Problem(f"{name}: {absent if error.code == NOT_FOUND else error}") from error
-        tell(f"{name} applied")
+        tell(f"{name} applied" if is_ours else f"{name} is there already, and not of Posse: left as it is")
+
+
+async def _apply(connection: Connection, obj: Json) -> bool:
+    """Whether it was for us to do."""
+    if await _is_of_others(connection, obj):
+        return False
+    await connection.ask(Call("PATCH", path_of(obj), _APPLYING, json.dumps(obj).encode(), _APPLY_PATCH))
+    return True
 
 
 async def _is_of_others(connection: Connection, obj: Json) -> bool:
@@ -78,7 +83,7 @@ async def _is_of_others(connection: Connection, obj: Json) -> bool:
     if obj["metadata"]["name"] not in {kind.group_resource for kind in SETS}:
         return False
     try:
-        found = json.loads(await connection.ask(Call("GET", path_of(obj))))
+        found = read(await connection.ask(Call("GET", path_of(obj))), read_object)
     except ApiError as error:
         if error.code != NOT_FOUND:
             raise

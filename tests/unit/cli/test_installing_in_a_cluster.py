@@ -94,6 +94,15 @@ def test_a_definition_of_others_is_left_as_it_is(found, is_applied):
     assert told[0].endswith("applied" if is_applied else "is there already, and not of Posse: left as it is")
 
 
+@pytest.mark.parametrize("answer", [status(403, "Forbidden", "you may not"), web.Response(text="<html>")])
+def test_a_definition_that_cannot_be_looked_at_is_named(answer):
+    with pytest.raises(Problem, match=r"customresourcedefinition/jobsets"):
+        over(
+            ScriptedServer(answer),
+            lambda connection: apply_over(connection, set_definitions(["jobsets"]), print),
+        )
+
+
 def test_a_refusal_ends_it_and_says_of_what():
     server = ScriptedServer(web.json_response({}), status(403, "Forbidden", "you may not"))
     told = []
