@@ -15,7 +15,7 @@ import msgspec
 from posse.client.connection import JSON, Call, Connection
 from posse.client.lanes import Lane, Lanes, Limits
 from posse.client.paths import path_of
-from posse.client.reading import Placed, read, read_named, read_object, read_page, read_placed
+from posse.client.reading import Placed, read, read_named, read_object, read_page, read_placed, unreadable
 from posse.client.repeating import GIVE_UP_SECONDS, repeated
 from posse.client.served_versions import ServedVersions
 from posse.client.shown_bytes import shown_item
@@ -55,13 +55,25 @@ class HttpTransport:
     async def list(
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing:
+        """ApiError 404: the cluster does not offer the kind. That a path is not found does not say so much."""
+        listing = await self._find(kind, namespace, _selection(labels, fields))
+        if listing is None:
+            # It offers another version since it was upgraded, or what stands before it finds nothing for a while.
+            self._versions.doubt()
+            listing = await self._find(kind, namespace, _selection(labels, fields))
+        if listing is None:
+            raise unreadable(f"it offers {kind.group_resource}, but finds no list of them")
+        return listing
+
+    async def _find(self, kind: Kind, namespace: str | None, selection: dict[str, str]) -> Listing | None:
         version = await self._versions.of(kind)
-        path = path_of(kind, version, namespace)
         try:
-            items, resource_version = await self._items(Call("GET", path, _selection(labels, fields)))
+            items, resource_version = await self._items(
+                Call("GET", path_of(kind, version, namespace), selection)
+            )
         except ApiError as error:
             if error.code == NOT_FOUND:
-                self._versions.doubt()
+                return None
             raise
         return Listing([shown_item(kind, version, item) for item in items], resource_version)
 

@@ -8,9 +8,6 @@ from posse.kinds.kind import Kind
 
 Json = dict[str, Any]
 
-# The answer to a write may come later than the news that its object is gone. Far more are remembered than are on their way.
-GONE_REMEMBERED = 10_000
-
 
 class _Known(NamedTuple):
     kind: Kind
@@ -24,13 +21,12 @@ class Observed:
         self._known: dict[str, _Known] = {}
         self._owned: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._places: dict[tuple[Kind, str, str], str] = {}
-        self._gone: dict[str, None] = {}
 
     def see(self, kind: Kind, obj: Json) -> bool:
         """Return whether this is news."""
         uid, version = obj["metadata"]["uid"], int(obj["metadata"]["resourceVersion"])
         before = self._known.get(uid)
-        if uid in self._gone or (before is not None and before.version >= version):
+        if before is not None and before.version >= version:
             return False
         if before is not None:
             self._disown(uid, before)
@@ -48,9 +44,6 @@ class Observed:
             self._disown(uid, before)
             if self._places.get(_place(before.kind, obj)) == uid:
                 del self._places[_place(before.kind, obj)]
-        self._gone[uid] = None
-        if len(self._gone) > GONE_REMEMBERED:
-            del self._gone[next(iter(self._gone))]
 
     def get(self, uid: str) -> Json | None:
         known = self._known.get(uid)

@@ -47,6 +47,8 @@ class Following(ABC, Generic[T]):
         on_seen: Callable[[T], None],
         on_gone: Callable[[T], None],
         labels: str = "",
+        *,
+        is_optional: bool = False,
     ) -> None:
         self._transport = transport
         self.kind = kind
@@ -58,7 +60,7 @@ class Following(ABC, Generic[T]):
         self._is_served = True
         self._was_listed = False
         """What could be seen once is there; a server that forbids it now has just started, or is wrong for a while."""
-        self._is_optional = True
+        self._is_optional = is_optional
         """Whether one can do without it: where it is not served, there is nothing of it."""
         self._pauses = Pauses(MOST_PAUSE_SECONDS)
         self._watching: asyncio.Timeout | None = None
@@ -254,9 +256,8 @@ class StructFollower(Following[S]):
         *,
         is_optional: bool = False,
     ) -> None:
-        super().__init__(transport, kind, on_seen, on_gone)
+        super().__init__(transport, kind, on_seen, on_gone, is_optional=is_optional)
         self._struct = struct
-        self._is_optional = is_optional
 
     def _form(self, shown: Shown) -> S:
         return shown.read(self._struct)

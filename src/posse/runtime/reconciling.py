@@ -12,7 +12,9 @@ from posse.controllers.reconciler import Reconciler
 from posse.controllers.steps import Create, Delete, Plan, Step, Write
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.kind import Kind
+from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET, POSSE_WORKLOAD
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
+from posse.runtime.followed_kinds import OPTIONAL_KINDS
 from posse.runtime.following import Follower, Json, attend
 from posse.runtime.furnishing import ALREADY_EXISTS
 from posse.runtime.rounds import Rounds
@@ -23,6 +25,10 @@ log = logging.getLogger(__name__)
 
 # What events call a step that was refused; a creation says so itself.
 FAILURES = {Write: "FailedUpdate", Delete: "FailedDelete"}
+# What a cluster may come to serve, or cease to. Where anything else seems not to be served, that is an error which passes.
+DISPENSABLE_KINDS = OPTIONAL_KINDS | {POSSE_WORKLOAD, JOB_SET, LEADER_WORKER_SET}
+# The answer to a write may come later than the news that its object is gone. Far more are remembered than are on their way.
+GONE_REMEMBERED = 10_000
 
 
 class Refused(Exception):  # noqa: N818 - it is no error of ours
@@ -45,6 +51,8 @@ class Reconciliation:
         self._rounds = Rounds(reconciler.touched, self._handle, clock)
         self._recorder = EventRecorder(transport, clock)
         self._followers = [self._follower(kind) for kind in reconciler.kinds]
+        # Who was seen to go and not to come back, by uid.
+        self._gone: dict[str, None] = {}
 
     async def run(self) -> None:
         """Reconcile until cancelled. Nothing is concluded before everything that exists has been seen."""
@@ -52,15 +60,23 @@ class Reconciliation:
 
     def _follower(self, kind: Kind) -> Follower:
         def on_seen(obj: Json) -> None:
+            self._gone.pop(obj["metadata"]["uid"], None)
             self._reconciler.see(kind, obj)
             self._rounds.notice()
 
         def on_gone(obj: Json) -> None:
+            self._remember_gone(obj["metadata"]["uid"])
             self._reconciler.lose(kind, obj)
             self._rounds.notice()
 
         labels = self._reconciler.selectors.get(kind, "")
-        return Follower(self._transport, kind, on_seen, on_gone, labels)
+        is_optional = kind in DISPENSABLE_KINDS
+        return Follower(self._transport, kind, on_seen, on_gone, labels, is_optional=is_optional)
+
+    def _remember_gone(self, uid: str) -> None:
+        self._gone[uid] = None
+        if len(self._gone) > GONE_REMEMBERED:
+            del self._gone[next(iter(self._gone))]
 
     async def _handle(self, uid: str) -> None:
         with skipping(self._reconciler.subject_kind.name, uid):
@@ -102,12 +118,12 @@ class Reconciliation:
         namespace, name = step.obj["metadata"].get("namespace", ""), step.obj["metadata"]["name"]
         match step:
             case Create():
-                self._reconciler.see(step.kind, await self._transport.create(step.kind, namespace, step.obj))
+                self._see_answer(step.kind, await self._transport.create(step.kind, namespace, step.obj))
             case Write():
                 written = await self._transport.update(
                     step.kind, namespace, name, step.obj, subresource=step.subresource
                 )
-                self._reconciler.see(step.kind, written)
+                self._see_answer(step.kind, written)
             case Delete():
                 uid = step.obj["metadata"]["uid"]
                 deleted = await self._transport.delete(
@@ -115,7 +131,11 @@ class Reconciliation:
                 )
                 # What is gone at once is told by the watch; the answer may be a mere Status.
                 if (deleted.get("metadata") or {}).get("deletionTimestamp"):
-                    self._reconciler.see(step.kind, deleted)
+                    self._see_answer(step.kind, deleted)
+
+    def _see_answer(self, kind: Kind, obj: Json) -> None:
+        if obj["metadata"]["uid"] not in self._gone:
+            self._reconciler.see(kind, obj)
 
     def _tell_refusal(self, uid: str, refusal: Refused) -> None:
         step = refusal.step

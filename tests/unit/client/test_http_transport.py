@@ -349,8 +349,36 @@ def test_a_cluster_of_an_older_release_is_spoken_to_in_its_words(server, monkeyp
     assert group.status.conditions[0].type == "PodGroupInitiallyScheduled"
 
 
-@pytest.mark.parametrize("answers", [[status(404)], [OFFERED, status(404)]])
-def test_what_finds_nothing_anywhere_is_no_api_server(answers):
+def offered(kind, version):
+    """What a cluster says that serves this kind in this version."""
+    spoken = f"{kind.group}/{version}"
+    groups = {"groups": [{"name": kind.group, "versions": [{"groupVersion": spoken}]}]}
+    resources = {"groupVersion": spoken, "resources": [{"name": kind.plural}]}
+    return web.json_response(groups), PODS, web.json_response(resources)
+
+
+EMPTY = web.json_response({"metadata": {"resourceVersion": "3"}, "items": None})
+
+
+def test_a_list_follows_a_cluster_that_was_upgraded():
+    before, after = offered(POD_GROUP, "v1alpha2"), offered(POD_GROUP, POD_GROUP.storage_version)
+    scripted = ScriptedServer(*before, EMPTY, status(404), *after, EMPTY)
+
+    async def main():
+        async with connected(scripted) as connection:
+            transport = HttpTransport(connection, Limits())
+            await transport.list(POD_GROUP)
+            return await transport.list(POD_GROUP)
+
+    assert asyncio.run(main()).resource_version == "3"
+    assert f"/{POD_GROUP.storage_version}/" in scripted.requests[-1].path
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [[status(404)], [OFFERED, status(404)], [OFFERED, PODS, status(404), OFFERED, PODS, status(404)]],
+)
+def test_what_finds_nothing_that_every_cluster_has_is_no_api_server(answers):
     async def main():
         async with connected(ScriptedServer(*answers)) as connection:
             await HttpTransport(connection, Limits()).list(POD)
@@ -390,20 +418,8 @@ def test_versions_are_those_of_a_list_in_pages(server, monkeypatch):
 
 
 def test_a_kind_that_is_not_served_is_not_found_until_it_is():
-    groups = {
-        "groups": [
-            {"name": POSSE_POD_GROUP.group, "versions": [{"groupVersion": POSSE_POD_GROUP.api_version}]}
-        ]
-    }
-    resources = {"groupVersion": POSSE_POD_GROUP.api_version, "resources": [{"name": "podgroups"}]}
-    scripted = ScriptedServer(
-        OFFERED,
-        PODS,
-        web.json_response(groups),
-        PODS,
-        web.json_response(resources),
-        web.json_response({"metadata": {"resourceVersion": "3"}, "items": None}),
-    )
+    served = offered(POSSE_POD_GROUP, POSSE_POD_GROUP.storage_version)
+    scripted = ScriptedServer(OFFERED, PODS, *served, EMPTY)
 
     async def main():
         async with connected(scripted) as connection:

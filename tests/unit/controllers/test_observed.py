@@ -1,6 +1,6 @@
-"""What is seen late, twice or after its end."""
+"""What is seen late, twice or after it had gone."""
 
-from posse.controllers.observed import GONE_REMEMBERED, Observed
+from posse.controllers.observed import Observed
 from posse.kinds.registry import POD
 
 
@@ -35,13 +35,13 @@ def test_who_claims_whom_follows_the_newest_form():
     assert observed.owned_by("b", POD) == []
 
 
-def test_what_is_gone_does_not_come_back():
+def test_what_comes_back_is_news_even_if_it_is_what_it_was():
     observed = Observed()
-    observed.lose(pod())
-    assert not observed.see(POD, pod(version=9))
-    for number in range(GONE_REMEMBERED):
-        observed.lose(pod(uid=str(number)))
-    assert observed.see(POD, pod(version=9))
+    observed.see(POD, pod(version=5, owner="a"))
+    observed.lose(pod(version=5))
+    assert observed.get("p") is None
+    assert observed.see(POD, pod(version=5, owner="a"))
+    assert observed.owned_by("a", POD) == [pod(version=5, owner="a")]
 
 
 def test_a_name_belongs_to_whoever_had_it_last():

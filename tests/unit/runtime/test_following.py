@@ -65,16 +65,16 @@ async def until(condition):
         await asyncio.sleep(0.001)
 
 
-def followed(transport, steps_until):
+def followed(transport, steps_until, *, is_optional=False):
     log = Log()
-    follow(transport, log, steps_until, log.seen)
+    follow(transport, log, steps_until, log.seen, is_optional=is_optional)
     return log.entries
 
 
-def follow(transport, log, steps_until, on_seen):
+def follow(transport, log, steps_until, on_seen, *, is_optional=False):
     async def main():
-        follower = Follower(transport, NODE, on_seen, log.gone)
-        await follower.sync()
+        follower = Follower(transport, NODE, on_seen, log.gone, is_optional=is_optional)
+        await follower.begin()
         task = asyncio.create_task(follower.follow())
         await until(lambda: steps_until(log))
         task.cancel()
@@ -177,7 +177,7 @@ def test_an_object_that_cannot_be_handled_is_skipped_with_a_traceback(caplog):
     assert all(record.exc_info for record in caplog.records)
 
 
-def caught_up(transport, *asked, answer_seconds=0.0):
+def caught_up(transport, *asked, answer_seconds=0.0, is_optional=False):
     """What is told by the time it has caught up with what is there, when asked so often."""
     log, answers = Log(), list(asked)
 
@@ -189,7 +189,7 @@ def caught_up(transport, *asked, answer_seconds=0.0):
         return answer
 
     async def main():
-        follower = Follower(transport, NODE, log.seen, log.gone)
+        follower = Follower(transport, NODE, log.seen, log.gone, is_optional=is_optional)
         await follower.begin()
         task = asyncio.create_task(follower.follow())
         try:
@@ -250,7 +250,7 @@ def test_catching_up_takes_as_long_as_the_cluster_cannot_be_asked():
 
 def test_there_is_nothing_to_catch_up_with_of_a_kind_that_is_not_served():
     transport = ScriptedTransport([no_such_resource()], [])
-    assert caught_up(transport) == []
+    assert caught_up(transport, is_optional=True) == []
 
 
 def test_follows_a_real_cluster(in_lab):
@@ -309,13 +309,16 @@ def begun(transport, *, is_optional):
 def test_a_kind_that_is_not_served_is_empty_until_it_is(monkeypatch):
     monkeypatch.setattr(following, "UNSERVED_SECONDS", 0.001)
     transport = ScriptedTransport([no_such_resource(), no_such_resource(), [node("a")]], [[]])
-    assert followed(transport, lambda log: log.entries) == [("seen", "a", "u1")]
+    assert followed(transport, lambda log: log.entries, is_optional=True) == [("seen", "a", "u1")]
 
 
 @pytest.mark.parametrize("refusal", [no_such_resource(), ApiError(404, "", "the page was not found")])
 def test_a_kind_that_every_cluster_has_is_never_taken_for_empty(refusal, caplog):
     transport = ScriptedTransport([refusal, refusal, [node("a")]], [])
     assert begun(transport, is_optional=False) == ["a"]
+    transport = ScriptedTransport([[node("a")], refusal, [node("a")]], [[expired("too old")], []])
+    told = followed(transport, lambda _: len(transport.watched_from) == 2)
+    assert told == [("seen", "a", "u1"), ("seen", "a", "u1")]
     assert "following nodes failed, trying again" in caplog.text
 
 

@@ -1,17 +1,18 @@
-"""What comes of plans whose steps are refused."""
+"""What comes of plans whose steps are refused, and of answers that come late."""
 
 import asyncio
 import time
 
 import pytest
 
+from posse.client import repeating
 from posse.controllers.steps import Create, Plan, Write
 from posse.controllers.touched import Touched
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import ApiError, expired
 from posse.kinds.registry import JOB, JOB_SET
 from posse.runtime import rounds
 from posse.runtime.reconciling import Reconciliation
-from posse.transport.objects import Listing, ShownJson
+from posse.transport.objects import Listing, ShownJson, WatchEvent
 
 SUBJECT = {"metadata": {"name": "js", "namespace": "default", "uid": "u", "resourceVersion": "1"}}
 JOB_TO_BE = {"metadata": {"name": "js-a-0", "namespace": "default"}}
@@ -107,3 +108,104 @@ def test_a_creation_that_is_refused_is_told_and_tried_again_although_nothing_hap
 @pytest.mark.parametrize("code", [404, 409])
 def test_a_write_that_was_overtaken_is_tried_again_without_a_word(code):
     assert events_until_taken(Write(JOB_SET, SUBJECT), ApiError(code, "", "too late")) == []
+
+
+class Seen(OneStep):
+    """Notes what it is shown of Jobs."""
+
+    kinds = (JOB, JOB_SET)
+
+    def __init__(self, step):
+        super().__init__(step)
+        self.told = []
+
+    def see(self, kind, obj):
+        super().see(kind, obj)
+        if kind is JOB:
+            self.told.append(("seen", obj["metadata"]["resourceVersion"]))
+
+    def lose(self, kind, obj):
+        self.told.append(("gone", obj["metadata"]["resourceVersion"]))
+
+
+class Slow:
+    """A Transport that answers a creation only after what it made has gone, and shows it again some time later."""
+
+    def __init__(self):
+        self.is_being_made = asyncio.Event()
+        self.has_gone = asyncio.Event()
+        self.has_answered = asyncio.Event()
+
+    async def list(self, kind, namespace=None, labels=""):
+        return Listing([ShownJson(SUBJECT)] if kind is JOB_SET else [], "1")
+
+    async def watch(self, kind, resource_version, labels=""):
+        if kind is JOB:
+            await self.is_being_made.wait()
+            yield [WatchEvent("ADDED", ShownJson(job(2))), WatchEvent("DELETED", ShownJson(job(3)))]
+            self.has_gone.set()
+            await self.has_answered.wait()
+            yield [WatchEvent("ADDED", ShownJson(job(3)))]
+        await asyncio.Event().wait()
+
+    async def create(self, kind, namespace, obj):
+        self.is_being_made.set()
+        await self.has_gone.wait()
+        asyncio.get_running_loop().call_soon(self.has_answered.set)
+        return job(2)
+
+
+def job(version):
+    return {"metadata": JOB_TO_BE["metadata"] | {"uid": "j", "resourceVersion": str(version)}}
+
+
+def test_an_answer_does_not_bring_back_what_has_gone_but_a_watch_does():
+    async def main():
+        reconciler = Seen(Create(JOB, JOB_TO_BE))
+        running = asyncio.create_task(Reconciliation(Slow(), reconciler, time.time).run())
+        async with asyncio.timeout(5):
+            while len(reconciler.told) < 3:  # noqa: ASYNC110 - it has no event to wait for
+                await asyncio.sleep(0.001)
+        running.cancel()
+        return reconciler.told
+
+    assert asyncio.run(main()) == [("seen", "2"), ("gone", "3"), ("seen", "3")]
+
+
+class Hiding(Refusing):
+    """Finds no Jobs at times."""
+
+    def __init__(self):
+        super().__init__()
+        self._lists = [[job(2)], ApiError(404, "NotFound", "404 page not found"), [job(2)]]
+        self.has_shown_all = asyncio.Event()
+
+    async def list(self, kind, namespace=None, labels=""):
+        if kind is not JOB:
+            return await super().list(kind)
+        found = self._lists.pop(0)
+        if isinstance(found, ApiError):
+            raise found
+        return Listing([ShownJson(obj) for obj in found], "2")
+
+    async def watch(self, kind, resource_version, labels=""):
+        if kind is JOB and self._lists:
+            raise expired("too old")
+        if kind is JOB:
+            self.has_shown_all.set()
+        await asyncio.Event().wait()
+        yield []
+
+
+def test_jobs_are_not_taken_for_gone_because_one_list_finds_no_such_path(monkeypatch):
+    monkeypatch.setattr(repeating, "FIRST_PAUSE_SECONDS", 0.001)
+
+    async def main():
+        transport, reconciler = Hiding(), Seen(Write(JOB_SET, SUBJECT))
+        running = asyncio.create_task(Reconciliation(transport, reconciler, time.time).run())
+        async with asyncio.timeout(5):
+            await transport.has_shown_all.wait()
+        running.cancel()
+        return reconciler.told
+
+    assert asyncio.run(main()) == [("seen", "2"), ("seen", "2")]
