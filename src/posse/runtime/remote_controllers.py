@@ -34,12 +34,12 @@ from posse.kinds.registry import (
     VOLCANO_POD_GROUP,
     WORKLOAD,
 )
-from posse.model.feature_gates import Gate, Gates
+from posse.model.feature_gates import Gate
 from posse.runtime.custom_groups import CustomGroups
 from posse.runtime.followed_kinds import LEFT_OUT
 from posse.runtime.reconciling import Reconciliation
 from posse.runtime.rivals import find_rival
-from posse.runtime.run_options import RunOptions, SetController
+from posse.runtime.run_options import Form, RunOptions, SetController
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
@@ -132,10 +132,15 @@ class RemoteControllers:
         return asyncio.create_task(_run(running)) if running else None
 
     def _job_set_works(self, found: Situation) -> Iterator[Work]:
-        gates, custom = self._gates_of(found), CustomGroups(self._transport)
+        custom = CustomGroups(self._transport)
         managers = (POSSE_MANAGER,) if found.rival else MANAGERS
-        transport = self._transport if _is_native(found) else custom
-        yield transport, Unadmitted(JobSetController(gates, managers))
+        is_native = self._form is Form.NATIVE or found.served.issuperset((WORKLOAD, POD_GROUP))
+        workload, group, composite = _NATIVE if is_native else _CUSTOM
+        lacking = [kind for kind in (workload, group) if kind not in found.served]
+        # Without composites, a gang of all is one group.
+        gates = self._gates if composite in found.served else self._gates - {Gate.COMPOSITE_POD_GROUP}
+        controller = JobSetController(gates, managers, lacking)
+        yield (self._transport if is_native else custom), Unadmitted(controller)
         if found.rival and found.served.issuperset(_CUSTOM):
             yield custom, JobSetCompanion(self._gates)
 
@@ -147,20 +152,6 @@ class RemoteControllers:
             yield self._transport, Unadmitted(controller, refusals)
         elif found.served.issuperset(_CUSTOM):
             yield self._transport, LeaderWorkerSetCompanion()
-
-    def _gates_of(self, found: Situation) -> Gates:
-        """Without composites, a gang of all is one group; without groups there are no gangs."""
-        workload, group, composite = _NATIVE if _is_native(found) else _CUSTOM
-        missing = set[Gate]()
-        if not {workload, group} <= found.served:
-            missing.add(Gate.GENERIC_WORKLOAD)
-        if composite not in found.served:
-            missing.add(Gate.COMPOSITE_POD_GROUP)
-        return self._gates - missing
-
-
-def _is_native(found: Situation) -> bool:
-    return {WORKLOAD, POD_GROUP} <= found.served
 
 
 async def _run(works: Iterable[Reconciliation]) -> None:

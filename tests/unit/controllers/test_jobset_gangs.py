@@ -480,3 +480,18 @@ def test_a_replicated_job_may_be_called_like_its_jobset():
     obj = jobset(replicated_job(*names, replicas=2, parallelism=1, gangConfig=REPLICATED_GANG))
     groups = [item["metadata"]["name"] for item in made(plan(obj), POD_GROUP)]
     assert groups == ["sample-jobset-pg-sample-jobset-0", "sample-jobset-pg-sample-jobset-1"]
+
+
+def test_no_gang_is_started_as_anything_less_where_its_kinds_are_not_served():
+    controller = JobSetController(lacking=(WORKLOAD, POD_GROUP))
+    assert not {WORKLOAD, POD_GROUP, COMPOSITE_POD_GROUP} & set(controller.kinds)
+    asking = jobset(replicated_job("workers", "c", 2, 4), gangConfig={"gangMode": "Gang"})
+    controller.see(JOB_SET, asking)
+    (write,) = steps(controller.plan("u", NOW))
+    (condition,) = write.obj["status"]["conditions"]
+    assert (write.kind, condition["type"], condition["reason"]) == (JOB_SET, "GangBlocked", "APINotAvailable")
+    assert "gangs need workloads.scheduling.k8s.io, podgroups.scheduling.k8s.io" in condition["message"]
+    plain = jobset(replicated_job("workers", "c", 2, 4))
+    plain["metadata"] |= {"name": "plain", "uid": "p"}
+    controller.see(JOB_SET, plain)
+    assert len(made(controller.plan("p", NOW), JOB)) == 2

@@ -118,14 +118,23 @@ def test_groups_are_custom_resources_where_there_are_no_others_or_they_are_asked
     controlled(scenario, form=form)
 
 
-def test_without_groups_of_any_kind_there_are_no_gangs(cluster, controlled):
+@pytest.mark.parametrize(("form", "group"), [(Form.AUTO, POSSE_POD_GROUP), (Form.NATIVE, POD_GROUP)])
+def test_gangs_wait_where_there_are_no_groups_of_any_kind(cluster, controlled, form, group):
     cluster.served = {JOB_SET}
 
     async def scenario(lab):
-        await add_jobset(lab, "js")
+        await add_jobset(lab, "gang")
+        await add_jobset(lab, "plain", gangConfig=None)
         await lab.until(lambda: len(jobs(lab)) == 3)
+        held = await lab.until(lambda: lab.find(JOB_SET, "default", "gang")["status"].get("conditions"))
+        assert (held[0]["type"], held[0]["reason"]) == ("GangBlocked", "APINotAvailable")
+        assert f"{group.group_resource}, which the cluster does not serve" in held[0]["message"]
+        assert all(name.startswith("plain-") for name in jobs(lab))
+        cluster.served = set(KINDS)
+        await lab.until(lambda: len(jobs(lab)) == 6)
+        assert lab.find(POD_GROUP, "default", "pg-gang")
 
-    controlled(scenario)
+    controlled(scenario, form=form)
 
 
 def test_where_somebody_else_is_only_what_is_given_to_posse_is_controlled(cluster, controlled, caplog):

@@ -58,12 +58,19 @@ class JobSetController:
     subject_kind = JOB_SET
     reporter = "jobset-controller"
 
-    def __init__(self, gates: Gates = ALL_GATES, managers: Collection[str | None] = MANAGERS) -> None:
-        """JobSets are left alone whose `managedBy` is not among the managers."""
+    def __init__(
+        self,
+        gates: Gates = ALL_GATES,
+        managers: Collection[str | None] = MANAGERS,
+        lacking: Sequence[Kind] = (),
+    ) -> None:
+        """JobSets are left alone whose `managedBy` is not among the managers, and gangs are not made if a kind is lacking."""
         self._gates = gates
         self._managers = managers
+        self._lacking = lacking
+        groups = () if lacking else served_groups(gates)
         # JobSets first: a Job whose JobSet nobody knows is nobody's business.
-        self.kinds = (JOB_SET, *served_groups(gates), SERVICE, PERSISTENT_VOLUME_CLAIM, JOB)
+        self.kinds = (JOB_SET, *groups, SERVICE, PERSISTENT_VOLUME_CLAIM, JOB)
         self.selectors = {JOB: JOBSET_NAME}
         self._observed = Observed()
         self._uids: dict[Place, str] = {}
@@ -173,6 +180,7 @@ class JobSetController:
             groups=groups,
             has_service=any(place.kind is SERVICE for place in present),
             claims=frozenset(self._usable_claims(jobset, present)),
+            lacking=self._lacking,
         )
 
     def _usable_claims(self, jobset: JobSet, present: Iterable[Place]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from posse.controllers.jobsets.gang_objects import (
 from posse.controllers.jobsets.names import attempt_of, workload_name
 from posse.controllers.steps import Create, Delete, News, Write, controller_of, is_deleting
 from posse.kinds.jobset_gangs import asked_gangs, asked_root
+from posse.kinds.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, POD_GROUP, WORKLOAD
 from posse.model.jobset import JobSet
 
@@ -40,6 +41,8 @@ class Surroundings(NamedTuple):
     has_service: bool
     # Its own claims and those that may be used by several; by name.
     claims: frozenset[str]
+    # What gangs would be made of, but the cluster does not serve.
+    lacking: Sequence[Kind]
 
 
 @dataclass(slots=True)
@@ -86,7 +89,7 @@ def stand(obj: Json, jobset: JobSet, children: Children, around: Surroundings) -
     ]
     if not gangs:
         return standing
-    standing.blocked = _conflict(gangs, around.groups, mine)
+    standing.blocked = _absence(around.lacking) or _conflict(gangs, around.groups, mine)
     _find_workload(standing, obj, jobset, around.workloads)
     if standing.blocked is None and standing.workload is not None and not jobset.spec.suspend:
         previous = {job.name for job in children.previous}
@@ -102,6 +105,13 @@ def _is_mine(obj: Json, jobset: JobSet) -> bool:
 def _is_outdated(group: Json, jobset: JobSet) -> bool:
     """A JobSet that is suspended has no groups, so that none is left half full when it goes on."""
     return bool(jobset.spec.suspend) or attempt_of(group) < jobset.status.restarts
+
+
+def _absence(lacking: Sequence[Kind]) -> News | None:
+    if not lacking:
+        return None
+    names = ", ".join(kind.group_resource for kind in lacking)
+    return News("APINotAvailable", f"gangs need {names}, which the cluster does not serve", is_warning=True)
 
 
 def _conflict(
