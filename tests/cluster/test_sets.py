@@ -76,6 +76,7 @@ def removed(kubectl, manifest):
         ("jobset-pytorch", "jobset/pytorch", "Completed"),
         ("jobset-replicated-gangs", "jobset/shards", "Completed"),
         ("jobset-mpi", "jobset/mpi", "Completed"),
+        ("jobset-tree", "jobset/tree", "Completed"),
         ("leaderworkersets/serving", "lws/serving", "Available"),
         ("leaderworkersets/disaggregated", "lws/decode", "Available"),
     ],

@@ -137,11 +137,11 @@ def has_completed(kubeconfig, name):
 def test_jobsets_go_as_their_guide_says(cluster):
     for line in commands_of(ROOT / "docs" / "guides" / "jobsets.md"):
         posse(line, cluster)
-    for name in ("pytorch", "shards", "mpi"):
+    for name in ("pytorch", "shards", "mpi", "tree"):
         wait_until(lambda n=name: has_completed(cluster, n), f"the completion of {name}")
     groups = sorted(group["metadata"]["name"] for group in listed(cluster, "podgroups"))
     shards = [f"shards-pg-shard-{index}" for index in range(6)]
-    assert groups == ["mpi-pg-workers", "pg-pytorch", *shards]
+    assert groups == ["mpi-pg-workers", "pg-pytorch", *shards, "tree-pg-evaluator", "tree-pg-trainers"]
 
 
 def test_stateful_sets_go_as_their_guide_says(cluster):

@@ -1,4 +1,4 @@
-"""What an answer says, in the shape that was asked for.
+"""What an answer says, in the shape that was asked for. Servers write null for what is absent; objects are read without it.
 
 What stands before a server may answer with success and a page of its own. That is no answer of the server's, and whether
 it has done what it was asked to is unknown.
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from posse.kinds.errors import ApiError
+from posse.model.decoding import drop_nulls
 
 T = TypeVar("T")
 
@@ -57,10 +58,19 @@ class Placed(msgspec.Struct):
     spec: _Assigned
 
 
-read_object = msgspec.json.Decoder(dict[str, Any]).decode
 read_page = msgspec.json.Decoder(Page).decode
 read_named = msgspec.json.Decoder(Named).decode
 read_placed = msgspec.json.Decoder(Placed).decode
+_read_with_nulls = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def read_object(encoded: bytes | msgspec.Raw) -> dict[str, Any]:
+    """Most objects have no nulls, which is found out quickly in the bytes."""
+    obj = _read_with_nulls(encoded)
+    if b"null" not in bytes(encoded):
+        return obj
+    without: dict[str, Any] = drop_nulls(obj)
+    return without
 
 
 def read(answer: bytes, decode: Callable[[bytes], T]) -> T:

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from posse.client.reading import read_object
 from posse.kinds.conversion import to_storage
 from posse.kinds.kind import Kind
 from posse.model.decoding import decode
@@ -22,8 +23,7 @@ class ShownBytes:
 
     @property
     def obj(self) -> Json:
-        obj: Json = msgspec.json.decode(self._encoded)
-        return obj
+        return read_object(self._encoded)
 
     def read(self, struct: type[S]) -> S:
         try:
@@ -42,7 +42,7 @@ def _decoder(struct: type[Any]) -> msgspec.json.Decoder[Any]:
 def shown(kind: Kind, version: str, encoded: msgspec.Raw) -> Shown:
     """An object of a kind that the cluster showed in this version, in its stored form."""
     if version in kind.dialects:
-        return ShownJson(to_storage(kind, msgspec.json.decode(encoded)))
+        return ShownJson(to_storage(kind, read_object(encoded)))
     return ShownBytes(encoded)
 
 

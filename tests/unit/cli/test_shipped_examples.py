@@ -15,6 +15,7 @@ EXAMPLES = [
     "jobset-mpi",
     "jobset-pytorch",
     "jobset-replicated-gangs",
+    "jobset-tree",
     "more-nodes",
     "single-pods",
 ]

@@ -13,7 +13,7 @@ from posse.client.credentials import Kubeconfig
 from posse.client.http_transport import HttpTransport
 from posse.client.lanes import Limits
 from posse.kinds.errors import ApiError
-from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP
+from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP, WORKLOAD
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
 from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
@@ -89,6 +89,38 @@ def test_a_list_whose_place_was_forgotten_comes_once_more_at_once():
     listing = asyncio.run(main())
     assert [item["metadata"]["name"] for item in listing.items] == ["a", "b"]
     assert "limit" not in scripted.requests[-1].query
+
+
+SAYS_WHAT_IT_IS = {"apiVersion": WORKLOAD.api_version, "kind": WORKLOAD.name}
+WITH_NULLS = SAYS_WHAT_IT_IS | {
+    "metadata": {"name": "w", "uid": "u", "resourceVersion": "4", "labels": None},
+    "spec": {"podGroupTemplates": None, "compositePodGroupTemplates": [{"name": "t", "priority": None}]},
+}
+WITHOUT_NULLS = SAYS_WHAT_IT_IS | {
+    "metadata": {"name": "w", "uid": "u", "resourceVersion": "4"},
+    "spec": {"compositePodGroupTemplates": [{"name": "t"}]},
+}
+
+
+def test_what_a_server_says_to_be_null_is_absent():
+    page = web.json_response({"metadata": {"resourceVersion": "3"}, "items": [WITH_NULLS]})
+    event = json.dumps({"type": "ADDED", "object": WITH_NULLS}).encode() + b"\n"
+    answers = [page, streaming(event), web.json_response(WITH_NULLS)]
+    scripted = ScriptedServer(*offered(WORKLOAD, WORKLOAD.storage_version), *answers)
+
+    async def main():
+        async with connected(scripted) as connection:
+            transport = HttpTransport(connection, Limits())
+            (listed,) = (await transport.list(WORKLOAD)).items
+            (shown,) = await anext(transport.watch(WORKLOAD, "3"))
+            return [
+                listed,
+                shown.obj,
+                await transport.get(WORKLOAD, "default", "w"),
+                await transport.update(WORKLOAD, "default", "w", WITHOUT_NULLS),
+            ]
+
+    assert asyncio.run(main()) == [WITHOUT_NULLS] * 4
 
 
 def test_a_watch_tells_what_happens_after_a_list(server):
