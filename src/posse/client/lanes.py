@@ -8,7 +8,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 
@@ -20,18 +20,36 @@ class Lane(IntEnum):
     EVENT = 2
 
 
+class Pace:
+    """Lets through so many per second, and so many more at once after a pause; no rate means that the server sets the pace.
+
+    Whoever shares one keeps it together with all others who do.
+    """
+
+    def __init__(self, per_second: float = 0.0, burst: int = 0) -> None:
+        self._gap = 1.0 / per_second if per_second > 0 else 0.0
+        self._slack = max(0, burst - 1) * self._gap
+        self._next = 0.0
+
+    async def wait(self) -> None:
+        now = asyncio.get_running_loop().time()
+        self._next = max(self._next, now - self._slack)
+        delay, self._next = self._next - now, self._next + self._gap
+        if delay > 0:
+            await asyncio.sleep(delay)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is asked of the API server: at once, and per second; no rate means that the server sets the pace."""
+    """How much is asked of the API server: at once, and per second."""
 
     at_once: int = 64
-    per_second: float = 0.0
-    burst: int = 0
+    pace: Pace = field(default_factory=Pace)
 
 
 class Lanes:
     def __init__(self, limits: Limits) -> None:
-        self._pace = _Pace(limits.per_second, max(1, limits.burst)) if limits.per_second > 0 else None
+        self._pace = limits.pace
         most = limits.at_once
         self._most = {Lane.BINDING: most, Lane.STATUS: max(1, most * 3 // 4), Lane.EVENT: max(1, most // 4)}
         self._always = {Lane.BINDING: most // 16, Lane.STATUS: most // 16, Lane.EVENT: min(1, most // 16)}
@@ -44,8 +62,7 @@ class Lanes:
         """Wait until it is the caller's turn, and hold a place while it writes."""
         await self._enter(lane)
         try:
-            if self._pace is not None:
-                await self._pace.wait()
+            await self._pace.wait()
             yield
         finally:
             self._leave(lane)
@@ -77,19 +94,3 @@ class Lanes:
                 if not place.done():
                     self._under_way[lane] += 1
                     place.set_result(None)
-
-
-class _Pace:
-    """Lets through so many per second, and so many more at once after a pause."""
-
-    def __init__(self, per_second: float, burst: int) -> None:
-        self._gap = 1.0 / per_second
-        self._slack = (burst - 1) * self._gap
-        self._next = 0.0
-
-    async def wait(self) -> None:
-        now = asyncio.get_running_loop().time()
-        self._next = max(self._next, now - self._slack)
-        delay, self._next = self._next - now, self._next + self._gap
-        if delay > 0:
-            await asyncio.sleep(delay)

@@ -19,7 +19,7 @@ from posse.apiserver.http.server import serve
 from posse.client.connection import Connection
 from posse.client.credentials import find_credentials, own_namespace
 from posse.client.http_transport import HttpTransport
-from posse.client.lanes import Limits
+from posse.client.lanes import Limits, Pace
 from posse.client.wires import open_fence
 from posse.configuration.reading import Configuration
 from posse.engine.engine import DEFAULT_SCHEDULER, Engine, EngineOptions
@@ -86,7 +86,7 @@ class RemoteScheduler:
         connection = Connection(find_credentials(kubeconfig, self._options.context))
         await connection.open()
         parts.push_async_callback(connection.close)
-        limits = Limits(self._options.writes_at_once, running.requests_per_second, running.burst)
+        limits = Limits(self._options.writes_at_once, Pace(running.requests_per_second, running.burst))
         self._leadership: Leadership | None = None
         if self._is_elected():
             # With places of its own, so that renewing the lease never waits behind anything else.
@@ -94,7 +94,7 @@ class RemoteScheduler:
             self._leadership = Leadership(HttpTransport(connection, Limits()), running.terms, identity)
         fence = self._leadership.fence if self._leadership else open_fence
         self._remote = HttpTransport(connection, limits, fence)
-        # With places and watches of their own, so that they never keep bindings waiting.
+        # With places and watches of their own, so that bindings wait for theirs only where a pace is set for all.
         self._controllers = RemoteControllers(
             connection, HttpTransport(connection, limits, fence), self._options
         )

@@ -1,6 +1,6 @@
 import asyncio
 
-from posse.client.lanes import Lane, Lanes, Limits
+from posse.client.lanes import Lane, Lanes, Limits, Pace
 
 
 def test_what_matters_more_goes_first_and_only_so_many_at_once():
@@ -76,20 +76,31 @@ def test_a_place_given_to_one_who_is_called_off_is_given_back():
     asyncio.run(main())
 
 
-def test_a_rate_lets_a_burst_through_and_then_paces():
+def moments(*several, writes):
+    """When each of so many writes got its turn, on each of these lanes alike."""
+
     async def main():
-        lanes = Lanes(Limits(at_once=100, per_second=200, burst=10))
         loop, times = asyncio.get_running_loop(), []
 
-        async def write():
+        async def write(lanes):
             async with lanes.turn(Lane.BINDING):
                 times.append(loop.time())
 
         begun = loop.time()
-        await asyncio.gather(*(write() for _ in range(14)))
+        await asyncio.gather(*(write(lanes) for lanes in several for _ in range(writes)))
         return [at - begun for at in times]
 
-    times = asyncio.run(main())
+    return asyncio.run(main())
+
+
+def test_a_rate_lets_a_burst_through_and_then_paces():
+    times = moments(Lanes(Limits(at_once=100, pace=Pace(200, burst=10))), writes=14)
+    assert times[13] >= 4 / 200 - 0.001
+
+
+def test_lanes_of_the_same_limits_keep_one_pace_together():
+    limits = Limits(at_once=100, pace=Pace(200, burst=10))
+    times = moments(Lanes(limits), Lanes(limits), writes=7)
     assert times[13] >= 4 / 200 - 0.001
 
 
