@@ -29,9 +29,13 @@ def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
     except (CredentialsError, PortInUse, BackgroundFailed) as error:
         raise Problem(str(error)) from error
     except OSError as error:
-        raise Problem(
-            f"port {options.port}: {(error.strerror or str(error)).lower()}; use another --port"
-        ) from error
+        raise Problem(_refused_by_system(error, options)) from error
+
+
+def _refused_by_system(error: OSError, options: RunOptions) -> str:
+    """Only an address to listen on is asked of the system."""
+    where = f"{options.bind_address}:{options.port}" if options.bind_address else f"port {options.port}"
+    return f"{where}: {(error.strerror or str(error)).lower()}; use another --bind-address or --port"
 
 
 async def _run(options: RunOptions) -> None:

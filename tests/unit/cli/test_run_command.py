@@ -93,9 +93,10 @@ def test_a_configuration_that_cannot_be_used_is_told(tmp_path):
     )
 
 
-def test_a_port_that_is_taken_is_told(tmp_path):
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(
+@pytest.fixture
+def kubeconfig(tmp_path):
+    path = tmp_path / "kubeconfig"
+    path.write_text(
         """
 apiVersion: v1
 kind: Config
@@ -105,12 +106,22 @@ contexts: [{name: c, context: {cluster: c, user: u}}]
 current-context: c
 """
     )
+    return str(path)
+
+
+def test_a_port_that_is_taken_is_told(kubeconfig):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        problem = refused("--kubeconfig", str(kubeconfig), "--port", str(port), "--log-level", "error")
+        problem = refused("--kubeconfig", kubeconfig, "--port", str(port), "--log-level", "error")
     assert f"127.0.0.1:{port} is already in use" in str(problem)
+
+
+def test_an_address_that_is_not_of_this_machine_is_told(kubeconfig):
+    problem = refused("--kubeconfig", kubeconfig, "--bind-address", "203.0.113.5", "--log-level", "error")
+    assert str(problem).startswith("203.0.113.5:10259: ")
+    assert str(problem).endswith("use another --bind-address or --port")
 
 
 @pytest.mark.parametrize(
