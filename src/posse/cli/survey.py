@@ -22,6 +22,7 @@ from posse.engine.explaining import Explanation
 from posse.engine.group_forms import group_of, implied_group
 from posse.engine.situations import Situation, situation_of_ended
 from posse.kinds.conversion import to_storage
+from posse.kinds.errors import EXPIRED
 from posse.kinds.kind import Kind
 from posse.model.decoding import ShapeError, decode
 from posse.model.pod import Pod
@@ -32,7 +33,6 @@ from posse.runtime.group_reports import object_kind
 Json = dict[str, Any]
 
 PAGE = 500
-GONE = 410
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ def _pages(client: ApiClient, path: str) -> Iterator[Json]:
         try:
             answer = client.get(f"{path}?limit={PAGE}&continue={quote(token, safe='')}")
         except Refused as refusal:
-            if refusal.code != GONE:
+            if refusal.code != EXPIRED:
                 raise
             yield from client.get(path).get("items") or []
             return

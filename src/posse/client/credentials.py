@@ -39,10 +39,6 @@ class Access:
 
 
 class Credentials(Protocol):
-    @property
-    def source(self) -> str:
-        """Where they come from, for messages."""
-
     async def load(self) -> Access:
         """CredentialsError: they cannot be used."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
+from posse.client.repeating import PASSING
 from posse.engine.decisions import (
     Bind,
     BindVolumes,
@@ -59,8 +60,6 @@ Refusal = BindRefused | EvictionFailed | ReportWithheld
 Lost = ReportFailed | ReportWithheld
 
 _REPORTS_AT_ONCE = 200
-_PASSING = frozenset({429, 500, 502, 503, 504})
-"""The API server may take the same write a little later."""
 
 
 class Carrier:
@@ -187,7 +186,7 @@ class Carrier:
             except ApiError as error:
                 self._permissions.note(error)
                 log.debug("report dropped: %s", error)
-                if error.code not in _PASSING:
+                if error.code not in PASSING:
                     # The object is gone or was replaced; whoever took its place is told on its own account.
                     return None
                 if isinstance(report, ReportPod):

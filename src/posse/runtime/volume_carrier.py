@@ -8,12 +8,10 @@ from typing import Any
 from posse.engine.decisions import BindVolumes, KeepVolume, ProvisionVolume
 from posse.engine.events import BindRefused
 from posse.engine.volumes.records import BOUND_BY_CONTROLLER, SELECTED_NODE
-from posse.kinds.errors import ApiError
+from posse.kinds.errors import CONFLICT, ApiError
 from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from posse.transport.patches import MERGE_PATCH, Patch
 from posse.transport.transport import Transport
-
-_CONFLICT = 409
 
 
 async def bind_volumes(transport: Transport, decision: BindVolumes) -> BindRefused | None:
@@ -44,7 +42,7 @@ async def _keep(transport: Transport, step: KeepVolume) -> None:
     try:
         await transport.patch(PERSISTENT_VOLUME, "", step.volume, patch)
     except ApiError as error:
-        if error.code != _CONFLICT or not await _is_kept(transport, step):
+        if error.code != CONFLICT or not await _is_kept(transport, step):
             raise
 
 

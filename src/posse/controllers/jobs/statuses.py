@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from posse.controllers.jobs.tally import Tally
 from posse.controllers.jobs.verdicts import Verdict
+from posse.controllers.steps import News
 from posse.model.indexes import format_indexes
 from posse.model.job import COMPLETE, FAILED, SUSPENDED, Job
 from posse.model.timestamps import format_timestamp
@@ -11,17 +12,10 @@ from posse.model.timestamps import format_timestamp
 Json = dict[str, Any]
 
 
-class News(NamedTuple):
-    """What happened to the Job, to be told as an event once the status is written."""
-
-    reason: str
-    message: str
-    is_warning: bool = False
-
-
 class NextStatus(NamedTuple):
     status: Json
     news: tuple[News, ...]
+    """Told once the status is written."""
 
 
 def next_status(obj: Json, job: Job, tally: Tally, verdict: Verdict | None, now: float) -> NextStatus:
