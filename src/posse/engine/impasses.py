@@ -10,10 +10,11 @@ import numpy as np
 
 from posse.engine.arrays import IntArray
 from posse.engine.asking import Asking, about, is_small, lines
-from posse.engine.cluster_state import ClusterState
+from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.domains import HOSTNAME
 from posse.engine.groups import GroupBook
 from posse.engine.preemption.units import Unit, evicted_with, units_below
-from posse.engine.puzzle import Impasse, NodeShape, Occupant, Puzzle, Sort, TeamName
+from posse.engine.puzzle import NEW_DOMAIN, Impasse, NodeShape, Occupant, Puzzle, Sort, TeamName
 from posse.engine.scene import Subject
 from posse.engine.trees.tree import Branch, Root
 
@@ -21,6 +22,8 @@ _MANY = 2**31
 """More pods than there are."""
 _SYSTEM_PRIORITY = 2_000_000_000
 """From here on pods keep the cluster running; nobody is told to evict them."""
+_BOUND_TO_NODES = frozenset({"DaemonSet", "Node"})
+"""What has a pod on each node, or on this one: whoever of it is evicted is there again at once."""
 _MOST_OCCUPANTS = 16
 _MOST_SHAPES = 64
 
@@ -71,6 +74,7 @@ def impasse_of(state: ClusterState, groups: GroupBook, root: Root, *, makes_room
     units = _units(ground, groups, root)
     lesser = [unit for unit in units if makes_room and unit.priority < root.priority]
     others = [unit for unit in units if not makes_room or unit.priority >= root.priority]
+    others = [unit for unit in others if not any(map(_comes_back, unit.records))]
     return Impasse(
         Puzzle(lines(free), tuple(sorts), asking.team(asking.top), lines(ground.domains)),
         tuple(_names(asking)),
@@ -103,7 +107,8 @@ def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
     """Those of the domains with most room come first, of these the most frequent."""
     state, asking = ground.state, ground.asking
     offered = state.nodes.allocatable[asking.resources][:, ground.rows]
-    features = np.vstack((offered, ground.room, ground.domains))
+    domains = _open_domains(ground)
+    features = np.vstack((offered, ground.room, domains))
     _, first, counts = np.unique(features, axis=1, return_index=True, return_counts=True)
     closeness = ground.closeness()
     order = sorted(
@@ -115,10 +120,29 @@ def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
             state.nodes.names[ground.rows[column]],
             tuple(offered[:, column].tolist()),
             tuple(ground.room[:, column].tolist()),
-            tuple(ground.domains[:, column].tolist()),
-            _where(asking, ground.domains[:, column]),
+            tuple(domains[:, column].tolist()),
+            _where(asking, domains[:, column]),
         )
         for _, _, column in order[:_MOST_SHAPES]
+    )
+
+
+def _open_domains(ground: _Ground) -> IntArray:
+    """By key, by row: the domain in which a further node like this one would be."""
+    domains = ground.domains.copy()
+    for line, key in zip(domains, ground.asking.keys, strict=True):
+        if _tells_nodes_apart(ground, key):
+            line[line >= 0] = NEW_DOMAIN
+    return domains
+
+
+def _tells_nodes_apart(ground: _Ground, key: str) -> bool:
+    """Whether it is what a node is called, which no other can be. A rack of one node, though, may get another."""
+    nodes = ground.state.nodes
+    column = nodes.labels.column(key)
+    named = ((nodes.names[row], int(column.ids[row])) for row in ground.rows.tolist())
+    return column.is_one_to_one and (
+        key == HOSTNAME or all(column.values[value] == name for name, value in named if value >= 0)
     )
 
 
@@ -168,6 +192,11 @@ def _occupants(ground: _Ground, groups: GroupBook, units: Sequence[Unit]) -> Ite
             (node, tuple(taken[:, node].tolist())) for node in np.flatnonzero(taken.any(axis=0)).tolist()
         ]
         yield Occupant(_name(unit, groups), tuple(freed))
+
+
+def _comes_back(record: PodRecord) -> bool:
+    owners = record.pod.metadata.owner_references
+    return any(owner.controller and owner.kind in _BOUND_TO_NODES for owner in owners)
 
 
 def _name(unit: Unit, groups: GroupBook) -> str:

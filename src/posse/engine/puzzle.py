@@ -47,6 +47,9 @@ class Puzzle:
         return len(self.sorts[0].room)
 
 
+NEW_DOMAIN = -2
+
+
 @dataclass(frozen=True, slots=True)
 class NodeShape:
     """What a further node would bring if it were like one that is there, and empty."""
@@ -57,7 +60,7 @@ class NodeShape:
     room: tuple[int, ...]
     """By sort."""
     domains: tuple[int, ...] = ()
-    """By topology key."""
+    """By topology key; NEW_DOMAIN where each further node would be one by itself."""
     where: str = ""
     """Which domains these are, in words."""
 

@@ -4,15 +4,18 @@ Whoever would be evicted for the group anyway counts as gone, if even that is no
 where one alone does not do, such as nodes of two sorts; changes of different kinds are not.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
-from posse.engine.puzzle import Impasse, NodeShape, Occupant, Outcome, Puzzle, Sort, Team, leaves
+from posse.engine.puzzle import NEW_DOMAIN, Impasse, NodeShape, Occupant, Outcome, Puzzle, Sort, Team, leaves
 from posse.solver.solving import solve
 
 _MOST_SHAPES = 6
 _MOST_NAMED = 3
 """Single evictions that are named, each of which would do."""
+_UNUSED = 2**31
+"""From here on there are no domains yet."""
 _EFFORT = 0.5
 """For each puzzle; there may be dozens."""
 
@@ -132,9 +135,15 @@ def _enlarged(puzzle: Puzzle, nodes: Additions) -> Puzzle:
             for i, sort in enumerate(puzzle.sorts)
         ),
         domains=tuple(
-            (*column, *(one.domains[i] for one in shapes)) for i, column in enumerate(puzzle.domains)
+            (*column, *_told_apart(one.domains[i] for one in shapes))
+            for i, column in enumerate(puzzle.domains)
         ),
     )
+
+
+def _told_apart(domains: Iterable[int]) -> Iterator[int]:
+    unused = count(_UNUSED)
+    return (next(unused) if domain == NEW_DOMAIN else domain for domain in domains)
 
 
 def _by_evicting(puzzle: Puzzle, occupants: Sequence[Occupant]) -> list[Remedy]:
@@ -161,6 +170,13 @@ def _without(puzzle: Puzzle, occupants: Sequence[Occupant]) -> Puzzle:
 
 
 def _with_smaller_minimums(puzzle: Puzzle) -> Iterator[Remedy]:
+    """Those of groups of pods first: they can be changed in place, those of groups of groups cannot."""
+    teams = list(_walk(puzzle.root))
+    found = _smaller_minimums(puzzle)
+    yield from sorted(found, key=lambda one: bool(teams[one.team].children))
+
+
+def _smaller_minimums(puzzle: Puzzle) -> Iterator[SmallerMinimum]:
     for position, team in enumerate(_walk(puzzle.root)):
         # Lowering counts up from 1: the largest minimum that works is the last that is solvable.
         short = _first(1, team.minimum - 1, _fails_with(puzzle, position))

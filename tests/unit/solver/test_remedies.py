@@ -1,6 +1,6 @@
 """What would let a group start: each remedy is the smallest of its kind, and none is named that would not do."""
 
-from posse.engine.puzzle import Impasse, NodeShape, Occupant, Puzzle, Sort, Team
+from posse.engine.puzzle import NEW_DOMAIN, Impasse, NodeShape, Occupant, Puzzle, Sort, Team
 from posse.solver.remedies import Evicting, MoreNodes, SmallerMinimum, WithoutTopology, remedies
 
 EMPTY = NodeShape("n1", (8,), (4,))
@@ -57,11 +57,18 @@ def test_a_further_node_helps_only_in_the_rack_where_it_is():
     assert [one for one in ways if isinstance(one, MoreNodes)] == [more(in_first, 1), more(in_second, 2)]
 
 
+def test_each_further_node_may_be_a_domain_of_its_own():
+    hosts = puzzle((2, 2), 3, 3, domains=((0, 1),), team={"key": 0})
+    small, large = NodeShape("a", (4,), (2,), (NEW_DOMAIN,)), NodeShape("b", (6,), (3,), (NEW_DOMAIN,))
+    ways = found(hosts, (small, large))
+    assert [one for one in ways if isinstance(one, MoreNodes)] == [more(large, 1)]
+
+
 def test_of_a_tree_each_minimum_is_looked_at_by_itself():
-    """Two children of two pods each; three pods fit."""
+    """Two children of two pods each; three pods fit. What can be changed in place comes first."""
     child = Team(2, ((0, 2),))
     tree = Puzzle(((6,),), (Sort((2,), (3,)),), Team(2, children=(child, child)))
-    assert found(tree) == [SmallerMinimum(0, 1), SmallerMinimum(1, 1), SmallerMinimum(2, 1)]
+    assert found(tree) == [SmallerMinimum(1, 1), SmallerMinimum(2, 1), SmallerMinimum(0, 1)]
 
 
 def test_where_somebody_has_to_be_the_nodes_of_that_domain_are_looked_at_however_many_others_there_are():
