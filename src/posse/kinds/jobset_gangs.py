@@ -82,11 +82,21 @@ def asked_gangs(name: str, spec: JobSetSpec) -> tuple[AskedGang, ...]:
     populated = [job for job in members if replicas(job) * pods_per_job(job)]
     if spec.is_sequenced:
         # All at once can never be: the later ones are made when the earlier ones run.
-        own = [job.gang_config if has_settings(job.gang_config) else config for job in populated]
-        return tuple(_gang_of(job, settings) for job, settings in zip(populated, own, strict=True))
+        return tuple(_gang_of(job, _within(config, job.gang_config)) for job in populated)
     if _is_tree(spec):
         return tuple(_gang_of(job, job.gang_config) for job in populated)
     return (AskedGang(_template_of_all(name), members, config, is_whole=True),) if members else ()
+
+
+def _within(whole: GangConfig, own: GangConfig | None) -> GangConfig:
+    """What a part of the whole asks for when it is a gang for itself: its own settings, else those of the whole."""
+    if own is None:
+        return whole
+    return GangConfig(
+        gang_mode=whole.gang_mode,
+        scheduling_constraints=own.scheduling_constraints or whole.scheduling_constraints,
+        disruption_mode=own.disruption_mode or whole.disruption_mode,
+    )
 
 
 def _gang_of(job: ReplicatedJob, config: GangConfig | None) -> AskedGang:
@@ -109,10 +119,9 @@ def names_own_group(job: ReplicatedJob) -> bool:
 
 def without_trees(jobset: JobSet) -> JobSet:
     """Where there are no trees, a gang of all is one group, whatever its parts would like."""
-    members = tuple(
-        job if is_gang(job.gang_config) else structs.replace(job, gang_config=None)
-        for job in jobset.spec.replicated_jobs
-    )
+    if not _is_tree(jobset.spec):
+        return jobset
+    members = tuple(structs.replace(job, gang_config=None) for job in jobset.spec.replicated_jobs)
     return structs.replace(jobset, spec=structs.replace(jobset.spec, replicated_jobs=members))
 
 

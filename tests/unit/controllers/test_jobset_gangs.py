@@ -253,6 +253,43 @@ def test_a_gang_of_all_is_one_of_each_where_they_start_one_after_the_other(seque
     assert len(made(result, JOB)) == 2
 
 
+RACK = {"schedulingConstraints": {"topology": [{"key": "rack"}]}}
+BLOCK = {"schedulingConstraints": {"topology": [{"key": "block"}]}}
+AT_ONCE = {"disruptionMode": {"all": {}}}
+
+
+@pytest.mark.parametrize(
+    ("whole", "own", "expected"),
+    [
+        (RACK, AT_ONCE, RACK | AT_ONCE),
+        (RACK, BLOCK, BLOCK),
+        (RACK | AT_ONCE, {"disruptionMode": {"single": {}}}, RACK | {"disruptionMode": {"single": {}}}),
+        (RACK, {"gangMode": "Off"}, RACK),
+    ],
+)
+@pytest.mark.parametrize("gates", [ALL_GATES, ALL_GATES - {Gate.COMPOSITE_POD_GROUP}])
+def test_in_a_sequence_a_part_has_the_settings_of_the_whole_but_for_its_own(whole, own, expected, gates):
+    jobs = [
+        replicated_job(*INITIALIZER, replicas=1, parallelism=4),
+        replicated_job(*LAUNCHER, replicas=1, parallelism=4, dependsOn=DEPENDS, gangConfig=own),
+    ]
+    controller = JobSetController(gates)
+    controller.see(JOB_SET, jobset(*jobs, gangConfig=GANG | whole))
+    (workload,) = made(controller.plan("u", NOW), WORKLOAD)
+    first, second = workload["spec"]["podGroupTemplates"]
+    policy = {"schedulingPolicy": {"gang": {"minCount": 4}}}
+    assert first == {"name": "pg-replicated-job-1"} | policy | whole
+    assert second == {"name": "pg-replicated-job-2"} | policy | expected
+
+
+def test_a_part_that_asks_for_no_gang_of_its_own_is_part_of_the_gang_of_all():
+    jobs = [
+        replicated_job(*INITIALIZER, replicas=2, parallelism=4),
+        replicated_job(*LAUNCHER, replicas=2, parallelism=4, gangConfig={"gangMode": "Off"}),
+    ]
+    assert made(plan(jobset(*jobs, gangConfig=GANG)), WORKLOAD) == made(plan(WHOLE), WORKLOAD)
+
+
 def test_settings_of_the_gang_are_passed_on():
     settings = {
         "schedulingConstraints": {"topology": [{"key": "rack"}]},
