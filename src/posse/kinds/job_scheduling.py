@@ -5,8 +5,7 @@ from msgspec import structs
 from posse.kinds.checks import immutable, union
 from posse.kinds.errors import FieldError
 from posse.kinds.group_fields import constraints_errors, disruption_mode_errors, resource_claims_errors
-from posse.model.job import JobSchedulingSpec, JobSpec
-from posse.model.workload import GangSchedulingPolicy, PodGroupSchedulingPolicy
+from posse.model.job import JobGangSchedulingPolicy, JobSchedulingPolicy, JobSchedulingSpec, JobSpec
 
 DEFAULT_PARALLELISM = 1
 
@@ -15,7 +14,7 @@ def scheduling_errors(field: str, spec: JobSpec) -> list[FieldError]:
     scheduling = spec.scheduling
     if scheduling is None:
         return []
-    policy = scheduling.scheduling_policy or PodGroupSchedulingPolicy()
+    policy = scheduling.scheduling_policy or JobSchedulingPolicy()
     errors = _policy_errors(f"{field}.schedulingPolicy", policy, spec)
     errors += constraints_errors(f"{field}.schedulingConstraints", scheduling.scheduling_constraints)
     errors += disruption_mode_errors(f"{field}.disruptionMode", scheduling.disruption_mode)
@@ -27,14 +26,14 @@ def scheduling_errors(field: str, spec: JobSpec) -> list[FieldError]:
     return errors
 
 
-def _policy_errors(field: str, policy: PodGroupSchedulingPolicy, spec: JobSpec) -> list[FieldError]:
-    if policy == PodGroupSchedulingPolicy():
+def _policy_errors(field: str, policy: JobSchedulingPolicy, spec: JobSpec) -> list[FieldError]:
+    if policy == JobSchedulingPolicy():
         return []
     errors = union(field, policy, None, ("basic", "gang"))
-    if policy.gang is not None:
+    minimum = policy.gang.min_count if policy.gang is not None else None
+    if minimum is not None:
         parallelism = DEFAULT_PARALLELISM if spec.parallelism is None else spec.parallelism
-        minimum = policy.gang.min_count
-        if minimum < 0:
+        if minimum < 1:
             text = "must be greater than or equal to 1"
             errors.append(FieldError.invalid(f"{field}.gang.minCount", minimum, text))
         elif minimum > parallelism:
@@ -55,5 +54,5 @@ def _without_minimum(scheduling: JobSchedulingSpec) -> JobSchedulingSpec:
     policy = scheduling.scheduling_policy
     if policy is None or policy.gang is None:
         return scheduling
-    policy = structs.replace(policy, gang=GangSchedulingPolicy())
+    policy = structs.replace(policy, gang=JobGangSchedulingPolicy())
     return structs.replace(scheduling, scheduling_policy=policy)

@@ -7,9 +7,9 @@ from msgspec import Meta
 from posse.model.meta import ApiObject, Int32, Int64, LabelSelector, Shape, Timestamp, merge_list
 from posse.model.pod import PodTemplateSpec
 from posse.model.workload import (
+    BasicSchedulingPolicy,
     DisruptionMode,
     PodGroupResourceClaim,
-    PodGroupSchedulingPolicy,
     SchedulingConstraints,
 )
 
@@ -55,10 +55,26 @@ class SuccessPolicy(Shape):
     rules: tuple[SuccessPolicyRule, ...] = ()
 
 
+class JobGangSchedulingPolicy(Shape):
+    """All pods that the Job runs at once start together, or at least `minCount` of them."""
+
+    min_count: Annotated[
+        Int32 | None,
+        Meta(description="How many must fit at once before any is bound; all of them if left out."),
+    ] = None
+
+
+class JobSchedulingPolicy(Shape):
+    """At most one of basic and gang is set; it is basic if none is."""
+
+    basic: BasicSchedulingPolicy | None = None
+    gang: JobGangSchedulingPolicy | None = None
+
+
 class JobSchedulingSpec(Shape):
     """How the pods are scheduled as a group. All but gang.minCount is fixed at creation; without a policy it is basic."""
 
-    scheduling_policy: PodGroupSchedulingPolicy | None = None
+    scheduling_policy: JobSchedulingPolicy | None = None
     scheduling_constraints: SchedulingConstraints | None = None
     disruption_mode: DisruptionMode | None = None
     resource_claims: tuple[PodGroupResourceClaim, ...] = ()

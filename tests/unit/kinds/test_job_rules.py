@@ -299,12 +299,15 @@ def test_pods_may_be_scheduled_as_a_group(spec):
                 "parallelism (4)"
             ),
         ),
-        (
-            scheduling(schedulingPolicy={"gang": {"minCount": -1}}),
+        *(
             (
-                "spec.scheduling.schedulingPolicy.gang.minCount: Invalid value: -1: must be greater than or equal "
-                "to 1"
-            ),
+                scheduling(schedulingPolicy={"gang": {"minCount": minimum}}),
+                (
+                    f"spec.scheduling.schedulingPolicy.gang.minCount: Invalid value: {minimum}: must be greater "
+                    "than or equal to 1"
+                ),
+            )
+            for minimum in (0, -1)
         ),
         (
             scheduling(schedulingPolicy={"gang": {"minCount": 1}, "basic": {}}),

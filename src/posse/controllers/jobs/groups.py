@@ -122,7 +122,8 @@ def _policy(job: Job) -> Json:
     if policy is None or policy.gang is None:
         return {"basic": _as_json(policy.basic) if policy is not None and policy.basic is not None else {}}
     size = max(1, pods_at_once(job.spec))
-    return {"gang": {"minCount": min(policy.gang.min_count or size, size)}}
+    minimum = size if policy.gang.min_count is None else policy.gang.min_count
+    return {"gang": {"minCount": min(minimum, size)}}
 
 
 def _as_json(shape: msgspec.Struct) -> Json:
