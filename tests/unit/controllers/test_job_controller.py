@@ -236,7 +236,17 @@ def test_a_failure_policy_can_overlook_failures():
     result = plan(job(podFailurePolicy=POLICY, backoffLimit=0), disrupted)
     assert result.job["status"]["uncountedTerminatedPods"] == {}
     assert names(result.release) == ["a"]
-    assert len(result.create) == 1
+    assert conditions(result) == {}
+
+
+def test_failures_that_are_overlooked_are_answered_with_a_growing_pause_too():
+    policy = {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [42]}}]}
+    obj = job(podFailurePolicy=policy, backoffLimit=0)
+    failed = [pod("a", "Failed", exit_code=42, ended=30.0), pod("b", "Failed", exit_code=42)]
+    assert plan(obj, failed[0], now=NOW - 21).wake_at == NOW - 20
+    assert len(plan(obj, failed[0], now=NOW - 20).create) == 1
+    assert plan(obj, *failed).wake_at == NOW + 20
+    assert len(plan(obj, *failed, now=NOW + 20).create) == 1
 
 
 def test_each_index_has_failures_of_its_own():

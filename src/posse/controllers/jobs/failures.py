@@ -44,18 +44,20 @@ def backoff_seconds(failures: int) -> float:
 
 
 def next_start(pods: Iterable[JobPod], spec: JobSpec) -> float:
-    """Return the time before which no failed pod is replaced, by all failures since the last success."""
+    """Return the time before which no failed pod is replaced, by all failures since the last success.
+
+    Those that the policy ignores are no reason to give up, but what fails at once would be made again and again.
+    """
     pods = list(pods)
     last_success = max((ended_at(pod) for pod in pods if pod.phase == "Succeeded"), default=0.0)
-    failures = [ended_at(pod) for pod in pods if _is_held_against(pod, spec)]
+    failures = [ended_at(pod) for pod in pods if has_failed(pod, spec) and _is_own_end(pod)]
     recent = [time for time in failures if time > last_success]
     return max(recent) + backoff_seconds(len(recent)) if recent else 0.0
 
 
-def _is_held_against(pod: JobPod, spec: JobSpec) -> bool:
+def _is_own_end(pod: JobPod) -> bool:
     # What the controller took back itself has lost its finalizer before it ended.
-    is_own_end = pod.phase == "Failed" or pod.is_tracked
-    return is_own_end and has_failed(pod, spec) and judge(pod, spec).action != IGNORE
+    return pod.phase == "Failed" or pod.is_tracked
 
 
 def _exit_code_reason(pod: JobPod, rule: PodFailurePolicyRule) -> str:
