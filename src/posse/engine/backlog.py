@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import takewhile
 
 from posse.engine.decisions import GroupKey
 from posse.engine.scene import Subject
@@ -17,6 +18,8 @@ from posse.engine.scene import Subject
 BACKOFF_FIRST_SECONDS = 1.0
 BACKOFF_MOST_SECONDS = 10.0
 PARKED_MOST_SECONDS = 300.0
+RENEWAL_SECONDS = 30.0
+"""How long somebody may have been told what has changed since."""
 
 Key = str | GroupKey
 """A pod's uid, or a group."""
@@ -96,6 +99,8 @@ class Backlog:
         self._penalised = _Heap(Place.PENALISED)
         self._parked: dict[Key, Waiting] = {}
         """Longest parked first."""
+        self._outdated: dict[Key, float] = {}
+        """Parked entries whose lot has changed, though not enough, and when they are tried for what they are told; the first first."""
         self._refused_groups: dict[Key, Waiting] = {}
         """Groups that were tried and found not to fit."""
         self._parked_by_subject: dict[Subject, dict[Key, Waiting]] = {}
@@ -179,6 +184,10 @@ class Backlog:
         if waiting is not None and waiting.place is Place.PARKED:
             self._resume(waiting, now)
 
+    def renew(self, key: Key, now: float) -> None:
+        """Something changed that does not help enough: after a while it is tried to be told how it stands."""
+        self._outdated.setdefault(key, now + RENEWAL_SECONDS)
+
     def resume_at(self, key: Key, time: float) -> None:
         """The same, but its turn does not come before that time."""
         waiting = self._entries.get(key)
@@ -206,6 +215,8 @@ class Backlog:
         for heap in (self._backing_off, self._penalised):
             while (waiting := heap.head()) is not None and waiting.ready_at <= now:
                 self._active.push(waiting.order(), waiting)
+        for key in list(takewhile(lambda key: self._outdated[key] <= now, self._outdated)):
+            self.resume(key, now)
         while self._parked:
             longest = next(iter(self._parked.values()))
             if longest.parked_at + PARKED_MOST_SECONDS > now:
@@ -216,6 +227,7 @@ class Backlog:
         """When `promote` next has something to do."""
         heads = (self._backing_off.head(), self._penalised.head())
         times = [head.ready_at for head in heads if head is not None]
+        times += list(self._outdated.values())[:1]
         if self._parked:
             times.append(next(iter(self._parked.values())).parked_at + PARKED_MOST_SECONDS)
         return min(times, default=None)
@@ -230,6 +242,7 @@ class Backlog:
     def _take_out(self, waiting: Waiting) -> None:
         if waiting.place is Place.PARKED:
             del self._parked[waiting.key]
+            self._outdated.pop(waiting.key, None)
             for subject in waiting.subjects:
                 together = self._parked_by_subject[subject]
                 del together[waiting.key]

@@ -106,6 +106,8 @@ class ClusterState:
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
         self._improved_rows: list[int] = []
         """Rows where something may fit now that did not before."""
+        self._highest_gone: int | None = None
+        """The standing of the most important pod that has left a node, or given up room held for it, since somebody asked."""
         self._renewed_rows: list[int] = []
         """Rows whose node is new or has changed itself: also an eviction may help there now that did not before."""
 
@@ -178,6 +180,18 @@ class ClusterState:
         self.nodes.requested += sign * usage.requested
         self.nodes.scoring_requested += sign * usage.scoring
         self.nodes.touch_all(usage.rows)
+
+    @contextmanager
+    def lightened_below(self, priority: int) -> Iterator[None]:
+        """The nodes without the requests of all pods that matter less."""
+        requested = self.usage.below(priority)
+        rows = np.flatnonzero(requested.any(axis=0)).tolist()
+        usage = Usage(requested, np.zeros_like(self.nodes.scoring_requested), rows)
+        self.add_usage(usage, -1)
+        try:
+            yield
+        finally:
+            self.add_usage(usage, 1)
 
     def is_only_load(self, record: PodRecord) -> bool:
         """Whether nobody would notice the pod on a node but for what it requests there."""
@@ -303,6 +317,7 @@ class ClusterState:
         record.volumes = ()
         if row is not None:
             self._improved_rows.append(row)
+            self._note_gone(record.standing)
 
     def reserve(self, record: PodRecord, node: str) -> None:
         """Count a waiting pod as if it were on the node. Undone by `unreserve`, before the node can change."""
@@ -311,12 +326,13 @@ class ClusterState:
     def unreserve(self, record: PodRecord, node: str) -> None:
         self._count_there(record, node, -1)
 
-    def note_improved(self, node: str) -> None:
-        """Something may fit on the node now that did not before, though nobody left it."""
+    def note_improved(self, node: str, standing: int) -> None:
+        """Something may fit on the node now that did not before, though nobody left it: room was held for such a priority."""
         row = self.nodes.row_of.get(node)
         if row is not None:
             self.nodes.touch(row)
             self._improved_rows.append(row)
+            self._note_gone(standing)
 
     def take_improved_rows(self) -> list[int]:
         """Each as often as it improved."""
@@ -326,6 +342,13 @@ class ClusterState:
     @property
     def has_improved_rows(self) -> bool:
         return bool(self._improved_rows)
+
+    def take_highest_gone(self) -> int | None:
+        taken, self._highest_gone = self._highest_gone, None
+        return taken
+
+    def _note_gone(self, standing: int) -> None:
+        self._highest_gone = standing if self._highest_gone is None else max(self._highest_gone, standing)
 
     def take_renewed_rows(self) -> list[int]:
         taken, self._renewed_rows = self._renewed_rows, []

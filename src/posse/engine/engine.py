@@ -4,10 +4,8 @@ Equal events and equal times give equal decisions. The engine takes its own deci
 otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, Held, expecting
 from posse.engine.advising import Advising
@@ -45,16 +43,13 @@ from posse.engine.telling import (
     tell_tried,
 )
 from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
-from posse.engine.trying import held_root, may_fit
+from posse.engine.trying import held_root
 from posse.engine.verdict import SUCCESS, Code
-from posse.engine.view import REFUSED
 from posse.engine.volume_waits import VolumeWaits
+from posse.engine.waking import Waking
 from posse.model.feature_gates import ALL_GATES, Gates
 
 DEFAULT_SCHEDULER = "default-scheduler"
-
-_SETTLING_SECONDS = 1.0
-"""How long a group whose victims are ending waits before it looks for a place elsewhere that needs no more of them."""
 
 _MOST_PODS = 1000
 _MOST_ATTEMPTS = 32
@@ -99,8 +94,7 @@ class Engine:
         self._advisory = Advisory(known, self._group_trials, Advising(options.asks))
         self._volume_waits = VolumeWaits(self._known)
         self._countdown = Countdown(known.ledger)
-        self._seen_version = 0
-        """Of the state, when the parked were last looked at."""
+        self._waking = Waking(known, self._group_trials)
         self._tried: list[Tried] = []
         """During the last call of decide."""
         self._misplaced: dict[GroupKey, None] = {}
@@ -126,7 +120,7 @@ class Engine:
         self._settle_groups(now, decisions)
         self._return_refused(now)
         self._known.room_keeper.settle(now)
-        self._wake_improved(now)
+        self._waking.wake_improved(now, self._misplaced)
         self._backlog.promote(now)
         tried = attempts = 0
         while tried < _MOST_PODS and attempts < _MOST_ATTEMPTS and (head := self._backlog.peek()) is not None:
@@ -277,57 +271,6 @@ class Engine:
         for key in self._known.take_refused_bindings():
             if key in self._backlog:
                 self._backlog.penalise(key, now)
-
-    def _wake_improved(self, now: float) -> None:
-        """Wake who could use what has changed since the last time, and nobody else.
-
-        Whose claim has changed is told how it stands now, even if that does not help.
-        """
-        state = self._known.state
-        improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
-        changed_claims = state.storage.book.take_changed_claims()
-        stirred, self._seen_version = self._seen_version != state.version, state.version
-        if renewed:
-            for misplaced in self._misplaced:
-                self._backlog.resume(misplaced, now)
-        subjects = self._backlog.parked_subjects() if stirred else []
-        rows = np.array(improved if subjects else [], dtype=np.int64)
-        for subject in subjects:
-            view = state.view(subject)
-            # What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node.
-            fits = view.totals()[rows] if view.is_row_local else view.totals()
-            if (
-                np.any(fits != REFUSED)
-                or subject.pod_class.uses_any(changed_claims)
-                or (renewed and self._could_evict(subject, renewed))
-            ):
-                for key in self._backlog.parked_for(subject):
-                    if isinstance(key, GroupKey):
-                        self._wake_group(key, now, improved, is_renewed=bool(renewed))
-                    else:
-                        self._backlog.resume(key, now)
-
-    def _wake_group(self, key: GroupKey, now: float, improved: Sequence[int], *, is_renewed: bool) -> None:
-        """That one member fits somewhere is not enough to try a gang which lacks room for many."""
-        group = root_of(self._known.groups, key)
-        if group is None or not (is_renewed or may_fit(self._known.state, group)):
-            return
-        if self._known.ledger.is_waiting(key) and self._is_made_for(group, improved):
-            # The last of its victims may be about to go; then it has all of the room that was made for it.
-            self._backlog.resume_at(key, now + _SETTLING_SECONDS)
-        else:
-            self._backlog.resume(key, now)
-
-    def _is_made_for(self, group: Root, improved: Sequence[int]) -> bool:
-        """Whether nothing became better but nodes on which room is being made for it. Room elsewhere might be taken by others."""
-        nominated = dict.fromkeys(record.nominated for record in group.members.values())
-        return all(self._known.state.nodes.names[row] in nominated for row in improved)
-
-    def _could_evict(self, subject: Subject, rows: Sequence[int]) -> bool:
-        """Whether these nodes would take the pods if those that are there made way."""
-        state = self._known.state
-        evicts = state.profile(subject.pod_class).preempts
-        return evicts and bool(state.view(subject).resolvable()[rows].any())
 
     def _try_group(self, entry: Waiting, key: GroupKey, now: float, decisions: list[Decision]) -> int:
         """Try the group at the head, and those behind it that are like it; returns how many pods that were."""

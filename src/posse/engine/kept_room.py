@@ -137,7 +137,7 @@ class RoomKeeper:
             kept, self._kept = self._kept, None
             self._count(kept, -1)
             for row in kept.rows.tolist():
-                self._state.note_improved(self._state.nodes.names[row])
+                self._state.note_improved(self._state.nodes.names[row], kept.priority)
 
     def _review(self, kept: Kept, now: float) -> None:
         if self._backlog.get(kept.key) is None:

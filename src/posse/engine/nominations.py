@@ -44,7 +44,7 @@ class Nominations:
         """Let others have the room that was held, if any was."""
         if self._records.pop(record.ref.uid, None) is not None:
             self._changes += 1
-            self._state.note_improved(record.nominated)
+            self._state.note_improved(record.nominated, record.standing)
         record.nominated = ""
 
     def note_changed(self, record: PodRecord) -> None:

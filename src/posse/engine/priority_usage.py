@@ -35,6 +35,14 @@ class PriorityUsage:
                 total += self.requested(higher)
         return total
 
+    def below(self, priority: int) -> IntArray:
+        """What pods of lower priorities request on each node, in all."""
+        total = np.zeros(self._nodes.requested.shape, dtype=np.int64)
+        for lower in self.priorities():
+            if lower < priority:
+                total += self.requested(lower)
+        return total
+
     def add(self, priority: int, rows: IntArray, load: Load, pods: IntArray) -> None:
         """Count that many more pods on each of the rows, which are distinct."""
         self.requested(priority)[load.lines, rows] += load.amounts * pods

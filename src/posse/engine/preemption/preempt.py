@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.arrays import BoolArray, IntArray
+from posse.engine.cluster_state import ClusterState
 from posse.engine.preemption.candidates import Candidate, Search, least_lost
 from posse.engine.preemption.cost import Choice
 from posse.engine.preemption.wording import counted
+from posse.engine.scene import Subject
 
 LEAST_CANDIDATES = 100
 CANDIDATE_SHARE = 10
@@ -43,6 +45,18 @@ def preempt(search: Search) -> Outcome:
     does = f"preempting {counted(count, 'victim')}" if count else "waiting for those that terminate there"
     found = f"found a potential placement for pod on node {chosen.node}"
     return Outcome(f"preemption: {found}, {does}", chosen, others)
+
+
+def could_make_room(state: ClusterState, subject: Subject, priority: int, rows: IntArray) -> bool:
+    """Whether on one of the rows there would be enough for the pod if all that matter less were gone."""
+    nodes, freed = state.nodes, state.usage.below(priority)
+    room = (
+        state.view(subject).resolvable()[rows] if state.profile(subject.pod_class).preempts else np.zeros(0)
+    )
+    for index, wanted in subject.pod_class.limited if room.size else ():
+        free = nodes.allocatable[index, rows] - nodes.requested[index, rows]
+        room &= free + freed[index, rows] >= wanted
+    return bool(room.any())
 
 
 def _promising_rows(search: Search) -> IntArray:
