@@ -1,7 +1,7 @@
 """Whether a refused group really cannot start, where the engine alone is not sure."""
 
 from posse.engine.explaining import Explanation
-from posse.engine.puzzle import Outcome
+from posse.engine.puzzle import Impasse, Outcome
 from posse.solver.solving import solve
 
 _EFFORT = 5.0
@@ -13,7 +13,7 @@ def certainty(explanation: Explanation) -> str:
     proof, impasse = explanation.situation.proof, explanation.impasse
     if proof is None:
         return ""
-    if not proof.doubts or impasse is None:
+    if not proof.doubts or not isinstance(impasse, Impasse):
         return proof.sentence
     match solve(impasse.puzzle, _EFFORT).outcome:
         case Outcome.PLACED:

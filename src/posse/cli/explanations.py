@@ -12,9 +12,10 @@ from posse.cli.tree_picture import tree_lines
 from posse.engine.decisions import Form, GroupKey, PodRef
 from posse.engine.explaining import Ahead, Explanation, PodExplanation
 from posse.engine.obstacles import Obstacle
+from posse.engine.puzzle import Impasse, Unadvised
 from posse.engine.reach import OutOfReach
 from posse.engine.situations import Situation
-from posse.solver.advice import ways_out
+from posse.solver.advice import no_way_out, ways_out
 
 MOST_NODES = 8
 INDENT = "  "
@@ -36,8 +37,19 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
         yield from headed(f"What is in its way{where}", _in_the_way(explanation))
     yield from _holders(explanation.obstacles)
     yield from _room(explanation)
-    if explanation.impasse is not None and (lines := ways_out(explanation.impasse)):
-        yield from headed("Each of these would let it start", lines)
+    yield from _advice(explanation)
+
+
+def _advice(explanation: Explanation) -> Iterator[str]:
+    match explanation.impasse:
+        case Unadvised() as unadvised:
+            yield from headed("What would let it start", [unadvised.sentence])
+        case Impasse() as impasse:
+            ways = ways_out(impasse)
+            if ways:
+                yield from headed("Each of these would let it start", ways)
+            elif ways is not None:
+                yield from headed("What would let it start", [no_way_out(impasse)])
 
 
 def pod_lines(pod: PodExplanation) -> Iterator[str]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from posse.engine.decisions import Advise, Form, GroupKey
 from posse.engine.events import Advised
-from posse.engine.puzzle import ADVICE_OPENING, Impasse
+from posse.engine.puzzle import ADVICE_OPENING, UNKNOWN_OPENING, USELESS_OPENING, Impasse, Unadvised
 
 _REST_SECONDS = 1.0
 """Between two groups: to describe an impasse takes a look at every pod of the cluster."""
 _FRESH_SECONDS = 60.0
+_OPENINGS = ADVICE_OPENING, USELESS_OPENING, UNKNOWN_OPENING
 _WITH_MESSAGE = frozenset({Form.NATIVE, Form.POSSE, Form.VOLCANO})
 """Forms of groups whose status has a place for it."""
 
@@ -58,7 +59,8 @@ class Advising:
             self._wanted[key] = refusal
         if known is not None and is_known:
             return known.text
-        return told.removeprefix(f"{refusal} ") if told.startswith(f"{refusal} {ADVICE_OPENING}") else ""
+        advice = told.removeprefix(f"{refusal} ") if told.startswith(refusal) else ""
+        return advice if advice.startswith(_OPENINGS) else ""
 
     def next_group(self, now: float) -> GroupKey | None:
         """Whose turn it is to be advised."""
@@ -66,13 +68,14 @@ class Advising:
             return None
         return next(iter(self._wanted), None)
 
-    def ask(self, key: GroupKey, impasse: Impasse | None, now: float) -> Advise | None:
+    def ask(self, key: GroupKey, impasse: Impasse | Unadvised | None, now: float) -> Advise | None:
         """What to find out; None if nothing can be, or it is known."""
         refusal, known = self._wanted.pop(key), self._known.get(key)
         self._may_ask_at = now + _REST_SECONDS
         number = hash(impasse)
-        if impasse is None:
-            self._learn(key, _Advice(refusal, "", number, now))
+        if not isinstance(impasse, Impasse):
+            text = impasse.sentence if impasse is not None else ""
+            self._learn(key, _Advice(refusal, text, number, now))
             return None
         if known is not None and known.impasse == number:
             self._learn(key, _Advice(refusal, known.text, number, now))

@@ -40,6 +40,13 @@ class Asking:
         """Whether nothing decides where its pods may go that a puzzle does not know."""
         return all(self.state.view(one).counts_by_resources for one in self.subjects)
 
+    @property
+    def unmodelled(self) -> tuple[str, ...]:
+        """Rules that a puzzle does not know."""
+        return tuple(
+            dict.fromkeys(name for one in self.subjects for name in self.state.view(one).beside_resources)
+        )
+
     def parts(self) -> Iterator[Part]:
         return _parts(self.top)
 

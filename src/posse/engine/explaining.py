@@ -19,7 +19,7 @@ from posse.engine.making_room import HeldRoom, MakingRoom, held_against, room_fo
 from posse.engine.obstacles import Obstacle, obstacle
 from posse.engine.pod_trial import PodTrials
 from posse.engine.preemption.marks import described, for_whom
-from posse.engine.puzzle import Impasse
+from posse.engine.puzzle import Impasse, Unadvised
 from posse.engine.reach import OutOfReach, out_of_reach
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of
@@ -59,7 +59,7 @@ class Explanation:
     making_room: MakingRoom = field(default_factory=MakingRoom)
     held_rooms: tuple[HeldRoom, ...] = ()
     """Of those that wait for room: what they may not take, because it is made for others."""
-    impasse: Impasse | None = None
+    impasse: Impasse | Unadvised | None = None
     """What keeps it from starting, for whoever wants to look for a way out."""
     tree: tuple[Situation, ...] = ()
     """All groups of the tree it is part of, from the root down."""
@@ -200,7 +200,7 @@ def _closest_domain(known: Intake, group: Root) -> str:
     return closest[0] if closest is not None else ""
 
 
-def impasse(known: Intake, trials: GroupTrials, group: Root) -> Impasse | None:
+def impasse(known: Intake, trials: GroupTrials, group: Root) -> Impasse | Unadvised | None:
     """What keeps a refused group from starting, as numbers."""
     with as_if_its_turn(known, group):
         return impasse_of(known.state, known.groups, group, makes_room=trials.makes_room_for(group))

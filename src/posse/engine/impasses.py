@@ -14,7 +14,7 @@ from posse.engine.cluster_state import ClusterState, PodRecord
 from posse.engine.domains import HOSTNAME
 from posse.engine.groups import GroupBook
 from posse.engine.preemption.units import Unit, evicted_with, units_below
-from posse.engine.puzzle import NEW_DOMAIN, Impasse, NodeShape, Occupant, Puzzle, Sort, TeamName
+from posse.engine.puzzle import NEW_DOMAIN, Impasse, NodeShape, Occupant, Puzzle, Sort, TeamName, Unadvised
 from posse.engine.scene import Subject
 from posse.engine.trees.tree import Branch, Root
 
@@ -54,19 +54,26 @@ class _Ground:
         return by_row
 
 
-def impasse_of(state: ClusterState, groups: GroupBook, root: Root, *, makes_room: bool) -> Impasse | None:
-    """None where rules matter that a puzzle does not know, or there is too much to look at.
+def impasse_of(
+    state: ClusterState, groups: GroupBook, root: Root, *, makes_room: bool
+) -> Impasse | Unadvised | None:
+    """None where there is nothing to ask.
 
     `makes_room` says whether those that matter less are evicted for the group.
     """
     asking = about(state, root)
-    if asking is None or not asking.is_modelled:
+    if asking is None:
         return None
+    if not asking.is_modelled:
+        rules = ", ".join(asking.unmodelled) or "the volumes of its pods"
+        return Unadvised(f"{rules} would have to be taken into account")
     ground = _ground(asking)
     nodes, wanted, rows = state.nodes, asking.resources, ground.rows
     free = nodes.allocatable[wanted][:, rows] - nodes.requested[wanted][:, rows]
-    if not rows.size or not is_small(asking, np.vstack((free, ground.room, ground.domains))):
-        return None
+    if not rows.size:
+        return Unadvised("no node that is there would take any of its pods, even if it were empty")
+    if not is_small(asking, np.vstack((free, ground.room, ground.domains))):
+        return Unadvised("there are too many sorts of nodes and pods")
     sorts = [
         Sort(asking.wanted(one), tuple(line.tolist()))
         for one, line in zip(asking.subjects, ground.room, strict=True)

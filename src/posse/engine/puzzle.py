@@ -101,8 +101,23 @@ class Impasse:
     """Others that are in its way, the least important first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unadvised:
+    """A group that cannot start, and why nobody can tell what would help."""
+
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{UNKNOWN_OPENING} {self.why}."
+
+
 ADVICE_OPENING = "Any of these would let it start:"
 """How the sentence begins that says what would help."""
+USELESS_OPENING = "No change was found that would let it start, among"
+"""If nothing would."""
+UNKNOWN_OPENING = "What would let it start is not looked for:"
+"""If that cannot be found out."""
 
 
 class Outcome(StrEnum):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from posse.engine.puzzle import ADVICE_OPENING, Impasse, NodeShape, TeamName
+from posse.engine.puzzle import ADVICE_OPENING, USELESS_OPENING, Impasse, NodeShape, TeamName
 from posse.solver.remedies import Evicting, MoreNodes, Remedy, SmallerMinimum, WithoutTopology, remedies
 
 _MOST_NAMED = 4
@@ -10,17 +10,29 @@ _LONGEST = 400
 """Of the sentence, in letters."""
 
 
-def ways_out(impasse: Impasse) -> list[str]:
-    """Each of these would let the group start, by itself."""
-    return [_in_words(remedy, impasse.teams) for remedy in remedies(impasse)]
+def ways_out(impasse: Impasse) -> list[str] | None:
+    """Each of these would let the group start, by itself; None if it could start as things are."""
+    found = remedies(impasse)
+    return [_in_words(remedy, impasse.teams) for remedy in found] if found is not None else None
 
 
 def in_short(impasse: Impasse) -> str:
-    """The first of each kind; empty if there is none."""
+    """The first of each kind; empty if the group could start as things are."""
+    found = remedies(impasse)
     firsts: dict[type[Remedy], Remedy] = {}
-    for remedy in remedies(impasse):
+    for remedy in found or ():
         firsts.setdefault(type(remedy), remedy)
+    if found == []:
+        return no_way_out(impasse)
     return _sentence([_in_words(remedy, impasse.teams) for remedy in firsts.values()])
+
+
+def no_way_out(impasse: Impasse) -> str:
+    """That nothing was found, and what was looked at."""
+    kinds = ["more nodes like those there are", "evicting pods or groups", "a smaller minimum"]
+    if impasse.puzzle.domains:
+        kinds.append("no topology key")
+    return f"{USELESS_OPENING} {_listed(kinds)}."
 
 
 def _sentence(ways: Sequence[str]) -> str:

@@ -50,11 +50,11 @@ class WithoutTopology:
 Remedy = MoreNodes | Evicting | SmallerMinimum | WithoutTopology
 
 
-def remedies(impasse: Impasse) -> list[Remedy]:
-    """None if the puzzle has a solution as it is."""
+def remedies(impasse: Impasse) -> list[Remedy] | None:
+    """None if the puzzle has a solution as it is, and needs no remedy."""
     puzzle = _eased(impasse)
     if _is_solvable(puzzle):
-        return []
+        return None
     return [
         *_with_more_nodes(puzzle, impasse.shapes),
         *_by_evicting(puzzle, impasse.occupants),

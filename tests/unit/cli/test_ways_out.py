@@ -3,6 +3,7 @@
 from posse.cli.explanations import group_lines
 from posse.cli.fates import Fates
 from posse.engine.decisions import GroupKey
+from posse.model.container import Container, ContainerPort
 from posse.model.meta import OwnerReference
 from posse.solver.advice import in_short
 from tests.builders import (
@@ -26,9 +27,9 @@ def explained(*objects, name="g1", is_composite=False):
     return Driver(*objects).engine.explain(GroupKey(NAMESPACE, name, is_composite=is_composite))
 
 
-def ways(*objects, **asked_for):
+def ways(*objects, heading=HEADING, **asked_for):
     told = list(group_lines(explained(*objects, **asked_for), Fates(), "5m"))
-    return [line.strip() for line in told[told.index(HEADING) + 1 :]]
+    return [line.strip() for line in told[told.index(heading) + 1 :]]
 
 
 def hosts(*names, key=HOSTNAME):
@@ -88,3 +89,41 @@ def test_what_can_be_changed_in_place_comes_before_what_must_be_made_anew():
     ).impasse
     assert "a minCount of 1 instead of 2 of v" in in_short(impasse)
     assert "anew" not in in_short(impasse)
+
+
+UNKNOWN = "What would let it start"
+
+
+def test_that_nothing_was_found_is_said_with_what_was_looked_at():
+    """One member holds the group to its host, where there is too little; the other host is not to be emptied."""
+    running = pod("a", cpu="1", group="g1", on="n1")
+    system = pod("system", cpu="4", on="n2", priority=2_000_000_000)
+    group = gang(minimum=2, **one_domain(HOSTNAME))
+    assert ways(
+        *hosts("n1", "n2"), running, system, group, pod("b", cpu="4", group="g1"), heading=UNKNOWN
+    ) == [
+        (
+            "No change was found that would let it start, among more nodes like those there are, "
+            "evicting pods or groups, a smaller minimum and no topology key."
+        )
+    ]
+
+
+def test_a_resource_that_no_node_has_cannot_be_had_by_more_of_them():
+    pods_with_cards = pods(2, group="g1", requests={"example.com/card": "1"})
+    assert ways(*hosts("n1"), gang(minimum=2), *pods_with_cards, heading=UNKNOWN) == [
+        (
+            "What would let it start is not looked for: "
+            "no node that is there would take any of its pods, even if it were empty."
+        )
+    ]
+
+
+def test_a_rule_that_is_not_taken_into_account_is_named():
+    listening = [
+        changed(one, spec={"containers": (Container(ports=(ContainerPort(host_port=80),)),)})
+        for one in pods(3, group="g1")
+    ]
+    assert ways(*hosts("n1", "n2"), gang(minimum=3), *listening, heading=UNKNOWN) == [
+        "What would let it start is not looked for: NodePorts would have to be taken into account."
+    ]

@@ -3,7 +3,7 @@
 from posse.engine.decisions import Advise, ReportGroup
 from posse.engine.engine import EngineOptions
 from posse.engine.events import Advised
-from posse.engine.puzzle import ADVICE_OPENING
+from posse.engine.puzzle import ADVICE_OPENING, UNKNOWN_OPENING
 from tests.builders import composite, gang, initially_scheduled, node, pod, pods
 from tests.driving import Driver
 
@@ -110,3 +110,17 @@ def test_whoever_started_meanwhile_is_told_nothing_more():
     driver.decide(after=30)
     answer(driver, asked(first)[0])
     assert driver.decide() == []
+
+
+def test_that_nothing_can_be_advised_is_told_as_well_and_once():
+    members = pods(3, group="g1", requests={"example.com/card": "1"})
+    driver = asking(node("n1", cpu="2"), gang(minimum=3), *members)
+    [plain] = told(driver.decide())
+    [added] = told(driver.decide())
+    assert added.startswith(f"{plain} {UNKNOWN_OPENING} no node that is there")
+    again = asking(
+        node("n1", cpu="2"),
+        gang(minimum=3, conditions=[initially_scheduled("False", "Unschedulable", added)]),
+        *members,
+    )
+    assert told(again.decide()) + told(again.decide(after=400)) == []
