@@ -9,12 +9,11 @@ from posse.installation.roles import identity, roles_of_people
 from posse.installation.set_definitions import set_definitions, sets
 from posse.kinds.discovered import ClusterForm
 from posse.kinds.kind import Json
-from posse.kinds.registry import LEADER_WORKER_SET
 
 
 def objects(options: InstallOptions) -> list[Json]:
-    # The groups of LeaderWorkerSets are custom resources everywhere: pods can be labelled after they are made.
-    needs_groups = options.form is ClusterForm.CRD or LEADER_WORKER_SET.plural in options.controllers
+    # Groups of LeaderWorkerSets, and of what others control, are custom resources everywhere: pods that are there can be labelled.
+    needs_groups = options.form is ClusterForm.CRD or bool(options.controllers)
     return [
         *(groups() if needs_groups else []),
         *set_definitions(options.controllers),

@@ -125,6 +125,7 @@ class RemoteControllers:
                 kind.group_resource,
                 found.rival,
             )
+            _warn_of_lacking(kind, found)
         else:
             log.info("controlling %s", kind.group_resource)
         works = self._job_set_works(found) if kind is JOB_SET else self._leader_worker_set_works(found)
@@ -152,6 +153,17 @@ class RemoteControllers:
             yield self._transport, Unadmitted(controller, refusals)
         elif found.served.issuperset(_CUSTOM):
             yield self._transport, LeaderWorkerSetCompanion()
+
+
+def _warn_of_lacking(kind: Kind, found: Situation) -> None:
+    lacking = [needed.group_resource for needed in _CUSTOM if needed not in found.served]
+    if lacking:
+        log.warning(
+            "making no gangs for %s of others: they would be %s, which the cluster does not serve or --form leaves out; "
+            "`posse install --controllers` brings the definitions along",
+            kind.group_resource,
+            ", ".join(lacking),
+        )
 
 
 async def _run(works: Iterable[Reconciliation]) -> None:

@@ -184,10 +184,8 @@ def test_controllers_bring_the_definitions_of_what_they_control():
     assert "--controllers=jobsets" in container["args"]
 
 
-def test_replicas_of_leader_worker_sets_have_groups_of_posse_everywhere():
-    native = bundle(form=ClusterForm.NATIVE, controllers=("leaderworkersets",))
+@pytest.mark.parametrize("controller", ["jobsets", "leaderworkersets"])
+def test_controllers_have_groups_of_posse_everywhere(controller):
+    native = bundle(form=ClusterForm.NATIVE, controllers=(controller,))
     assert kinds(native).count("CustomResourceDefinition") == 4
-    assert (
-        kinds(bundle(form=ClusterForm.NATIVE, controllers=("jobsets",))).count("CustomResourceDefinition")
-        == 1
-    )
+    assert "CustomResourceDefinition" not in kinds(bundle(form=ClusterForm.NATIVE))

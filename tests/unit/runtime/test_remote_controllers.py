@@ -171,6 +171,23 @@ def test_beside_somebody_else_gangs_are_made_for_those_that_ask(cluster, control
     controlled(scenario)
 
 
+def test_that_no_gangs_can_be_made_beside_somebody_else_is_told(cluster, controlled, caplog):
+    cluster.rival = "Deployment s/theirs"
+    cluster.served.discard(POSSE_POD_GROUP)
+
+    async def scenario(lab):
+        await lab.until(lambda: caplog.text.count("making no gangs") == 2)
+        cluster.served.add(POSSE_POD_GROUP)
+        asking = {"name": "js", "annotations": {"scheduling.posse.dev/gang-mode": "Gang"}}
+        await lab.transport.create(JOB_SET, "default", {"metadata": asking, "spec": jobset()["spec"]})
+        await lab.until(lambda: lab.find(POSSE_POD_GROUP, "default", "pg-js"))
+
+    controlled(scenario)
+    for kind in (JOB_SET, LEADER_WORKER_SET):
+        told = f"no gangs for {kind.group_resource} of others: they would be {POSSE_POD_GROUP.group_resource}"
+        assert told in caplog.text
+
+
 def test_a_controller_begins_when_the_others_have_gone_and_its_kind_is_served(cluster, controlled, caplog):
     cluster.rival = "Deployment s/theirs"
     cluster.served.discard(LEADER_WORKER_SET)
