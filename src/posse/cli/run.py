@@ -180,7 +180,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         gates=chosen_gates(feature_gates or []),
         exact_search=exact_search,
         form=form,
-        controllers=_controllers(controllers, only_looks=dry_run or shadow),
+        controllers=_controllers(controllers, form, only_looks=dry_run or shadow),
         leader_elect=leader_elect,
         dry_run=dry_run,
         shadow=shadow,
@@ -196,10 +196,14 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     run_scheduler(options, log_level.upper(), log_format)
 
 
-def _controllers(words: str, *, only_looks: bool) -> tuple[SetController, ...]:
+def _controllers(words: str, form: Form, *, only_looks: bool) -> tuple[SetController, ...]:
     wanted = chosen_controllers(words)
     if wanted and only_looks:
         raise Misuse(
             "--controllers makes and deletes objects, which --dry-run and --shadow promise not to do"
+        )
+    if form is Form.NATIVE and SetController.LEADER_WORKER_SETS in wanted:
+        raise Misuse(
+            "--controllers leaderworkersets makes groups of scheduling.posse.dev, which --form native leaves out"
         )
     return wanted

@@ -147,6 +147,7 @@ def test_controllers_are_chosen_by_name(chosen, text, meant):
         ),
         (["--controllers", "all", "--dry-run"], "--controllers makes and deletes objects"),
         (["--controllers", "all", "--shadow"], "--controllers makes and deletes objects"),
+        (["--controllers", "all", "--form", "native"], "--controllers leaderworkersets makes groups of"),
     ],
 )
 def test_controllers_that_cannot_be_are_refused(words, told):
