@@ -2,7 +2,13 @@
 
 import pytest
 
+from posse.controllers.leader_worker_sets.restarts import Loss, reason_to_restart
+from posse.controllers.leader_worker_sets.scene import Group, Scene
 from posse.kinds.registry import LEADER_WORKER_SET, NODE, POD, STATEFUL_SET
+from posse.model.decoding import decode
+from posse.model.leader_worker_set import LeaderWorkerSet
+from posse.model.timestamps import format_timestamp
+from tests.controller_world import NOON
 from tests.leader_worker_set_world import PROVIDER, holding, lws, names, replaced, uids, world
 
 GROUP_0 = {"serve-0", "serve-0-1", "serve-0-2"}
@@ -77,6 +83,35 @@ def test_a_loss_that_nobody_saw_is_noticed():
     leader_worker_sets.restart()
     here.settle()
     assert replaced(before, uids(here)) == GROUP_0
+
+
+def pod_of_gang(name, made, placed):
+    condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": format_timestamp(placed)}
+    metadata = {"name": name, "creationTimestamp": format_timestamp(made)}
+    return {"metadata": metadata, "status": {"conditions": [condition]}}
+
+
+@pytest.mark.parametrize(
+    ("made", "completes_pods", "is_replacement"),
+    [(0, False, False), (2, False, True), (2, True, False), (60, True, True)],
+)
+def test_clocks_of_several_api_servers_are_not_taken_for_a_loss(made, completes_pods, is_replacement):
+    spec = decode(LeaderWorkerSet, {"spec": lws()["spec"]}).spec
+    scene = Scene(lws(), spec, completes_pods=completes_pods)
+    leader, worker = pod_of_gang("serve-0", NOON, NOON + 1), pod_of_gang("serve-0-1", NOON + made, NOON + 3)
+    reason = reason_to_restart(scene, Group(leader, None, [worker]), loss=Loss.NONE, is_gang=True)
+    assert reason == ("Pod serve-0-1 has replaced another" if is_replacement else "")
+
+
+@pytest.mark.parametrize("unknown", [None, "", "yesterday"])
+def test_from_times_that_nobody_can_read_nothing_follows(unknown):
+    scene = Scene(lws(), decode(LeaderWorkerSet, {"spec": lws()["spec"]}).spec)
+    leader, worker = pod_of_gang("serve-0", NOON, NOON + 1), pod_of_gang("serve-0-1", NOON + 9, NOON + 9)
+    leader["status"]["conditions"][0]["lastTransitionTime"] = unknown
+    group = Group(leader, None, [worker])
+    assert reason_to_restart(scene, group, loss=Loss.NONE, is_gang=True) == ""
+    worker["metadata"]["creationTimestamp"] = unknown
+    assert reason_to_restart(scene, group, loss=Loss.NONE, is_gang=True) == ""
 
 
 def test_what_is_lost_before_the_start_is_left_to_its_stateful_set_where_that_is_asked_for():

@@ -36,7 +36,7 @@ def serve_group(
         _await_workers(plan, group)
         return
     is_gang = provider is not None and provider.waits_for_all and scene.spec.startup_policy != LEADER_READY
-    reason = reason_to_restart(scene.lws, scene.spec, group, loss=loss, is_gang=is_gang)
+    reason = reason_to_restart(scene, group, loss=loss, is_gang=is_gang)
     if reason:
         name = group.leader["metadata"]["name"]
         plan.then(Delete(POD, group.leader, "Foreground"))

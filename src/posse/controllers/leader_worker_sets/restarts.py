@@ -1,10 +1,11 @@
 """When a replica is to be made anew as a whole, because one of its pods was restarted, is going, or is gone."""
 
+import math
 from enum import Enum, auto
 from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import REVISION, STARTUP, annotations_of, labels_of
-from posse.controllers.leader_worker_sets.scene import Group
+from posse.controllers.leader_worker_sets.scene import Group, Scene
 from posse.controllers.steps import is_deleting
 from posse.model.leader_worker_set import (
     LEADER_READY,
@@ -12,10 +13,13 @@ from posse.model.leader_worker_set import (
     RECREATE_AFTER_START,
     RECREATE_AFTER_START_ANNOTATION,
     RECREATE_ON_POD_RESTART,
-    LeaderWorkerSetSpec,
 )
+from posse.model.timestamps import TimestampError, parse_timestamp
 
 Json = dict[str, Any]
+
+CLOCKS_APART_SECONDS = 30.0
+"""A real cluster may have several API servers, and each has a clock of its own. The embedded one has one clock."""
 
 
 class Loss(Enum):
@@ -26,22 +30,21 @@ class Loss(Enum):
     AFTER_START = auto()
 
 
-def reason_to_restart(
-    lws: Json, spec: LeaderWorkerSetSpec, group: Group, *, loss: Loss, is_gang: bool
-) -> str:
+def reason_to_restart(scene: Scene, group: Group, *, loss: Loss, is_gang: bool) -> str:
     """Return in words why the replica is made anew, nothing if it may stay.
 
     Workers of another revision than their leader are being replaced anyway.
     """
-    policy = spec.leader_worker_template.restart_policy
+    policy = scene.spec.leader_worker_template.restart_policy
     if policy == NO_RECREATION or is_deleting(group.leader):
         return ""
-    waits_for_start = _waits_for_start(lws, policy)
+    waits_for_start = _waits_for_start(scene.lws, policy)
     if loss is Loss.AFTER_START or (loss is Loss.BEFORE_START and not waits_for_start):
         return "Pod of the replica is gone"
     if waits_for_start and not has_started(group):
         return ""
-    if is_gang and not waits_for_start and (reason := _replacement(group)):
+    doubt = CLOCKS_APART_SECONDS if scene.completes_pods else 0.0
+    if is_gang and not waits_for_start and (reason := _replacement(group, doubt)):
         return reason
     for pod in group.pods:
         if labels_of(pod).get(REVISION) == group.revision and (is_deleting(pod) or _was_restarted(pod)):
@@ -49,28 +52,35 @@ def reason_to_restart(
     return ""
 
 
-def _replacement(group: Group) -> str:
-    """Find a pod that was made when others had their nodes already: a gang has all its pods before that.
+def _replacement(group: Group, doubt_seconds: float) -> str:
+    """Find a pod that was beyond doubt made when others had their nodes already: a gang has all its pods before that.
 
     So a loss is noticed even if nobody was there to see it. Workers that were made for a leader that was ready, before the
     set came to ask for something else, are no replacement.
     """
     if group.worker_set is not None and annotations_of(group.worker_set).get(STARTUP) == LEADER_READY:
         return ""
-    times = [time for pod in group.pods if (time := _scheduled_at(pod))]
-    first = min(times, default=None)
+    times = [time for pod in group.pods if (time := _scheduled_at(pod)) is not None]
+    latest = min(times, default=math.inf) + doubt_seconds
     for pod in group.pods:
-        if first is not None and pod["metadata"].get("creationTimestamp", "") > first:
+        made_at = _time(pod["metadata"].get("creationTimestamp"))
+        if made_at is not None and made_at > latest:
             return f"Pod {pod['metadata']['name']} has replaced another"
     return ""
 
 
-def _scheduled_at(pod: Json) -> str:
-    """Return when the pod got its node; times of this form are in the order of their text."""
+def _scheduled_at(pod: Json) -> float | None:
     for condition in (pod.get("status") or {}).get("conditions") or ():
         if condition.get("type") == "PodScheduled" and condition.get("status") == "True":
-            return condition.get("lastTransitionTime") or ""
-    return ""
+            return _time(condition.get("lastTransitionTime"))
+    return None
+
+
+def _time(text: str | None) -> float | None:
+    try:
+        return parse_timestamp(text or "")
+    except TimestampError:
+        return None
 
 
 def _waits_for_start(lws: Json, policy: str) -> bool:
