@@ -1,19 +1,26 @@
 """The option --config: which rules the scheduler goes by, read from a file, and what is wrong with the file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from posse.cli.problems import Problem
+from posse.cli.session import Rules
 from posse.configuration.problems import ConfigurationError
-from posse.engine.engine import EngineOptions
+from posse.engine.engine import DEFAULT_SCHEDULER, EngineOptions
 from posse.runtime.configuration import load_configuration
+from posse.runtime.run_options import DEFAULT_SCHEDULER_NAME
 
 
-def engine_options(path: Path | None) -> EngineOptions:
-    """Without a file, as by default."""
+def engine_options(rules: Rules) -> EngineOptions:
+    """Without a file or names, as both `posse up` and `posse run` do by default: the cluster does not tell whose it is."""
     try:
-        return load_configuration(path).options
+        found = load_configuration(rules.config).options
     except ConfigurationError as error:
-        raise unusable(error, path) from error
+        raise unusable(error, rules.config) from error
+    if rules.config is not None:
+        return found
+    names = rules.scheduler_names or (DEFAULT_SCHEDULER, DEFAULT_SCHEDULER_NAME)
+    return replace(found, profiles=dict.fromkeys(names, found.profiles[DEFAULT_SCHEDULER]))
 
 
 def unusable(error: ConfigurationError, path: Path | None) -> Problem:

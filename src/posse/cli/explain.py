@@ -4,7 +4,14 @@ from typing import Annotated
 
 import typer
 
-from posse.cli.session import KubeconfigOption, NamespaceOption, RulesOption, connected
+from posse.cli.session import (
+    KubeconfigOption,
+    NamespaceOption,
+    RulesOption,
+    SchedulerNameOption,
+    chosen_rules,
+    connected,
+)
 
 TargetArgument = Annotated[
     str,
@@ -20,6 +27,7 @@ def explain(
     name: NameArgument = "",
     namespace: NamespaceOption = None,
     config: RulesOption = None,
+    scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Tell the whole story of a group or a pod: how it stands, what is in its way, who holds what it lacks.
@@ -38,8 +46,9 @@ def explain(
 
       posse explain pod/web-0
     """
+    rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.explaining import tell  # noqa: PLC0415
 
     with connected(kubeconfig) as client:
-        tell(client, (target, name), namespace or client.default_namespace, config)
+        tell(client, (target, name), namespace or client.default_namespace, rules)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 
 from rich.console import Console
 
@@ -13,6 +12,7 @@ from posse.cli.fates import has_ended
 from posse.cli.group_words import headline, title
 from posse.cli.history import condition_lines, happening_lines, happenings, preemptors
 from posse.cli.problems import Problem
+from posse.cli.session import Rules
 from posse.cli.survey import Survey, listed, survey_cluster
 from posse.cli.targets import Target, groups_meant, listing, parse_target, typed
 from posse.engine.decisions import GroupKey
@@ -24,8 +24,8 @@ from posse.kinds.registry import EVENT, POD
 from posse.model.pod import Pod
 
 
-def tell(client: ApiClient, words: tuple[str, str], namespace: str, config: Path | None) -> None:
-    target, options = parse_target(*words), engine_options(config)
+def tell(client: ApiClient, words: tuple[str, str], namespace: str, rules: Rules) -> None:
+    target, options = parse_target(*words), engine_options(rules)
     survey = survey_cluster(client, options)
     for number, story in enumerate(_stories(client, survey, target, namespace)):
         print_lines(["", *story] if number else story)

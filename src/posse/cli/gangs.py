@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from posse.cli.problems import Misuse
-from posse.cli.session import AllNamespacesOption, KubeconfigOption, NamespaceOption, RulesOption, connected
+from posse.cli.session import (
+    AllNamespacesOption,
+    KubeconfigOption,
+    NamespaceOption,
+    RulesOption,
+    SchedulerNameOption,
+    chosen_rules,
+    connected,
+)
 
 
 class GangsOutput(StrEnum):
@@ -24,6 +32,7 @@ def gangs(
     all_namespaces: AllNamespacesOption = False,
     output: GangsOutputOption = GangsOutput.table,
     config: RulesOption = None,
+    scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """List all groups of pods, of every form, those that wait first: state, pods on nodes, age, why they wait.
@@ -38,9 +47,10 @@ def gangs(
     """
     if namespace and all_namespaces:
         raise Misuse("-n NS and --all-namespaces do not go together")
+    rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.group_table import show_groups  # noqa: PLC0415
 
     with connected(kubeconfig) as client:
         place = None if all_namespaces else namespace or client.default_namespace
-        show_groups(client, place, config, as_json=output is GangsOutput.json)
+        show_groups(client, place, rules, as_json=output is GangsOutput.json)

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 import typer
@@ -11,6 +10,7 @@ import typer
 from posse.cli.client import ApiClient
 from posse.cli.configuration_file import engine_options
 from posse.cli.group_words import FINISHED, cause, shown_state
+from posse.cli.session import Rules
 from posse.cli.survey import Survey, survey_cluster
 from posse.cli.tables import aligned
 from posse.cli.targets import short_name
@@ -45,8 +45,8 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
         return self.state in _AT_REST, self.created, self.namespace, self.name, self.form
 
 
-def show_groups(client: ApiClient, namespace: str | None, config: Path | None, *, as_json: bool) -> None:
-    survey = survey_cluster(client, engine_options(config))
+def show_groups(client: ApiClient, namespace: str | None, rules: Rules, *, as_json: bool) -> None:
+    survey = survey_cluster(client, engine_options(rules))
     lines = _in_order(_lines(survey, namespace))
     survey.warn_of_faults()
     if as_json:

@@ -19,7 +19,7 @@ _SENTENCES = {
     State.WAITING_FOR_GROUP: "{who} cannot be tried: {why}. It is named by {members}.",
     State.GATED: "{who} is held back: {why}.",
     State.INVALID: "{who} cannot start as it is: {why}.",
-    State.FOREIGN: "{who} is not scheduled by these rules: {why}. Does --config name the file of that scheduler?",
+    State.FOREIGN: "{who} is not scheduled by these rules: {why}. If that is Posse, give its --config or --scheduler-name.",
 }
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from posse.cli.access import read_access
 from posse.cli.client import ApiClient
 from posse.cli.locations import kubeconfig_in_force
+from posse.cli.problems import Misuse
 
 WHERE = "Which cluster"
 
@@ -40,6 +41,32 @@ RulesOption = Annotated[
         rich_help_panel="Scheduling",
     ),
 ]
+
+
+SchedulerNameOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Take pods of this schedulerName for those of Posse, as `posse run --scheduler-name` does. May be repeated. "
+        "Default: posse and default-scheduler. With --config the file says it.",
+        rich_help_panel="Scheduling",
+    ),
+]
+
+
+class Rules(NamedTuple):
+    """By which rules the cluster is scheduled, as far as the command line says so."""
+
+    config: Path | None = None
+    scheduler_names: tuple[str, ...] = ()
+
+
+def chosen_rules(config: Path | None, scheduler_names: list[str] | None) -> Rules:
+    if config and scheduler_names:
+        raise Misuse(
+            "--scheduler-name and --config do not go together; the profiles of the file have the names"
+        )
+    return Rules(config, tuple(scheduler_names or ()))
 
 
 @contextmanager

@@ -283,6 +283,28 @@ def test_contradictory_places_are_misuse(cluster):
     assert cluster("gangs", "-n", "a", "-A").code == 2
 
 
+def test_pods_of_a_plain_posse_run_are_taken_for_its_own(cluster):
+    cluster.put(gang("left", 2), *(pod(f"left-{n}", "left", cpu="900", schedulerName="posse") for n in "ab"))
+    assert "What is in its way" in cluster("explain", "podgroup/left").out
+    assert "OtherScheduler" not in cluster("gangs").out
+    single = cluster("explain", "pod/left-a").out
+    assert "is not scheduled by these rules" not in single
+
+
+def test_pods_of_a_scheduler_that_is_named_are_taken_for_its_own(cluster):
+    cluster.put(gang("left", 2), *(pod(f"left-{n}", "left", cpu="900", schedulerName="gangs") for n in "ab"))
+    assert "If that is Posse, give its --config or --scheduler-name." in cluster("explain", "pg/left").out
+    assert "OtherScheduler" in cluster("gangs").out
+    named = ("--scheduler-name", "gangs")
+    assert "What is in its way" in cluster("explain", "pg/left", *named).out
+    assert "OtherScheduler" not in cluster("gangs", *named).out
+
+
+def test_names_of_schedulers_beside_a_configuration_are_misuse(cluster, tmp_path):
+    for words in (["gangs"], ["explain", "pg/x"]):
+        assert cluster(*words, "--config", tmp_path / "c.yaml", "--scheduler-name", "x").code == 2
+
+
 def test_the_rules_of_a_configuration_are_gone_by(cluster, tmp_path):
     cluster.put(pod("picky", nodeSelector={"disk": "fast"}))
     config = tmp_path / "config.yaml"
