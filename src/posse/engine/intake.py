@@ -49,7 +49,7 @@ class Intake:
         self.groups = GroupBook(gates)
         self.budgets = BudgetBook()
         self.nominations = Nominations(self.state)
-        self.ledger = Ledger()
+        self.ledger = Ledger(self.groups)
         self.backlog = Backlog(backoff)
         self.room_keeper = RoomKeeper(self.state, self.groups, self.backlog)
         self.gatherings = Gatherings()

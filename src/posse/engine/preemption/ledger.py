@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from posse.engine.cluster_state import PodRecord
 from posse.engine.decisions import GroupKey
+from posse.engine.groups import GroupBook
+from posse.engine.preemption.units import evicted_with
 from posse.model.pod import Pod
 
 _MOST_DISPLACED = 10_000
@@ -18,18 +20,19 @@ _MOST_DISPLACED = 10_000
 @dataclass(slots=True)
 class Preemption:
     victims: dict[str, GroupKey | None] = field(default_factory=dict)
-    """All pods that were evicted for the preemptor, by uid, and which group each belongs to, if to any."""
+    """All pods that were evicted for the preemptor, by uid, and with which group each has to go, if with any."""
     left: dict[str, None] = field(default_factory=dict)
     """Victims that have not gone yet."""
 
     @property
     def groups(self) -> list[GroupKey]:
-        """Those of the victims."""
+        """Those that go as a whole."""
         return list(dict.fromkeys(group for group in self.victims.values() if group is not None))
 
 
 class Ledger:
-    def __init__(self) -> None:
+    def __init__(self, groups: GroupBook) -> None:
+        self._groups = groups
         self._under_way: dict[str | GroupKey, Preemption] = {}
         """By preemptor: the uid of a pod, or a group."""
         self._waiting: dict[str, dict[str | GroupKey, None]] = {}
@@ -60,13 +63,17 @@ class Ledger:
         is_cascade = origin in self._displaced
         preemption = self._under_way.setdefault(key, Preemption())
         for victim in victims:
-            preemption.victims[victim.ref.uid] = victim.group
+            preemption.victims[victim.ref.uid] = self._whole(victim)
             preemption.left[victim.ref.uid] = None
             self._waiting.setdefault(victim.ref.uid, {})[key] = None
             self._displaced[origin_of(victim)] = None
         while len(self._displaced) > _MOST_DISPLACED:
             del self._displaced[next(iter(self._displaced))]
         return is_cascade
+
+    def _whole(self, victim: PodRecord) -> GroupKey | None:
+        """Its group, if that is not evicted one pod at a time."""
+        return victim.group if victim.group and evicted_with(victim.group, self._groups) else None
 
     def gone(self, victim: PodRecord) -> list[str | GroupKey]:
         """It has left; returns who waited for it."""

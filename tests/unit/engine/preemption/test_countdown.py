@@ -70,6 +70,13 @@ def test_groups_are_counted_too_and_one_is_one():
     assert later(driver) == ["preempting 1 group, 2 pods; waiting for 1 to terminate."]
 
 
+def test_a_group_that_goes_pod_by_pod_is_not_counted():
+    driver, victims = preempting(2, gang("low", minimum=1, priority=0), group="low")
+    driver.lose(victims[0])
+    driver.decide()
+    assert later(driver) == ["preempting 2 pods; waiting for 1 to terminate."]
+
+
 def test_all_groups_of_a_tree_are_told():
     victims = [low(1), low(2)]
     driver = Driver(*nodes(2, cpu="1"), *victims, composite("root", minimum=2, priority=HIGH))
