@@ -108,6 +108,21 @@ def test_pods_that_wait_are_put_into_their_group():
     assert let_through(seen.plan("u", NOW)) == {}
 
 
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_pods_do_not_wait_because_one_before_them_has_gone(is_gone):
+    obj = asking()
+    seen = companion(obj, children(obj))
+    for name in ("first", "second", "third"):
+        seen.see(POD, pod("js-workers-1", name))
+    plan = seen.plan("u", NOW)
+    assert [step.obj["metadata"]["name"] for step in plan.stages[-1]] == ["first", "second", "third"]
+    seen.touched.take(9)
+    leaving = pod("js-workers-1", "first", deletionTimestamp="2026-01-01T00:00:00Z")
+    seen.lose(POD, leaving) if is_gone else seen.see(POD, leaving)
+    assert seen.touched.take(9) == ["u"]
+    assert set(let_through(seen.plan("u", NOW))) == {"second", "third"}
+
+
 def test_pods_of_no_gang_are_let_through():
     obj = jobset(replicated_job("a"), replicated_job("b", metadata={"annotations": {MODE: "Gang"}}))
     seen = companion(obj, children(obj), (POD, pod("js-a-0", "single")))

@@ -4,6 +4,7 @@ Their Jobs, and everything else about them, are left alone. Pods that wait at th
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -54,7 +55,7 @@ class JobSetCompanion:
 
     def lose(self, kind: Kind, obj: Json) -> None:
         if kind is POD:
-            self._waiting[_jobset_of(obj)].pop(obj["metadata"]["uid"], None)
+            self._lose_pod(obj)
             return
         if kind is JOB_SET:
             self._told.forget(obj["metadata"]["uid"])
@@ -90,22 +91,36 @@ class JobSetCompanion:
             result.then(*(step for step in standing.missing if step.kind is kind))
         children = sort_children(known.jobs, known.jobset.status.restarts)
         result.then(*adjusted_groups(Scene(known.obj, known.jobset, children, {}, standing)))
+        result.then(*self._admissions(known, standing))
+        return result
+
+    def _admissions(self, known: KnownJobSet, standing: GangStanding) -> Iterator[Write]:
         for pod in self._waiting.get(_place(known.obj), {}).values():
             gang = standing.gang_of.get((pod["metadata"].get("labels") or {}).get(JOB_NAME, ""))
             if gang is None:
-                result.then(Write(POD, let_through(pod, pod["metadata"])))
+                yield Write(POD, let_through(pod, pod["metadata"]))
             elif gang.key in standing.usable and attempt_of(pod) == known.jobset.status.restarts:
-                result.then(Write(POD, joined(pod, gang.name)))
-        return result
+                yield Write(POD, joined(pod, gang.name))
 
     def _see_pod(self, pod: Json) -> None:
-        place, uid = _jobset_of(pod), pod["metadata"]["uid"]
-        if is_waiting(pod) and not is_deleting(pod):
-            self._waiting[place][uid] = pod
-            if place in self._uids:
-                self.touched.add(self._uids[place])
+        place = _jobset_of(pod)
+        if is_deleting(pod):
+            self._lose_pod(pod)
+        elif is_waiting(pod):
+            self._waiting[place][pod["metadata"]["uid"]] = pod
+            self._touch(place)
         else:
-            self._waiting[place].pop(uid, None)
+            self._waiting[place].pop(pod["metadata"]["uid"], None)
+
+    def _lose_pod(self, pod: Json) -> None:
+        """The plan may have ended at this pod before it came to others that wait."""
+        place = _jobset_of(pod)
+        if self._waiting[place].pop(pod["metadata"]["uid"], None) is not None:
+            self._touch(place)
+
+    def _touch(self, place: tuple[str, str]) -> None:
+        if place in self._uids:
+            self.touched.add(self._uids[place])
 
 
 def asks_for_gangs(obj: Json) -> bool:
