@@ -46,7 +46,10 @@ def posse(request, plane, kubelets):
 
 @pytest.fixture(scope="module", autouse=True)
 def controllers(plane, posse):
-    return plane.start_controller_manager()
+    """Anew for each form: one that was there before would not know the kinds that came with it for a while."""
+    running = plane.start_controller_manager()
+    yield
+    running.stop()
 
 
 @pytest.fixture
