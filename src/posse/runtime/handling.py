@@ -1,20 +1,22 @@
-"""Has what was touched handled, round by round: a subject is handled again when it is touched, or at a time it was put down for.
+"""Has what was touched handled: a subject is handled again when it is touched, or at a time it was put down for.
 
-Handling one subject is somebody else's business. Nobody is handled twice at the same time.
+Handling one subject is somebody else's business. Several are handled side by side, so that one which takes long holds up
+nobody else, but nobody is handled twice at the same time.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from posse.controllers.touched import Touched
 from posse.kubelet.timers import Timers
 
-# A round holds up the event loop while its writes are made; most plans are a handful of them.
-SUBJECTS_PER_ROUND = 20
+# Each has a handful of writes under way, which others of the process and of the cluster have to wait for.
+SUBJECTS_AT_ONCE = 20
 RETRY_SECONDS = 5.0
 
 
-class Rounds:
+class Handling:
     def __init__(
         self, touched: Touched, handle: Callable[[str], Awaitable[None]], clock: Callable[[], float]
     ) -> None:
@@ -23,6 +25,8 @@ class Rounds:
         self._clock = clock
         self._changed = asyncio.Event()
         self._timers: Timers[str] = Timers()
+        # Whom somebody is busy with, and whether they were touched since that began.
+        self._under_way: dict[str, bool] = {}
 
     def notice(self) -> None:
         """Something may have been touched."""
@@ -40,20 +44,30 @@ class Rounds:
 
     async def run(self) -> None:
         """Until cancelled."""
-        while True:
-            self._changed.clear()
-            for uid in self._timers.pop_due(self._clock(), SUBJECTS_PER_ROUND):
-                self._touched.add(uid)
-            uids = self._touched.take(SUBJECTS_PER_ROUND)
-            if uids:
-                await asyncio.gather(*map(self._handle, uids))
-            else:
-                await self._wait()
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                self._changed.clear()
+                for uid in self._timers.pop_due(self._clock(), SUBJECTS_AT_ONCE):
+                    self._touched.add(uid)
+                uids = self._touched.take(SUBJECTS_AT_ONCE - len(self._under_way))
+                for uid in uids:
+                    if uid in self._under_way:
+                        self._under_way[uid] = True
+                    else:
+                        self._under_way[uid] = False
+                        tasks.create_task(self._handle_once(uid))
+                if not uids:
+                    await self._wait()
+
+    async def _handle_once(self, uid: str) -> None:
+        await self._handle(uid)
+        if self._under_way.pop(uid):
+            self._touched.add(uid)
+        self._changed.set()
 
     async def _wait(self) -> None:
         wakeup = self._timers.next_time()
         timeout = None if wakeup is None else max(0.0, wakeup - self._clock())
-        try:
-            await asyncio.wait_for(self._changed.wait(), timeout)
-        except TimeoutError:
-            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await self._changed.wait()

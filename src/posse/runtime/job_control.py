@@ -18,7 +18,7 @@ from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
 from posse.runtime.following import Follower, Json, attend
 from posse.runtime.furnishing import ALREADY_EXISTS
-from posse.runtime.rounds import Rounds
+from posse.runtime.handling import Handling
 from posse.runtime.skipping import skipping
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import Transport
@@ -34,7 +34,7 @@ class JobControl:
         self._clock = clock
         makes_groups = Gate.WORKLOAD_WITH_JOB in gates
         self._controller = JobController(makes_groups)
-        self._rounds = Rounds(self._controller.touched, self._handle, clock)
+        self._handling = Handling(self._controller.touched, self._handle, clock)
         self._recorder = EventRecorder(transport, clock)
         # Jobs first: pods of a Job that nobody knows are let go.
         self._followers = [
@@ -46,46 +46,46 @@ class JobControl:
 
     async def run(self) -> None:
         """Control until cancelled. Nothing is concluded before everything that exists has been seen."""
-        await attend(self._followers, self._recorder.run, self._rounds.run)
+        await attend(self._followers, self._recorder.run, self._handling.run)
 
     def _follower_of_groups(self, kind: Kind) -> Follower:
         def on_seen(obj: Json) -> None:
             self._controller.see_group(kind, obj)
-            self._rounds.notice()
+            self._handling.notice()
 
         def on_gone(obj: Json) -> None:
             self._controller.lose_group(obj)
-            self._rounds.notice()
+            self._handling.notice()
 
         return Follower(self._transport, kind, on_seen, on_gone)
 
     def _see_job(self, job: Json) -> None:
         self._controller.see_job(job)
-        self._rounds.notice()
+        self._handling.notice()
 
     def _lose_job(self, job: Json) -> None:
         self._controller.lose_job(job)
-        self._rounds.look_again(job["metadata"]["uid"], None)
-        self._rounds.notice()
+        self._handling.look_again(job["metadata"]["uid"], None)
+        self._handling.notice()
 
     def _see_pod(self, pod: Json) -> None:
         self._controller.see_pod(pod)
-        self._rounds.notice()
+        self._handling.notice()
 
     def _lose_pod(self, pod: Json) -> None:
         self._controller.lose_pod(pod)
-        self._rounds.notice()
+        self._handling.notice()
 
     async def _handle(self, uid: str) -> None:
         with skipping("Job", uid):
             plan = self._controller.plan(uid, self._clock())
-            self._rounds.look_again(uid, plan.wake_at)
+            self._handling.look_again(uid, plan.wake_at)
             try:
                 await self._carry_out(uid, plan)
             except ApiError as error:
                 if error.code not in {NOT_FOUND, CONFLICT}:
                     log.warning("a step for Job %s was refused, trying again: %s", uid, error)
-                    self._rounds.retry(uid)
+                    self._handling.retry(uid)
 
     async def _carry_out(self, uid: str, plan: Plan) -> None:
         known = self._controller.jobs.get(uid)
@@ -119,7 +119,7 @@ class JobControl:
             if isinstance(step, Create):
                 self._tell(job, step.failure, f"Error creating: {error}", is_warning=True)
             if error.reason == ALREADY_EXISTS:
-                self._rounds.retry(job["metadata"]["uid"])
+                self._handling.retry(job["metadata"]["uid"])
             raise
         self._controller.see_group(step.kind, done)
 

@@ -17,7 +17,7 @@ from posse.runtime.event_recorder import EventRecorder, Note, Subject
 from posse.runtime.followed_kinds import OPTIONAL_KINDS
 from posse.runtime.following import Follower, Json, attend
 from posse.runtime.furnishing import ALREADY_EXISTS
-from posse.runtime.rounds import Rounds
+from posse.runtime.handling import Handling
 from posse.runtime.skipping import skipping
 from posse.transport.transport import Transport
 
@@ -48,7 +48,7 @@ class Reconciliation:
         self._transport = transport
         self._reconciler = reconciler
         self._clock = clock
-        self._rounds = Rounds(reconciler.touched, self._handle, clock)
+        self._handling = Handling(reconciler.touched, self._handle, clock)
         self._recorder = EventRecorder(transport, clock)
         self._followers = [self._follower(kind) for kind in reconciler.kinds]
         # Who was seen to go and not to come back, by uid.
@@ -56,18 +56,18 @@ class Reconciliation:
 
     async def run(self) -> None:
         """Reconcile until cancelled. Nothing is concluded before everything that exists has been seen."""
-        await attend(self._followers, self._recorder.run, self._rounds.run)
+        await attend(self._followers, self._recorder.run, self._handling.run)
 
     def _follower(self, kind: Kind) -> Follower:
         def on_seen(obj: Json) -> None:
             self._gone.pop(obj["metadata"]["uid"], None)
             self._reconciler.see(kind, obj)
-            self._rounds.notice()
+            self._handling.notice()
 
         def on_gone(obj: Json) -> None:
             self._remember_gone(obj["metadata"]["uid"])
             self._reconciler.lose(kind, obj)
-            self._rounds.notice()
+            self._handling.notice()
 
         labels = self._reconciler.selectors.get(kind, "")
         is_optional = kind in DISPENSABLE_KINDS
@@ -81,11 +81,11 @@ class Reconciliation:
     async def _handle(self, uid: str) -> None:
         with skipping(self._reconciler.subject_kind.name, uid):
             plan = self._reconciler.plan(uid, self._clock())
-            self._rounds.look_again(uid, plan.wake_at)
+            self._handling.look_again(uid, plan.wake_at)
             try:
                 await self._carry_out(plan)
             except Refused as refusal:
-                self._rounds.retry(uid)
+                self._handling.retry(uid)
                 if refusal.is_overtaken:
                     return
                 self._tell_refusal(uid, refusal)

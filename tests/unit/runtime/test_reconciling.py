@@ -10,7 +10,7 @@ from posse.controllers.steps import Create, Plan, Write
 from posse.controllers.touched import Touched
 from posse.kinds.errors import ApiError, expired
 from posse.kinds.registry import JOB, JOB_SET
-from posse.runtime import rounds
+from posse.runtime import handling
 from posse.runtime.reconciling import Reconciliation
 from posse.transport.objects import Listing, ShownJson, WatchEvent
 
@@ -76,7 +76,7 @@ class Refusing:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(rounds, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(handling, "RETRY_SECONDS", 0.001)
 
 
 def events_until_taken(step, *refusals):
