@@ -29,9 +29,9 @@ def _domains(puzzle: Puzzle, team: Team, nodes: frozenset[int]) -> Iterator[froz
         yield nodes
         return
     column = puzzle.domains[team.key]
-    for domain in sorted({column[node] for node in nodes if column[node] >= 0}):
-        if team.domain in {None, domain}:
-            yield frozenset(node for node in nodes if column[node] == domain)
+    open_to_it = sorted({column[node] for node in nodes if column[node] >= 0})
+    for domain in open_to_it if team.domain is None else [team.domain]:
+        yield frozenset(node for node in nodes if column[node] == domain)
 
 
 def _with_children(puzzle: Puzzle, team: Team, nodes: frozenset[int], free: _Free) -> Iterator[_Free]:

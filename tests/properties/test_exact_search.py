@@ -15,6 +15,7 @@ _EFFORT = 10.0
 
 @st.composite
 def puzzles(draw: st.DrawFn) -> Puzzle:
+    """Make one whose teams may be pinned, also to a domain without any node, and may have what they need."""
     nodes = draw(st.integers(1, 4))
     amounts = st.lists(st.integers(0, 6), min_size=nodes, max_size=nodes).map(tuple)
     free = (draw(amounts), draw(amounts))
@@ -32,22 +33,26 @@ def _room(free: tuple[tuple[int, ...], ...], wanted: tuple[int, ...], node: int)
 
 
 def _teams(sorts: int, depth: int) -> st.SearchStrategy[Team]:
-    key = st.sampled_from((None, None, 0, 1))
+    where = st.sampled_from(((None, None), (None, None), (0, None), (1, None), (0, 0), (1, 1), (1, 2)))
     pods = st.dictionaries(st.integers(0, sorts - 1), st.integers(1, 2), min_size=1, max_size=2)
     of_pods = st.builds(
-        lambda minimum, pods, key: Team(min(minimum, sum(pods.values())), tuple(pods.items()), key=key),
-        st.integers(1, 3),
+        lambda minimum, pods, where: Team(
+            min(minimum, sum(pods.values())), tuple(pods.items()), key=where[0], domain=where[1]
+        ),
+        st.integers(0, 3),
         pods,
-        key,
+        where,
     )
     if not depth:
         return of_pods
     children = st.lists(_teams(sorts, depth - 1), min_size=1, max_size=2).map(tuple)
     of_teams = st.builds(
-        lambda minimum, children, key: Team(min(minimum, len(children)), children=children, key=key),
+        lambda minimum, children, where: Team(
+            min(minimum, len(children)), children=children, key=where[0], domain=where[1]
+        ),
         st.integers(1, 2),
         children,
-        key,
+        where,
     )
     return of_pods | of_teams
 
@@ -98,4 +103,5 @@ def _check_team(puzzle: Puzzle, team: Team, shares: Iterator[tuple[Share, ...]])
         domains = {puzzle.domains[team.key][node] for node in nodes}
         assert len(domains) == 1
         assert min(domains) >= 0
+        assert team.domain is None or domains == {team.domain}
     return started, nodes

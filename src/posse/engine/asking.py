@@ -18,7 +18,7 @@ from posse.engine.questions import Question
 from posse.engine.scene import Subject
 from posse.engine.search.orders import MemberClass, classes_of
 from posse.engine.topology.pinning import pin_of
-from posse.engine.trees.tree import Branch, Part, Root, Tree, is_started
+from posse.engine.trees.tree import Branch, Part, Root, Tree, is_started, started_children
 
 _MOST_CELLS = 50_000
 """Sorts of nodes times sorts of pods times groups; a question beyond that would not be answered in time."""
@@ -48,10 +48,10 @@ class Asking:
         )
 
     def parts(self) -> Iterator[Part]:
-        return _parts(self.top)
+        return _parts(self.state, self.top)
 
     def leaves(self) -> Iterator[GroupRecord]:
-        return _leaves(self.top)
+        return (one for one in self.parts() if not isinstance(one, Branch))
 
     @property
     def resources(self) -> list[int]:
@@ -70,11 +70,9 @@ class Asking:
         key = self.keys.index(part.topology_key) if part.topology_key else None
         domain = self._pinned(part) if part.topology_key else None
         if isinstance(part, Branch):
-            children = tuple(self.team(child) for child in _populated(part))
-            return Team(part.minimum, children=children, key=key, domain=domain)
-        # Whoever runs by itself is asked about for the sake of somebody new; in a tree, for the sake of the others.
-        started = part is not self.top and is_started(part)
-        return Team(0 if started else missing(part), tuple(self._sorts(part)), key=key, domain=domain)
+            children = tuple(self.team(child) for child in _able(self.state, part))
+            return Team(part.minimum - started_children(part), children=children, key=key, domain=domain)
+        return Team(missing(part), tuple(self._sorts(part)), key=key, domain=domain)
 
     def _sorts(self, leaf: GroupRecord) -> Iterator[tuple[int, int]]:
         """With nobody of a group that must not start, wherever there is room."""
@@ -122,31 +120,35 @@ def is_small(asking: Asking, features: IntArray) -> bool:
 def about(state: ClusterState, root: Root) -> Asking | None:
     """What a question would be about; None where there is nothing to ask.
 
-    That is so of a tree that is not all there, or has started and could only become larger.
+    That is so of a tree that is not all there, or has started and could only become larger, and of who runs in several domains.
     """
     top = root.top if isinstance(root, Tree) else root
-    if top is None or (isinstance(top, Branch) and is_started(top)):
+    if top is None or (isinstance(top, Branch) and is_started(top)) or _is_torn(state, top):
         return None
-    subjects = dict.fromkeys(subject for leaf in _leaves(top) for subject, _ in _classes(state, leaf))
-    keys = dict.fromkeys(part.topology_key for part in _parts(top) if part.topology_key)
+    parts = list(_parts(state, top))
+    leaves = [part for part in parts if not isinstance(part, Branch)]
+    subjects = dict.fromkeys(subject for leaf in leaves for subject, _ in _classes(state, leaf))
+    keys = dict.fromkeys(part.topology_key for part in parts if part.topology_key)
     return Asking(state, top, tuple(subjects), tuple(keys)) if subjects else None
 
 
-def _parts(part: Part) -> Iterator[Part]:
+def _parts(state: ClusterState, part: Part) -> Iterator[Part]:
     yield part
-    for child in _populated(part) if isinstance(part, Branch) else ():
-        yield from _parts(child)
+    for child in _able(state, part) if isinstance(part, Branch) else ():
+        yield from _parts(state, child)
 
 
-def _populated(branch: Branch) -> Iterator[Part]:
-    """Children that consist of groups of pods in the end; the others cannot start, and no puzzle knows them."""
+def _able(state: ClusterState, branch: Branch) -> Iterator[Part]:
+    """Children that could start. Those that have are counted instead, and others that never will are not known to a puzzle."""
     for child in branch.children:
-        if not isinstance(child, Branch) or next(child.leaves(), None) is not None:
+        is_populated = not isinstance(child, Branch) or any(child.leaves())
+        if is_populated and not is_started(child) and not _is_torn(state, child):
             yield child
 
 
-def _leaves(part: Part) -> Iterator[GroupRecord]:
-    return (one for one in _parts(part) if not isinstance(one, Branch))
+def _is_torn(state: ClusterState, part: Part) -> bool:
+    """Whether it should be in one domain, and has pods where it cannot go on."""
+    return bool(part.topology_key and pin_of(state, part).error)
 
 
 def _classes(state: ClusterState, leaf: GroupRecord) -> list[MemberClass]:

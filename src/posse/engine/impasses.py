@@ -16,7 +16,7 @@ from posse.engine.groups import GroupBook
 from posse.engine.preemption.units import Unit, evicted_with, units_below
 from posse.engine.puzzle import NEW_DOMAIN, Impasse, NodeShape, Occupant, Puzzle, Sort, TeamName, Unadvised
 from posse.engine.scene import Subject
-from posse.engine.trees.tree import Branch, Root
+from posse.engine.trees.tree import Branch, Root, started_children
 
 _MANY = 2**31
 """More pods than there are."""
@@ -106,7 +106,7 @@ def _room_when_empty(state: ClusterState, subject: Subject) -> IntArray:
 
 def _names(asking: Asking) -> Iterator[TeamName]:
     for part in asking.parts():
-        running = 0 if isinstance(part, Branch) else part.attached_count
+        running = started_children(part) if isinstance(part, Branch) else part.attached_count
         yield TeamName(part.key.name, part.key.is_composite, part.minimum, running)
 
 

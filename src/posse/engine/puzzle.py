@@ -20,10 +20,10 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A group: of pods, or of other groups."""
+    """A group that has not started: of pods, or of other such groups."""
 
     minimum: int
-    """How many of its pods, or of the groups below it, have to start so that it does."""
+    """How many of its pods, or of the groups below it, have to start so that it does, beside those that have."""
     pods: tuple[tuple[int, int], ...] = ()
     """Sort and number; empty if it consists of groups."""
     children: tuple["Team", ...] = ()
@@ -82,7 +82,7 @@ class TeamName:
     is_composite: bool
     minimum: int
     running: int
-    """Pods that it has on nodes; the team is about the rest."""
+    """Pods that it has on nodes, or groups below it that have started; the team is about the rest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,9 +71,7 @@ def _add_team(model: Model, team: Team, above: _Domains) -> cp_model.IntVar:
 def _choice(model: Model, team: Team, started: cp_model.IntVar) -> dict[int, cp_model.IntVar]:
     """One variable per domain, of which exactly one holds if the team starts."""
     column = model.puzzle.domains[team.key or 0]
-    domains = sorted({domain for domain in column if domain >= 0})
-    if team.domain is not None:
-        domains = [domain for domain in domains if domain == team.domain]
+    domains = sorted({domain for domain in column if domain >= 0}) if team.domain is None else [team.domain]
     chosen = {domain: model.program.new_bool_var("") for domain in domains}
     model.program.add(sum(chosen.values()) == started)
     return chosen

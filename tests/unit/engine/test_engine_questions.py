@@ -8,7 +8,7 @@ from posse.engine.engine import EngineOptions
 from posse.engine.events import Solved
 from posse.engine.puzzle import Outcome, Solution
 from posse.solver.solving import solve
-from tests.builders import changed, composite, gang, node, one_domain, pod
+from tests.builders import changed, composite, gang, initially_scheduled, node, one_domain, pod
 from tests.driving import Driver, binds
 
 # Each node takes exactly one way of sharing out; found by comparison with going through every placement.
@@ -188,6 +188,46 @@ def test_a_group_of_groups_without_any_is_no_part_of_the_question():
     answer(driver, question)
     [bind] = binds(driver.decide())
     assert len(bind.placements) == 5
+
+
+def child(name, minimum, **spec):
+    return gang(name, minimum, parent_composite_pod_group_name="root", **spec)
+
+
+@pytest.mark.parametrize("where", ["full", "vanished"])
+def test_what_runs_of_a_tree_is_no_part_of_the_question(where):
+    """Nodes that are full are unknown to the puzzle, and so is the rack that a group which runs there is pinned to."""
+    full = node("full", cpu="1", memory="1Gi", labels={"rack": "r1"})
+    running = [child("runs", 1, **one_domain()), pod("there", "1", "1Gi", group="runs", on=where)]
+    tree = [composite("root", 2), *running, child("g1", 5)]
+    driver = asking(full, *nodes(*NODES), *tree, *members(*PODS))
+    [question] = questions(driver.decide())
+    assert question.puzzle.root.minimum == len(question.puzzle.root.children) == 1
+    answer(driver, question)
+    assert len(driver.bind()) == 5
+
+
+def test_what_has_finished_of_a_tree_is_no_part_of_the_question():
+    below = {"parent_composite_pod_group_name": "inner"}
+    inner = composite("inner", 1, parent_composite_pod_group_name="root", **one_domain())
+    done = [gang("done", 1, conditions=(initially_scheduled("True"),), **below)]
+    done.append(pod("there", "1", "1Gi", group="done", on="n1", phase="Succeeded"))
+    driver = asking(*nodes(*NODES), composite("root", 2), inner, *done, child("g1", 5), *members(*PODS))
+    [question] = questions(driver.decide())
+    answer(driver, question)
+    assert len(driver.bind()) == 5
+
+
+def test_a_group_that_runs_in_several_domains_is_no_part_of_the_question():
+    """It cannot start any more, and an answer that counted on it could not be carried out."""
+    racks = [node(f"x{i}", cpu="2", memory="2Gi", labels={"rack": f"r{i}"}) for i in (1, 2)]
+    torn = [child("torn", 3, **one_domain()), pod("new", "1", "1Gi", group="torn")]
+    torn += [pod(f"there{i}", "1", "1Gi", group="torn", on=f"x{i}") for i in (1, 2)]
+    driver = asking(*racks, *nodes(*NODES), composite("root", 1), *torn, child("g1", 5), *members(*PODS))
+    [question] = questions(driver.decide())
+    assert len(question.puzzle.root.children) == 1
+    answer(driver, question)
+    assert len(driver.bind()) == 5
 
 
 def test_a_question_about_many_nodes_that_are_alike_is_not_too_large(monkeypatch):

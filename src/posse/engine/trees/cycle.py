@@ -67,19 +67,21 @@ def _searches(
         draft = Draft(state)
         placed = [record for record in members if record.ref.uid in given]
         fits = all(takes(state, draft, record, given[record.ref.uid]) for record in placed)
-        if fits and tree.top is not None and _stays_inside(state, tree.top):
+        if fits and tree.top is not None and _stays_inside(state, tree.top, given):
             yield TreeSearch(state, draft, steps, steps)
         draft.roll_back()
     yield TreeSearch(state, Draft(state), steps, steps)
     yield TreeSearch(state, Draft(state), steps, steps, largest_first=True)
 
 
-def _stays_inside(state: ClusterState, part: Part) -> bool:
-    """Whether all with a topology key are in one domain of it."""
+def _stays_inside(state: ClusterState, part: Part, placed: Collection[str]) -> bool:
+    """Whether all with a topology key, in which one of these pods is, are in one domain of it."""
+    if not any(uid in placed for uid in part.members):
+        return True
     if part.topology_key and pin_of(state, part).error:
         return False
     children = part.children if isinstance(part, Branch) else ()
-    return all(_stays_inside(state, child) for child in children)
+    return all(_stays_inside(state, child, placed) for child in children)
 
 
 def _starts(search: TreeSearch, top: Branch) -> bool:
