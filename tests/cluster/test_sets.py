@@ -66,6 +66,13 @@ def holds(kubectl, what, condition):
     return {item["type"]: item["status"] for item in conditions}.get(condition) == "True"
 
 
+def told_of(kubectl, kind, name):
+    """The reasons of all events about an object."""
+    about = {"kind": kind, "name": name}
+    events = got(kubectl, "events")["items"]
+    return {event["reason"] for event in events if about.items() <= event["involvedObject"].items()}
+
+
 def removed(kubectl, manifest):
     kubectl("delete", "-f", str(manifest))
     wait_until(
@@ -130,6 +137,7 @@ def test_what_cannot_be_is_told_on_the_object(kubectl):
     kubectl("apply -f -", manifest=yaml.safe_dump(jobset))
     wait_until(lambda: holds(kubectl, "jobset/pytorch", "Invalid"), "the condition")
     assert "spec.coordinator.replicatedJob" in kubectl("describe jobset pytorch")
+    wait_until(lambda: "Invalid" in told_of(kubectl, "JobSet", "pytorch"), "the event")
     assert not got(kubectl, "jobs")["items"]
     fixed = {"spec": {"coordinator": {"replicatedJob": "driver"}}}
     kubectl("patch jobset pytorch --type merge -p", json.dumps(fixed))

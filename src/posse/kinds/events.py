@@ -1,4 +1,6 @@
-"""Rules for Event: it lives in the namespace of the object it is about; what it says is the reporter's business."""
+"""Rules for Event: it lives in the namespace of the object it is about, and one with an eventTime says who reports what was
+done. The rest is the reporter's business.
+"""
 
 from posse.kinds.errors import FieldError
 from posse.kinds.kind import Rules
@@ -15,7 +17,18 @@ def validate(event: Event) -> list[FieldError]:
     allowed = (about,) if about else CLUSTER_EVENT_NAMESPACES
     if event.metadata.namespace not in allowed:
         errors.append(FieldError.invalid("involvedObject.namespace", about, "does not match event.namespace"))
-    return errors
+    return errors + _origin_errors(event)
+
+
+def _origin_errors(event: Event) -> list[FieldError]:
+    if event.event_time is None:
+        return []
+    origin = {
+        "reportingComponent": event.reporting_component,
+        "reportingInstance": event.reporting_instance,
+        "action": event.action,
+    }
+    return [FieldError.required(field) for field, value in origin.items() if not value]
 
 
 RULES = Rules(validate=validate, validate_update=object_update_errors)

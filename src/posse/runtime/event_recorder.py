@@ -50,7 +50,7 @@ class Subject(NamedTuple):
 
 
 class Note(NamedTuple):
-    """An event to be; `reporter` is under whose name it is told, `action` what was done or failed."""
+    """An event to be; `reporter` is under whose name it is told, `action` what was done or failed, if the reason is another."""
 
     reporter: str
     subject: Subject
@@ -112,9 +112,8 @@ class EventRecorder:
             "firstTimestamp": stamp,
             "lastTimestamp": stamp,
             "count": 1,
+            "action": note.action or note.reason,
         }
-        if note.action:
-            event["action"] = note.action
         if note.related is not None:
             event["related"] = note.related.reference()
         return event

@@ -15,6 +15,12 @@ def event(namespace, about):
     return {"metadata": {"name": "e", "namespace": namespace}, "involvedObject": {"namespace": about}}
 
 
+REPORTED = {
+    "eventTime": "2026-01-01T00:00:00.000000Z",
+    "reportingComponent": "scheduler",
+    "reportingInstance": "scheduler-host",
+    "action": "Binding",
+}
 CASES = {
     "budget": (POD_DISRUPTION_BUDGET, budget(minAvailable="50%"), []),
     "budget without limits": (POD_DISRUPTION_BUDGET, budget(), []),
@@ -73,6 +79,12 @@ CASES = {
     ),
     "event": (EVENT, event("ns", "ns"), []),
     "event about a node": (EVENT, event("default", ""), []),
+    "event with its time": (EVENT, event("ns", "ns") | REPORTED, []),
+    "event with its time alone": (
+        EVENT,
+        event("ns", "ns") | {"eventTime": REPORTED["eventTime"]},
+        [f"{field}: Required value" for field in ("reportingComponent", "reportingInstance", "action")],
+    ),
     "event elsewhere": (
         EVENT,
         event("ns", "other"),

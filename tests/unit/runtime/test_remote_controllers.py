@@ -7,6 +7,7 @@ import pytest
 
 from posse.kinds.errors import ApiError, no_such_resource
 from posse.kinds.registry import (
+    EVENT,
     JOB,
     JOB_SET,
     KINDS,
@@ -19,7 +20,7 @@ from posse.kinds.registry import (
 from posse.runtime import remote_controllers
 from posse.runtime.remote_controllers import RemoteControllers
 from posse.runtime.run_options import Form, RunOptions, SetController
-from tests.jobset_plans import GANG, jobset
+from tests.jobset_plans import GANG, jobset, replicated_job
 from tests.leader_worker_set_world import PROVIDER, lws
 
 BOTH = tuple(SetController)
@@ -186,6 +187,20 @@ def test_that_no_gangs_can_be_made_beside_somebody_else_is_told(cluster, control
     for kind in (JOB_SET, LEADER_WORKER_SET):
         told = f"no gangs for {kind.group_resource} of others: they would be {POSSE_POD_GROUP.group_resource}"
         assert told in caplog.text
+
+
+@pytest.mark.parametrize(("mode", "pods"), [("Pack", 2), ("Gang", 0)])
+def test_beside_somebody_else_gangs_that_cannot_be_are_told_of(cluster, controlled, mode, pods):
+    cluster.rival = "Deployment s/theirs"
+
+    async def scenario(lab):
+        metadata = {"name": "js", "annotations": {"scheduling.posse.dev/gang-mode": mode}}
+        spec = jobset(replicated_job("a", pods=pods))["spec"]
+        await lab.transport.create(JOB_SET, "default", {"metadata": metadata, "spec": spec})
+        (event,) = await lab.until(lambda: lab.service.list(EVENT, "default").items)
+        assert (event["reason"], event["involvedObject"]["name"]) == ("InvalidGang", "js")
+
+    controlled(scenario)
 
 
 def test_a_controller_begins_when_the_others_have_gone_and_its_kind_is_served(cluster, controlled, caplog):

@@ -169,6 +169,7 @@ def test_that_fewer_victims_are_left_is_no_event(in_lab):
             scheduled=False,
             reason="Unschedulable",
             message="two",
+            scheduler_name="default-scheduler",
         )
         return [
             replace(report, is_news=False, message="one"),
