@@ -15,6 +15,7 @@ from posse.installation.namespace import quota
 from posse.installation.options import (
     DEFAULT_IMAGE,
     DEFAULT_SCHEDULER_NAME,
+    NAME,
     SYSTEM_NAMESPACE,
     InstallOptions,
 )
@@ -29,6 +30,8 @@ _IN_CHART = InstallOptions(
     namespace="{{ .Release.Namespace }}",
     scheduler_name="{{ .Values.schedulerName }}",
 )
+_ELSEWHERE = f'ne .Release.Namespace "{SYSTEM_NAMESPACE}"'
+_CLUSTER_WIDE_NAME = f"{NAME}{{{{ if {_ELSEWHERE} }}}}:{{{{ .Release.Namespace }}}}{{{{ end }}}}"
 
 
 def deploy_files() -> dict[str, str]:
@@ -61,10 +64,9 @@ def _chart() -> Mapping[str, str]:
         "Chart.yaml": _ORIGIN + manifest_text([_chart_description()]),
         "values.yaml": _values(),
         "templates/groups.yaml": _when('eq .Values.form "crd"', [_kept(obj) for obj in groups()]),
-        "templates/scheduler.yaml": _ORIGIN + manifest_text(running),
-        "templates/critical-pods.yaml": _when(
-            f'ne .Release.Namespace "{SYSTEM_NAMESPACE}"', [quota(_IN_CHART)]
-        ),
+        "templates/scheduler.yaml": _ORIGIN
+        + manifest_text(running).replace(_IN_CHART.cluster_wide_name, _CLUSTER_WIDE_NAME),
+        "templates/critical-pods.yaml": _when(_ELSEWHERE, [quota(_IN_CHART)]),
         "templates/monitoring.yaml": _when(".Values.monitoring", monitoring(_IN_CHART)),
     }
 

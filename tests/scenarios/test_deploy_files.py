@@ -70,6 +70,11 @@ def rendered(values, namespace):
         if condition and not holds(condition.group(1), known):
             continue
         text = re.sub(r"^\{\{- (if .*|end) \}\}$", "", text, flags=re.MULTILINE)
+        text = re.sub(
+            r"\{\{ if (.*?) \}\}(.*?)\{\{ end \}\}",
+            lambda part: part.group(2) if holds(part.group(1), known) else "",
+            text,
+        )
         text = re.sub(r"\{\{ (\S+) \}\}", lambda place: str(known[place.group(1)]), text)
         assert "{{" not in text, template
         found += yaml.safe_load_all(text)

@@ -22,3 +22,8 @@ class InstallOptions:
     monitoring: bool = False
     # What it controls besides scheduling pods, by the plurals of the kinds.
     controllers: tuple[str, ...] = ()
+
+    @property
+    def cluster_wide_name(self) -> str:
+        """Of what is in no namespace, so that installations in several do not share it. Namespaces have no colons."""
+        return NAME if self.namespace == DEFAULT_NAMESPACE else f"{NAME}:{self.namespace}"

@@ -19,22 +19,22 @@ _CHANGE = ["create", "delete", "deletecollection", "patch", "update"]
 
 def identity(options: InstallOptions) -> list[Json]:
     """The account of the scheduler with the roles it has."""
-    place = options.namespace
+    place, wide = options.namespace, options.cluster_wide_name
     permissions = (*IN_THE_CLUSTER, *permissions_to_control(options.controllers))
-    cluster_role = named(_RBAC, "ClusterRole", NAME) | {"rules": [item.as_rule() for item in permissions]}
+    cluster_role = named(_RBAC, "ClusterRole", wide) | {"rules": [item.as_rule() for item in permissions]}
     role = named(_RBAC, "Role", NAME, place) | {"rules": [item.as_rule() for item in IN_ITS_NAMESPACE]}
     return [
         named("v1", "ServiceAccount", NAME, place),
         cluster_role,
-        named(_RBAC, "ClusterRoleBinding", NAME) | _binding("ClusterRole", place),
+        named(_RBAC, "ClusterRoleBinding", wide) | _binding("ClusterRole", wide, place),
         role,
-        named(_RBAC, "RoleBinding", NAME, place) | _binding("Role", place),
+        named(_RBAC, "RoleBinding", NAME, place) | _binding("Role", NAME, place),
     ]
 
 
-def _binding(role: str, namespace: str) -> Json:
+def _binding(kind: str, name: str, namespace: str) -> Json:
     return {
-        "roleRef": {"apiGroup": RBAC_GROUP, "kind": role, "name": NAME},
+        "roleRef": {"apiGroup": RBAC_GROUP, "kind": kind, "name": name},
         "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": namespace}],
     }
 

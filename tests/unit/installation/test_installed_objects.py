@@ -73,6 +73,28 @@ def test_everything_is_where_it_was_asked_for():
         ]
 
 
+def identities(items):
+    shared = {"CustomResourceDefinition"}
+    people = {f"posse-groups-{verb}" for verb in ("view", "edit")}
+    return {
+        (item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"])
+        for item in items
+        if item["kind"] not in shared and item["metadata"]["name"] not in people
+    }
+
+
+def test_an_installation_in_another_namespace_takes_nothing_from_the_first():
+    assert not identities(objects(InstallOptions())) & identities(bundle())
+
+
+@pytest.mark.parametrize(("namespace", "name"), [("kube-system", "posse"), ("gangs", "posse:gangs")])
+def test_the_binding_names_the_role_of_its_own_installation(namespace, name):
+    items = bundle(namespace=namespace)
+    binding = only("ClusterRoleBinding", items)
+    assert binding["metadata"]["name"] == binding["roleRef"]["name"] == name
+    assert name in [item["metadata"]["name"] for item in items if item["kind"] == "ClusterRole"]
+
+
 def test_all_objects_are_found_by_one_label():
     assert {item["metadata"]["labels"]["app.kubernetes.io/name"] for item in bundle()} == {"posse"}
 
@@ -143,7 +165,7 @@ def test_a_drain_leaves_one_replica():
 
 def rules(items):
     (role,) = (
-        item for item in items if item["kind"] == "ClusterRole" and item["metadata"]["name"] == "posse"
+        item for item in items if item["kind"] == "ClusterRole" and item["metadata"]["name"] == "posse:gangs"
     )
     return role["rules"]
 
