@@ -45,7 +45,7 @@ class Advisory:
         if group is None or key not in self.known.backlog:
             self.forget(key)
             return
-        asked = self.book.ask(key, impasse(self.known, self.trials, group), now)
+        asked = self.book.ask(key, impasse(self.known, self.trials, group, key), now)
         if asked is not None:
             yield asked
 

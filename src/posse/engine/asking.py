@@ -125,10 +125,15 @@ def about(state: ClusterState, root: Root) -> Asking | None:
     top = root.top if isinstance(root, Tree) else root
     if top is None or (isinstance(top, Branch) and is_started(top)) or _is_torn(state, top):
         return None
+    return about_part(state, top)
+
+
+def about_part(state: ClusterState, top: Part, above: Sequence[Branch] = ()) -> Asking | None:
+    """The same for what is below one that has started; that is named by the domains of those above as well."""
     parts = list(_parts(state, top))
     leaves = [part for part in parts if not isinstance(part, Branch)]
     subjects = dict.fromkeys(subject for leaf in leaves for subject, _ in _classes(state, leaf))
-    keys = dict.fromkeys(part.topology_key for part in parts if part.topology_key)
+    keys = dict.fromkeys(part.topology_key for part in (*above, *parts) if part.topology_key)
     return Asking(state, top, tuple(subjects), tuple(keys)) if subjects else None
 
 

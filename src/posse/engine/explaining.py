@@ -107,7 +107,7 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
         ahead=_ahead(known, _order_of(group)) if is_tried else None,
         making_room=room_for_group(known, trials, group) if is_tried else MakingRoom(),
         held_rooms=held_against(known, group.priority, group.members) if obstacles else (),
-        impasse=impasse(known, trials, group) if now.proof is not None else None,
+        impasse=impasse(known, trials, group, key) if now.proof is not None else None,
         tree=tree,
     )
 
@@ -200,10 +200,11 @@ def _closest_domain(known: Intake, group: Root) -> str:
     return closest[0] if closest is not None else ""
 
 
-def impasse(known: Intake, trials: GroupTrials, group: Root) -> Impasse | Unadvised | None:
-    """What keeps a refused group from starting, as numbers."""
+def impasse(known: Intake, trials: GroupTrials, group: Root, key: GroupKey) -> Impasse | Unadvised | None:
+    """What keeps a refused group from starting, as numbers; of a tree that has started, one of its groups."""
+    makes_room = trials.makes_room_for(group)
     with as_if_its_turn(known, group):
-        return impasse_of(known.state, known.groups, group, makes_room=trials.makes_room_for(group))
+        return impasse_of(known.state, known.groups, group, key, makes_room=makes_room)
 
 
 def _preemptor(known: Intake, victim: PodRecord) -> str:

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.arrays import IntArray
-from posse.engine.asking import Asking, about, is_small, lines
+from posse.engine.asking import Asking, about, about_part, is_small, lines
 from posse.engine.cluster_state import ClusterState, PodRecord
+from posse.engine.decisions import GroupKey
 from posse.engine.domains import HOSTNAME
 from posse.engine.groups import GroupBook
 from posse.engine.preemption.units import Unit, evicted_with, units_below
 from posse.engine.puzzle import NEW_DOMAIN, Impasse, NodeShape, Occupant, Puzzle, Sort, TeamName, Unadvised
 from posse.engine.scene import Subject
-from posse.engine.trees.tree import Branch, Root, started_children
+from posse.engine.trees.places import Rows, all_places, inside
+from posse.engine.trees.tree import Branch, Part, Root, Tree, is_started, started_children
 
 _MANY = 2**31
 """More pods than there are."""
@@ -55,20 +57,51 @@ class _Ground:
 
 
 def impasse_of(
-    state: ClusterState, groups: GroupBook, root: Root, *, makes_room: bool
+    state: ClusterState, groups: GroupBook, root: Root, key: GroupKey, *, makes_room: bool
 ) -> Impasse | Unadvised | None:
-    """None where there is nothing to ask.
+    """None where there is nothing to ask. Of a tree that has started, it is about the group with the key.
 
     `makes_room` says whether those that matter less are evicted for the group.
     """
-    asking = about(state, root)
+    if not isinstance(root, Tree) or root.top is None or not is_started(root.top):
+        return _impasse(about(state, root), groups, root, makes_room=makes_room)
+    above, newcomer = _newcomer(root.top, key)
+    if newcomer is None:
+        return None
+    rows: Rows = None
+    for branch in above:
+        found = all_places(state, branch, rows)
+        rows = found[0].rows if len(found) == 1 else rows
+    with inside(state, rows):
+        return _impasse(about_part(state, newcomer, above), groups, root, makes_room=makes_room)
+
+
+def _newcomer(branch: Branch, key: GroupKey) -> tuple[list[Branch], Part | None]:
+    """On the way down to a group the first that has not started, and those above it; None if all have."""
+    below = (one for one in branch.children if key in _keys(one))
+    child = next(below, None)
+    if child is None or not is_started(child):
+        return [branch], child
+    above, newcomer = _newcomer(child, key) if isinstance(child, Branch) else ([], None)
+    return [branch, *above], newcomer
+
+
+def _keys(part: Part) -> list[GroupKey]:
+    if not isinstance(part, Branch):
+        return [part.key]
+    return [part.key, *(key for child in part.children for key in _keys(child))]
+
+
+def _impasse(
+    asking: Asking | None, groups: GroupBook, root: Root, *, makes_room: bool
+) -> Impasse | Unadvised | None:
     if asking is None:
         return None
     if not asking.is_modelled:
         rules = ", ".join(asking.unmodelled) or "the volumes of its pods"
         return Unadvised(f"{rules} would have to be taken into account")
     ground = _ground(asking)
-    nodes, wanted, rows = state.nodes, asking.resources, ground.rows
+    nodes, wanted, rows = ground.state.nodes, asking.resources, ground.rows
     free = nodes.allocatable[wanted][:, rows] - nodes.requested[wanted][:, rows]
     if not rows.size:
         return Unadvised("no node that is there would take any of its pods, even if it were empty")

@@ -127,3 +127,28 @@ def test_a_rule_that_is_not_taken_into_account_is_named():
     assert ways(*hosts("n1", "n2"), gang(minimum=3), *listening, heading=UNKNOWN) == [
         "What would let it start is not looked for: NodePorts would have to be taken into account."
     ]
+
+
+def test_a_group_that_comes_to_a_tree_that_runs_has_its_own_ways_out_beside_the_others():
+    """The tree is in block a, which is full; that block b is empty is no help."""
+    racks = [
+        node(f"{block}{number}", cpu="4", labels={"block": block, "rack": f"{block}-{number}"})
+        for block in "ab"
+        for number in range(2)
+    ]
+    groups = [
+        gang(name, 4, parent_composite_pod_group_name="root", **one_domain()) for name in ("v", "w", "x")
+    ]
+    running = [
+        pod(f"{name}{i}", cpu="1", group=name, on=on)
+        for name, on in (("v", "a0"), ("w", "a1"))
+        for i in range(4)
+    ]
+    coming = [pod(f"x{i}", cpu="1", group="x") for i in range(4)]
+    objects = *racks, composite("root", 1, **one_domain("block")), *groups, *running, *coming
+    told = ways(*objects, name="x")
+    assert told[:2] == [
+        "1 more node like a0 in block a and rack a-0",
+        "1 more node like a1 in block a and rack a-1",
+    ]
+    assert not any("block b" in way for way in told)

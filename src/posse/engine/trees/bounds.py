@@ -11,9 +11,9 @@ from posse.engine.verdict import Proof
 _TREES = "groups that share a tree"
 
 
-def tree_proof(state: ClusterState, top: Branch) -> Proof:
-    """Of a tree that just found no placement, with the state as it was before."""
-    is_possible = _may_grow(state, top, None) if is_started(top) else _may_start(state, top, None)
+def tree_proof(state: ClusterState, top: Branch, rows: Rows = None) -> Proof:
+    """Of a tree, or a part of one, that just found no placement on these rows, with the state as it was before."""
+    is_possible = _may_grow(state, top, rows) if is_started(top) else _may_start(state, top, rows)
     if not is_possible:
         return Proof()
     subjects = [subject for leaf in top.leaves() for subject, _ in classes_of(state, leaf.unattached())]

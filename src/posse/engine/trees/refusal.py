@@ -14,7 +14,7 @@ from posse.engine.decisions import GroupKey
 from posse.engine.draft import Draft
 from posse.engine.feasibility import Feasibility, Standing
 from posse.engine.groups import GroupRecord
-from posse.engine.topology.pinning import pin_of
+from posse.engine.topology.pinning import domain_noun, pin_of
 from posse.engine.trees.admissibility import incomplete
 from posse.engine.trees.bounds import tree_proof
 from posse.engine.trees.places import Place, Rows, all_places, inside
@@ -42,6 +42,8 @@ class Fared:
     refused: tuple[tuple[PodRecord, Verdict], ...] = ()
     """Of a leaf: pods that find no node, though the others may start without them."""
     children: "tuple[Fared, ...]" = ()
+    by_itself: Verdict | None = None
+    """On a leaf that was refused while nobody else of the tree was tried beside it; with a proof."""
 
     @property
     def could_be_helped(self) -> bool:
@@ -72,13 +74,53 @@ def refuse(state: ClusterState, top: Branch) -> Refusals:
     if fared.verdict.succeeded:
         code = Code.UNSCHEDULABLE if fared.could_be_helped else Code.UNRESOLVABLE
         message = f"none of its waiting pods fits: {_first_message(fared)}"
+        fared = _with_proofs(state, fared, _Held(None))
     verdict = Verdict(code, f"{message} {proof.sentence}", proof=proof)
     return Refusals(verdict, *_told(fared if fared.verdict.succeeded else replace(fared, verdict=verdict)))
 
 
 def leave_over(state: ClusterState, top: Branch) -> Refusals:
     """Of a tree that starts, as it is then: who stays behind."""
-    return Refusals(SUCCESS, *_told(fare(state, top)))
+    return Refusals(SUCCESS, *_told(_with_proofs(state, fare(state, top), _Held(None))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Where those must go that come to a group which has started."""
+
+    rows: Rows
+    why: str = ""
+
+
+def _with_proofs(state: ClusterState, fared: Fared, held: _Held) -> Fared:
+    """Those that do not start below a group that has are judged by themselves: the others stay where they are."""
+    branch = fared.part
+    if not isinstance(branch, Branch) or not is_started(branch):
+        return fared
+    found = all_places(state, branch, held.rows)
+    if len(found) != 1:
+        return fared
+    here = _Held(found[0].rows, held.why)
+    if found[0].name:
+        where = f"{domain_noun(branch)} {found[0].name}"
+        here = _Held(found[0].rows, f" It must be in {where}, where others of {title(branch)} run.")
+    children = (
+        _with_proofs(state, child, here) if child.verdict.succeeded else _with_proof(state, child, here)
+        for child in fared.children
+    )
+    return replace(fared, children=tuple(children))
+
+
+def _with_proof(state: ClusterState, fared: Fared, held: _Held) -> Fared:
+    part, verdict = fared.part, fared.verdict
+    if verdict.code is Code.ERROR or not is_admissible(part):
+        return fared
+    if isinstance(part, Branch):
+        proof = tree_proof(state, part, held.rows)
+        verdict = replace(verdict, message=f"{verdict.message} {proof.sentence}", proof=proof)
+    elif fared.by_itself is not None:
+        verdict = fared.by_itself
+    return replace(fared, verdict=replace(verdict, message=f"{verdict.message}{held.why}"))
 
 
 def fare(state: ClusterState, top: Branch) -> Fared:
@@ -104,11 +146,13 @@ def _fare_of_leaf(state: ClusterState, draft: Draft, leaf: GroupRecord) -> Fared
     if leaf.is_over:
         why = Verdict(Code.UNRESOLVABLE, f"others of its group have finished, and {too_few_pods(leaf)}.")
         return Fared(leaf, leaf.attached_count, SUCCESS, tuple((record, why) for record in waiting))
+    is_beside_others = bool(draft.placed())
     attempt = attempt_in(state, draft, leaf)
     fits = leaf.attached_count
     if was_started or attempt.verdict.succeeded:
         return Fared(leaf, fits, SUCCESS, attempt.refused)
-    return Fared(leaf, fits, _without_proof(attempt.verdict), attempt.refused)
+    by_itself = None if is_beside_others else attempt.verdict
+    return Fared(leaf, fits, _without_proof(attempt.verdict), attempt.refused, by_itself=by_itself)
 
 
 def _without_proof(verdict: Verdict) -> Verdict:
@@ -146,8 +190,7 @@ def _nowhere(state: ClusterState, branch: Branch) -> Verdict:
 
 
 def _in_the_best(branch: Branch, place: Place, verdict: Verdict) -> Verdict:
-    noun = branch.topology_key.rpartition("/")[2]
-    head = f"0/{place.of} placements are available: in the best {noun}, {place.name},"
+    head = f"0/{place.of} placements are available: in the best {domain_noun(branch)}, {place.name},"
     return replace(verdict, message=f"{head} {verdict.message}")
 
 

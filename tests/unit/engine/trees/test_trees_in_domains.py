@@ -2,8 +2,8 @@
 
 import pytest
 
-from posse.engine.decisions import Evict
-from tests.builders import composite, gang, node, one_domain, pod
+from posse.engine.decisions import Evict, ReportGroup
+from tests.builders import changed, composite, gang, node, one_domain, pod
 from tests.driving import Driver, group_reports, pod_reports
 
 
@@ -150,3 +150,31 @@ def test_victims_are_sought_inside_of_the_domains():
     assert [d.pod.name for d in decisions if isinstance(d, Evict)] == ["low"]
     driver.lose(pod("low", cpu="2", on="a-1"))
     assert set(driver.bind().values()) == {"a-1"}
+
+
+def scaled_up(*further):
+    """Return what is told about a tree that runs in one block of two, and fills it, as something new comes to it."""
+    driver = Driver(*(rack(block, f"r{number}", 4) for block in "ab" for number in range(2)))
+    driver.see(composite("root", 1, **one_domain("block")), child("w", 4, **one_domain("rack")))
+    driver.see(child("x", 4, **one_domain("rack")))
+    driver.see(*(changed(one, spec={"node_name": "a-r0"}) for one in members("w", 4)))
+    driver.see(*(changed(one, spec={"node_name": "a-r1"}) for one in members("x", 4)))
+    driver.decide()
+    driver.see(*further)
+    return {one.group.name: one for one in driver.decide() if isinstance(one, ReportGroup)}
+
+
+def test_a_group_that_finds_no_place_beside_its_siblings_is_told_where_they_hold_it_and_that_it_is_certain():
+    told = scaled_up(child("y", 4, **one_domain("rack")), *members("y", 4))["y"]
+    assert told.message.endswith(
+        "No placement exists in the room that is free. "
+        "It must be in block a, where others of composite pod group root run."
+    )
+    assert told.finding.outcome == "ProvenInfeasible"
+
+
+def test_so_is_a_group_of_groups_and_what_is_below_it():
+    told = scaled_up(inner("mid", 1), child("y", 4, parent="mid"), *members("y", 4))
+    assert "It must be in block a" in told["mid"].message
+    assert told["mid"].finding.outcome == "ProvenInfeasible"
+    assert told["y"].message
