@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from posse.engine.overcommitment import Overcommitted
+from posse.engine.shortfall import amount_text
 from posse.runtime.event_recorder import EventRecorder, Note, Subject
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,8 @@ class OvercommitmentReports:
         self._told = set(found)
 
     def _tell(self, each: Overcommitted) -> None:
-        text = f"its pods request {each.requested} of {each.resource}, and it has {each.allocatable}"
+        requested, there = (amount_text(each.resource, one) for one in (each.requested, each.allocatable))
+        text = f"its pods request {requested} of {each.resource}, and it has {there}"
         log.warning("node %s is overcommitted: %s", each.node, text)
         # Nodes go by their name where events about them are looked up.
         subject = Subject("v1", "Node", "", each.node, each.node)

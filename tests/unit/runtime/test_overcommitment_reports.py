@@ -23,12 +23,19 @@ def test_a_node_is_told_of_once_and_again_when_it_comes_back(caplog):
     reports.tell()
     reports.tell()
     assert len(recorder.notes) == 1
-    assert "node n1 is overcommitted: its pods request 5000 of cpu, and it has 4000" in caplog.text
+    assert "node n1 is overcommitted: its pods request 5 of cpu, and it has 4" in caplog.text
     found.clear()
     reports.tell()
     found.append(OVER)
     reports.tell()
     assert len(recorder.notes) == 2
+
+
+def test_amounts_are_told_as_people_write_them(caplog):
+    found = [Overcommitted("n1", "cpu", 4500, 4000), Overcommitted("n1", "memory", 65 * 2**30, 64 * 2**30)]
+    OvercommitmentReports(lambda: found, Recorder()).tell()
+    assert "request 4500m of cpu, and it has 4" in caplog.text
+    assert "request 65Gi of memory, and it has 64Gi" in caplog.text
 
 
 def test_the_event_is_where_events_about_nodes_are_looked_for(in_lab):
