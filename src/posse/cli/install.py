@@ -7,7 +7,7 @@ import typer
 
 from posse.cli.controller_names import chosen_controllers
 from posse.cli.manifest_text import manifest_text
-from posse.cli.problems import Misuse
+from posse.cli.problems import Misuse, check_format
 from posse.installation.bundle import objects
 from posse.installation.options import (
     DEFAULT_IMAGE,
@@ -17,7 +17,7 @@ from posse.installation.options import (
     InstallOptions,
 )
 from posse.kinds.discovered import ClusterForm
-from posse.kinds.formats import Format, dns_label, dns_subdomain
+from posse.kinds.formats import dns_label, dns_subdomain
 from posse.runtime.run_options import Form, SetController
 
 FormOption = Annotated[
@@ -75,8 +75,8 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
 
       posse install | kubectl delete -f -
     """
-    _check("--namespace", namespace, dns_label)
-    _check("--scheduler-name", scheduler_name, dns_subdomain)
+    check_format("--namespace", namespace, dns_label)
+    check_format("--scheduler-name", scheduler_name, dns_subdomain)
     if not image.strip():
         raise Misuse("--image: an image has a name, such as registry.example/posse:1")
     is_needed = apply or kubeconfig is not None
@@ -112,9 +112,3 @@ def _found_out(kubeconfig: Path | None, is_needed: bool) -> ClusterForm:
 def _say(text: str) -> None:
     """Beside the manifests, which go down the pipe."""
     typer.echo(text, err=True)
-
-
-def _check(option: str, text: str, form: Format) -> None:
-    problems = form(text)
-    if problems:
-        raise Misuse(f"{option}: {text!r}: {problems[0]}")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from posse.cli.controller_names import chosen_controllers
-from posse.cli.problems import Misuse
+from posse.cli.problems import Misuse, check_format
 from posse.cli.up import (
     SCHEDULING,
     ConfigOption,
@@ -17,6 +17,7 @@ from posse.cli.up import (
     chosen_gates,
     start_decision_log,
 )
+from posse.kinds.formats import dns_subdomain
 from posse.runtime.logs import LogForm
 from posse.runtime.options import DEFAULT_EXACT_SEARCH
 from posse.runtime.run_options import (
@@ -172,6 +173,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         raise Misuse(
             "--scheduler-name and --config do not go together; the profiles of the file have the names"
         )
+    for name in scheduler_name or []:
+        check_format("--scheduler-name", name, dns_subdomain)
     options = RunOptions(
         kubeconfig=kubeconfig.expanduser().absolute() if kubeconfig else None,
         context=context,

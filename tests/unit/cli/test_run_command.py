@@ -62,6 +62,13 @@ def test_it_takes_the_names_it_is_given(chosen):
     assert options.leader_elect is False
 
 
+@pytest.mark.parametrize("name", ["", "a b", "Posse"])
+def test_names_of_schedulers_are_held_to_the_format_that_installing_holds_them_to(name):
+    problem = refused("--scheduler-name", "posse", "--scheduler-name", name)
+    assert isinstance(problem, Misuse)
+    assert str(problem).startswith(f"--scheduler-name: {name!r}: ")
+
+
 def test_it_takes_as_long_for_an_exact_search_as_it_is_told(chosen):
     options, *_ = chosen("--exact-search", "0")
     assert options.exact_search == 0
