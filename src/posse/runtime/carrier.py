@@ -131,6 +131,7 @@ class Carrier:
                 # Somebody else was faster; the room is free all the same.
                 return None
             return EvictionFailed(victim.uid, str(error))
+        self._permissions.allowed("delete", "pods")
         self._recorder.record(preempted(eviction))
         leaving.append(eviction)
         return None
@@ -154,6 +155,7 @@ class Carrier:
         broken_groups: set[GroupKey] = set()
         for (placement, group), refusal in zip(placements, chain.from_iterable(answers), strict=True):
             if refusal is None:
+                self._permissions.allowed("create", "pods/binding")
                 self._recorder.record(scheduled(placement))
                 continue
             self._permissions.note(refusal)
@@ -238,3 +240,5 @@ class Carrier:
         await self._transport.patch(
             kind, namespace, name, Patch(STRATEGIC_MERGE_PATCH, body), subresource="status"
         )
+        for verb in ("patch", "update"):
+            self._permissions.allowed(verb, f"{kind.plural}/status", kind.group)

@@ -123,6 +123,7 @@ class EventRecorder:
         with skipping("Event", namespace, name):
             try:
                 await self._transport.create(EVENT, namespace, event)
+                self._permissions.allowed("create", EVENT.plural)
             except ApiError as error:
                 self._permissions.note(error)
                 # Usually the namespace is on its way out; nobody would read the event.

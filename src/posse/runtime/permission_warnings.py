@@ -1,4 +1,5 @@
-"""Tells what the API server does not let Posse do, once for each permission: the work goes on, and nobody else would say.
+"""Tells what the API server does not let Posse do, once for each permission until it is granted: the work goes on,
+and nobody else would say.
 
 Other refusals with the same code, as in a namespace that is being removed, are no matter of permissions.
 """
@@ -25,3 +26,7 @@ class PermissionWarnings:
         self._told.add(denial.groups(""))
         verb, resource, group = denial.groups("")
         log.warning('the role lacks %s on %s of API group "%s": %s', verb, resource, group, error)
+
+    def allowed(self, verb: str, resource: str, group: str = "") -> None:
+        """Something of this kind was done; if it is denied again, that is news."""
+        self._told.discard((verb, resource, group))

@@ -75,3 +75,39 @@ def test_whatever_the_scheduler_may_not_write_is_told(caplog):
         "the role lacks patch on pods/status",
         "the role lacks create on events",
     ]
+
+
+class Wavering(Denying):
+    """A Transport that allows everything while it is told to."""
+
+    is_granted = False
+
+    async def patch(self, kind, namespace, name, patch, *, subresource=""):
+        return (
+            {} if self.is_granted else await super().patch(kind, namespace, name, patch, subresource="status")
+        )
+
+    async def create(self, kind, namespace, obj):
+        return obj if self.is_granted else await super().create(kind, namespace, obj)
+
+    async def bind_all(self, groups):
+        return (
+            [[None for _ in group] for group in groups] if self.is_granted else await super().bind_all(groups)
+        )
+
+
+def test_a_permission_that_was_given_back_and_is_lost_again_is_told_again(caplog):
+    async def main():
+        transport = Wavering()
+        recorder = EventRecorder(transport, lambda: 0.0)
+        carrier = Carrier(transport, recorder, Witnesses(), lambda: 0.0)
+        decisions = [Bind((Placement(POD, "n1"),)), ReportPod(POD, "Unschedulable", "no room")]
+        for transport.is_granted in (False, False, True, False):
+            done = Round(0.0, 0.0, decisions, ())
+            await carrier.report(done, await carrier.act(done))
+            await recorder.flush()
+
+    asyncio.run(main())
+    lacking = [line.partition(" of API")[0] for line in warned(caplog)]
+    assert len(lacking) == 6
+    assert lacking[3:] == lacking[:3]
