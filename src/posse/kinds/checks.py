@@ -100,8 +100,8 @@ def union(field: str, shape: Shape, old: Shape | None, members: Collection[str])
     return [FieldError.invalid(field, f"{{{several}}}", f"must specify exactly one of: {names}")]
 
 
-def immutable(field: str) -> FieldError:
-    return FieldError.invalid(field, None, "field is immutable")
+def immutable(field: str, value: Any = None) -> FieldError:
+    return FieldError.invalid(field, value, "field is immutable")
 
 
 def fixed_fields(field: str, new: Shape, old: Shape | None, checks: Mapping[str, Check]) -> list[FieldError]:

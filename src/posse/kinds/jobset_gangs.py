@@ -235,7 +235,7 @@ def _reference_errors(spec: JobSetSpec) -> list[FieldError]:
     own = [names_own_group(job) for job in spec.replicated_jobs]
     if not is_gang(spec.gang_config) or all(own) or not any(own):
         return []
-    field = f"spec.replicatedJobs[{own.index(True)}].template.spec.template.spec.schedulingGroup"
+    field = f"spec.replicatedJobs[{own.index(False)}].template.spec.template.spec.schedulingGroup"
     text = (
         "must be set in the templates of all replicatedJobs or of none when spec.gangConfig.gangMode is Gang"
     )

@@ -112,8 +112,9 @@ def _annotation_errors(lws: LeaderWorkerSet) -> list[FieldError]:
 
 def _provider_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldError]:
     """Pods that exist belong to groups of one provider, and would have to be made anew all at once."""
-    same = new.metadata.annotations.get(PROVIDER) == old.metadata.annotations.get(PROVIDER)
-    return [] if same else [immutable(f"metadata.annotations[{PROVIDER}]")]
+    asked = new.metadata.annotations.get(PROVIDER)
+    same = asked == old.metadata.annotations.get(PROVIDER)
+    return [] if same else [immutable(f"metadata.annotations[{PROVIDER}]", asked)]
 
 
 def _spec_errors(lws: LeaderWorkerSet) -> list[FieldError]:
@@ -203,7 +204,7 @@ def _subgroup_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[
         text = "cannot be added or removed after creation"
         return [FieldError.invalid(field, policy, text)]
     if policy is not None and before is not None and policy.sub_group_size != before.sub_group_size:
-        return [immutable(f"{field}.subGroupSize")]
+        return [immutable(f"{field}.subGroupSize", policy.sub_group_size)]
     return []
 
 

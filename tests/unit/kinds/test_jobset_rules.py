@@ -143,7 +143,7 @@ UNSUPPORTED = 'Unsupported value: "Pack": supported values: "Gang", "Off"'
                 gangConfig=GANG,
             ),
             (
-                "spec.replicatedJobs[0].template.spec.template.spec.schedulingGroup: Invalid value: null: must be set "
+                "spec.replicatedJobs[1].template.spec.template.spec.schedulingGroup: Invalid value: null: must be set "
                 "in the templates of all replicatedJobs or of none when spec.gangConfig.gangMode is Gang"
             ),
         ),

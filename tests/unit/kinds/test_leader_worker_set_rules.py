@@ -181,8 +181,11 @@ def test_names_leave_room_for_those_of_pods_and_revisions(problems, length, repl
         ({"spec": {"replicas": 7}}, ""),
         (template(size=8), ""),
         (template(subGroupPolicy=None), "cannot be added or removed after creation"),
-        (template(subGroupPolicy={"subGroupSize": 4}), "field is immutable"),
-        ({"metadata": {"annotations": {PROVIDER: "volcano"}}}, "field is immutable"),
+        (template(subGroupPolicy={"subGroupSize": 4}), "Invalid value: 4: field is immutable"),
+        (
+            {"metadata": {"annotations": {PROVIDER: "volcano"}}},
+            'Invalid value: "volcano": field is immutable',
+        ),
         ({"metadata": {"annotations": {"other": "x"}}}, ""),
     ],
 )
