@@ -12,6 +12,15 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Write:
+    """Replace an object as it was seen: what it has become in the meantime is never overwritten."""
+
+    kind: Kind
+    obj: Json
+    subresource: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Create:
     kind: Kind
     obj: Json
@@ -19,15 +28,8 @@ class Create:
     unless_present: bool = False
     # What events call it when it is refused.
     failure: str = "FailedCreate"
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """Replace an object as it was seen: what it has become in the meantime is never overwritten."""
-
-    kind: Kind
-    obj: Json
-    subresource: str = ""
+    # Says on the subject that there is something of that name, where that is an obstacle.
+    if_taken: Write | None = None
 
 
 @dataclass(frozen=True, slots=True)

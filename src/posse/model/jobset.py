@@ -36,6 +36,7 @@ RESTARTING = "RestartingJobSet"
 STARTUP_IN_PROGRESS = "StartupPolicyInProgress"
 STARTUP_COMPLETED = "StartupPolicyCompleted"
 GANG_BLOCKED = "GangBlocked"
+JOBS_BLOCKED = "JobsBlocked"
 
 
 class GangConfig(Shape):

@@ -6,6 +6,7 @@ A step that is refused ends the plan, and the subject comes back after a pause, 
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable
 
 from posse.controllers.reconciler import Reconciler
@@ -23,6 +24,8 @@ from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
+# An event about what goes on being refused; they are kept for an hour.
+TELL_AGAIN_SECONDS = 600.0
 # What events call a step that was refused; a creation says so itself.
 FAILURES = {Write: "FailedUpdate", Delete: "FailedDelete"}
 # What a cluster may come to serve, or cease to. Where anything else seems not to be served, that is an error which passes.
@@ -51,6 +54,8 @@ class Reconciliation:
         self._handling = Handling(reconciler.touched, self._handle, clock)
         self._recorder = EventRecorder(transport, clock)
         self._followers = [self._follower(kind) for kind in reconciler.kinds]
+        # What subjects were told last of steps that were refused, and when.
+        self._refusals: dict[str, tuple[str, float]] = {}
         # Who was seen to go and not to come back, by uid.
         self._gone: dict[str, None] = {}
 
@@ -89,6 +94,8 @@ class Reconciliation:
                 if refusal.is_overtaken:
                     return
                 self._tell_refusal(uid, refusal)
+            else:
+                self._refusals.pop(uid, None)
             for news in plan.news:
                 self._tell(uid, news.reason, news.message, is_warning=news.is_warning)
 
@@ -111,6 +118,8 @@ class Reconciliation:
         except ApiError as error:
             is_present = isinstance(step, Create) and step.unless_present and error.reason == ALREADY_EXISTS
             is_gone = isinstance(step, Delete) and error.code in {NOT_FOUND, CONFLICT}
+            if isinstance(step, Create) and step.if_taken is not None and error.reason == ALREADY_EXISTS:
+                await self._take(step.if_taken)
             if not is_present and not is_gone:
                 raise Refused(step, error) from error
 
@@ -141,8 +150,12 @@ class Reconciliation:
         step = refusal.step
         kind, name = step.kind.name, step.obj["metadata"]["name"]
         reason = step.failure if isinstance(step, Create) else FAILURES[type(step)]
-        self._tell(uid, reason, f"{kind} {name}: {refusal.error}", is_warning=True)
         log.warning("%s %s was refused, trying again: %s", kind, name, refusal.error)
+        message, now = f"{kind} {name}: {refusal.error}", self._clock()
+        told, told_at = self._refusals.get(uid, ("", -math.inf))
+        if message != told or now - told_at > TELL_AGAIN_SECONDS:
+            self._refusals[uid] = message, now
+            self._tell(uid, reason, message, is_warning=True)
 
     def _tell(self, uid: str, reason: str, message: str, *, is_warning: bool) -> None:
         obj, kind = self._reconciler.subject(uid), self._reconciler.subject_kind

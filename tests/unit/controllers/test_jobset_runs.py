@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.kinds.registry import JOB, POD_GROUP, WORKLOAD
+from posse.kinds.registry import JOB, POD_GROUP, SERVICE, WORKLOAD
 from posse.model.timestamps import format_timestamp
 from tests.jobset_plans import (
     COMPLETE,
@@ -185,22 +185,24 @@ def test_what_an_earlier_jobset_has_left_behind_is_taken_over():
     first = plan(obj)
     orphans = [
         (kind, as_seen(made(first, kind)[0], metadata={"ownerReferences": []}))
-        for kind in (WORKLOAD, POD_GROUP)
+        for kind in (WORKLOAD, SERVICE, POD_GROUP)
     ]
     controller = controller_of(obj)
     for kind, orphan in orphans:
         controller.see(kind, orphan)
     result = controller.plan("u", NOW)
-    assert [step.kind for step in steps(result)] == [WORKLOAD, POD_GROUP]
+    assert [step.kind for step in steps(result)] == [WORKLOAD, SERVICE, POD_GROUP]
     for step in steps(result):
         assert [owner["uid"] for owner in step.obj["metadata"]["ownerReferences"]] == ["u"]
         controller.see(step.kind, {**step.obj, "metadata": step.obj["metadata"] | {"resourceVersion": "9"}})
     assert len(made(controller.plan("u", NOW))) == 3
 
 
-def test_what_people_have_made_is_not():
+@pytest.mark.parametrize("kind", [WORKLOAD, SERVICE])
+def test_what_people_have_made_is_not(kind):
     obj = jobset(gangConfig=GANG)
-    (workload,) = made(plan(obj), WORKLOAD)
+    (theirs,) = made(plan(obj), kind)
     controller = controller_of(obj)
-    controller.see(WORKLOAD, as_seen(workload, metadata={"ownerReferences": [], "labels": {}}))
-    assert written(controller.plan("u", NOW), WORKLOAD) == []
+    controller.see(kind, as_seen(theirs, metadata={"ownerReferences": [], "labels": {}}))
+    result = controller.plan("u", NOW)
+    assert (written(result, kind), made(result, kind)) == ([], [])

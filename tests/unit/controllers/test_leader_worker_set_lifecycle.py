@@ -316,4 +316,4 @@ def test_what_a_set_has_left_behind_is_taken_over_by_the_next_of_its_name():
     assert holding(here) == {"Available": "AllGroupsReady"}
     here.delete(LEADER_WORKER_SET, "serve")
     here.settle()
-    assert [kind.name for kind in (POD, STATEFUL_SET, POD_GROUP, WORKLOAD) if here.of(kind)] == []
+    assert [kind.name for kind in (POD, STATEFUL_SET, POD_GROUP, WORKLOAD, SERVICE) if here.of(kind)] == []

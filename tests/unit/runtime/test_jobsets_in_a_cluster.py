@@ -8,6 +8,7 @@ import pytest
 from posse.controllers.jobsets.controller import JobSetController
 from posse.engine.engine import Engine, EngineOptions
 from posse.kinds.registry import COMPOSITE_POD_GROUP, EVENT, JOB, JOB_SET, POD, POD_GROUP, SERVICE, WORKLOAD
+from posse.runtime import handling
 from posse.runtime.controllers import Controllers
 from posse.runtime.furnishing import ensure_nodes
 from posse.runtime.garbage_control import GarbageControl
@@ -302,5 +303,25 @@ def test_a_workload_that_does_not_fit_keeps_everything_from_being_made(in_lab):
         await lab.transport.delete(WORKLOAD, "default", "w-js")
         await lab.until(lambda: "Completed" in conditions_of(lab))
         assert "GangBlocked" not in conditions_of(lab)
+
+    in_lab(scenario, run)
+
+
+def test_a_job_in_the_place_of_one_of_its_own_is_told(in_lab, monkeypatch):
+    monkeypatch.setattr(handling, "RETRY_SECONDS", 0.02)
+
+    async def scenario(lab):
+        theirs = {"metadata": {"name": "js-workers-0"}, "spec": replicated_job("workers")["template"]["spec"]}
+        await lab.transport.create(JOB, "default", theirs)
+        await lab.transport.create(JOB_SET, "default", jobset(replicated_job("workers"), gangConfig=GANG))
+        await lab.until(lambda: conditions_of(lab).get("JobsBlocked") == "JobConflict")
+        (condition,) = status_of(lab)["conditions"]
+        assert condition["message"] == "Job js-workers-0 exists and is not of this JobSet"
+        await asyncio.sleep(0.2)
+        failures = [event for event in listed(lab, EVENT) if event["reason"] == "JobCreationFailed"]
+        assert len(failures) == 1
+        await lab.transport.delete(JOB, "default", "js-workers-0", propagation="Background")
+        await lab.until(lambda: "Completed" in conditions_of(lab))
+        assert "JobsBlocked" not in conditions_of(lab)
 
     in_lab(scenario, run)

@@ -132,6 +132,7 @@ def new_service(obj: Json, jobset: JobSet) -> Json:
         "metadata": {
             "name": subdomain(jobset.metadata.name, jobset.spec),
             "namespace": jobset.metadata.namespace,
+            "labels": {JOBSET_NAME: jobset.metadata.name},
             "ownerReferences": [owner_reference(JOB_SET, obj)],
         },
         "spec": {

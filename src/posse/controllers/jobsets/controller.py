@@ -166,6 +166,7 @@ class JobSetController:
         here = Place(JOB_SET, metadata.namespace, metadata.name)
         present = [place for place in self._wanted(jobset) if place in self._uids]
         named = [self._uids[place] for place in present if place.kind is WORKLOAD]
+        services = self._objects(self._uids[place] for place in present if place.kind is SERVICE)
         groups = {
             (kind, group["metadata"]["name"]): group
             for kind in (POD_GROUP, COMPOSITE_POD_GROUP)
@@ -178,7 +179,7 @@ class JobSetController:
         return Surroundings(
             workloads=self._objects(dict.fromkeys(named) | self._serving.get(here, {})),
             groups=groups,
-            has_service=any(place.kind is SERVICE for place in present),
+            service=next(iter(services), None),
             claims=frozenset(self._usable_claims(jobset, present)),
             lacking=self._lacking,
         )

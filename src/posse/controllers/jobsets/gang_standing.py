@@ -38,7 +38,8 @@ class Surroundings(NamedTuple):
     workloads: Sequence[Json]
     # All that are of the JobSet, or are called as one of its groups would be.
     groups: Mapping[GroupKey, Json]
-    has_service: bool
+    # The one of the name by which its pods find each other.
+    service: Json | None
     # Its own claims and those that may be used by several; by name.
     claims: frozenset[str]
     # What gangs would be made of, but the cluster does not serve.

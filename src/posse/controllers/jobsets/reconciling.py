@@ -27,7 +27,7 @@ from posse.kinds.registry import (
     SERVICE,
     WORKLOAD,
 )
-from posse.model.jobset import COMPLETED, FAILED, GANG_BLOCKED, RESTARTING, SUSPENDED, JobSet
+from posse.model.jobset import COMPLETED, FAILED, GANG_BLOCKED, JOBS_BLOCKED, RESTARTING, SUSPENDED, JobSet
 from posse.model.timestamps import TimestampError, parse_timestamp
 
 Json = dict[str, Any]
@@ -77,7 +77,7 @@ def _go_on(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
 
 def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan) -> None:
     jobset = scene.jobset
-    if has_hostnames(jobset) and not around.has_service:
+    if has_hostnames(jobset) and around.service is None:
         service = new_service(scene.obj, jobset)
         result.then(Create(SERVICE, service, unless_present=True, failure="HeadlessServiceCreationFailed"))
     missing = [claim for claim in new_claims(scene.obj) if claim["metadata"]["name"] not in around.claims]
@@ -89,7 +89,9 @@ def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
     changing = resized_jobs(scene)
     result.then(*(Write(JOB, resized(scene, child)) for child in changing))
     begun = start(scene, draft)
-    result.then(*(Create(JOB, job, failure="JobCreationFailed") for job in begun.create))
+    result.then(*(_creation(scene, job, draft) for job in begun.create))
+    if not begun.create:
+        draft.lift(JOBS_BLOCKED, "JobsMade", "nothing has the name of a Job of the jobset any more")
     # A Job that has just been written goes on when it is seen to have changed.
     written = {child.name for child in changing}
     result.then(*(Write(JOB, job) for job in begun.resume if job["metadata"]["name"] not in written))
@@ -98,6 +100,14 @@ def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
         draft.hold(SUSPENDED, News("SuspendedJobs", "jobset is suspended"))
     else:
         draft.lift(SUSPENDED, "ResumeJobs", "jobset is resumed")
+
+
+def _creation(scene: Scene, job: Json, draft: StatusDraft) -> Create:
+    text = f"Job {job['metadata']['name']} exists and is not of this JobSet"
+    status = draft.holding(JOBS_BLOCKED, News("JobConflict", text))
+    is_told = status == (scene.obj.get("status") or {})
+    told = None if is_told else Write(JOB_SET, scene.obj | {"status": status}, "status")
+    return Create(JOB, job, failure="JobCreationFailed", if_taken=told)
 
 
 def _outdated(children: Children, gangs: GangStanding) -> list[Delete]:

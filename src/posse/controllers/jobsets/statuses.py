@@ -58,6 +58,12 @@ class StatusDraft:
             return
         self._set(kind, "True", news)
 
+    def holding(self, kind: str, news: News) -> Json:
+        """Return what the status would be if the condition were True as well."""
+        other = deepcopy(self)
+        other.hold(kind, news)
+        return other.status
+
     def lift(self, kind: str, reason: str, message: str) -> None:
         """The condition holds no longer; one that never held is not mentioned."""
         known = self._condition(kind)

@@ -9,7 +9,7 @@ from posse.controllers.leader_worker_sets.scene import Scene
 from posse.controllers.leader_worker_sets.statuses import AVAILABLE, SCHEDULING_READY, Finding
 from posse.controllers.steps import Create, Step, Write, adopted, controller_uid, is_deleting
 from posse.kinds.kind import Kind
-from posse.kinds.registry import CONTROLLER_REVISION, LEADER_WORKER_SET, STATEFUL_SET
+from posse.kinds.registry import CONTROLLER_REVISION, LEADER_WORKER_SET, SERVICE, STATEFUL_SET
 from posse.model.leader_worker_set import PROVIDER, PROVIDERS
 
 Json = dict[str, Any]
@@ -25,7 +25,7 @@ class Prerequisites(NamedTuple):
 def adoptions(scene: Scene, provider: SchedulerProvider | None) -> list[Step]:
     """What a set of the same name has left behind, because it was deleted without what it owned, is taken over."""
     made = provider.blueprint(scene.lws, scene.spec) if provider is not None else None
-    kinds = (STATEFUL_SET, *((made.kind,) if made is not None else ()))
+    kinds = (STATEFUL_SET, SERVICE, *((made.kind,) if made is not None else ()))
     found = [(kind, scene.find(kind, scene.name)) for kind in kinds]
     found += [(CONTROLLER_REVISION, revision) for revision in scene.left_behind]
     return [
