@@ -4,7 +4,7 @@ Equal events and equal times give equal decisions. The engine takes its own deci
 otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, Held, expecting
@@ -30,7 +30,7 @@ from posse.engine.pod_trial import PodTrials, Trial
 from posse.engine.preemption.countdown import Countdown
 from posse.engine.profile import Profile
 from posse.engine.questions import Question, Questions
-from posse.engine.reports import tell_disrupted, tell_pods, tell_started
+from posse.engine.reports import tell_disrupted, tell_pod, tell_pods, tell_started
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.situations import Situation
@@ -347,6 +347,7 @@ class Engine:
         decisions.extend(
             tell_tried(group, trial, remark, self._advisory.advice(group, attempt.verdict, remark, now))
         )
+        decisions.extend(self._crowd_out([*attempt.placed, *group.unattached()], group.priority))
         room.tried(key, now, started=attempt.verdict.succeeded)
         self._misplaced.pop(key, None)
         if Code.ERROR in (attempt.verdict.code, *(part.verdict.code for part in attempt.parts)):
@@ -391,6 +392,7 @@ class Engine:
         self._known.ledger.started(trial.attempt.placed)
         self._tried += tried_pods(trial, self._begin_preemptions(trial), sought_victims=seeks_victims)
         decisions.extend(tell_pods(trial, room.remark(head.priority)))
+        decisions.extend(self._crowd_out(records, head.priority))
         placed = len(trial.attempt.placed)
         if placed:
             room.note_placed(now)
@@ -402,6 +404,19 @@ class Engine:
             group = record.group
             self._backlog.wake(self._known.entry_of(group) if group is not None else record.ref.uid)
         return len(run)
+
+    def _crowd_out(self, arrived: Iterable[PodRecord], priority: int) -> Iterator[Decision]:
+        """Whoever waits for room that these have now, or will have, looks for other room at once."""
+        nominations = self._known.nominations
+        nodes = (
+            dict.fromkeys(record.node or record.nominated for record in arrived) if len(nominations) else {}
+        )
+        for record in nominations.crowded_out(nodes, priority) if nodes else ():
+            nominations.drop(record)
+            yield from tell_pod(record, *record.reported[:2])
+            self._backlog.wake(
+                self._known.entry_of(record.group) if record.group is not None else record.ref.uid
+            )
 
     def _begin_preemptions(self, trial: Trial) -> list[str]:
         """Uids of the pods that were evicted themselves, and now have others evicted."""

@@ -110,13 +110,16 @@ class GroupRecord:
 
     @property
     def attached_count(self) -> int:
-        return sum(1 for record in self.members.values() if record.node)
+        """Who has to leave for others is on its node for a while, but no company for those that are about to start."""
+        return sum(1 for record in self.members.values() if record.node and not record.evicted_for)
 
     @property
     def has_fallen_short(self) -> bool:
         """It once had its minimum on nodes, and has lost members since."""
         ending = self.podgroup is None or bool(self.podgroup.metadata.deletion_timestamp)
-        lost = self.scheduled and self.is_gang and self.attached_count < self.minimum
+        lost = (
+            self.scheduled and self.is_gang and not self.is_disrupted and self.attached_count < self.minimum
+        )
         return lost and not ending and not self.has_completed_members
 
     @property

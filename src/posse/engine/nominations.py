@@ -3,7 +3,7 @@
 While others are tried, nominated pods count as if they were on their nodes; not so for pods of higher priority.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -32,6 +32,9 @@ class Nominations:
         self._held: dict[int, _Held] = {}
         """By priority."""
 
+    def __len__(self) -> int:
+        return len(self._records)
+
     def __iter__(self) -> Iterator[PodRecord]:
         return iter(self._records.values())
 
@@ -58,6 +61,34 @@ class Nominations:
     def below(self, node: str, priority: int) -> list[PodRecord]:
         """Nominated to the node, and less important."""
         return [r for r in self._records.values() if r.nominated == node and r.standing < priority]
+
+    def crowded_out(self, nodes: Collection[str], priority: int) -> list[PodRecord]:
+        """Those that matter less and have no room left on these nodes, even once all have gone that are ending there."""
+        there: dict[str, list[PodRecord]] = {}
+        for record in self._records.values():
+            if record.nominated in nodes:
+                there.setdefault(record.nominated, []).append(record)
+        crowded = [
+            record
+            for node, nominees in there.items()
+            if self._is_crowded(node, nominees)
+            for record in nominees
+        ]
+        return [record for record in crowded if record.standing < priority]
+
+    def _is_crowded(self, node: str, nominees: Sequence[PodRecord]) -> bool:
+        row = self._state.nodes.row_of.get(node)
+        if row is None:
+            return False
+        free = self._state.nodes.allocatable[:, row] - self._state.nodes.requested[:, row]
+        ending = [record for record in self._state.pods_on(node) if record.is_ending]
+        for record in ending:
+            for index, amount in record.pod_class.requests:
+                free[index] += amount
+        for record in nominees:
+            for index, amount in record.pod_class.limited:
+                free[index] -= amount
+        return any(free[index] < 0 for record in nominees for index, _ in record.pod_class.limited)
 
     @contextmanager
     def held(self, priority: int, trying: Collection[str]) -> Iterator[None]:
