@@ -54,7 +54,8 @@ async def form_over(connection: Connection) -> ClusterForm:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await ServedVersions(connection).form() or ClusterForm.CRD
     except TimeoutError as error:
-        raise NoClusterError(f"no answer within {ANSWER_SECONDS:.0f} seconds") from error
+        silence = f"no answer of {connection.server} within {ANSWER_SECONDS:.0f} seconds"
+        raise NoClusterError(connection.trouble or silence) from error
     except ApiError as error:
         raise NoClusterError(str(error)) from error
 

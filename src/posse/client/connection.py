@@ -20,6 +20,7 @@ from yarl import URL
 
 from posse.client.answers import Answer, AnswerBroken
 from posse.client.credentials import Access, Credentials, CredentialsError
+from posse.client.reachability import Reachability
 from posse.client.wires import Fence, Wires, keep_alive, open_fence
 from posse.kinds.errors import UNAUTHORIZED, ApiError
 from posse.version import VERSION
@@ -37,6 +38,7 @@ ANSWER_SECONDS = 30.0
 READ_AGAIN_SECONDS = 5.0
 """Between looks at the credentials because of a certificate: many connections fail at once, and for as long as it lasts."""
 _FIRST_REFUSAL = 400
+_NO_ANSWER = (OSError, TimeoutError, AnswerBroken, aiohttp.ClientError)
 _USUAL_PATIENCE = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=CONNECT_SECONDS)
 # Compressing costs both sides more than sending.
 _HEADERS = {"User-Agent": f"posse/{VERSION}", "Accept-Encoding": "identity"}
@@ -71,6 +73,7 @@ class Connection:
         self._credentials = credentials
         self._renewing = asyncio.Lock()
         self._read_at = float("-inf")
+        self._reachability = Reachability()
         self._session: aiohttp.ClientSession
 
     async def open(self) -> None:
@@ -79,20 +82,30 @@ class Connection:
         connector = aiohttp.TCPConnector(limit=0, socket_factory=_socket)
         self._session = aiohttp.ClientSession(connector=connector)
 
+    @property
+    def server(self) -> str:
+        return self._access.server
+
+    @property
+    def trouble(self) -> str:
+        """Why the server cannot be talked to, as far as is known; empty if it answers."""
+        return self._reachability.trouble
+
     async def close(self) -> None:
         self._wires.close()
         await self._session.close()
 
     async def ask(self, call: Call, fence: Fence = open_fence) -> bytes:
         """The fence is asked each time, when nothing is left to do but to send."""
-        access = self._access
+        access, asked_at = self._access, self._reachability.clock()
         try:
             answer = await self._trusting(lambda: self._exchange(call, fence))
             if answer.status == UNAUTHORIZED:
                 await self._renew(access)
                 answer = await self._exchange(call, fence)
-        except (OSError, TimeoutError, AnswerBroken, aiohttp.ClientError) as error:
-            raise _unreachable(access, error) from error
+        except _NO_ANSWER as error:
+            raise self._without_answer(access, error, asked_at) from error
+        self._reachability.answered()
         if answer.status >= _FIRST_REFUSAL:
             raise _refusal(answer)
         return answer.body
@@ -104,10 +117,14 @@ class Connection:
         That it begins is not waited for longer than for any other answer.
         """
         patience = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=quiet_seconds)
-        access = self._access
+        access, asked_at = self._access, self._reachability.clock()
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 response = await self._begun(call, patience)
+        except _NO_ANSWER as error:
+            raise self._without_answer(access, error, asked_at) from error
+        self._reachability.answered()
+        try:
             async with response:
                 try:
                     yield response.content
@@ -115,6 +132,11 @@ class Connection:
                     _cut(response)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _unreachable(access, error) from error
+
+    def _without_answer(self, access: Access, error: Exception, asked_at: float) -> ApiError:
+        found = _unreachable(access, error)
+        self._reachability.failed(found.message, asked_at)
+        return found
 
     async def _begun(self, call: Call, patience: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
         access = self._access
@@ -180,7 +202,8 @@ class Connection:
                 raise ApiError(UNAUTHORIZED, "Unauthorized", str(error)) from error
             self._wires.close()
             self._use(access)
-            log.info("the API server and we did not know each other any more; credentials read anew")
+            if access != used:
+                log.info("the API server and we did not know each other any more; there are new credentials")
 
     def _use(self, access: Access) -> None:
         self._access = access
@@ -215,6 +238,11 @@ def _socket(address: tuple[Any, ...]) -> socket.socket:
 
 
 def _unreachable(access: Access, error: Exception) -> ApiError:
+    # That library also tells how it holds its settings.
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        error = error.certificate_error
+    elif isinstance(error, aiohttp.ClientConnectorError):
+        error = error.os_error
     why = str(error) or type(error).__name__
     return ApiError(SERVICE_UNAVAILABLE, UNREACHABLE, f"cannot talk to {access.server}: {why}")
 
@@ -226,7 +254,7 @@ def _refusal(answer: Answer) -> Refused:
     except msgspec.DecodeError:
         status = None
     if not isinstance(status, dict):
-        status = {"message": answer.body[:300].decode(errors="replace")}
+        status = {"message": answer.body[:300].decode(errors="replace").strip()}
     refused = Refused(
         answer.status,
         str(status.get("reason") or ""),

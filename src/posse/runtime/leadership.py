@@ -43,7 +43,7 @@ class Leadership:
     ) -> None:
         self._transport = transport
         self._terms = terms
-        self._identity = identity
+        self.identity = identity
         self._clock = clock
         self._held_until = float("-inf")
         self._spec: Json = {}
@@ -66,9 +66,11 @@ class Leadership:
 
     async def acquire(self) -> None:
         """Return when in charge."""
-        while True:
-            if await self._try(self._patience):
-                break
+        told = ""
+        while not await self._try(self._patience):
+            if self.holder != told:
+                told = self.holder
+                log.info("standing by: %s holds lease %s/%s", told, self._terms.namespace, self._terms.name)
             await asyncio.sleep(self._terms.retry_period * random.uniform(1.0, _JITTER))  # noqa: S311 - no secret
         log.info("leading: holding lease %s/%s", self._terms.namespace, self._terms.name)
 
@@ -77,7 +79,7 @@ class Leadership:
         while self.is_leading:
             await asyncio.sleep(min(self._terms.retry_period, self._time_left()))
             patience = min(self._patience, self._time_left())
-            if not await self._try(patience) and self.holder != self._identity:
+            if not await self._try(patience) and self.holder != self.identity:
                 break
         self._held_until = float("-inf")
         log.warning("not leading any more: lease %s/%s is lost", self._terms.namespace, self._terms.name)
@@ -92,7 +94,7 @@ class Leadership:
         try:
             async with asyncio.timeout(self._terms.retry_period):
                 lease = await self._get()
-                if lease is not None and lease["spec"].get("holderIdentity") == self._identity:
+                if lease is not None and lease["spec"].get("holderIdentity") == self.identity:
                     await self._put(lease, spec)
         except (ApiError, TimeoutError) as error:
             log.warning("the lease could not be released, others will wait for it to end: %s", error)
@@ -110,7 +112,8 @@ class Leadership:
             async with asyncio.timeout(seconds):
                 is_ours = await self._take()
         except (ApiError, TimeoutError) as error:
-            log.warning("asking for lease %s/%s failed: %r", self._terms.namespace, self._terms.name, error)
+            why = error if isinstance(error, ApiError) else "no answer in time"
+            log.warning("asking for lease %s/%s failed: %s", self._terms.namespace, self._terms.name, why)
             return False
         if is_ours:
             self._held_until = started + self._terms.renew_deadline
@@ -123,25 +126,23 @@ class Leadership:
         if spec != self._spec:
             self._spec, self._since = spec, self._clock()
         self.holder = str(spec.get("holderIdentity") or "")
-        if self.holder not in {"", self._identity} and self._clock() < self._since + _lasts(
-            spec, self._terms
-        ):
+        if self.holder not in {"", self.identity} and self._clock() < self._since + _lasts(spec, self._terms):
             return False
         await self._put(lease, self._claim(spec))
-        self.holder = self._identity
+        self.holder = self.identity
         return True
 
     def _claim(self, spec: Json) -> Json:
         now = format_micro_timestamp(time.time())
         claim: Json = {
-            "holderIdentity": self._identity,
+            "holderIdentity": self.identity,
             # Whole seconds, and never fewer than it is held for.
             "leaseDurationSeconds": math.ceil(self._terms.duration),
             "acquireTime": now,
             "renewTime": now,
             "leaseTransitions": int(spec.get("leaseTransitions") or 0),
         }
-        if spec.get("holderIdentity") == self._identity:
+        if spec.get("holderIdentity") == self.identity:
             claim["acquireTime"] = spec.get("acquireTime") or now
         elif spec:
             claim["leaseTransitions"] += 1

@@ -86,6 +86,7 @@ class RemoteScheduler:
         connection = Connection(find_credentials(kubeconfig, self._options.context))
         await connection.open()
         parts.push_async_callback(connection.close)
+        self._connection = connection
         limits = Limits(self._options.writes_at_once, Pace(running.requests_per_second, running.burst))
         self._leadership: Leadership | None = None
         if self._is_elected():
@@ -217,7 +218,9 @@ class RemoteScheduler:
     def _ready(self) -> Checks:
         """One that waits to lead is ready to."""
         if not self._loop.knows_all.is_set():
-            return {"cluster-known": "still reading the cluster"}
+            return {
+                "cluster-known": f"still reading the cluster; {self._connection.trouble}".removesuffix("; ")
+            }
         checks = {"cluster-known": ""}
         for kind, _ in followed_kinds(self._options.form):
             health = self._remote.watches.get(kind)
@@ -239,6 +242,7 @@ class RemoteScheduler:
             "shadow": self._ledger.page() if self._ledger else None,
             "leaderElection": running.terms if self._leadership else None,
             "leader": self._leadership.holder if self._leadership else "",
+            "identity": self._leadership.identity if self._leadership else "",
             "writesAtOnce": self._options.writes_at_once,
             "requestsPerSecond": running.requests_per_second,
         }

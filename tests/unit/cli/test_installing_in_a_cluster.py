@@ -10,6 +10,7 @@ from posse.apiserver.http.discovery import documents
 from posse.cli import installing
 from posse.cli.installing import NoClusterError, apply_over, form_over, path_of
 from posse.cli.problems import Problem
+from posse.client.connection import Connection
 from posse.installation.bundle import objects
 from posse.installation.options import InstallOptions
 from posse.installation.set_definitions import set_definitions
@@ -17,7 +18,7 @@ from posse.kinds.discovered import ClusterForm
 from posse.kinds.registry import KINDS, POD, POSSE_POD_GROUP, PRIORITY_CLASS
 from posse.model.feature_gates import ALL_GATES, Gate
 from tests.live_server import running_server
-from tests.scripted_server import ScriptedServer, connected, status
+from tests.scripted_server import FixedCredentials, ScriptedServer, connected, status
 
 EVERYTHING = objects(InstallOptions(namespace="batch", monitoring=True))
 
@@ -63,8 +64,23 @@ def test_a_cluster_that_does_not_answer_is_none(monkeypatch):
     async def silence(_request):
         await asyncio.sleep(60)
 
-    with pytest.raises(NoClusterError, match="no answer"):
+    with pytest.raises(NoClusterError, match=r"no answer of http://127\.0\.0\.1:\d+ within"):
         over(ScriptedServer(silence), form_over)
+
+
+def test_a_cluster_that_is_not_there_is_told_by_its_address(monkeypatch):
+    monkeypatch.setattr(installing, "ANSWER_SECONDS", 0.3)
+
+    async def main():
+        connection = Connection(FixedCredentials("http://127.0.0.1:9"))
+        await connection.open()
+        try:
+            await form_over(connection)
+        finally:
+            await connection.close()
+
+    with pytest.raises(NoClusterError, match=r"cannot talk to http://127\.0\.0\.1:9"):
+        asyncio.run(main())
 
 
 def test_everything_is_applied_by_the_server_in_order():

@@ -197,11 +197,35 @@ def test_an_authority_that_was_exchanged_is_read_anew(server, tmp_path, asking, 
         connection = Connection(credentials)
         await connection.open()
         try:
-            with pytest.raises(ApiError, match="certificate verify failed"):
+            with pytest.raises(ApiError, match="certificate verify failed") as error:
                 await asking(connection)
+            assert "object at" not in str(error.value)
             (tmp_path / "authority.pem").write_bytes(server.certificates.authority_pem)
             await asking(connection)
         finally:
+            await connection.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("asking", [lambda connection: connection.ask(HERE), stream_some])
+def test_what_keeps_us_from_a_server_is_remembered_until_it_answers(asking):
+    async def main():
+        async with ScriptedServer(web.Response(body=b"{}")).running() as server:
+            credentials = FixedCredentials(server.url)
+            connection = Connection(credentials)
+            await connection.open()
+            assert not connection.trouble
+            server_url, credentials.url = credentials.url, "http://127.0.0.1:9"
+            connection._use(await credentials.load())
+            with pytest.raises(ApiError):
+                await asking(connection)
+            assert connection.trouble.startswith("cannot talk to http://127.0.0.1:9: ")
+            assert "object at" not in connection.trouble
+            credentials.url = server_url
+            connection._use(await credentials.load())
+            await asking(connection)
+            assert not connection.trouble
             await connection.close()
 
     asyncio.run(main())

@@ -68,6 +68,19 @@ def test_another_takes_over_only_after_it_saw_nothing_new_for_as_long_as_the_lea
     in_lab(scenario)
 
 
+def test_one_that_stands_by_says_for_whom_once(in_lab, caplog):
+    caplog.set_level("INFO")
+
+    async def scenario(lab):
+        clock = Clock()
+        await soon(Leadership(lab.transport, TERMS, "one", clock).acquire())
+        await not_now(Leadership(lab.transport, TERMS, "two", clock))
+
+    in_lab(scenario)
+    told = [record.getMessage() for record in caplog.records if "standing by" in record.getMessage()]
+    assert told == ["standing by: one holds lease kube-system/posse"]
+
+
 def test_a_leader_stops_before_another_may_begin(in_lab):
     async def scenario(lab):
         clock = Clock()
