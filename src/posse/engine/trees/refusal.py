@@ -48,8 +48,8 @@ class Fared:
     @property
     def could_be_helped(self) -> bool:
         """Whether evicting others could bring somebody of it to a node."""
-        if self.verdict.code not in {Code.SUCCESS, Code.UNSCHEDULABLE}:
-            return False
+        if not self.verdict.succeeded:
+            return self.verdict.code is Code.UNSCHEDULABLE
         return any(verdict.code is Code.UNSCHEDULABLE for _, verdict in self.refused) or any(
             child.could_be_helped for child in self.children
         )
@@ -167,18 +167,27 @@ def _fare_of_branch(state: ClusterState, draft: Draft, branch: Branch, rows: Row
     if not found:
         return Fared(branch, 0, _nowhere(state, branch))
     closest: tuple[Fared, Place] | None = None
+    codes: list[Code] = []
     for place in found[:_MOST_PLACES]:
         before = draft.checkpoint()
         fared = _fare_in(state, draft, branch, place.rows)
         if fared.verdict.succeeded:
             return fared
         draft.roll_back(before)
+        codes.append(fared.verdict.code)
         if closest is None or fared.fits > closest[0].fits:
             closest = fared, place
     fared, place = closest if closest is not None else (Fared(branch, 0, _nowhere(state, branch)), found[0])
     if not place.name:
         return fared
-    return replace(fared, verdict=_in_the_best(branch, place, fared.verdict))
+    code = _of_all_places(fared.verdict.code, codes, len(found))
+    return replace(fared, verdict=_in_the_best(branch, place, replace(fared.verdict, code=code)))
+
+
+def _of_all_places(closest: Code, looked_at: Sequence[Code], count: int) -> Code:
+    """Evicting others helps if it does in any of its domains, not only in the closest; in some nobody has looked."""
+    may_help = Code.UNSCHEDULABLE in looked_at or len(looked_at) < count
+    return Code.UNSCHEDULABLE if closest is Code.UNRESOLVABLE and may_help else closest
 
 
 def _nowhere(state: ClusterState, branch: Branch) -> Verdict:

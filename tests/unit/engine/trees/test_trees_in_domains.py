@@ -140,6 +140,41 @@ def test_what_is_lacking_is_told_for_the_domain_that_comes_closest():
     )
 
 
+def evicted_for_a_tree_in_one_rack(*objects):
+    """Return who makes way for a group of one small pod and one with a pod of three cores."""
+    driver = Driver(*objects, composite("root", 2, priority=5, **one_domain("rack")))
+    driver.see(child("small", 1, priority=5), *members("small", 1, priority=5))
+    driver.see(child("large", 1, priority=5), *members("large", 1, cpu="3", priority=5))
+    return [d.pod.name for d in driver.decide() if isinstance(d, Evict)]
+
+
+def test_victims_are_sought_though_the_closest_domain_is_hopeless():
+    assert evicted_for_a_tree_in_one_rack(
+        rack("a", "small", 2), rack("a", "large", 4), pod("low", cpu="4", on="a-large")
+    ) == ["low"]
+
+
+def test_victims_are_sought_in_domains_beyond_those_that_are_compared():
+    hopeless = [rack("a", f"small{number}", 2) for number in range(12)]
+    full = [rack("a", "large", 4), pod("low", cpu="4", on="a-large")]
+    assert evicted_for_a_tree_in_one_rack(*hopeless, *full) == ["low"]
+
+
+def test_victims_are_sought_for_an_inner_group_of_a_tree_that_runs():
+    driver = Driver(rack("a", "small", 2), rack("a", "large", 4), rack("b", "1", 1))
+    driver.see(pod("low", cpu="4", on="a-large"), composite("root", 1, priority=5))
+    driver.see(child("first", 1, priority=5), pod("first-0", cpu="1", group="first", on="b-1", priority=5))
+    driver.see(inner("in", 2, priority=5, **one_domain("rack")))
+    for name, cpu in (("small", "1"), ("large", "3")):
+        driver.see(child(name, 1, "in", priority=5), *members(name, 1, cpu=cpu, priority=5))
+    assert [d.pod.name for d in driver.decide() if isinstance(d, Evict)] == ["low"]
+
+
+def test_nobody_is_evicted_for_a_tree_that_no_domain_could_hold():
+    full = [rack("a", "1", 2), rack("b", "1", 2), pod("low", cpu="2", on="a-1")]
+    assert evicted_for_a_tree_in_one_rack(*full) == []
+
+
 def test_victims_are_sought_inside_of_the_domains():
     driver = Driver(rack("a", "1", 2), rack("b", "1", 2), pod("low", cpu="2", on="a-1"))
     driver.see(pod("top", cpu="1", on="b-1", priority=99))
