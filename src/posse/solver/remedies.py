@@ -181,7 +181,7 @@ def _smaller_minimums(puzzle: Puzzle) -> Iterator[SmallerMinimum]:
         # Lowering counts up from 1: the largest minimum that works is the last that is solvable.
         short = _first(1, team.minimum - 1, _fails_with(puzzle, position))
         largest = (short or team.minimum) - 1
-        if largest:
+        if largest > 0:
             yield SmallerMinimum(position, largest)
 
 

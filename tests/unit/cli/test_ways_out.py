@@ -152,3 +152,18 @@ def test_a_group_that_comes_to_a_tree_that_runs_has_its_own_ways_out_beside_the_
         "1 more node like a1 in block a and rack a-1",
     ]
     assert not any("block b" in way for way in told)
+
+
+def test_of_a_tree_of_which_one_group_runs_the_minimums_of_the_others_are_looked_at():
+    """Two of its three groups must start beside the one that runs, and there is room for three of their pods."""
+    below = {"parent_composite_pod_group_name": "root"}
+    running = [gang("a", 2, **below), *(pod(f"a{index}", cpu="1", group="a", on="n1") for index in range(2))]
+    waiting = [gang(name, 2, **below) for name in "bc"]
+    members = [pod(f"{name}{index}", cpu="1", group=name) for name in "bc" for index in range(2)]
+    tree = [composite("root", 3), *running, *waiting, *members]
+    assert ways(node("n1", cpu="5"), *tree, name="root", is_composite=True) == [
+        "1 more node like n1",
+        "a minCount of 1 instead of 2 of b",
+        "a minCount of 1 instead of 2 of c",
+        "making root anew with a minGroupCount of 2 instead of 3",
+    ]

@@ -71,6 +71,11 @@ def test_of_a_tree_each_minimum_is_looked_at_by_itself():
     assert found(tree) == [SmallerMinimum(1, 1), SmallerMinimum(2, 1), SmallerMinimum(0, 1)]
 
 
+def test_the_minimum_of_a_team_that_needs_nobody_more_is_not_lowered():
+    tree = Puzzle(((0,),), (Sort((2,), (3,)),), Team(2, children=(Team(0, ((0, 1),)), Team(1, ((0, 1),)))))
+    assert found(tree) == [SmallerMinimum(0, 1)]
+
+
 def test_where_somebody_has_to_be_the_nodes_of_that_domain_are_looked_at_however_many_others_there_are():
     racks = puzzle((4, 2), 3, 3, domains=((0, 1),), team={"key": 0, "domain": 1})
     others = [NodeShape(f"a{size}", (2 * size,), (size,), (0,)) for size in range(1, 9)]
