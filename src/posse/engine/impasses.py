@@ -40,6 +40,8 @@ class _Ground:
     """By subject, by row: how many pods would fit if nothing else were there."""
     domains: IntArray
     """By key, by row."""
+    numbers: dict[str, int]
+    """Which node of the puzzle is meant, by its name."""
 
     @property
     def state(self) -> ClusterState:
@@ -127,7 +129,9 @@ def _impasse(
 def _ground(asking: Asking) -> _Ground:
     room = np.array([_room_when_empty(asking.state, subject) for subject in asking.subjects])
     rows = np.flatnonzero(room.any(axis=0))
-    return _Ground(asking, rows, room[:, rows], asking.domains(rows))
+    names = asking.state.nodes.names
+    numbers = {names[row]: number for number, row in enumerate(rows.tolist())}
+    return _Ground(asking, rows, room[:, rows], asking.domains(rows), numbers)
 
 
 def _room_when_empty(state: ClusterState, subject: Subject) -> IntArray:
@@ -207,10 +211,9 @@ def _units(ground: _Ground, groups: GroupBook, root: Root) -> list[Unit]:
 
 def _taken(ground: _Ground, units: Sequence[Unit]) -> IntArray:
     """By resource, by node of the puzzle."""
-    position = {ground.state.nodes.names[row]: number for number, row in enumerate(ground.rows.tolist())}
     taken = np.zeros((len(ground.asking.resources), ground.rows.size), dtype=np.int64)
     for record in (record for unit in units for record in unit.records):
-        node = position.get(record.node)
+        node = ground.numbers.get(record.node)
         if node is not None:
             amounts = dict(record.pod_class.requests)
             taken[:, node] += [amounts.get(resource, 0) for resource in ground.asking.resources]
@@ -219,11 +222,10 @@ def _taken(ground: _Ground, units: Sequence[Unit]) -> IntArray:
 
 def _occupants(ground: _Ground, groups: GroupBook, units: Sequence[Unit]) -> Iterator[Occupant]:
     """Of those that matter equally, the ones in the domain with most room, and of these the smallest."""
-    closeness = ground.closeness()
-    position = {ground.state.nodes.names[row]: number for number, row in enumerate(ground.rows.tolist())}
+    closeness, numbers = ground.closeness(), ground.numbers
 
     def order(unit: Unit) -> tuple[int, int, int]:
-        here = max(int(closeness[position[r.node]]) for r in unit.records if r.node in position)
+        here = max(int(closeness[numbers[r.node]]) for r in unit.records if r.node in numbers)
         return unit.priority, -here, len(unit.records)
 
     for unit in sorted(units, key=order)[:_MOST_OCCUPANTS]:
