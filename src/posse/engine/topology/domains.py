@@ -36,12 +36,6 @@ class Domains:
         end = self._ends[number]
         return self.members[end - self._sizes[number] : end]
 
-    def only(self, numbers: Sequence[int]) -> "Domains":
-        """Some of them, in this order."""
-        rows = [self.rows(number) for number in numbers]
-        together = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
-        return Domains(self.key, [self.values[number] for number in numbers], together, self._sizes[numbers])
-
     def sums(self, amounts: IntArray) -> IntArray:
         """What the amounts of all members, in one line or several, add up to in every domain; exact to the last unit."""
         if not self.values:

@@ -59,11 +59,3 @@ def test_inside_of_confines_only_their_rows_count():
     with state.confined(np.array([1, 2])):
         assert racks(state) == {"r1": ["b"], "r2": ["c"]}
     assert racks(state) == {"r1": ["a", "b"], "r2": ["c"], "r3": ["d"]}
-
-
-def test_some_of_the_domains():
-    state = state_of(*in_rack("r1", "a"), *in_rack("r2", "b", "c"))
-    second = state.domains("rack").only([1])
-    assert second.values == ("r2",)
-    assert second.rows(0).tolist() == [1, 2]
-    assert state.domains("rack").only([]).values == ()
