@@ -184,6 +184,24 @@ def test_after_the_end_what_runs_is_deleted_and_what_is_done_stays():
     assert made(result) == []
 
 
+STARTED = {"conditions": [condition("PodGroupInitiallyScheduled")]}
+
+
+@pytest.mark.parametrize(
+    ("created", "group_status", "is_belated"),
+    [("13:00:05", {}, True), ("13:00:05", STARTED, False), ("12:59:59", {}, False)],
+)
+def test_after_the_end_a_group_that_was_made_anew_for_nobody_goes(created, group_status, is_belated):
+    obj = jobset(gangConfig=GANG)
+    (group,) = made(plan(obj), POD_GROUP)
+    group = as_seen(group, status=group_status, metadata={"creationTimestamp": f"2026-01-01T{created}Z"})
+    jobs = children(obj, js_driver_0=failed("BackoffLimitExceeded", ""))
+    for job in jobs:
+        job["metadata"]["creationTimestamp"] = "2026-01-01T13:00:00Z"
+    ended = jobset(gangConfig=GANG, status={"conditions": [condition("Failed")]})
+    assert deleted(plan(ended, jobs, [group]), POD_GROUP) == (["pg-js"] if is_belated else [])
+
+
 def test_a_finished_jobset_goes_in_time():
     ended = {"conditions": [condition("Completed", at=NOW - 10)]}
     early = plan(jobset(status=ended, ttlSecondsAfterFinished=30))

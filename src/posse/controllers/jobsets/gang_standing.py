@@ -23,6 +23,7 @@ from posse.controllers.jobsets.gang_objects import (
 )
 from posse.controllers.jobsets.names import attempt_of, workload_name
 from posse.controllers.steps import Create, Delete, News, Write, controller_of, is_deleting
+from posse.engine.group_forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.kinds.jobset_gangs import asked_gangs, asked_root
 from posse.kinds.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, POD_GROUP, WORKLOAD
@@ -97,6 +98,28 @@ def stand(obj: Json, jobset: JobSet, children: Children, around: Surroundings) -
         for gang in gangs:
             _find_group(standing, gang, mine.get(gang.key), (obj, jobset), previous)
     return standing
+
+
+def belated_groups(jobset: JobSet, children: Children, around: Surroundings) -> list[Delete]:
+    """The groups that, at the end of a JobSet, wait for pods that never come: made anew when the last pods had ended already."""
+    first = min((job.job.metadata.creation_timestamp for job in children.current), default="")
+    return [
+        Delete(kind, group)
+        for (kind, _), group in around.groups.items()
+        if _is_mine(group, jobset)
+        and not is_deleting(group)
+        and not _has_started(group)
+        and group["metadata"].get("creationTimestamp", "") > first
+    ]
+
+
+def _has_started(group: Json) -> bool:
+    conditions = (group.get("status") or {}).get("conditions") or ()
+    return any(
+        condition.get("type") in {INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED}
+        and condition.get("status") == "True"
+        for condition in conditions
+    )
 
 
 def _is_mine(obj: Json, jobset: JobSet) -> bool:

@@ -11,7 +11,7 @@ from posse.controllers.jobsets.adoption import adoptions
 from posse.controllers.jobsets.children import ChildJob, Children, sort_children
 from posse.controllers.jobsets.claims import new_claims
 from posse.controllers.jobsets.construction import has_hostnames, new_service
-from posse.controllers.jobsets.gang_standing import GangStanding, Surroundings, stand
+from posse.controllers.jobsets.gang_standing import GangStanding, Surroundings, belated_groups, stand
 from posse.controllers.jobsets.outcomes import after_failure, complete, has_succeeded
 from posse.controllers.jobsets.sizing import adjusted_groups, resized, resized_jobs
 from posse.controllers.jobsets.starting import Scene, start, suspended_jobs
@@ -46,6 +46,7 @@ def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: Surroundin
     counts = draft.count(jobset, children)
     if _finished_at(jobset) is not None:
         result = _after_the_end(obj, jobset, children, now)
+        result.then(*belated_groups(jobset, children, around))
     else:
         result = Plan()
         scene = Scene(obj, jobset, children, counts, stand(obj, jobset, children, around))
