@@ -75,3 +75,10 @@ LEFT_OUT: Mapping[Form, frozenset[Kind]] = {
     Form.CRD: frozenset({POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD}),
 }
 """What is of no interest where groups may be described by the kinds of one side only."""
+
+LOOKED_FOR: Mapping[Form, frozenset[Kind]] = {
+    Form.AUTO: OPTIONAL_KINDS,
+    Form.NATIVE: LEFT_OUT[Form.CRD],
+    Form.CRD: LEFT_OUT[Form.NATIVE],
+}
+"""Where a cluster serves none of these, there are no groups in this form."""

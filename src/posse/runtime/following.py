@@ -57,7 +57,7 @@ class Following(ABC, Generic[T]):
         self._on_gone = on_gone
         self._known: dict[Place, T] = {}
         self._version = ""
-        self._is_served = True
+        self.is_served = True
         self._was_listed = False
         """What could be seen once is there; a server that forbids it now has just started, or is wrong for a while."""
         self._is_optional = is_optional
@@ -119,7 +119,7 @@ class Following(ABC, Generic[T]):
         """Return when all that there is now has been told: a watch does not know how far behind it is."""
         pauses = Pauses(MOST_PAUSE_SECONDS)
         self._deleted = {}
-        while self._is_served:
+        while self.is_served:
             try:
                 await self._reach(await ask(self.kind))
                 break
@@ -132,7 +132,7 @@ class Following(ABC, Generic[T]):
         now = asyncio.get_running_loop().time
         deadline = now() + CATCH_UP_SECONDS
         behind = [place for place in {**there.of, **self._known} if self._is_behind(place, there)]
-        while self._is_served and behind:
+        while self.is_served and behind:
             if now() > deadline and self._watching is not None:
                 self._listed.clear()
                 self._watching.reschedule(now())
@@ -157,15 +157,17 @@ class Following(ABC, Generic[T]):
             is_hidden = error.code == FORBIDDEN and not self._was_listed
             if not self._is_optional or not (error.code == NOT_FOUND or is_hidden):
                 raise
-            if is_hidden and self._is_served:
+            if is_hidden and self.is_served:
                 log.warning("going on without %s: %s", self.kind.group_resource, error)
-            self._is_served = False
+            self.is_served = False
             return Listing((), "")
-        self._is_served = self._was_listed = True
+        if not self.is_served:
+            log.info("the cluster serves %s now", self.kind.group_resource)
+        self.is_served = self._was_listed = True
         return listing
 
     async def _pause(self, error: ApiError) -> None:
-        if not self._is_served:
+        if not self.is_served:
             await asyncio.sleep(UNSERVED_SECONDS)
             return
         if error.code != EXPIRED:
@@ -175,7 +177,7 @@ class Following(ABC, Generic[T]):
 
     async def _follow_once(self) -> None:
         """Return if it lags behind."""
-        if not self._is_served:
+        if not self.is_served:
             raise no_such_resource()
         try:
             async with asyncio.timeout(None) as self._watching:

@@ -29,7 +29,7 @@ from posse.runtime.background import Background
 from posse.runtime.clock import steady_clock
 from posse.runtime.configuration import load_configuration
 from posse.runtime.dry_run import DryRun
-from posse.runtime.followed_kinds import FOLLOWED_KINDS, LEFT_OUT, OPTIONAL_KINDS
+from posse.runtime.followed_kinds import FOLLOWED_KINDS, LEFT_OUT, LOOKED_FOR, OPTIONAL_KINDS
 from posse.runtime.leadership import Leadership
 from posse.runtime.probes import Checks, build_probes
 from posse.runtime.remote_controllers import RemoteControllers
@@ -74,6 +74,7 @@ class RemoteScheduler:
             self._loop = self._new_loop()
             await self._serve(parts)
             on_ready()
+            self._tell_task(parts)
             await self._term()
             while not self._stop.is_set():
                 self._loop = self._new_loop()
@@ -208,6 +209,27 @@ class RemoteScheduler:
     def _tell_shadow(self) -> None:
         if self._ledger is not None:
             log.info("shadow: %s", self._ledger.summary())
+
+    def _tell_task(self, parts: AsyncExitStack) -> None:
+        names = ", ".join(self._engine_options.profiles)
+        log.info("working for pods with schedulerName %s at %s", names, self._connection.server)
+        telling = asyncio.ensure_future(self._tell_groups())
+        parts.callback(telling.cancel)
+
+    async def _tell_groups(self) -> None:
+        """Whoever waits for a group that nobody can describe would wait without a word."""
+        loop, form = self._loop, self._options.form
+        await loop.knows_all.wait()
+        kinds = [kind for kind in loop.served_kinds() if kind in OPTIONAL_KINDS]
+        names = ", ".join(kind.group_resource for kind in kinds) or "nothing"
+        if LOOKED_FOR[form].isdisjoint(kinds):
+            log.warning(
+                "groups are described by %s, which is none of what --form %s looks for; pods wait that name such a group",
+                names,
+                form,
+            )
+        else:
+            log.info("groups are described by %s", names)
 
     def _metrics(self, accept: str) -> tuple[bytes, str]:
         return self._loop.metrics.page(accept)

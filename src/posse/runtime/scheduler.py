@@ -55,6 +55,10 @@ class SchedulerLoop:
         self._is_deciding = self._is_stopping = False
         self._has_stopped_deciding = asyncio.Event()
 
+    def served_kinds(self) -> list[Kind]:
+        """Of those that are followed: which the cluster was seen to have."""
+        return [follower.kind for follower in self._followers if follower.is_served]
+
     def overview(self) -> Overview:
         return self._engine.overview()
 

@@ -306,10 +306,12 @@ def begun(transport, *, is_optional):
     return [obj.metadata.name for obj in told]
 
 
-def test_a_kind_that_is_not_served_is_empty_until_it_is(monkeypatch):
+def test_a_kind_that_is_not_served_is_empty_until_it_is(monkeypatch, caplog):
+    caplog.set_level("INFO")
     monkeypatch.setattr(following, "UNSERVED_SECONDS", 0.001)
     transport = ScriptedTransport([no_such_resource(), no_such_resource(), [node("a")]], [[]])
     assert followed(transport, lambda log: log.entries, is_optional=True) == [("seen", "a", "u1")]
+    assert caplog.text.count("the cluster serves nodes now") == 1
 
 
 @pytest.mark.parametrize("refusal", [no_such_resource(), ApiError(404, "", "the page was not found")])

@@ -196,6 +196,26 @@ def test_it_tells_how_it_does(server):
     running(server, scenario, config=config)
 
 
+def test_it_tells_for_whom_it_works_and_where_groups_come_from(server, caplog):
+    caplog.set_level("INFO")
+
+    async def scenario(scheduler):
+        await until(lambda: "groups are described by" in caplog.text)
+
+    running(server, scenario, scheduler_names=("one", "two"))
+    assert f"working for pods with schedulerName one, two at {server.url}" in caplog.text
+    assert "podgroups.scheduling.k8s.io" in caplog.text
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_a_cluster_that_has_no_groups_in_the_form_is_told_of(tmp_path, caplog):
+    async def scenario(scheduler):
+        await until(lambda: "none of what --form native looks for" in caplog.text)
+
+    with running_server(tmp_path / "old", frozenset()) as old:
+        running(old, scenario, form=Form.NATIVE, leader_elect=False)
+
+
 def test_one_that_lost_its_lease_waits_and_then_leads_again(server):
     terms = {"leaseDuration": "2s", "renewDeadline": "1s", "retryPeriod": "100ms"}
 
