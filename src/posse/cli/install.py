@@ -53,6 +53,9 @@ KubeconfigOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Which cluster. Default: $KUBECONFIG, else ~/.kube/config."),
 ]
+ContextOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Which context of the kubeconfig; else the current one.")
+]
 
 
 def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
@@ -64,6 +67,7 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     controllers: ControllersOption = "",
     apply: ApplyOption = False,
     kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
 ) -> None:
     """Print the manifests that install Posse in a Kubernetes cluster, or apply them.
 
@@ -79,26 +83,30 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     check_format("--scheduler-name", scheduler_name, dns_subdomain)
     if not image.strip():
         raise Misuse("--image: an image has a name, such as registry.example/posse:1")
-    is_needed = apply or kubeconfig is not None
-    chosen = _found_out(kubeconfig, is_needed) if form is Form.AUTO else ClusterForm(form.value)
+    is_needed = apply or kubeconfig is not None or context is not None
+    chosen = _found_out(kubeconfig, context, is_needed) if form is Form.AUTO else ClusterForm(form.value)
     control = chosen_controllers(controllers)
     wanted = objects(InstallOptions(chosen, image, namespace, scheduler_name, with_monitoring, control))
     if not apply:
         typer.echo(manifest_text(wanted), nl=False)
         return
     # The client takes a while to load, which the other verbs need not wait for.
-    from posse.cli.installing import apply_objects  # noqa: PLC0415
+    from posse.cli.installing import apply_objects, form_of_cluster  # noqa: PLC0415
 
-    apply_objects(kubeconfig, wanted, typer.echo)
+    if form is Form.NATIVE and form_of_cluster(kubeconfig, context) is not ClusterForm.NATIVE:
+        _say(
+            "Warning: the cluster has no groups of its own, so there will be none; --form crd brings them along"
+        )
+    apply_objects(kubeconfig, context, wanted, typer.echo)
     _say(f"see it start: kubectl -n {namespace} rollout status deployment/{NAME}")
 
 
-def _found_out(kubeconfig: Path | None, is_needed: bool) -> ClusterForm:
+def _found_out(kubeconfig: Path | None, context: str | None, is_needed: bool) -> ClusterForm:
     """What the cluster says; without one, what every cluster can do."""
     from posse.cli.installing import NoClusterError, form_of_cluster  # noqa: PLC0415 - as above
 
     try:
-        form = form_of_cluster(kubeconfig)
+        form = form_of_cluster(kubeconfig, context)
     except NoClusterError as error:
         if is_needed:
             raise

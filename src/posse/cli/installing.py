@@ -31,19 +31,21 @@ class NoClusterError(Problem):
     """There is none to ask, or it does not answer."""
 
 
-def form_of_cluster(kubeconfig: Path | None) -> ClusterForm:
+def form_of_cluster(kubeconfig: Path | None, context: str | None) -> ClusterForm:
     """NoClusterError: it cannot be told."""
 
     async def ask() -> ClusterForm:
-        async with _connected(kubeconfig) as connection:
+        async with _connected(kubeconfig, context) as connection:
             return await form_over(connection)
 
     return asyncio.run(ask())
 
 
-def apply_objects(kubeconfig: Path | None, objects: Iterable[Json], tell: Callable[[str], None]) -> None:
+def apply_objects(
+    kubeconfig: Path | None, context: str | None, objects: Iterable[Json], tell: Callable[[str], None]
+) -> None:
     async def act() -> None:
-        async with _connected(kubeconfig) as connection:
+        async with _connected(kubeconfig, context) as connection:
             await apply_over(connection, objects, tell)
 
     asyncio.run(act())
@@ -93,8 +95,8 @@ async def _is_of_others(connection: Connection, obj: Json) -> bool:
 
 
 @asynccontextmanager
-async def _connected(kubeconfig: Path | None) -> AsyncIterator[Connection]:
-    connection = Connection(find_credentials(kubeconfig, None))
+async def _connected(kubeconfig: Path | None, context: str | None) -> AsyncIterator[Connection]:
+    connection = Connection(find_credentials(kubeconfig, context))
     try:
         await connection.open()
     except CredentialsError as error:

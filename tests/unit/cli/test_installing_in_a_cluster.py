@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+import yaml
 from aiohttp import web
 
 from posse.apiserver.http.discovery import documents
@@ -170,6 +171,28 @@ def test_what_was_found_out_is_said_beside_the_manifests(posse, tmp_path, gates,
     assert done.code == 0
     assert told in done.err
     assert ("CustomResourceDefinition" not in done.out) == is_native
+
+
+def test_the_cluster_is_that_of_the_context(posse, tmp_path):
+    with running_server(tmp_path) as server:
+        config = yaml.safe_load(server.kubeconfig.read_text())
+        (known,) = config["contexts"]
+        nowhere = {"name": "nowhere", "cluster": {"server": "http://127.0.0.1:9"}}
+        config["clusters"].append(nowhere)
+        config["contexts"].append({"name": "other", "context": known["context"] | {"cluster": "nowhere"}})
+        config["current-context"] = "other"
+        server.kubeconfig.write_text(yaml.safe_dump(config))
+        named = ("--kubeconfig", server.kubeconfig, "--context", known["name"])
+        assert "taking --form native" in posse("install", *named).err
+        unknown = posse("install", "--kubeconfig", server.kubeconfig, "--context", "nobody")
+    assert unknown.code == 1
+    assert "nobody" in unknown.err
+
+
+def test_a_form_that_the_cluster_lacks_is_warned_of_before_it_is_applied(posse, tmp_path):
+    with running_server(tmp_path, frozenset()) as server:
+        done = posse("install", "--form", "native", "--apply", "--kubeconfig", server.kubeconfig)
+    assert "Warning: the cluster has no groups of its own" in done.err
 
 
 def test_without_a_cluster_it_prints_what_works_everywhere(posse, monkeypatch, tmp_path):
