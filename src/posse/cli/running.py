@@ -1,12 +1,15 @@
 """Runs a scheduler for a real cluster in the foreground, until a signal says stop."""
 
+import asyncio
 import logging
+from typing import Any
 
 import uvloop
 
 from posse.apiserver.http.server import PortInUse
 from posse.cli.configuration_file import unusable
 from posse.cli.problems import Problem
+from posse.client.answers import AnswerBroken
 from posse.client.credentials import CredentialsError
 from posse.configuration.problems import ConfigurationError
 from posse.runtime.background import BackgroundFailed
@@ -39,7 +42,17 @@ def _refused_by_system(error: OSError, options: RunOptions) -> str:
 
 
 async def _run(options: RunOptions) -> None:
+    asyncio.get_running_loop().set_exception_handler(on_unclaimed_error)
     scheduler = RemoteScheduler(options)
     on_stop_signal(scheduler.stop)
     await scheduler.run(lambda: log.info("Posse %s serves %s/healthz", VERSION, scheduler.url))
     log.info("stopped")
+
+
+def on_unclaimed_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A connection that breaks while nobody waits for it matters to nobody; whoever asks next hears of it."""
+    error = context.get("exception")
+    if isinstance(error, OSError | AnswerBroken):
+        log.debug("a connection broke: %s: %s", context.get("message"), error)
+    else:
+        loop.default_exception_handler(context)

@@ -75,7 +75,8 @@ class Kubeconfig:
         except (config.ConfigException, OSError, ValueError, yaml.YAMLError) as error:
             raise CredentialsError(f"{self.source}: cannot be used: {error}") from error
         except (AssertionError, AttributeError, TypeError, KeyError) as error:
-            raise CredentialsError(f"{self.source}: not a kubeconfig: {error!r}") from error
+            # What the library stumbled over tells about the library.
+            raise CredentialsError(f"{self.source}: not a kubeconfig, or parts of one are missing") from error
 
     def _check_there(self) -> None:
         paths = [Path(part).expanduser() for part in self.source.split(os.pathsep) if part]

@@ -1,6 +1,8 @@
 """posse run: what is said when it cannot begin, and what options come to mean."""
 
+import asyncio
 import socket
+import ssl
 
 import pytest
 from typer.testing import CliRunner
@@ -8,6 +10,7 @@ from typer.testing import CliRunner
 from posse.cli import running
 from posse.cli.main import app
 from posse.cli.problems import Misuse, Problem
+from posse.client.answers import AnswerBroken
 from posse.runtime.logs import LogForm
 from posse.runtime.run_options import Form
 
@@ -98,6 +101,35 @@ def test_a_configuration_that_cannot_be_used_is_told(tmp_path):
     assert "leaderElection.renewDeadline: 'never' is not a duration" in str(
         refused("--config", str(configuration))
     )
+
+
+@pytest.mark.parametrize("text", ["hello", "[]", "kind: Config"])
+def test_a_file_that_is_no_kubeconfig_is_told_as_that(tmp_path, text):
+    (tmp_path / "file").write_text(text)
+    told = str(refused("--kubeconfig", str(tmp_path / "file")))
+    assert told.startswith(f"{tmp_path}/file: ")
+    assert "Error(" not in told
+
+
+@pytest.mark.parametrize(
+    ("error", "is_told"),
+    [
+        (ConnectionResetError("cut"), False),
+        (ssl.SSLError("cut"), False),
+        (AnswerBroken("cut"), False),
+        (ValueError("a mistake"), True),
+        (None, True),
+    ],
+)
+def test_connections_that_break_unwatched_leave_no_traces_in_the_log(caplog, error, is_told):
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(running.on_unclaimed_error)
+        happened = {"exception": error} if error else {}
+        loop.call_exception_handler({"message": "never retrieved", **happened})
+
+    asyncio.run(main())
+    assert bool(caplog.records) == is_told
 
 
 @pytest.fixture
