@@ -125,3 +125,16 @@ def is_static(made: Filter | RowScore) -> bool:
 def reads_resources_only(made: Filter | RowScore) -> bool:
     """Whether it declares, by `reads_resources_only = True`, to follow from the node's capacity and usage alone."""
     return bool(getattr(made, "reads_resources_only", False))
+
+
+def is_orderless(made: Filter) -> bool:
+    """Whether it declares, by `is_orderless = True`, that who may be together does not depend on who comes first.
+
+    Then whoever may come later may come earlier as well: no pod that is placed ever opens a node to another.
+    """
+    return is_static(made) or reads_resources_only(made) or bool(getattr(made, "is_orderless", False))
+
+
+def reads_census_only(made: Filter) -> bool:
+    """Whether it declares, by `reads_census_only = True`, to follow from labels of nodes and the census of pods alone."""
+    return bool(getattr(made, "reads_census_only", False))

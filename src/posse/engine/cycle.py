@@ -30,6 +30,7 @@ from posse.engine.scene import Subject
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of, other_ways
 from posse.engine.shortfall import Shortfall, told
+from posse.engine.thorough_search import ThoroughSearch
 from posse.engine.topology.domain_trial import NoDomain, place_in_domain
 from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
 
@@ -76,25 +77,35 @@ def try_pods(state: ClusterState, subject: Subject, records: Sequence[PodRecord]
     return Attempt(SUCCESS, draft.commit(), tuple((record, verdict) for record in records[placed:]))
 
 
-def try_group(state: ClusterState, group: GroupRecord, plan: Mapping[str, str] = _NO_PLAN) -> Attempt:
-    """With a plan, of a node for each of the members by uid, that is tried first."""
+def try_group(
+    state: ClusterState, group: GroupRecord, plan: Mapping[str, str] = _NO_PLAN, *, is_thorough: bool = True
+) -> Attempt:
+    """With a plan, of a node for each of the members by uid, that is tried first.
+
+    Thorough is an attempt that goes through every placement before it gives up, as far as steps allow.
+    """
     draft = Draft(state)
-    attempt = attempt_in(state, draft, group, plan)
+    attempt = attempt_in(state, draft, group, plan, is_thorough=is_thorough)
     draft.commit()
     return attempt
 
 
-def probe_group(state: ClusterState, group: GroupRecord) -> Probe:
+def probe_group(state: ClusterState, group: GroupRecord, *, is_thorough: bool = True) -> Probe:
     """Try the group and take everything back: the state is as it was, to the last bit."""
     draft = Draft(state)
-    attempt = attempt_in(state, draft, group)
+    attempt = attempt_in(state, draft, group, is_thorough=is_thorough)
     placements = tuple((record, record.node) for record in attempt.placed)
     draft.roll_back()
     return Probe(attempt.verdict, placements, attempt.refused)
 
 
 def attempt_in(
-    state: ClusterState, draft: Draft, group: GroupRecord, plan: Mapping[str, str] = _NO_PLAN
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    plan: Mapping[str, str] = _NO_PLAN,
+    *,
+    is_thorough: bool = False,
 ) -> Attempt:
     """Try the group in an open draft, on the rows that the state is confined to.
 
@@ -104,15 +115,21 @@ def attempt_in(
     missing = missing_resources(state, group)
     if missing is not None:
         return _refused_together(members, missing)
-    given = plan or nominated_places(members)
+    given, thorough = plan or nominated_places(members), None
+    if is_thorough:
+        thorough = ThoroughSearch(state, draft, group)
     if group.topology_key:
-        found = place_in_domain(state, draft, group, given)
+        found = place_in_domain(state, draft, group, given, thorough)
         return _started(group, found) if isinstance(found, Pass) else _without_domain(members, found)
-    return _attempt_anywhere(state, draft, group, given)
+    return _attempt_anywhere(state, draft, group, given, thorough)
 
 
 def _attempt_anywhere(
-    state: ClusterState, draft: Draft, group: GroupRecord, given: Mapping[str, str]
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    given: Mapping[str, str],
+    thorough: ThoroughSearch | None,
 ) -> Attempt:
     as_given = pass_as_given(state, draft, group, given)
     if as_given is not None:
@@ -129,6 +146,11 @@ def _attempt_anywhere(
         if other.succeeded:
             return _accepted(state, group, other)
         other.undo()
+    if thorough is not None and proof.doubts:
+        found = thorough.run()
+        if found is not None:
+            return _accepted(state, group, found)
+        proof = thorough.proof(proof)
     return _refused(group, members, first, proof)
 
 

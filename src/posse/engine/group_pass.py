@@ -101,6 +101,14 @@ def pass_as_given(
     return None
 
 
+def pass_beside(state: ClusterState, draft: Draft, group: GroupRecord, start: int) -> Pass:
+    """What the draft holds since then is enough to start; the others take what is left."""
+    placed = len(draft.placed(start))
+    made = Pass(draft, start, group, untried=0, attached=group.attached_count - placed, placed=placed)
+    _fill_classes(state, made, classes_of(state, group.unattached()), fill, stops_early=False)
+    return made
+
+
 def objection(state: ClusterState, group: GroupRecord) -> str:
     """What a rule of the group's profile has against where its members are now; empty if nothing."""
     rules = state.profile(next(iter(group.members.values())).pod_class).group_rules

@@ -79,7 +79,7 @@ class GroupTrials:
                 attempt = _settled(attempt, answer)
             elif question is not None and self.questions.may_ask(group.key):
                 return GroupTrial(attempt, question=question)
-            elif _is_doubtful(attempt) and self.questions.asks and isinstance(group, Tree):
+            elif _is_doubtful(attempt) and self.questions.asks:
                 # Nobody will be asked, so this search has to do.
                 attempt = try_root(self.state, group, {}, is_thorough=True)
             sought = self.seek_room(group, attempt.verdict)

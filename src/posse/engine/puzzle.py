@@ -124,6 +124,8 @@ class Outcome(StrEnum):
     PLACED = "Placed"
     IMPOSSIBLE = "ProvenInfeasible"
     EXHAUSTED = "BudgetExhausted"
+    UNDECIDED = "NotExhaustive"
+    """Something decides that no search which leaves nothing out knows; never of a solution."""
 
 
 Share = tuple[tuple[int, int], ...]

@@ -27,14 +27,14 @@ def try_root(
     """With a plan, of a node for each of the members by uid, that is tried first."""
     if isinstance(root, Tree):
         return try_tree(state, root, plan, is_thorough=is_thorough)
-    return try_group(state, root, plan)
+    return try_group(state, root, plan, is_thorough=is_thorough)
 
 
 def probe_root(state: ClusterState, root: Root, *, is_thorough: bool = True) -> Probe:
     """Try it and take everything back: the state is as it was, to the last bit."""
     if isinstance(root, Tree):
         return probe_tree(state, root, is_thorough=is_thorough)
-    return probe_group(state, root)
+    return probe_group(state, root, is_thorough=is_thorough)
 
 
 def may_fit(state: ClusterState, root: Root) -> bool:

@@ -32,11 +32,13 @@ class Proof:
     doubts: tuple[str, ...] = ()
     """What the search cannot go through completely; with none, there is no placement."""
     exhausted: bool = False
-    """An exact search was made, and given up."""
+    """A search that leaves nothing out was made, and given up."""
 
     @property
     def outcome(self) -> Outcome:
-        return Outcome.EXHAUSTED if self.doubts else Outcome.IMPOSSIBLE
+        if not self.doubts:
+            return Outcome.IMPOSSIBLE
+        return Outcome.EXHAUSTED if self.exhausted else Outcome.UNDECIDED
 
     @property
     def sentence(self) -> str:

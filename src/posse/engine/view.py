@@ -15,7 +15,9 @@ from posse.engine.contract import (
     Precondition,
     RelativeScore,
     RowScore,
+    is_orderless,
     is_static,
+    reads_census_only,
     reads_resources_only,
 )
 from posse.engine.profile import Profile
@@ -103,19 +105,25 @@ class View:
         """Not to be written to."""
         if self.is_row_local:
             return self._rank if self._confines.rows is None else self._confined(self._rank)
-        if self._objection() is not None:
-            return np.full_like(self._rank, REFUSED)
-        feasible = np.not_equal(self._rank, REFUSED)
-        if self._confines.rows is not None:
-            feasible &= self._confines.inside(feasible.size)
-        for made in self._cluster_filters:
-            if feasible.any():
-                feasible &= made.passes(ALL_ROWS)
+        feasible = self.takes_one()
         if not feasible.any():
             return np.full_like(self._rank, REFUSED)
         if not (self._raw or self._cluster):
             return np.where(feasible, self._rank, REFUSED)
         return np.where(feasible, self._rank + self._extra_points(feasible), REFUSED)
+
+    def takes_one(self) -> BoolArray:
+        """The nodes that pass every filter now, however good they are."""
+        self._refresh()
+        feasible = np.not_equal(self._rank, REFUSED)
+        if self._objection() is not None:
+            feasible[:] = False
+        if self._confines.rows is not None:
+            feasible &= self._confines.inside(feasible.size)
+        for made in self._cluster_filters:
+            if feasible.any():
+                feasible &= made.passes(ALL_ROWS)
+        return feasible
 
     def bursts(self, rows: IntArray, most: int) -> tuple[IntArray, IntArray | None]:
         """How many pods in a row each of `rows` gets once it has its turn; they share the best total around.
@@ -163,6 +171,21 @@ class View:
         ]
         return tuple(dict.fromkeys([*(name for name, _ in self._preconditions), *made]))
 
+    @property
+    def is_orderless(self) -> bool:
+        """Whether it does not matter if these pods come before or after others, as far as their own rules go."""
+        return not self._preconditions and all(is_orderless(made) for _, made in self._filters)
+
+    @property
+    def beyond_census(self) -> tuple[str, ...]:
+        """Rules that look at more than what nodes and the pods on them are seen to be, such as which volumes are left."""
+        beyond = [
+            name
+            for name, made in self._filters
+            if not (is_static(made) or reads_resources_only(made) or reads_census_only(made))
+        ]
+        return tuple(dict.fromkeys([*(name for name, _ in self._preconditions), *beyond]))
+
     def capacity(self) -> IntArray:
         """How many more pods each node can take, as far as resources and the present answers of filters go."""
         return np.where(np.not_equal(self.totals(), REFUSED), self._room(), 0)
@@ -182,7 +205,7 @@ class View:
         # What looks around may let pods in once others are there; resources and the node itself never do.
         open_rows = self._passes[rows] if self.looks_around else np.not_equal(self._rank[rows], REFUSED)
         # Others may have overfilled a node; that takes nothing away from its neighbours.
-        room = np.minimum(np.maximum(self._room_on(rows), 0), _PLENTY)
+        room = np.minimum(np.maximum(self.room_on(rows), 0), _PLENTY)
         return np.where(open_rows, room, 0)
 
     def _room(self) -> IntArray:
@@ -192,8 +215,8 @@ class View:
             np.minimum(room, free // wanted, out=room)
         return room
 
-    def _room_on(self, rows: IntArray) -> IntArray:
-        """The same for some rows, all resources at once."""
+    def room_on(self, rows: IntArray) -> IntArray:
+        """How many more pods these rows can take as far as resources go, all resources at once."""
         lines, wanted = self._limits
         free = self._nodes.allocatable[lines, rows] - self._nodes.requested[lines, rows]
         room: IntArray = np.minimum.reduce(free // wanted, axis=0, initial=self._most_per_node)

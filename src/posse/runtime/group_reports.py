@@ -134,7 +134,12 @@ def _volcano_conditions(report: ReportGroup, stamp: str) -> list[Json]:
     ]
 
 
-_PLACEMENT_EXISTS = {Outcome.PLACED: "True", Outcome.IMPOSSIBLE: "False", Outcome.EXHAUSTED: "Unknown"}
+_PLACEMENT_EXISTS = {
+    Outcome.PLACED: "True",
+    Outcome.IMPOSSIBLE: "False",
+    Outcome.EXHAUSTED: "Unknown",
+    Outcome.UNDECIDED: "Unknown",
+}
 
 
 def _found(finding: Finding | None, stamp: str) -> Iterator[Json]:

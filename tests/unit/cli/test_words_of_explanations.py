@@ -273,10 +273,11 @@ def test_very_many_sorts_and_nodes_are_summed_up():
     assert places.endswith(" and 2 more nodes")
 
 
-def test_where_the_quick_search_is_in_doubt_an_exact_one_is_made():
-    told = lines(
-        node("n1", cpu="4"), gang(minimum=2), pod("a", cpu="2", group="g1"), pod("b", cpu="3", group="g1")
-    )
+def test_where_the_engine_is_in_doubt_an_exact_search_is_made():
+    """Each node takes one pod of either size; no two nodes are equal, so there are more ways than the engine goes through."""
+    unequal = [node(f"n{i}", cpu=f"{5000 + i}m") for i in range(30)]
+    members = [*pods(20, cpu="3", group="g1"), *pods(20, first=21, cpu="4", group="g1")]
+    told = lines(*unequal, gang(minimum=40), *members)
     assert "  No placement exists in the room that is free; an exact search has proven it." in told
 
 

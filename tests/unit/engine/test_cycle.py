@@ -1,6 +1,7 @@
 from posse.engine.cycle import try_group, try_pods
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupBook
+from posse.engine.puzzle import Outcome
 from posse.engine.verdict import Code
 from tests.builders import NAMESPACE, basic_group, gang, node, nodes, pod, pods
 from tests.engine_parts import attached, record_of, records_of, state_of
@@ -176,10 +177,19 @@ def test_the_many_that_fit_are_preferred_to_the_few_where_some_may_stay_behind()
 def test_a_refusal_of_members_that_differ_says_that_it_is_no_proof():
     state = state_of(node("a", cpu="3"))
     members = [pod("large", cpu="2"), *pods(2, cpu="1")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=3), *members))
+    attempt = try_group(state, group_of_pods(state, gang(minimum=3), *members), is_thorough=False)
     assert attempt.verdict.proof.doubts == ("pods that differ",)
+    assert attempt.verdict.outcome is Outcome.UNDECIDED
     assert attempt.verdict.message.endswith("the search is not exhaustive for pods that differ.")
     assert all("not exhaustive for pods that differ" in text for text in refusals(attempt).values())
+
+
+def test_a_thorough_attempt_proves_that_members_which_differ_do_not_fit():
+    state = state_of(node("a", cpu="3"))
+    members = [pod("large", cpu="2"), *pods(2, cpu="1")]
+    attempt = try_group(state, group_of_pods(state, gang(minimum=3), *members))
+    assert attempt.verdict.outcome is Outcome.IMPOSSIBLE
+    assert attempt.verdict.message.endswith("No placement exists in the room that is free.")
 
 
 def test_members_that_differ_are_proven_not_to_fit_where_one_sort_alone_is_too_many():

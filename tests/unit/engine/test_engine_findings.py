@@ -33,10 +33,8 @@ def doubtful(**options):
     return Driver(*shapes, gang(minimum=3), *members, options=EngineOptions(**options))
 
 
-def test_without_an_exact_search_nobody_knows():
-    found = findings(doubtful().decide())["g1"]
-    assert found.outcome is Outcome.EXHAUSTED
-    assert "pods that differ" in found.text
+def test_without_an_exact_search_a_small_group_is_gone_through_by_the_engine_itself():
+    assert findings(doubtful().decide())["g1"] == Finding(Outcome.IMPOSSIBLE, NONE_EXISTS)
 
 
 def test_an_exact_search_is_given_the_effort_that_was_chosen_and_says_what_it_found():
@@ -66,10 +64,18 @@ def test_of_a_tree_the_root_is_told_what_is_known_of_all():
     assert found == {"root": Finding(Outcome.PLACED), "g1": Finding(Outcome.PLACED)}
 
 
-def test_rules_that_no_exact_search_knows_are_named():
+def test_rules_that_no_exact_search_knows_are_gone_through_and_in_a_tree_named():
     members = [pod(f"p{number}", cpu=cpu, group="g1") for number, cpu in enumerate(("3", "3", "4"))]
     port = (ContainerPort(container_port=80, host_port=80),)
     with_port = changed(members[0].spec.containers[0], ports=port)
     members[0] = changed(members[0], spec={"containers": (with_port,)})
-    driver = Driver(node("n1", cpu="5"), node("n2", cpu="5"), gang(minimum=3), *members)
-    assert "NodePorts" in findings(driver.decide())["g1"].text
+    options = EngineOptions(asks=True)
+    driver = Driver(node("n1", cpu="5"), node("n2", cpu="5"), gang(minimum=3), *members, options=options)
+    assert findings(driver.decide())["g1"] == Finding(Outcome.IMPOSSIBLE, NONE_EXISTS)
+    leaf = gang(minimum=3, parent_composite_pod_group_name="root")
+    tree = (composite("root", 1), leaf, *members)
+    found = findings(Driver(node("n1", cpu="5"), node("n2", cpu="5"), *tree, options=options).decide())[
+        "root"
+    ]
+    assert found.outcome is Outcome.UNDECIDED
+    assert "NodePorts" in found.text

@@ -9,7 +9,7 @@ from posse.engine.decisions import PodRef
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.runtime.metrics import Metrics
 from posse.runtime.witness import Round
-from tests.builders import basic_group, gang, node, nodes, one_domain, pod, pods, taint
+from tests.builders import basic_group, composite, gang, node, nodes, one_domain, pod, pods, taint
 from tests.driving import Driver
 
 OURS = "default-scheduler"
@@ -236,10 +236,12 @@ def test_a_group_that_cannot_go_on_where_its_members_run_counts_as_an_error():
 def test_what_is_known_of_placements_is_counted():
     watched = Watched(node(cpu="3"), gang("a", 2), *pods(2, cpu="1", group="a"))
     watched.driver.see(gang("b", 2), pod("b1", cpu="1", group="b"), pod("b2", cpu="1", group="b"))
-    watched.driver.see(gang("c", 2), pod("c1", cpu="1", group="c"), pod("c2", cpu="0.5", group="c"))
+    below = {"parent_composite_pod_group_name": "root"}
+    watched.driver.see(composite("root", 1), gang("c", 2, **below))
+    watched.driver.see(pod("c1", cpu="1", group="c"), pod("c2", cpu="0.5", group="c"))
     watched.decide()
     counted = {
         verdict: watched.value("posse_podgroup_verdicts_total", verdict=verdict)
-        for verdict in ("Placed", "ProvenInfeasible", "BudgetExhausted")
+        for verdict in ("Placed", "ProvenInfeasible", "NotExhaustive")
     }
-    assert counted == {"Placed": 1, "ProvenInfeasible": 1, "BudgetExhausted": 1}
+    assert counted == {"Placed": 1, "ProvenInfeasible": 1, "NotExhaustive": 1}

@@ -32,9 +32,11 @@ class InterPodAffinity:
 
 class AffinityFilter:
     is_row_local = False
+    reads_census_only = True
 
     def __init__(self, subject: Subject, scene: Scene, repelling: Sequence[RepellingTerm]) -> None:
         terms = subject.pod_class.terms
+        self.is_orderless = not terms.required
         self._scene = scene
         self._nodes = scene.nodes
         self._required = terms.required

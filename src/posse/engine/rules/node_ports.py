@@ -19,6 +19,8 @@ class NodePorts:
 
 class PortsFilter:
     is_row_local = True
+    is_orderless = True
+    reads_census_only = True
 
     def __init__(self, wanted: Sequence[HostPort], scene: Scene) -> None:
         self._wanted = wanted

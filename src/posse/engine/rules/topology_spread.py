@@ -30,6 +30,7 @@ class TopologySpread:
 
 class SpreadFilter:
     is_row_local = False
+    reads_census_only = True
 
     def __init__(self, counts: Sequence[SpreadCount]) -> None:
         self._counts = counts

@@ -36,18 +36,18 @@ def other_ways(
     """What is worth trying after the plain order has failed."""
     if len(classes) == 1:
         return
-    by_size = sorted(classes, key=lambda one: _share(state, one[0]))
-    by_choice = sorted(classes, key=lambda one: _open_nodes(state, one[0]))
+    by_size = sorted(classes, key=lambda one: share(state, one[0]))
+    by_choice = sorted(classes, key=lambda one: open_nodes(state, one[0]))
     for ordered in (by_size[::-1], by_choice, by_size):
         for way in (fill_tightly, fill):
             yield ordered, way
 
 
-def _share(state: ClusterState, subject: Subject) -> float:
+def share(state: ClusterState, subject: Subject) -> float:
     """The largest part of a largest node that one pod takes, over all resources."""
     largest = state.nodes.allocatable.max(axis=1)
     return max(wanted / max(int(largest[index]), 1) for index, wanted in subject.pod_class.requests)
 
 
-def _open_nodes(state: ClusterState, subject: Subject) -> int:
+def open_nodes(state: ClusterState, subject: Subject) -> int:
     return int((state.view(subject).capacity() > 0).sum())

@@ -18,6 +18,7 @@ from posse.engine.invariants import no_gang_across_domains
 from posse.engine.proving import missing
 from posse.engine.search.orders import classes_of, other_ways
 from posse.engine.shortfall import Shortfall, told
+from posse.engine.thorough_search import ThoroughSearch
 from posse.engine.topology.choice import DomainChoice
 from posse.engine.topology.outlook import Outlook, outlook
 from posse.engine.topology.pinning import common_domain, domain_noun, domains_of_members, pin_of
@@ -37,13 +38,20 @@ class NoDomain:
 
 
 def place_in_domain(
-    state: ClusterState, draft: Draft, group: GroupRecord, given: Mapping[str, str]
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    given: Mapping[str, str],
+    thorough: ThoroughSearch | None,
 ) -> Pass | NoDomain:
-    """Where the group fits, its members are in the draft; otherwise the draft is as it was. Given places are tried first."""
+    """Where the group fits, its members are in the draft; otherwise the draft is as it was.
+
+    Given places are tried first, and last, if wanted, every placement in the domains where it might fit.
+    """
     pin = pin_of(state, group)
     if pin.error:
         return NoDomain(Verdict(Code.ERROR, pin.error))
-    found = _Trial(state, draft, group, pin.value).run(given)
+    found = _Trial(state, draft, group, pin.value).run(given, thorough)
     if isinstance(found, Pass):
         no_gang_across_domains(group.key, domains_of_members(state, group))
     return found
@@ -61,7 +69,7 @@ class _Trial:
         self._objections: dict[str, str] = {}
         """What rules had against a placement, by name of the rule."""
 
-    def run(self, given: Mapping[str, str]) -> Pass | NoDomain:
+    def run(self, given: Mapping[str, str], thorough: ThoroughSearch | None) -> Pass | NoDomain:
         made = self._as_given(given)
         if made is not None:
             return made
@@ -71,8 +79,11 @@ class _Trial:
         choice = self._choice(seen)
         if choice.run() is not None and self._made is not None:
             return self._made
-        made = self._reordered(choice)
-        return made if made is not None else self._refused(choice)
+        made, proof = self._reordered(choice), self._proof(choice)
+        if made is None and thorough is not None and proof.doubts:
+            made = self._thoroughly(choice, thorough)
+            proof = proof if self._objections or choice.left_over else thorough.proof(proof)
+        return made if made is not None else self._refused(choice, proof)
 
     def _as_given(self, given: Mapping[str, str]) -> Pass | None:
         if not given:
@@ -117,9 +128,7 @@ class _Trial:
         """Other ways of placing different pods, in the domains that promise most."""
         if len(self._classes) == 1:
             return None
-        promise = choice.outlook.counts
-        numbers = sorted(choice.tried, key=lambda one: (-int(promise[one]), one))
-        for number in numbers[:_MOST_REORDERED]:
+        for number in _by_promise(choice)[:_MOST_REORDERED]:
             with self._state.confined(choice.outlook.domains.rows(number)):
                 for ordered, way in other_ways(self._state, self._classes):
                     made = pass_if_possible(self._state, self._draft, self._group, ordered, way)
@@ -128,13 +137,24 @@ class _Trial:
                     made.undo()
         return None
 
-    def _refused(self, choice: DomainChoice) -> NoDomain:
+    def _thoroughly(self, choice: DomainChoice, thorough: ThoroughSearch) -> Pass | None:
+        """Every way, in each of the domains where the group might fit."""
+        numbers = _by_promise(choice)
+        for already, number in enumerate(numbers):
+            with self._state.confined(choice.outlook.domains.rows(number)):
+                made = thorough.run(len(numbers) - already)
+            if made is not None and self._is_acceptable(made):
+                return made
+            if made is not None:
+                made.undo()
+        return None
+
+    def _refused(self, choice: DomainChoice, proof: Proof) -> NoDomain:
         seen = choice.outlook
         closest = self._closest(choice)
         with self._state.confined(seen.domains.rows(closest)):
             made = pass_through(self._state, self._draft, self._group, self._classes)
             made.undo()
-        proof = self._proof(choice)
         head = _head(self._group, made, seen, closest) if self._pinned is None else self._pinned_head()
         code = Code.UNSCHEDULABLE if self._eviction_could_help(seen) else Code.UNRESOLVABLE
         reasons = told(made.short) if made.short else f"{' '.join(self._objections.values())}."
@@ -168,6 +188,12 @@ class _Trial:
             possible += len(records) * np.greater(seen.domains.sums(open_rows[seen.domains.members]), 0)
         enough = possible >= missing(self._group)
         return bool(enough.any() if self._pinned is None else enough[seen.domains.values.index(self._pinned)])
+
+
+def _by_promise(choice: DomainChoice) -> list[int]:
+    """The domains that were tried, those first that promise most."""
+    promise = choice.outlook.counts
+    return sorted(choice.tried, key=lambda one: (-int(promise[one]), one))
 
 
 def _nowhere(group: GroupRecord, pinned: str | None) -> str:
