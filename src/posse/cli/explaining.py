@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterable, Iterator
+from itertools import takewhile
 
 from rich.console import Console
 
@@ -50,11 +51,21 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def _group_story(client: ApiClient, survey: Survey, key: GroupKey, now: float) -> Iterator[str]:
     explanation = survey.explain(key)
-    yield from group_lines(explanation, survey.fates(key), since(survey.created(key), now))
+    told = list(group_lines(explanation, survey.fates(key), since(survey.created(key), now)))
+    yield from told
     known = explanation.situation.message
+    if not explanation.obstacles:
+        # With obstacles all of it has been told, if in other words.
+        known = said_already(known, "\n".join(told))
     for line in _remembered_of_group(client, survey, explanation.situation, now):
         # What was written down is mostly what has just been said, and it is long.
         yield line.replace(f"{known} ", "as above. ").replace(known, "as above") if known else line
+
+
+def said_already(message: str, told: str) -> str:
+    """As many sentences from its beginning as have been told."""
+    sentences = message.replace(". ", ".\n").splitlines()
+    return " ".join(takewhile(lambda one: one.removesuffix(".") in told, sentences))
 
 
 def _remembered_of_group(

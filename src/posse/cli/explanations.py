@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from posse.cli.certainty import certainty
 from posse.cli.fates import Fates
-from posse.cli.group_words import closed_nodes, headline, pods, with_closures
+from posse.cli.group_words import closed_nodes, groups, has_minimum, headline, pods, with_closures
 from posse.cli.room_words import held_room, making_room
 from posse.cli.tables import aligned
-from posse.cli.targets import short_name
+from posse.cli.targets import short_name, typed
 from posse.cli.tree_picture import tree_lines
 from posse.engine.decisions import Form, GroupKey, PodRef
 from posse.engine.explaining import Ahead, Explanation, PodExplanation
 from posse.engine.obstacles import Obstacle
 from posse.engine.puzzle import Impasse, Unadvised
 from posse.engine.reach import OutOfReach
-from posse.engine.situations import Situation
+from posse.engine.situations import Situation, State
 from posse.solver.advice import no_way_out, ways_out
 
 MOST_NODES = 8
@@ -32,7 +32,7 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
     yield from indented(aligned(facts))
     if explanation.tree:
         yield from headed("Its tree", tree_lines(explanation.tree, now.key))
-    if explanation.obstacles:
+    if explanation.obstacles or now.proof is not None:
         where = f", in {explanation.domain}, which comes closest" if explanation.domain else ""
         yield from headed(f"What is in its way{where}", _in_the_way(explanation))
     yield from _holders(explanation.obstacles)
@@ -41,15 +41,21 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
 
 
 def _advice(explanation: Explanation) -> Iterator[str]:
+    now = explanation.situation
     match explanation.impasse:
         case Unadvised() as unadvised:
             yield from headed("What would let it start", [unadvised.sentence])
         case Impasse() as impasse:
             ways = ways_out(impasse)
             if ways:
-                yield from headed("Each of these would let it start", ways)
+                what = "more of its pods start" if has_minimum(now) else "it start"
+                yield from headed(f"Each of these would let {what}", ways)
             elif ways is not None:
                 yield from headed("What would let it start", [no_way_out(impasse)])
+        case None if now.depth and now.state is State.WAITING:
+            root = explanation.tree[0].key
+            asked = f"posse explain {typed(root)} -n {root.namespace}"
+            yield from headed("What would let its tree start", [asked])
 
 
 def pod_lines(pod: PodExplanation) -> Iterator[str]:
@@ -109,7 +115,7 @@ def _described(now: Situation, age: str) -> str:
     kind = f"{'CompositePodGroup' if now.key.is_composite else 'PodGroup'} of {now.key.form}"
     if now.key.form is Form.WORKLOAD:
         kind = "Workload"
-    many = f"{now.minimum} groups" if now.groups is not None else f"{now.minimum}"
+    many = groups(now.minimum) if now.groups is not None else f"{now.minimum}"
     size = f", at least {many} together" if now.policy == "Gang" else ""
     if now.expected:
         size = f", {pods(now.expected)} expected"
@@ -136,8 +142,11 @@ def _counted(now: Situation, fates: Fates) -> str:
 
 
 def _queued(ahead: Ahead) -> str:
-    groups = "1 group" if ahead.groups == 1 else f"{ahead.groups} groups"
-    counts = [text for number, text in ((ahead.groups, groups), (ahead.pods, pods(ahead.pods))) if number]
+    counts = [
+        text
+        for number, text in ((ahead.groups, groups(ahead.groups)), (ahead.pods, pods(ahead.pods)))
+        if number
+    ]
     if not counts:
         return "nobody before it"
     return f"{' and '.join(counts)} before it, being more important or older, which does not block it"
@@ -150,7 +159,9 @@ def _places(placement: Sequence[tuple[str, int]]) -> str:
 
 
 def _in_the_way(explanation: Explanation) -> Iterator[str]:
-    is_only_one = len(explanation.obstacles) == 1
+    now, is_only_one = explanation.situation, len(explanation.obstacles) == 1
+    if not explanation.obstacles and now.topology_key:
+        yield "all of its pods would fit if they could go anywhere, but not in the domains where they must be"
     for obstacle in explanation.obstacles:
         alike = f"{pods(obstacle.number)} like {obstacle.example.name} ({_asked(obstacle)})"
         # With one sort of pods, the headline has said already what they lack.
@@ -159,8 +170,8 @@ def _in_the_way(explanation: Explanation) -> Iterator[str]:
         yield from indented(_details(obstacle))
     if explanation.undescribed:
         yield f"pods of {explanation.undescribed} other sorts find no node either"
-    if explanation.situation.out_of_reach is not None:
-        yield _beyond(explanation.situation.out_of_reach)
+    if now.out_of_reach is not None:
+        yield _beyond(now.out_of_reach)
     if sentence := certainty(explanation):
         yield sentence
 
@@ -169,7 +180,7 @@ def _beyond(reach: OutOfReach) -> str:
     if not reach.closed:
         whole = f"any {reach.domain}" if reach.domain else "the cluster"
         return f"It is bigger than {whole}: too few would fit even if nothing else were there."
-    return f"It would not fit on the nodes open to it even if nothing else ran there; closed are {closed_nodes(reach)}."
+    return f"It would not fit on the nodes open to it even if nothing else ran there; closed: {closed_nodes(reach)}."
 
 
 def _asked(obstacle: Obstacle) -> str:

@@ -74,7 +74,7 @@ def with_closures(text: str, reach: OutOfReach | None) -> str:
     """What a resource lacks on the nodes that are open is half of it, where it is the others that have enough."""
     if reach is None or all(one.reason in text for one in reach.closed):
         return text
-    return f"{text}; closed are {closed_nodes(reach)}"
+    return f"{text}; closed: {closed_nodes(reach)}"
 
 
 def closed_nodes(reach: OutOfReach) -> str:
@@ -103,6 +103,8 @@ def _verdict(now: Situation, fates: Fates) -> str:
 
 def _short(now: Situation) -> str:
     there = now.groups.started if now.groups is not None else now.counts.on_nodes
+    if now.groups is not None and now.minimum == 1:
+        return "none of its groups has its pods on nodes"
     what = "groups it needs have their pods" if now.groups is not None else "pods it needs are"
     return f"{f'only {there}' if there else 'none'} of the {now.minimum} {what} on nodes"
 
@@ -123,6 +125,10 @@ def title(key: GroupKey) -> str:
 
 def pods(number: int) -> str:
     return "1 pod" if number == 1 else f"{number} pods"
+
+
+def groups(number: int) -> str:
+    return "1 group" if number == 1 else f"{number} groups"
 
 
 def first_sentence(text: str) -> str:

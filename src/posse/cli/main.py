@@ -1,6 +1,7 @@
 """The posse command: its verbs, and how problems reach the user."""
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -28,6 +29,22 @@ app = typer.Typer(
     apply, get and delete below. [bold]posse run[/bold] schedules for a cluster that is there already.
     """,
 )
+
+
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        version()
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
+]
+
+
+@app.callback()
+def posse(*, is_version_asked: VersionOption = False) -> None:
+    """Options that go with no verb."""
 
 
 @app.command()

@@ -116,7 +116,10 @@ def _nothing(survey: Survey, target: Target, namespace: str) -> str:
     workload = survey.find(WORKLOAD, namespace, target.name.partition("/")[0])
     if target.kind is WORKLOAD and workload is not None:
         return _unnamed(workload, target.name, namespace)
-    keys = [key for key in survey.group_keys() if key.form in target.forms]
+    is_composite = target.kind.name == COMPOSITE_POD_GROUP.name
+    keys = [
+        key for key in survey.group_keys() if key.form in target.forms and key.is_composite == is_composite
+    ]
     elsewhere = dict.fromkeys(key.namespace for key in keys if _is_meant(key, target))
     what = f'there is no {target.kind.name} "{target.name}" in namespace {namespace}'
     if elsewhere:

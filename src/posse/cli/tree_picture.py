@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from posse.cli.fates import Fates
-from posse.cli.group_words import shown_state
+from posse.cli.group_words import groups, pods, shown_state
 from posse.cli.tables import aligned
 from posse.engine.decisions import GroupKey
 from posse.engine.situations import Situation
@@ -23,8 +23,12 @@ def _row(now: Situation, *, is_marked: bool) -> tuple[str, ...]:
 
 def _needs(now: Situation) -> str:
     total = now.groups.children if now.groups is not None else now.counts.members
-    noun = f"{'group' if now.groups is not None else 'pod'}{'' if total == 1 else 's'}"
-    return f"{now.minimum} of {total} {noun} together" if now.policy == "Gang" else f"{total} {noun}, any"
+    counted = groups if now.groups is not None else pods
+    if now.policy != "Gang":
+        return f"{counted(total)}, any"
+    if total < now.minimum:
+        return f"{counted(now.minimum)} together, {total or 'none'} there"
+    return f"{now.minimum} of {counted(total)} together"
 
 
 def _there(now: Situation) -> str:

@@ -21,6 +21,7 @@ def asked(monkeypatch):
 
 def test_the_version_is_that_of_the_package(posse):
     assert posse("version").out == f"posse {VERSION}\n"
+    assert posse("--version").out == f"posse {VERSION}\n"
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", VERSION)
 
 

@@ -167,3 +167,9 @@ def test_of_a_tree_of_which_one_group_runs_the_minimums_of_the_others_are_looked
         "a minCount of 1 instead of 2 of c",
         "making root anew with a minGroupCount of 2 instead of 3",
     ]
+
+
+def test_of_a_group_that_runs_it_is_more_of_its_pods_that_would_start():
+    running = pod("a", cpu="4", group="g1", on="n1")
+    objects = *hosts("n1"), running, gang(minimum=1), pod("b", cpu="4", group="g1")
+    assert ways(*objects, heading="Each of these would let more of its pods start") == ["1 more node like n1"]

@@ -239,9 +239,9 @@ def test_rules_that_close_nodes_are_named_where_the_rest_is_too_small():
     there = [node("n1", unschedulable=True), node("n2", taints=[taint("k")]), node("n3", cpu="1")]
     told = lines(*there, gang(minimum=3), *pods(3, cpu="1", group="g1"))
     closed = "1 node(s) were unschedulable, 1 node(s) had untolerated taint(s)"
-    assert told[0].endswith(f"2 lack cpu (1 each): 1 node has 0 free of 1; closed are {closed}.")
+    assert told[0].endswith(f"2 lack cpu (1 each): 1 node has 0 free of 1; closed: {closed}.")
     assert (
-        f"  It would not fit on the nodes open to it even if nothing else ran there; closed are {closed}."
+        f"  It would not fit on the nodes open to it even if nothing else ran there; closed: {closed}."
         in told
     )
     assert not any("bigger than the cluster" in line for line in told)

@@ -2,11 +2,22 @@
 
 import pytest
 
+from posse.cli.explaining import said_already
 from posse.cli.explanations import group_lines
 from posse.cli.fates import Fates
 from posse.cli.group_words import cause, headline, shown_state
 from posse.engine.decisions import GroupKey
-from tests.builders import NAMESPACE, basic_group, changed, composite, gang, initially_scheduled, node, pod
+from tests.builders import (
+    NAMESPACE,
+    basic_group,
+    changed,
+    composite,
+    gang,
+    initially_scheduled,
+    node,
+    one_domain,
+    pod,
+)
 from tests.driving import Driver
 
 NOBODY = Fates()
@@ -70,7 +81,7 @@ def test_a_tree_whose_pods_were_evicted_is_below_its_minimum():
     assert {state for state, _ in found.values()} == {"BelowMinimum"}
     (root, _) = Driver(*tree).engine.situations()
     assert headline(root, NOBODY).startswith(
-        "CompositePodGroup test/root has started, but none of the 1 groups it needs have their pods on nodes now:"
+        "CompositePodGroup test/root has started, but none of its groups has its pods on nodes now:"
     )
 
 
@@ -98,3 +109,62 @@ def test_pods_that_come_to_a_tree_that_runs_and_find_no_place_have_proof_of_it()
     tree = [composite("root", 1), child(), pod("a", cpu="1", group="g1", on="n1")]
     told = explained("root", node(cpu="1"), *tree, pod("b", cpu="1", group="g1"))
     assert "  No placement exists in the room that is free." in told
+
+
+def leaf_told(name, *objects):
+    return list(group_lines(Driver(*objects).engine.explain(GroupKey(NAMESPACE, name)), NOBODY, "5m"))
+
+
+REFUSED = (
+    node(cpu="3"),
+    composite("root", 2),
+    child("a", 2),
+    child("b", 2),
+    *(pod(f"{group}{i}", cpu="1", group=group) for group in "ab" for i in range(2)),
+)
+
+
+def test_a_group_that_waits_for_its_tree_names_the_tree_and_points_to_what_would_help_that():
+    told = leaf_told("a", *REFUSED)
+    assert "composite pod group root: only 1 of the 2 groups" in told[0]
+    heading = told.index("What would let its tree start")
+    assert told[heading + 1] == "  posse explain compositepodgroup.scheduling.k8s.io/root -n test"
+
+
+def test_a_group_with_all_its_pods_says_that_others_are_missing():
+    told = leaf_told("a", composite("root", 2), child("a", 1), child("b", 2), pod("a0", group="a"))
+    assert told[0] == (
+        "PodGroup test/a waits for pods: its own are all there, but of composite pod group root "
+        "1 of the 2 groups it needs have the pods they need; not b."
+    )
+    other = leaf_told("b", composite("root", 2), child("a", 1), child("b", 2), pod("b0", group="b"))
+    assert other[0] == "PodGroup test/b waits for pods: 1 of the 2 pods it needs exist."
+
+
+def test_a_tree_that_fits_but_not_in_one_domain_says_what_is_in_its_way():
+    racks = [node(f"n{i}", cpu="2", labels={"rack": f"r{i}"}) for i in range(2)]
+    groups = [child("a", 2), child("b", 2)]
+    members = [pod(f"{group}{i}", cpu="1", group=group) for group in "ab" for i in range(2)]
+    told = explained("root", *racks, composite("root", 2, **one_domain()), *groups, *members)
+    heading = told.index("What is in its way")
+    assert told[heading + 1 : heading + 3] == [
+        "  all of its pods would fit if they could go anywhere, but not in the domains where they must be",
+        "  No placement exists in the room that is free.",
+    ]
+
+
+def test_the_picture_tells_what_is_missing():
+    told = explained("root", composite("root", 2), child("a", 4))
+    words = [" ".join(line.split()) for line in told]
+    assert "root 2 groups together, 1 there 0 started WaitingForPods" in words
+    assert "a 4 pods together, none there 0 on nodes WaitingForPods" in words
+
+
+def test_what_has_been_said_above_is_as_much_of_the_message_as_really_was():
+    message = "none fits: no cpu. 1 more of its groups do not fit either. No placement exists."
+    assert (
+        said_already(message, "g waits: none fits: no cpu.\n  No placement exists.") == "none fits: no cpu."
+    )
+    assert said_already("none fits. No placement exists.", "none fits.\nNo placement exists; proven.") == (
+        "none fits. No placement exists."
+    )

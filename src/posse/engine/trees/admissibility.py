@@ -37,8 +37,10 @@ def incomplete(part: Part) -> str:
     if not isinstance(part, Branch):
         return too_few_pods(part)
     groups = f"{admissible_children(part)} of the {part.minimum} groups it needs have the pods they need"
+    if part.minimum == 1:
+        groups = "none of its groups has the pods it needs"
     if len(part.children) < part.minimum:
-        return f"{groups}; only {len(part.children)} exist"
+        return f"{groups}; {f'only {len(part.children)}' if part.children else 'none'} exist"
     lacking = [child.key.name for child in part.children if not is_admissible(child)]
     rest = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
     return f"{groups}; not {', '.join(lacking[:_MOST_NAMED])}{rest}"

@@ -224,13 +224,14 @@ def _code(minimum: int, fits: int, codes: Sequence[Code]) -> Code:
 def _too_few(branch: Branch, fits: int, children: tuple[Fared, ...]) -> str:
     refused = [child for child in children if not child.verdict.succeeded]
     refused.sort(key=lambda child: child.verdict.code is not Code.ERROR)
-    share = f"only {fits}" if fits else "none"
+    share = (
+        f"{f'only {fits}' if fits else 'none'} of the {branch.minimum} groups that must start together fit"
+    )
+    if branch.minimum == 1:
+        share = "none of its groups fits"
     rest = f" {len(refused) - 1} more of its groups do not fit either." if len(refused) > 1 else ""
     first = refused[0]
-    return (
-        f"{share} of the {branch.minimum} groups that must start together fit; "
-        f"{title(first.part)}: {first.verdict.message}{rest}"
-    )
+    return f"{share}; {title(first.part)}: {first.verdict.message}{rest}"
 
 
 def title(part: Part) -> str:
@@ -258,7 +259,7 @@ def _parts(fared: Fared, above: Verdict | None) -> Iterator[PartRefusal]:
         # It was not tried, and so nothing below it was.
         yield from (PartRefusal(key, own) for key in _keys_below(fared.part))
     for child in fared.children:
-        yield from _parts(child, None if own.succeeded else own)
+        yield from _parts(child, None if own.succeeded else _as_cause(fared.part, own))
 
 
 def _keys_below(branch: Branch) -> Iterator[GroupKey]:
@@ -278,7 +279,14 @@ def _members(fared: Fared, above: Verdict | None) -> Iterator[tuple[PodRecord, V
         # It was not tried, and so nobody below it was.
         yield from ((record, own) for leaf in fared.part.leaves() for record in leaf.unattached())
     for child in fared.children:
-        yield from _members(child, None if own.succeeded else own)
+        yield from _members(child, None if own.succeeded else _as_cause(fared.part, own))
+
+
+def _as_cause(part: Part, verdict: Verdict) -> Verdict:
+    """Told to those below, who must know of whom it speaks."""
+    if verdict.message.startswith(_DRAWN):
+        return verdict
+    return replace(verdict, message=f"{title(part)}: {verdict.message}")
 
 
 def _own(fared: Fared, above: Verdict | None) -> Verdict:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from posse.engine.admissibility import WAITING_FOR_PODS, Held
 from posse.engine.cycle import Probe
 from posse.engine.decisions import GroupKey
 from posse.engine.groups import GroupRecord
@@ -20,11 +21,13 @@ from posse.engine.situations import (
     state_of,
     tried,
 )
+from posse.engine.trees.admissibility import incomplete
 from posse.engine.trees.tree import (
     MOST_LEVELS,
     Branch,
     Part,
     Tree,
+    is_admissible,
     is_started,
     started_children,
     tops,
@@ -42,7 +45,8 @@ def tree_situations(known: Intake, tree: Tree) -> Iterator[Situation]:
             yield _situation(part, depth, State.FOREIGN, left_to(tree.scheduler_name))
     elif hold is not None:
         for part, depth in parts:
-            state, message = (State.SCHEDULED, "") if _rests(part) else (state_of(hold), hold.message)
+            rests = _rests(part)
+            state, message = (State.SCHEDULED, "") if rests else (state_of(hold), _held(tree, part, hold))
             yield _situation(part, depth, state, message)
     else:
         with as_if_its_turn(known, tree):
@@ -54,6 +58,15 @@ def tree_situations(known: Intake, tree: Tree) -> Iterator[Situation]:
                 continue
             now = tried(_situation(part, depth, State.FITS, ""), _share(part, probe))
             yield replace(now, fits=fits.get(part.key, 0))
+
+
+def _held(tree: Tree, part: Part, hold: Held) -> str:
+    """What the tree lacks need not be lacking in this part of it."""
+    if hold.reason != WAITING_FOR_PODS or part.key == tree.key:
+        return hold.message
+    if not is_admissible(part):
+        return incomplete(part)
+    return f"its own are all there, but of composite pod group {tree.key.name} {hold.message}"
 
 
 def _shown(known: Intake, tree: Tree) -> Iterator[tuple[Part, int]]:

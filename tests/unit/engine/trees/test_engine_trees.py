@@ -80,7 +80,9 @@ def test_nothing_of_a_tree_is_bound_if_its_minimum_of_groups_does_not_fit():
     assert told["root"][1].startswith(
         "only 1 of the 2 groups that must start together fit; pod group b: only 1 of the 2 pods"
     )
-    assert told["a"][1].startswith("pod group is unschedulable, only 1 of the 2 groups")
+    assert told["a"][1].startswith(
+        "pod group is unschedulable, composite pod group root: only 1 of the 2 groups"
+    )
     assert {reason for reason, _ in pod_reports(decisions).values()} == {"Unschedulable"}
     driver.see(node("n2", cpu="1"))
     assert len(driver.bind(after=20)) == 4
