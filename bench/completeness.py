@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from bench.answers import Answer, answer
 from bench.inputs import gangs, nodes, pod
 from bench.measuring import Figure
+from bench.rule_instances import rule_instance
 from bench.tree_instances import instance
 from posse.engine.events import ClusterObject
 from tests.differential.every_placement import is_solvable
@@ -20,6 +21,7 @@ from tests.differential.exact import Amounts, most_that_fit
 
 _INSTANCES = 3_000
 _TREES = 5_000
+_WITH_RULES = 500
 _SEED = 4671
 
 
@@ -47,6 +49,7 @@ def measure() -> list[Figure]:
         Figure("the same with the exact search", float(_missed(fits, exact)), "gangs", detail),
         Figure("of these refused with a false proof", float(_false_proofs(fits, quick + exact)), "gangs"),
         *_trees(chance),
+        *_rules(chance),
     ]
 
 
@@ -78,6 +81,23 @@ def _trees(chance: random.Random) -> list[Figure]:
         Figure("the same with the exact search", float(_missed(fits, exact)), "trees", detail),
         Figure("of these refused with a false proof", float(_false_proofs(fits, quick + exact)), "trees"),
         Figure("trees that fit nowhere, proven so", _proven(fits, exact), "%"),
+    ]
+
+
+def _rules(chance: random.Random) -> list[Figure]:
+    instances = [rule_instance(chance) for _ in range(_WITH_RULES)]
+    fits = [one.is_solvable() for one in instances]
+    found = [answer(one.objects(), asks=True) for one in instances]
+    detail = f"of {sum(fits)} that fit among {_WITH_RULES}, 2 to 4 nodes, affinity, spreading and host ports"
+    return [
+        Figure(
+            "gangs with rules between pods refused though they fit",
+            float(_missed(fits, found)),
+            "gangs",
+            detail,
+        ),
+        Figure("of those with rules refused with a false proof", float(_false_proofs(fits, found)), "gangs"),
+        Figure("gangs with such rules that fit nowhere, proven so", _proven(fits, found), "%"),
     ]
 
 
