@@ -1,9 +1,8 @@
 """What people do to a cluster in which groups have groups as members: trees come in any order, change, fall apart, and go."""
 
-from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import changed, composite, one_domain
 from tests.simulation.knowledge import parent_of
-from tests.simulation.workload import Workload
+from tests.simulation.workload import GOES_AS_ONE, PRIORITIES, Workload
 
 
 class Forest(Workload):
@@ -25,7 +24,7 @@ class Forest(Workload):
         """Plan a tree of two or three levels with its pods, in any order; now and then something is wrong."""
         draw = self._random
         self._made += 1
-        name, priority = f"t{self._made}", draw.choice((0, 0, 5, 15))
+        name, priority = f"t{self._made}", draw.choice(PRIORITIES)
         count = draw.randint(1, 3)
         series = [self._composite(name, count, priority)]
         for _ in range(count):
@@ -49,7 +48,7 @@ class Forest(Workload):
 
     def _composite(self, name, count, priority, parent=None):
         draw = self._random
-        wishes = {"disruption_mode": DisruptionMode(all=AllDisruptionMode())} if draw.random() < 0.3 else {}
+        wishes = dict(GOES_AS_ONE) if draw.random() < 0.3 else {}
         if draw.random() < 0.3:
             wishes |= one_domain(draw.choice(("rack", "zone")))
         minimum = draw.choice((None, count, count, max(1, count - 1)))

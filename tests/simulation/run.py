@@ -6,7 +6,7 @@ Even seeds have a server that binds a group whole, as the embedded one does; odd
 import random
 from collections import Counter
 
-from posse.engine.decisions import Bind, Evict, MarkDisrupted, ReportGroup, WarnGroup
+from posse.engine.decisions import Bind, Evict, GroupRef, MarkDisrupted, ReportGroup, WarnGroup
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.invariants import ensure
 from posse.engine.kept_room import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
@@ -156,6 +156,8 @@ class Run:
 
     def _count(self, decision):
         self.counts[type(decision).__name__] += 1
+        if isinstance(decision, Evict) and isinstance(decision.preemptor, GroupRef):
+            self.counts["evicted for groups"] += 1
         if isinstance(decision, Bind) and decision.group is not None:
             self.counts["trees started" if decision.group.is_composite else "groups started"] += 1
 

@@ -13,7 +13,7 @@ from tests.simulation.run import Run, SimulationFailed
 SEEDS_EACH = 100
 
 
-@pytest.mark.parametrize("first", range(0, 500, SEEDS_EACH))
+@pytest.mark.parametrize("first", range(0, 300, SEEDS_EACH))
 def test_whatever_goes_wrong_the_laws_hold_for_trees(first):
     counts = Counter()
     for seed in range(first, first + SEEDS_EACH):
@@ -21,7 +21,8 @@ def test_whatever_goes_wrong_the_laws_hold_for_trees(first):
     # A simulation in which nothing happens would hold every law.
     assert counts["trees started"] > SEEDS_EACH / 2
     assert counts["crashes"] > SEEDS_EACH / 2
-    assert counts["Evict"] > 0
+    assert counts["Evict"] > SEEDS_EACH / 2
+    assert counts["evicted for groups"] > SEEDS_EACH / 4
 
 
 class BindsHalfOfATree(Engine):

@@ -17,6 +17,7 @@ from tests.simulation.knowledge import (
     group_name,
     minimum_of,
     parent_of,
+    room_of,
     topology_key,
 )
 from tests.simulation.world import FINISHED
@@ -26,6 +27,12 @@ MOST_NODES = 8
 ZONES = ("east", "west")
 RACKS = ("r1", "r2", "r3", None)
 APPS = ("web", "db")
+PRIORITIES = (0, 5, 10, 15, 20)
+CROWDED = 0.8
+"""In so many runs the cluster is full from the beginning, and who matters more has to have room made."""
+
+
+GOES_AS_ONE = {"disruption_mode": DisruptionMode(all=AllDisruptionMode())}
 
 
 class Workload:
@@ -59,8 +66,37 @@ class Workload:
     def begin(self):
         for _ in range(self._random.randint(3, 6)):
             self.add_node()
+        if self._random.random() < CROWDED:
+            self._crowd()
         for _ in range(self._random.randint(1, 3)):
             self.plan_group()
+
+    def _crowd(self):
+        """Fill the nodes with pods that matter little; some go as one, and some are protected by a budget."""
+        names = [None]
+        for _ in range(self._random.randint(0, 2)):
+            self._made += 1
+            names.append(f"g{self._made}")
+        ranks = {name: self._random.choice(PRIORITIES[:2]) for name in names}
+        fillers = [made for one in self._world.nodes.values() for made in self._fillers(one, names, ranks)]
+        for name in names[1:]:
+            size = sum(group_name(made) == name for made in fillers)
+            self._world.create(changed(self._group(name, size or 1, ranks[name]), spec=GOES_AS_ONE))
+        for made in fillers:
+            self._world.create(made)
+        self.change_budget()
+
+    def _fillers(self, there, names, ranks):
+        """Return one pod or two that take all of a node, or all but one CPU."""
+        cpu, _ = room_of(there)
+        part = self._random.randint(1, cpu)
+        rest = cpu - part - self._random.randint(0, 1)
+        for size in (part, rest):
+            if size > 0:
+                name = self._random.choice(names)
+                made = self._pod(size, group=name, priority=ranks[name], on=there.metadata.name)
+                started = {"phase": "Running", "start_time": self._world.timestamp()}
+                yield changed(made, status=started)
 
     def step(self):
         """Do something, and return what; empty if there was nothing to do."""
@@ -87,14 +123,14 @@ class Workload:
         return f"{type(made).__name__} {made.metadata.name} comes{_described(made)}"
 
     def plan_pod(self):
-        priority = self._random.choice((0, 0, 10, 20))
+        priority = self._random.choice(PRIORITIES)
         self._coming.append([self._pod(self._random.randint(1, 3), priority=priority)])
 
     def plan_group(self):
         """Plan a group object and its pods, in any order; now and then something is wrong or missing."""
         draw = self._random
         self._made += 1
-        name, size, priority = f"g{self._made}", draw.randint(1, 7), draw.choice((0, 0, 5, 15))
+        name, size, priority = f"g{self._made}", draw.randint(1, 7), draw.choice(PRIORITIES)
         members = [self._pod(cpu, group=name, priority=priority) for cpu in self._sizes(size)]
         if draw.random() < 0.05:
             members[0] = changed(members[0], spec={"priority": priority + 1})
@@ -116,7 +152,7 @@ class Workload:
     def _group(self, name, size, priority):
         wishes = one_domain(self._random.choice(("rack", "zone"))) if self._random.random() < 0.3 else {}
         if self._random.random() < 0.3:
-            wishes |= {"disruption_mode": DisruptionMode(all=AllDisruptionMode())}
+            wishes |= GOES_AS_ONE
         if self._random.random() < 0.15:
             return basic_group(name, priority=priority, **wishes)
         minimum = self._random.choice((size, size, max(1, size - self._random.randint(1, 3)), size + 1))

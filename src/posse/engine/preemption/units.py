@@ -59,7 +59,7 @@ _arrival, _standing = attrgetter("arrival"), attrgetter("standing")
 
 
 class LesserUnits(dict[PodRecord, Unit | None]):
-    """By pod, the unit that it belongs to, if that is of a priority below the given one; otherwise None.
+    """By pod, the unit that it belongs to, if that is of a priority below the given one or ending anyway; otherwise None.
 
     Found out when it is asked for, once for all pods of a unit. As a dict, since hundreds are asked for in one search.
     """
@@ -71,7 +71,7 @@ class LesserUnits(dict[PodRecord, Unit | None]):
 
     def __missing__(self, record: PodRecord) -> Unit | None:
         whole = self._whole(record) or unit_of((record,), record.standing, is_group=record.group is not None)
-        unit = whole if whole.priority < self._priority else None
+        unit = whole if whole.priority < self._priority or whole.is_ending else None
         self.update(dict.fromkeys(whole.records, unit))
         return unit
 
@@ -96,7 +96,7 @@ def _all_of(groups: Sequence[GroupRecord], *, is_tree: bool) -> Unit:
 
 
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:
-    """The units that `records` belong to, of a priority below the given one, most important first."""
+    """The units that `records` belong to, of a priority below the given one or ending anyway, most important first."""
     lesser = LesserUnits(priority, groups)
     units = [unit for record in records if (unit := lesser[record]) is not None]
     return sorted({id(unit): unit for unit in units}.values(), key=by_importance)

@@ -275,3 +275,14 @@ def test_a_pod_whose_room_was_taken_by_others_looks_elsewhere_at_once():
     driver.lose(victim)
     driver.see(pod("stranger", cpu="1", on="n1", priority=10))
     assert evicted(driver.decide()) == [("low2", "high", "n2")]
+
+
+def test_room_that_somebody_who_matters_as_much_leaves_anyway_is_waited_for():
+    ending = pod("equal", cpu="2", on="n1", priority=10, deleted="2026-01-01T00:00:00Z")
+    low = pod("low", cpu="2", on="n1", priority=0)
+    driver = Driver(node("n1", cpu="4"), ending, low, pod("high", cpu="2", priority=10))
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert pod_reports(decisions)["high"][1].endswith("on node n1, waiting for those that terminate there")
+    driver.lose(ending)
+    assert driver.bind(after=1.0) == {"high": "n1"}
