@@ -1,5 +1,6 @@
 """Measures every section and reports. A section is a function that returns its figures."""
 
+import argparse
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,7 @@ RESULT = Path(__file__).parents[1] / "build" / "bench.json"
 
 
 def main() -> None:
+    argparse.ArgumentParser(prog="python -m bench", description=__doc__).parse_args()
     console = Console(width=None if Console().is_terminal else 160)
     measured: list[tuple[str, list[Figure]]] = []
     for title, measure in SECTIONS:
