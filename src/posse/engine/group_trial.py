@@ -28,6 +28,7 @@ from posse.engine.verdict import Code, Proof, Verdict
 from posse.model.feature_gates import Gate, Gates
 
 _NEVER = sentence("not eligible due to preemptionPolicy=Never")
+_FRUITLESS = sentence("no victims found whose eviction would let it start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class GroupTrials:
 
     def _message(self, group: Root, room: Room | None) -> str:
         if room is None:
-            return ""
+            return _FRUITLESS
         return sentence(evicting(room) if room.victims else self._waiting(group, room))
 
     def _waiting(self, group: Root, room: Room) -> str:

@@ -37,6 +37,14 @@ def low(name, on, priority=0, **description):
     return pod(name, on=on, priority=priority, **({"cpu": "1"} | description))
 
 
+def test_where_evicting_everybody_is_not_enough_nobody_is_and_that_is_told():
+    there = [low(f"a{i}", f"n{i}") for i in (1, 2)]
+    decisions = Driver(*nodes(2, cpu="1"), *there, urgent_gang(3), *urgent(3)).decide()
+    assert evicted(decisions) == []
+    ((*_, message),) = group_reports(decisions)
+    assert message.endswith("pod group preemption: no victims found whose eviction would let it start.")
+
+
 def test_a_gang_evicts_what_matters_less_and_takes_its_place():
     victims = [low("a", "n1"), low("b", "n2")]
     members = urgent(2)
