@@ -7,6 +7,7 @@ from posse.engine.decisions import PodRef
 from posse.engine.making_room import Forgone, HeldRoom, MakingRoom
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.marks import described
+from posse.engine.preemption.wording import counted
 
 _MOST_VICTIMS = 8
 _MOST_FORGONE = 3
@@ -48,7 +49,7 @@ def _overdrawn(cost: Cost) -> str:
     return (
         "beyond a disruption budget"
         if cost.pods == 1
-        else f"{cost.budgets} of them beyond a disruption budget"
+        else f"among them {counted(cost.budgets, 'unit')} beyond a disruption budget"
     )
 
 

@@ -1,8 +1,9 @@
 """Why these victims and no others, as `posse explain` tells it."""
 
 from posse.cli.room_words import held_room, making_room
-from posse.engine.decisions import GroupKey
-from posse.engine.making_room import HeldRoom
+from posse.engine.decisions import GroupKey, PodRef
+from posse.engine.making_room import HeldRoom, MakingRoom
+from posse.engine.preemption.cost import Cost
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
@@ -70,6 +71,13 @@ def test_disruption_budgets_are_kept_where_they_can_be():
     assert told[-1] == "rather than test/a on n1: beyond a disruption budget"
     told = told_of_pod(budget, node("n1", cpu="1"), protected)
     assert told[-1] == "at a cost of 1 pod, priority 0 at most; beyond a disruption budget"
+
+
+def test_a_group_that_goes_as_one_is_one_unit_beyond_its_budget():
+    told = list(
+        making_room(MakingRoom("preemption: x.", (PodRef(NAMESPACE, "a", ""),) * 4, Cost(1, 0, 2**33, 4)))
+    )
+    assert told[-1] == "at a cost of 4 pods, priority 0 at most; among them 1 unit beyond a disruption budget"
 
 
 def test_where_nobody_can_be_evicted_that_is_all_there_is_to_say():
