@@ -110,6 +110,29 @@ def test_a_pod_is_told_who_leaves_for_it_why_and_what_else_would_have_done(later
     assert (names(forgone.victims), forgone.cost, forgone.node) == (["b"], cost_of(5, 1), "n2")
 
 
+def two_trainings():
+    """Two gangs of four pods, each of which goes as a whole and fills four nodes."""
+    for name, first, priority in (("a", 1, 0), ("b", 5, 5)):
+        yield gang(name, minimum=4, priority=priority, disruption_mode=WHOLE)
+        for number in range(first, first + 4):
+            yield low(f"{name}{number}", f"n{number}", priority, group=name)
+
+
+def test_who_goes_as_one_is_one_choice_on_however_many_nodes():
+    driver = Driver(*nodes(8, cpu="1"), *two_trainings(), pod("urgent", cpu="1", priority=HIGH))
+    told = driver.engine.explain_pod("uid-urgent").making_room
+    assert names(told.victims) == ["a1", "a2", "a3", "a4"]
+    assert [names(one.victims) for one in told.forgone] == [["b5", "b6", "b7", "b8"]]
+
+
+def test_to_evict_the_same_and_more_is_no_alternative():
+    driver = Driver(*nodes(8, cpu="1"), *two_trainings(), gang(minimum=3, priority=HIGH))
+    driver.see(*pods(3, cpu="1", group="g1", priority=HIGH))
+    told = driver.engine.explain(URGENT).making_room
+    assert names(told.victims) == ["a1", "a2", "a3", "a4"]
+    assert [names(one.victims) for one in told.forgone] == [["b5", "b6", "b7", "b8"]]
+
+
 def test_asking_changes_nothing(later):
     driver = group_preempting(later)
     records = driver.engine._known.pods.values()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
+from itertools import islice
 from operator import itemgetter, sub
 
 import msgspec
@@ -155,9 +155,21 @@ def least_lost(candidates: Sequence[Candidate]) -> tuple[Candidate, tuple[Choice
     starts = [candidate.earliest_start() for candidate in equals]
     latest = min(dict.fromkeys(starts), key=_latest_first)
     chosen = equals[starts.index(latest)]
-    others = [(cost, other) for cost, other in zip(costs, candidates, strict=True) if other is not chosen]
-    next_best = nsmallest(MOST_TOLD, others, key=itemgetter(0))
-    return chosen, tuple(Choice(other.victims, cost, other.node) for cost, other in next_best)
+    ranked = sorted(zip(costs, candidates, strict=True), key=itemgetter(0))
+    return chosen, tuple(islice(_different(chosen, ranked), MOST_TOLD))
+
+
+def _different(chosen: Candidate, ranked: Sequence[tuple[Cost, Candidate]]) -> Iterator[Choice]:
+    """What else could be evicted, each once: who goes as one may make room on many nodes."""
+    seen = {_uids(chosen): None}
+    for cost, other in ranked:
+        if _uids(other) not in seen:
+            seen[_uids(other)] = None
+            yield Choice(other.victims, cost, other.node)
+
+
+def _uids(candidate: Candidate) -> tuple[str, ...]:
+    return tuple(record.ref.uid for unit in candidate.victims for record in unit.records)
 
 
 def _latest_first(start: str) -> tuple[int, ...]:

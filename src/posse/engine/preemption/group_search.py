@@ -103,9 +103,11 @@ class GroupSearch:
         return replace(chosen, cost=self.cost(chosen), others=self._others(chosen, answers))
 
     def _others(self, chosen: Room, answers: Sequence[Room]) -> tuple[Choice, ...]:
+        """Without those that evict the same and more: they are no alternative."""
         different = {tuple(map(id, room.victims)): room for room in reversed(answers)}
-        different.pop(tuple(map(id, chosen.victims)), None)
-        ranked = sorted(different.values(), key=self.cost)
+        enough = tuple(map(id, chosen.victims))
+        others = (room for ids, room in different.items() if not all(one in ids for one in enough))
+        ranked = sorted(others, key=self.cost)
         return tuple(Choice(room.victims, self.cost(room)) for room in ranked)
 
     def cost(self, room: Room) -> Cost:

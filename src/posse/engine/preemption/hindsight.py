@@ -49,7 +49,9 @@ def in_hindsight(units: Sequence[Unit], budgets: BudgetBook, found: Room | Outco
     """Of these victims, beside what a search finds now."""
     violating, _ = budgets.split(units)
     chosen = uids_of(units)
-    others = tuple(choice for choice in _choices(found) if uids_of(choice.victims) != chosen)
+    others = tuple(
+        choice for choice in _choices(found) if not uids_of(choice.victims).keys() >= chosen.keys()
+    )
     return Hindsight(tuple(units), cost_of(units, len(violating)), others)
 
 
