@@ -191,7 +191,7 @@ def test_what_the_role_lacks_is_told(plane, tmp_path):
     kubectl = Kubectl(str(find_program(NATIVE, "kubectl")), plane.kubeconfig(), tmp_path)
     with ClusterApi(plane.kubeconfig(), tmp_path / "discovered") as api:
         install_posse(plane, namespace=NAMESPACE)
-        role = yaml.safe_load(kubectl("get clusterrole posse -o yaml"))
+        role = yaml.safe_load(kubectl(f"get clusterrole posse:{NAMESPACE} -o yaml"))
         role["rules"] = [rule for rule in role["rules"] if "events" not in rule["resources"]]
         with installed_scheduler(plane, tmp_path) as scheduler:
             kubectl.run("replace", "-f", "-", manifest=yaml.safe_dump(role))
