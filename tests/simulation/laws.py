@@ -150,7 +150,7 @@ def nobody_is_evicted_without_need(knowledge, eviction, victims):
 def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     """The group does not fit, every victim matters less, its members fit where it leaves, and it could not have stayed."""
     if eviction.preemptor.key.is_composite:
-        nobody_of_importance_is_evicted_for_a_tree(knowledge, eviction, decisions)
+        nobody_is_evicted_for_a_tree_without_need(knowledge, eviction, decisions)
         return
     name, victim = eviction.preemptor.key.name, knowledge.pods[eviction.pod.uid]
     group, node = knowledge.groups[name], knowledge.nodes.get(eviction.node)
@@ -162,13 +162,8 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     ensure(lesser, "nobody is evicted for a group that matters no more", **numbers)
     unit = unit_of(knowledge, victim, victims)
     nobody_is_evicted_in_part(unit, victims)
-    nominated = {
-        pod.metadata.uid: knowledge.nominated.get(pod.metadata.uid) for pod in knowledge.members(name)
-    }
-    nominated |= {
-        d.pod.uid: d.nominated_node for d in decisions if isinstance(d, ReportPod) and d.pod.uid in nominated
-    }
-    held = {uid: place for uid, place in knowledge.nominated.items() if outranks(knowledge, uid, group)}
+    nominated = nominations_of(knowledge, [name], decisions)
+    held = held_against(knowledge, group)
     there = {
         knowledge.place_of(pod): remaining(knowledge, knowledge.place_of(pod), victims, held | nominated)
         for pod in unit
@@ -180,13 +175,34 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     ensure(needed, "nobody is evicted for a group who could have stayed", **numbers)
 
 
-def nobody_of_importance_is_evicted_for_a_tree(knowledge, eviction, decisions):
-    """Every victim matters less than the root, and who goes as one goes as a whole."""
-    root, victim = knowledge.composites[eviction.preemptor.key.name], knowledge.pods[eviction.pod.uid]
+def nobody_is_evicted_for_a_tree_without_need(knowledge, eviction, decisions):
+    """The tree does not fit, every victim matters less than the root, and members fit where it leaves."""
+    name, victim = eviction.preemptor.key.name, knowledge.pods[eviction.pod.uid]
+    root, node = knowledge.composites[name], knowledge.nodes.get(eviction.node)
+    numbers = {"tree": name, "victim": eviction.pod.name, "node": eviction.node}
+    ensure(not has_room_for_all(knowledge, name), "nobody is evicted for a tree that fits", **numbers)
     lesser = knowledge.rank(victim) < (root.spec.priority or 0)
-    ensure(lesser, "nobody is evicted for a tree that matters no more", victim=eviction.pod.name)
+    ensure(lesser, "nobody is evicted for a tree that matters no more", **numbers)
     victims = victims_of(eviction.preemptor, decisions)
     nobody_is_evicted_in_part(unit_of(knowledge, victim, victims), victims)
+    nominated = nominations_of(knowledge, knowledge.leaves(name), decisions)
+    if node is not None and eviction.node in nominated.values():
+        there = remaining(knowledge, eviction.node, victims, held_against(knowledge, root) | nominated)
+        within_room(node, there, "evictions make the room that the tree needs")
+
+
+def nominations_of(knowledge, groups, decisions):
+    """Return where members of these groups are nominated to, once the decisions are carried out."""
+    uids = [pod.metadata.uid for name in groups for pod in knowledge.members(name)]
+    known = {uid: knowledge.nominated.get(uid) for uid in uids}
+    return known | {
+        d.pod.uid: d.nominated_node for d in decisions if isinstance(d, ReportPod) and d.pod.uid in known
+    }
+
+
+def held_against(knowledge, group):
+    """Return where others are nominated to that matter as much, or more."""
+    return {uid: place for uid, place in knowledge.nominated.items() if outranks(knowledge, uid, group)}
 
 
 def unit_of(knowledge, victim, victims):
@@ -371,14 +387,17 @@ def whoever_fits_has_started(knowledge):
 
 
 def a_tree_that_fits_has_started(knowledge, name):
-    """Only of trees that may be anywhere: if there is room for all of it, it does not wait."""
+    ensure(not has_room_for_all(knowledge, name), "a tree that fits has started", tree=name)
+
+
+def has_room_for_all(knowledge, name):
+    """Whether the tree may be anywhere, and there is plainly room for everybody of it who waits."""
     leaves = knowledge.leaves(name)
     objects = [*(knowledge.groups[leaf] for leaf in leaves), *composites_below(knowledge, name)]
     if any(topology_key(one) for one in objects):
-        return
+        return False
     waiting = [pod for leaf in leaves for pod in waiting_in(knowledge, leaf)]
-    slots = slots_among(knowledge, waiting, knowledge.nodes.values())
-    ensure(slots < len(waiting), "a tree that fits has started", tree=name, slots=slots, pods=len(waiting))
+    return slots_among(knowledge, waiting, knowledge.nodes.values()) >= len(waiting)
 
 
 def missing_members(knowledge, name):
