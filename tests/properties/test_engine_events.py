@@ -1,8 +1,12 @@
 """Any history of a cluster, told late and answered badly, keeps the laws of the engine."""
 
+from collections import Counter
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from posse.engine.group_forms import MIN_RESOURCES_ANNOTATION
+from posse.engine.minimum_resources import share_of
 from tests.builders import basic_group, changed, gang, gated, node, pod, taint
 from tests.differential.laws import check_decisions, check_state
 from tests.differential.shadow import OURS, Shadow
@@ -147,6 +151,31 @@ class Story:
         for after in (0.0, 400.0, 400.0):
             self.catch_up(after)
             self.answer(len(self.shadow.unanswered), "")
+
+
+class DemandingStory(Story):
+    """Groups say what they need in all, and the laws are those of what is set aside for them."""
+
+    def put_group(self, name, minimum, recreate):
+        needs = {MIN_RESOURCES_ANNOTATION: f'{{"cpu": "{2 * minimum}"}}'} if minimum else {}
+        uid = f"{name}-{self.created}" if recreate else name
+        self.shadow.write(changed(gang(name, max(1, minimum - 2), uid=uid), metadata={"annotations": needs}))
+
+    def decide(self, after):
+        self.shadow.decide(after)
+        known = self.shadow.engine._known
+        shares = [share_of(known.state.nodes, group) for group in known.groups]
+        for standing in (0, 5):
+            lacks = [Counter(share.lack) for share in shares if share.standing >= standing]
+            assert +Counter(known.state.set_aside.against(standing)) == sum(lacks, Counter())
+
+
+@given(st.lists(steps, min_size=20, max_size=100))
+def test_what_is_set_aside_is_what_the_groups_that_run_lack(history):
+    story = DemandingStory()
+    for step in history:
+        story.play(step)
+    story.come_to_rest()
 
 
 @settings(max_examples=3 * settings().max_examples)

@@ -30,13 +30,14 @@ def template(image):
     return {"spec": {"containers": [container], "terminationGracePeriodSeconds": 1}}
 
 
-def lws(provider, rolling, policy):
+def lws(provider, rolling, policy, startup="LeaderCreated"):
     leader_worker = {"size": SIZE, "workerTemplate": template("i:0"), "restartPolicy": policy}
     return {
         "metadata": {"name": "serve", "annotations": {"scheduling.posse.dev/provider": provider}},
         "spec": {
             "replicas": 2,
             "leaderWorkerTemplate": leader_worker,
+            "startupPolicy": startup,
             "rolloutStrategy": {"rollingUpdateConfiguration": rolling},
         },
     }
@@ -116,11 +117,12 @@ def check_end(world):
     st.sampled_from(PROVIDERS),
     ROLLING,
     st.sampled_from(["RecreateGroupOnPodRestart", "RecreateGroupAfterStart"]),
+    st.sampled_from(["LeaderCreated", "LeaderReady"]),
     HAPPENINGS,
 )
-def test_replicas_are_whole_or_not_there(provider, rolling, policy, happenings):
+def test_replicas_are_whole_or_not_there(provider, rolling, policy, startup, happenings):
     world = World(StatefulSetController, lambda: LeaderWorkerSetController(KINDS), nodes=2, per_node=4)
-    world.create(LEADER_WORKER_SET, lws(provider, rolling, policy))
+    world.create(LEADER_WORKER_SET, lws(provider, rolling, policy, startup))
     for what, choice, detail in happenings:
         try:
             befall(world, what, choice, detail)

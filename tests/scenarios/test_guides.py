@@ -183,6 +183,9 @@ def test_leader_worker_sets_go_as_their_guide_says(cluster):
         elif line == f"{examples}/crowded.yaml":
             wait_until(lambda: ready_replicas(cluster) == 4, "the four replicas that fit")
             assert running(cluster, "crowded") == 8
+        elif line == f"{examples}/crowded-leaders-first.yaml":
+            wait_until(lambda: ready_replicas(cluster) == 4, "the four replicas that fit, leaders first")
+            assert running(cluster, "leaders-first") == 8
         elif line == f"{examples}/crowded-one-by-one.yaml":
             wait_until(lambda: running(cluster, "stuck") == 8, "leaders on all nodes")
             assert ready_replicas(cluster) == 0

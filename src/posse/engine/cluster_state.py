@@ -21,6 +21,7 @@ from posse.engine.profile import Profile
 from posse.engine.rules.resource_scores import WeightedResource
 from posse.engine.scene import Scene, Subject
 from posse.engine.services import ServiceBook
+from posse.engine.set_aside import SetAside
 from posse.engine.topology.domains import DomainBook, Domains
 from posse.engine.topology.fullness import Fullness
 from posse.engine.verdict import Refusal
@@ -89,6 +90,7 @@ class ClusterState:
         self.nodes = NodeTable()
         self.census = Census(self.nodes.alive.size)
         self.usage = PriorityUsage(self.nodes)
+        self.set_aside = SetAside()
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that equals share the load."""
         self._profiles = profiles
@@ -294,6 +296,7 @@ class ClusterState:
 
     def detach(self, record: PodRecord) -> None:
         node, record.node = record.node, ""
+        self.set_aside.note(record.group)
         on_node = self._pods_on[node]
         del on_node[record.ref.uid]
         if not on_node:
@@ -356,6 +359,7 @@ class ClusterState:
 
     def _note(self, record: PodRecord, node: str) -> None:
         record.node = node
+        self.set_aside.note(record.group)
         self._pods_on.setdefault(node, {})[record.ref.uid] = record
         if record.pod_class.volumes is not None:
             self.storage.take(record.ref.uid, record.pod_class.volumes, record.volumes, node)

@@ -18,6 +18,7 @@ from posse.engine.gathering import Gatherings
 from posse.engine.group_forms import GroupObject, group_of, key_of
 from posse.engine.groups import GroupBook
 from posse.engine.kept_room import RoomKeeper
+from posse.engine.minimum_resources import note_minimum
 from posse.engine.nominations import Nominations
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
@@ -121,6 +122,7 @@ class Intake:
             case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
                 self._unsettle([self.entry_of(key_of(obj))])
                 self.groups.drop(key_of(obj))
+                self.state.set_aside.drop(key_of(obj))
                 self._unsettle([key_of(obj)])
             case CompositePodGroup():
                 self._unsettle([self.entry_of(key_of(obj))])
@@ -173,6 +175,7 @@ class Intake:
             return
         before, entry = self.groups.definition(key_of(obj)), self.entry_of(key_of(obj))
         group = self.groups.put(obj)
+        note_minimum(self.state, group)
         if before != self.groups.definition(group.key):
             self._unsettle([entry, group.key])
 
@@ -329,6 +332,7 @@ class Intake:
         group = self.groups.get(key) if key is not None else None
         if group is not None:
             group.has_completed_members = True
+            self.state.set_aside.note(key)
         self._pod_gone(pod.metadata.uid)
 
     def _pod_gone(self, uid: str) -> None:
@@ -423,9 +427,10 @@ class Intake:
         self._unsettled_groups.setdefault(key, False)
 
     def rank_members(self) -> None:
-        """Have members of groups that changed stand where their groups do now."""
+        """Have members of groups that changed stand where their groups do now, and what is set aside for them."""
         for entry in dict.fromkeys(self.entry_of(key) for key in self._unsettled_groups):
             for group in filter(None, map(self.groups.get, self.groups.links.below(entry))):
+                self.state.set_aside.note(group.key)
                 standing = self.groups.standing(group)
                 for record in group.members.values():
                     own = record.priority if standing is None else standing

@@ -3,7 +3,7 @@
 Nodes share few distinct sets of taints, so a question is asked once per set and answered by its index.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from posse.engine.node_selection import RowTest
 from posse.engine.node_table import NodeTable
 from posse.model.node import Taint
 from posse.model.placement import Toleration
+
+CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+"""What a cordon stands for."""
 
 _REPELLING = frozenset({"NoSchedule", "NoExecute"})
 
@@ -30,12 +33,17 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
     return toleration.operator in {"", "Equal"} and toleration.value == taint.value
 
 
+def repels(taint: Taint, tolerations: Sequence[Toleration]) -> bool:
+    """Whether the taint keeps newcomers away that tolerate no more than this."""
+    return taint.effect in _REPELLING and not tolerated(taint, tolerations)
+
+
 def accepted_taints_test(nodes: NodeTable, tolerations: tuple[Toleration, ...]) -> RowTest:
     """Nodes without any taint that keeps such a pod away."""
     answers: list[bool] = []
 
     def accepts(taints: tuple[Taint, ...]) -> bool:
-        return all(t.effect not in _REPELLING or tolerated(t, tolerations) for t in taints)
+        return not any(repels(taint, tolerations) for taint in taints)
 
     def passes(rows: Rows) -> BoolArray:
         answers.extend(accepts(taints) for taints in nodes.taint_sets[len(answers) :])

@@ -100,6 +100,20 @@ def test_a_leader_does_not_start_where_its_workers_would_never_fit(provider):
     assert set(here.bound()) == names(1, 3)
 
 
+@pytest.mark.parametrize("provider", ["posse", "volcano", "coscheduling"])
+@pytest.mark.parametrize(("per_node", "size", "whole"), [(4, 2, 4), (4, 3, 2), (3, 4, 1)])
+def test_leaders_start_only_where_their_workers_fit_beside_those_of_others(provider, per_node, size, whole):
+    here = world(nodes=2, per_node=per_node)
+    obj = lws(replicas=8, size=size, startupPolicy="LeaderReady", annotations={PROVIDER: provider})
+    here.create(LEADER_WORKER_SET, obj)
+    here.settle()
+    assert len(here.bound()) == whole * size
+    assert status_of(here)["readyReplicas"] == whole
+    here.add_node("another", size)
+    here.settle()
+    assert status_of(here)["readyReplicas"] == len(here.bound()) / size >= whole + 1
+
+
 @pytest.mark.parametrize("provider", ["posse", "volcano", "coscheduling", "none"])
 def test_scaling_makes_and_removes_whole_replicas(provider):
     here = world(nodes=3)

@@ -207,6 +207,16 @@ def test_a_group_for_volcano_without_a_queue(made):
     assert "annotations" not in group["metadata"]
 
 
+def test_what_pods_are_allowed_counts_where_they_do_not_say_what_they_request(made):
+    limited = {"limits": {"cpu": "1", "nvidia.com/gpu": "8"}, "requests": {"cpu": "500m"}}
+    warm_up = {"name": "init", "image": "i", "resources": {"limits": {"memory": "1Gi"}}}
+    container = {"name": "c", "image": "i", "resources": limited}
+    template = {"spec": {"initContainers": [warm_up], "containers": [container]}}
+    world = made(lws("volcano", template={"leaderTemplate": template, "workerTemplate": template}))
+    (group,) = world.of(VOLCANO_POD_GROUP).values()
+    assert group["spec"]["minResources"] == {"cpu": "1500m", "memory": "3Gi", "nvidia.com/gpu": "24"}
+
+
 @pytest.mark.parametrize(("policy", "minimum"), [("LeaderCreated", 3), ("LeaderReady", 1)])
 def test_a_group_for_coscheduling(made, policy, minimum):
     world = made(lws("coscheduling", startupPolicy=policy))

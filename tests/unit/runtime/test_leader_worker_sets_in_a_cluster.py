@@ -116,6 +116,25 @@ def test_a_set_becomes_available_and_goes_without_leaving_anything(in_lab, provi
     in_lab(scenario, run)
 
 
+@pytest.mark.parametrize("provider", ["posse", "volcano", "coscheduling"])
+def test_of_leaders_that_come_first_no_more_start_than_have_room_for_their_workers(in_lab, provider):
+    async def scenario(lab):
+        crowd = lws(
+            replicas=6,
+            size=2,
+            gpus=8,
+            annotations={"scheduling.posse.dev/provider": provider},
+            startupPolicy="LeaderReady",
+        )
+        await lab.transport.create(LEADER_WORKER_SET, "default", crowd)
+        await lab.until(lambda: status_of(lab).get("readyReplicas") == 2)
+        bound = {name for name, pod in listed(lab, POD).items() if pod["spec"].get("nodeName")}
+        leaders = {name for name in bound if name.count("-") == 1}
+        assert (len(leaders), bound) == (2, leaders | {f"{leader}-1" for leader in leaders})
+
+    in_lab(scenario, run)
+
+
 def test_a_replica_is_made_anew_as_a_whole(in_lab):
     async def scenario(lab):
         await lab.transport.create(LEADER_WORKER_SET, "default", lws())

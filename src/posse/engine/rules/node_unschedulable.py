@@ -3,17 +3,14 @@
 from posse.engine.arrays import BoolArray, Rows
 from posse.engine.rules.static_filter import StaticFilter
 from posse.engine.scene import Scene, Subject
-from posse.engine.tolerations import tolerated
-from posse.model.node import Taint
-
-_CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+from posse.engine.tolerations import CORDON, tolerated
 
 
 class NodeUnschedulable:
     name = "NodeUnschedulable"
 
     def compile(self, subject: Subject, scene: Scene) -> StaticFilter | None:
-        if tolerated(_CORDON, subject.pod_class.spec.tolerations):
+        if tolerated(CORDON, subject.pod_class.spec.tolerations):
             return None
 
         def passes(rows: Rows) -> BoolArray:

@@ -1,8 +1,11 @@
-"""What all pods of a replica request together, from the templates as they are written."""
+"""What all pods of a replica request together, from their templates."""
+
+from msgspec.structs import replace
 
 from posse.engine.resources import CPU, PODS, Amounts, effective_requests
+from posse.model.container import Container, ResourceRequirements
 from posse.model.leader_worker_set import LeaderWorkerSetSpec
-from posse.model.pod import Pod, PodTemplateSpec
+from posse.model.pod import Pod, PodSpec, PodTemplateSpec
 
 BINARY = ("ephemeral-storage", "hugepages-", "memory")
 BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi")
@@ -19,8 +22,26 @@ def replica_requests(spec: LeaderWorkerSetSpec) -> dict[str, str]:
 
 
 def pod_requests(template: PodTemplateSpec) -> Amounts:
-    needed = effective_requests(Pod(spec=template.spec))
+    needed = effective_requests(Pod(spec=_as_created(template.spec)))
     return {name: amount for name, amount in needed.items() if name != PODS}
+
+
+def _as_created(spec: PodSpec) -> PodSpec:
+    """Pods ask for as much as they are allowed where they do not say what they request; their templates do not say so."""
+    return replace(
+        spec,
+        containers=tuple(map(_with_requests, spec.containers)),
+        init_containers=tuple(map(_with_requests, spec.init_containers)),
+        resources=_filled(spec.resources) if spec.resources is not None else None,
+    )
+
+
+def _with_requests(container: Container) -> Container:
+    return replace(container, resources=_filled(container.resources))
+
+
+def _filled(resources: ResourceRequirements) -> ResourceRequirements:
+    return replace(resources, requests={**resources.limits, **resources.requests})
 
 
 def as_quantities(amounts: Amounts) -> dict[str, str]:
