@@ -48,7 +48,7 @@ class Waking:
         """
         state = self._known.state
         improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
-        highest_gone = state.take_highest_gone()
+        frees_up_to = self._frees_up_to(state.take_highest_gone())
         claims = state.storage.book.take_changed_claims()
         for group in misplaced if renewed else ():
             self._known.backlog.resume(group, now)
@@ -60,13 +60,22 @@ class Waking:
                 or subject.pod_class.uses_any(claims)
                 or bool(renewed and self._could_evict(subject, renewed))
             )
-            for priority, keys in self._parked(subject).items():
-                # Who could have been evicted for them all the time makes no difference by leaving.
-                is_freed = highest_gone is not None and highest_gone >= priority
+            for priority, keys in (
+                self._parked(subject).items() if is_helped or frees_up_to is not None else ()
+            ):
+                is_freed = frees_up_to is not None and frees_up_to >= priority
                 if is_helped or (is_freed and could_make_room(state, subject, priority, rows)):
                     for key in keys:
                         self._wake(key, now, _Change(improved, bool(renewed), is_freed))
         self._seen_version = state.version
+
+    def _frees_up_to(self, highest_gone: int | None) -> int | None:
+        """Of which priority one may be, at most, to have room made only now; None if that goes for nobody.
+
+        Who could have been evicted all the time makes no difference by leaving, and somebody has to be left to evict.
+        """
+        lowest = min(self._known.state.usage.priorities(), default=0)
+        return highest_gone if highest_gone is not None and lowest < highest_gone else None
 
     def _parked(self, subject: Subject) -> dict[int, list[Key]]:
         """By priority."""

@@ -49,13 +49,13 @@ def preempt(search: Search) -> Outcome:
 
 def could_make_room(state: ClusterState, subject: Subject, priority: int, rows: IntArray) -> bool:
     """Whether on one of the rows there would be enough for the pod if all that matter less were gone."""
-    nodes, freed = state.nodes, state.usage.below(priority)
-    room = (
-        state.view(subject).resolvable()[rows] if state.profile(subject.pod_class).preempts else np.zeros(0)
-    )
-    for index, wanted in subject.pod_class.limited if room.size else ():
+    nodes, lower = state.nodes, [one for one in state.usage.priorities() if one < priority]
+    if not lower or not state.profile(subject.pod_class).preempts:
+        return False
+    room = state.view(subject).resolvable()[rows]
+    for index, wanted in subject.pod_class.limited:
         free = nodes.allocatable[index, rows] - nodes.requested[index, rows]
-        room &= free + freed[index, rows] >= wanted
+        room &= free + sum(state.usage.requested(one)[index, rows] for one in lower) >= wanted
     return bool(room.any())
 
 
