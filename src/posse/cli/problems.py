@@ -1,6 +1,9 @@
 """What goes wrong through no fault of Posse's: told in one line, without a traceback, with what to do next."""
 
-from posse.kinds.formats import Format
+from collections.abc import Sequence
+from pathlib import Path
+
+from posse.kinds.formats import Format, dns_subdomain
 
 
 class Problem(Exception):  # noqa: N818 - a person reads the word, and it is not an error of the program
@@ -20,3 +23,13 @@ def check_format(option: str, text: str, form: Format) -> None:
     problems = form(text)
     if problems:
         raise Misuse(f"{option}: {text!r}: {problems[0]}")
+
+
+def check_scheduler_names(names: Sequence[str] | None, config: Path | None) -> None:
+    """Profiles of a configuration file have names of their own."""
+    if names and config:
+        raise Misuse(
+            "--scheduler-name and --config do not go together; the profiles of the file have the names"
+        )
+    for name in names or ():
+        check_format("--scheduler-name", name, dns_subdomain)

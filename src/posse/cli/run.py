@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from posse.cli.controller_names import chosen_controllers
-from posse.cli.problems import Misuse, check_format
+from posse.cli.problems import Misuse, check_scheduler_names
 from posse.cli.up import (
     SCHEDULING,
     ConfigOption,
@@ -17,7 +17,6 @@ from posse.cli.up import (
     chosen_gates,
     start_decision_log,
 )
-from posse.kinds.formats import dns_subdomain
 from posse.runtime.logs import LogForm
 from posse.runtime.options import DEFAULT_EXACT_SEARCH
 from posse.runtime.run_options import (
@@ -169,12 +168,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
 
       posse run --shadow                            look over the shoulder of kube-scheduler
     """
-    if scheduler_name and config:
-        raise Misuse(
-            "--scheduler-name and --config do not go together; the profiles of the file have the names"
-        )
-    for name in scheduler_name or []:
-        check_format("--scheduler-name", name, dns_subdomain)
+    check_scheduler_names(scheduler_name, config)
     options = RunOptions(
         kubeconfig=kubeconfig.expanduser().absolute() if kubeconfig else None,
         context=context,

@@ -10,7 +10,7 @@ import typer
 from posse.cli.access import read_access
 from posse.cli.client import ApiClient
 from posse.cli.locations import kubeconfig_in_force
-from posse.cli.problems import Misuse
+from posse.cli.problems import check_scheduler_names
 
 WHERE = "Which cluster"
 
@@ -62,10 +62,7 @@ class Rules(NamedTuple):
 
 
 def chosen_rules(config: Path | None, scheduler_names: list[str] | None) -> Rules:
-    if config and scheduler_names:
-        raise Misuse(
-            "--scheduler-name and --config do not go together; the profiles of the file have the names"
-        )
+    check_scheduler_names(scheduler_names, config)
     return Rules(config, tuple(scheduler_names or ()))
 
 
