@@ -162,7 +162,7 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     ensure(lesser, "nobody is evicted for a group that matters no more", **numbers)
     unit = unit_of(knowledge, victim, victims)
     nobody_is_evicted_in_part(unit, victims)
-    nominated = nominations_of(knowledge, [name], decisions)
+    nominated = nominations_of(knowledge, [name], eviction, decisions)
     held = held_against(knowledge, group)
     there = {
         knowledge.place_of(pod): remaining(knowledge, knowledge.place_of(pod), victims, held | nominated)
@@ -185,19 +185,18 @@ def nobody_is_evicted_for_a_tree_without_need(knowledge, eviction, decisions):
     ensure(lesser, "nobody is evicted for a tree that matters no more", **numbers)
     victims = victims_of(eviction.preemptor, decisions)
     nobody_is_evicted_in_part(unit_of(knowledge, victim, victims), victims)
-    nominated = nominations_of(knowledge, knowledge.leaves(name), decisions)
+    nominated = nominations_of(knowledge, knowledge.leaves(name), eviction, decisions)
     if node is not None and eviction.node in nominated.values():
         there = remaining(knowledge, eviction.node, victims, held_against(knowledge, root) | nominated)
         within_room(node, there, "evictions make the room that the tree needs")
 
 
-def nominations_of(knowledge, groups, decisions):
-    """Return where members of these groups are nominated to, once the decisions are carried out."""
+def nominations_of(knowledge, groups, eviction, decisions):
+    """Return where members of these groups are nominated to with the eviction; others may take that room in the same round."""
     uids = [pod.metadata.uid for name in groups for pod in knowledge.members(name)]
     known = {uid: knowledge.nominated.get(uid) for uid in uids}
-    return known | {
-        d.pod.uid: d.nominated_node for d in decisions if isinstance(d, ReportPod) and d.pod.uid in known
-    }
+    later = [d for d in decisions[decisions.index(eviction) :] if isinstance(d, ReportPod)]
+    return known | {d.pod.uid: d.nominated_node for d in reversed(later) if d.pod.uid in known}
 
 
 def held_against(knowledge, group):
