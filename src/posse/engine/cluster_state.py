@@ -130,7 +130,11 @@ class ClusterState:
     @contextmanager
     def lightened(self, records: Iterable[PodRecord]) -> Iterator[None]:
         """The nodes without the requests of these pods, which stay where they are in every other respect."""
-        usage = self.usage_of((record, record.node) for record in records)
+        with self._without(self.usage_of((record, record.node) for record in records)):
+            yield
+
+    @contextmanager
+    def _without(self, usage: Usage) -> Iterator[None]:
         self.add_usage(usage, -1)
         try:
             yield
@@ -188,12 +192,8 @@ class ClusterState:
         """The nodes without the requests of all pods that matter less."""
         requested = self.usage.below(priority)
         rows = np.flatnonzero(requested.any(axis=0)).tolist()
-        usage = Usage(requested, np.zeros_like(self.nodes.scoring_requested), rows)
-        self.add_usage(usage, -1)
-        try:
+        with self._without(Usage(requested, np.zeros_like(self.nodes.scoring_requested), rows)):
             yield
-        finally:
-            self.add_usage(usage, 1)
 
     def is_only_load(self, record: PodRecord) -> bool:
         """Whether nobody would notice the pod on a node but for what it requests there."""
