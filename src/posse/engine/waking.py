@@ -55,16 +55,12 @@ class Waking:
         subjects = self._known.backlog.parked_subjects() if self._seen_version != state.version else []
         rows = np.array(improved if subjects else [], dtype=np.int64)
         for subject in subjects:
-            is_helped = (
-                self._fits(subject, rows)
-                or subject.pod_class.uses_any(claims)
-                or bool(renewed and self._could_evict(subject, renewed))
-            )
-            for priority, keys in (
-                self._parked(subject).items() if is_helped or frees_up_to is not None else ()
-            ):
+            is_helped = self._fits(subject, rows) or subject.pod_class.uses_any(claims)
+            may_be_freed = bool(renewed) or frees_up_to is not None
+            for priority, keys in self._parked(subject).items() if is_helped or may_be_freed else ():
                 is_freed = frees_up_to is not None and frees_up_to >= priority
-                if is_helped or (is_freed and could_make_room(state, subject, priority, rows)):
+                evicts = renewed or is_freed
+                if is_helped or (evicts and could_make_room(state, subject, priority, rows)):
                     for key in keys:
                         self._wake(key, now, _Change(improved, bool(renewed), is_freed))
         self._seen_version = state.version
@@ -92,12 +88,6 @@ class Waking:
         view = self._known.state.view(subject)
         totals = view.totals()[rows] if view.is_row_local else view.totals()
         return bool(np.any(totals != REFUSED))
-
-    def _could_evict(self, subject: Subject, rows: Sequence[int]) -> bool:
-        """Whether these nodes would take the pods if those that are there made way."""
-        state = self._known.state
-        evicts = state.profile(subject.pod_class).preempts
-        return evicts and bool(state.view(subject).resolvable()[rows].any())
 
     def _wake(self, key: Key, now: float, change: _Change) -> None:
         """That one member fits somewhere is not enough to try a gang which lacks room for many."""
