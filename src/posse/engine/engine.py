@@ -400,9 +400,6 @@ class Engine:
             self._backlog.remove(entry.key)
         for entry in run[placed:]:
             self._backlog.park(entry, [subject], now)
-        for record in trial.displaced:
-            group = record.group
-            self._backlog.wake(self._known.entry_of(group) if group is not None else record.ref.uid)
         return len(run)
 
     def _crowd_out(self, arrived: Iterable[PodRecord], priority: int) -> Iterator[Decision]:

@@ -58,10 +58,6 @@ class Nominations:
         """The pods nominated to the node."""
         return [record for record in self._records.values() if record.nominated == node]
 
-    def below(self, node: str, priority: int) -> list[PodRecord]:
-        """Nominated to the node, and less important."""
-        return [r for r in self._records.values() if r.nominated == node and r.standing < priority]
-
     def crowded_out(self, nodes: Collection[str], priority: int) -> list[PodRecord]:
         """Those that matter less and have no room left on these nodes, even once all have gone that are ending there."""
         there: dict[str, list[PodRecord]] = {}

@@ -37,8 +37,6 @@ class Eviction:
 class Trial:
     attempt: Attempt
     evictions: tuple[Eviction, ...] = ()
-    displaced: tuple[PodRecord, ...] = ()
-    """Less important pods that were waiting for room on a node which is now made for somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +104,11 @@ class PodTrials:
             return Trial(attempt)
         refused: list[tuple[PodRecord, Verdict]] = []
         evictions: list[Eviction] = []
-        displaced: list[PodRecord] = []
         fruitless: Outcome | None = None
         for record, verdict in attempt.refused:
             outcome = fruitless or self._preempt(subject, record, verdict)
             if outcome.chosen is not None:
                 node = outcome.chosen.node
-                displaced += self.nominations.below(node, record.priority)
                 self.nominations.put(record, node)
                 evictions += [
                     Eviction(v, record, node) for unit in outcome.chosen.victims for v in unit.records
@@ -123,11 +119,7 @@ class PodTrials:
             refused.append(
                 (record, Verdict(verdict.code, f"{verdict.message} {outcome.message}", verdict.refusals))
             )
-        for other in displaced:
-            self.nominations.drop(other)
-        return Trial(
-            Attempt(attempt.verdict, attempt.placed, tuple(refused)), tuple(evictions), tuple(displaced)
-        )
+        return Trial(Attempt(attempt.verdict, attempt.placed, tuple(refused)), tuple(evictions))
 
     def _preempt(self, subject: Subject, record: PodRecord, verdict: Verdict) -> Outcome:
         if record.pod.spec.preemption_policy == "Never":

@@ -46,8 +46,6 @@ def tell_pods(trial: Trial, remark: str = "") -> Iterator[Decision]:
         yield from evict(eviction.victim, Evict(eviction.victim.ref, preemptor, eviction.node), preemptor.uid)
     for record, verdict in trial.attempt.refused:
         yield from tell_pod(record, UNSCHEDULABLE, remarked(verdict, remark))
-    for record in trial.displaced:
-        yield from tell_pod(record, *record.reported[:2])
 
 
 def tell_group(
