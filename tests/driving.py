@@ -1,6 +1,6 @@
 """Drives an engine in tests: feed it objects, let it decide, and read the decisions as plain values."""
 
-from posse.engine.decisions import Bind, ReportGroup, ReportPod, WarnGroup
+from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod, WarnGroup
 from posse.engine.engine import Engine, EngineOptions
 from posse.engine.events import BindRefused, Observed, Vanished
 from posse.engine.rules.registry import DEFAULT_PROFILE
@@ -56,6 +56,15 @@ def binds(decisions):
 
 def placements(decisions):
     return {placed.pod.name: placed.node for bind in binds(decisions) for placed in bind.placements}
+
+
+def evicted(decisions):
+    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
+
+
+def nominated(driver):
+    """Return which nodes pods hope for, by name."""
+    return {r.ref.name: r.nominated for r in driver.engine._known.pods.values() if r.nominated}
 
 
 def pod_reports(decisions):

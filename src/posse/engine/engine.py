@@ -348,7 +348,7 @@ class Engine:
             tell_tried(group, trial, remark, self._advisory.advice(group, attempt.verdict, remark, now))
         )
         decisions.extend(self._crowd_out([*attempt.placed, *group.unattached()], group.priority))
-        room.tried(key, now, started=attempt.verdict.succeeded)
+        room.tried(group, now, started=attempt.verdict.succeeded)
         self._misplaced.pop(key, None)
         if Code.ERROR in (attempt.verdict.code, *(part.verdict.code for part in attempt.parts)):
             self._misplaced[key] = None

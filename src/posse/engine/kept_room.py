@@ -106,12 +106,16 @@ class RoomKeeper:
         finally:
             self._count(kept, 1)
 
-    def tried(self, key: GroupKey, now: float, *, started: bool) -> None:
+    def tried(self, group: Root, now: float, *, started: bool) -> None:
         """The group was tried: it needs the room no longer, or cannot use it although it is there."""
         kept = self._kept
-        if kept is not None and kept.key == key and (started or self._is_ready(kept)):
+        if kept is None or kept.key != group.key:
+            return
+        if started or self._is_ready(kept):
+            self._ended[group.key] = now
             self.release()
-            self._ended[key] = now
+        elif _has_room_made(group):
+            self.release()
 
     def remark(self, priority: int, key: GroupKey | None = None) -> str:
         """What somebody who finds no place should know of it."""
@@ -165,6 +169,8 @@ class RoomKeeper:
         due = [entry for entry in refused if self._is_overtaken(entry) and self._due(entry) <= now]
         for entry in sorted(due, key=Waiting.order):
             group = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
+            if group is not None and _has_room_made(group):
+                continue
             shares = _plan(self._state, group) if group is not None else ()
             if group is not None and shares:
                 until = self._unfinished.pop(group.key, now + KEPT_SECONDS)
@@ -177,6 +183,11 @@ class RoomKeeper:
         for share in kept.shares:
             self._state.nodes.change_usage_of_row(share.row, share.load, sign * share.pods)
         self._state.nodes.touch_all(kept.rows.tolist())
+
+
+def _has_room_made(root: Root) -> bool:
+    """Whether evictions make room for it, which is held for it already."""
+    return any(record.nominated for record in root.members.values())
 
 
 def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.engine.decisions import Evict, Form
+from posse.engine.decisions import Form
 from posse.engine.engine import EngineOptions
 from posse.model.feature_gates import ALL_GATES, NEEDS, Gate
 from posse.model.workload import (
@@ -12,7 +12,7 @@ from posse.model.workload import (
     TopologyConstraint,
 )
 from tests.builders import basic_group, gang, node, pod
-from tests.driving import Driver, binds, group_reports
+from tests.driving import Driver, binds, evicted, group_reports
 from tests.group_form_parts import describing, member, named
 
 CONSTRAINTS = SchedulingConstraints(topology=(TopologyConstraint(key="rack"),))
@@ -103,10 +103,6 @@ def test_desired_count_off_a_gang_waits_for_its_minimum_all_the_same():
 
 ONE_BY_ONE = without(Gate.WORKLOAD_AWARE_PREEMPTION)
 AT_ONCE = ONE_BY_ONE - {Gate.DELAYED_PREEMPTION}
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
 
 
 def urgent_gang(minimum, **description):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.engine.decisions import Evict, MarkDisrupted
+from posse.engine.decisions import MarkDisrupted
 from posse.engine.events import EvictionFailed
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
@@ -12,17 +12,9 @@ from posse.model.disruption_budget import (
 from posse.model.meta import LabelSelector, ObjectMeta
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import NAMESPACE, basic_group, changed, gang, node, nodes, pod, pods
-from tests.driving import Driver, group_reports, placements, pod_reports
+from tests.driving import Driver, evicted, group_reports, nominated, placements, pod_reports
 
 HIGH = 100
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
-
-
-def nominated(driver):
-    return {r.ref.name: r.nominated for r in driver.engine._known.pods.values() if r.nominated}
 
 
 def urgent_gang(minimum=2, **spec):

@@ -3,7 +3,7 @@
 from posse.engine.kept_room import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
 from posse.model.container import ContainerPort
 from tests.builders import changed, composite, gang, node, nodes, one_domain, pod, pods
-from tests.driving import Driver, placements, pod_reports
+from tests.driving import Driver, evicted, placements, pod_reports
 
 RUN_SECONDS = 20.0
 STEP_SECONDS = 4.0
@@ -223,3 +223,20 @@ def test_a_gang_keeps_what_it_has_waited_while_a_member_is_replaced():
     assert driver.engine._known.room_keeper.kept is None
     driver.decide(after=20.0)
     assert driver.engine._known.room_keeper.kept is not None
+
+
+def test_no_room_is_kept_for_a_gang_for_which_evictions_make_room():
+    peers = [pod(f"peer-{i}", cpu="1", on=f"n{i}", priority=10) for i in (1, 2)]
+    guards = [pod(f"guard-{i}", cpu="1", on=f"n{i}", priority=20) for i in (3, 4)]
+    driver = Driver(*nodes(4, cpu="1"), *peers, *guards, gang(minimum=2, priority=10))
+    driver.see(*pods(2, cpu="1", group="g1", priority=10))
+    impatient(driver)
+    keeper = driver.engine._known.room_keeper
+    assert keeper.kept.rows.tolist() == [0, 1]
+    driver.lose(*guards)
+    driver.see(*(pod(f"low-{i}", cpu="1", on=f"n{i}", priority=0) for i in (3, 4)))
+    assert evicted(driver.decide(after=1.0)) == ["low-3", "low-4"]
+    assert keeper.kept is None
+    overtake(driver)
+    driver.decide(after=REST_SECONDS + PATIENCE_SECONDS)
+    assert keeper.kept is None

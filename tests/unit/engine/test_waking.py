@@ -3,15 +3,10 @@
 import pytest
 
 from posse.engine.backlog import RENEWAL_SECONDS
-from posse.engine.decisions import Evict
 from tests.builders import composite, gang, node, nodes, pod, pods
-from tests.driving import Driver, group_reports
+from tests.driving import Driver, evicted, group_reports
 
 HIGH = 100
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
 
 
 def running(name, priority, on, cpu="4"):

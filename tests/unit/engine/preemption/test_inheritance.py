@@ -2,14 +2,14 @@
 
 import pytest
 
-from posse.engine.decisions import Evict, Form, GroupKey, GroupRef, PodRef
+from posse.engine.decisions import Form, GroupKey, GroupRef, PodRef
 from posse.engine.group_forms import DISRUPTION_TARGET
 from posse.engine.making_room import MakingRoom
 from posse.engine.preemption.marks import PREEMPTION, described, for_whom, mark_for
 from posse.model.pod import PodCondition
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import NAMESPACE, changed, composite, gang, node, nodes, pod, pods
-from tests.driving import Driver, group_reports, pod_reports
+from tests.driving import Driver, evicted, group_reports, pod_reports
 
 HIGH = 100
 SCHEDULER = "default-scheduler"
@@ -36,10 +36,6 @@ def members(count=2):
 
 def under_way(driver):
     return driver.engine.statistics().preemptions
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
 
 
 def test_after_a_restart_a_group_goes_on_waiting_for_its_victims():

@@ -1,10 +1,10 @@
 """Preemptions under way: a preemption lasts until its preemptor has started or is gone, and cascades are told."""
 
-from posse.engine.decisions import Evict, ReportPod
+from posse.engine.decisions import ReportPod
 from posse.engine.events import EvictionFailed
 from posse.model.meta import OwnerReference
 from tests.builders import changed, gang, gated, node, nodes, pod, pods
-from tests.driving import Driver
+from tests.driving import Driver, evicted
 
 HIGH, MIDDLE = 100, 50
 HERE = {"place": "here"}
@@ -15,10 +15,6 @@ def under_way(driver):
         key: (sorted(preemption.victims), sorted(preemption.left))
         for key, preemption in driver.engine._known.ledger._under_way.items()
     }
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
 
 
 def cascades(driver):

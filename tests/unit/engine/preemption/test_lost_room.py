@@ -2,20 +2,12 @@
 
 import pytest
 
-from posse.engine.decisions import Evict, ReportPod
+from posse.engine.decisions import ReportPod
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import changed, gang, node, nodes, pod
-from tests.driving import Driver
+from tests.driving import Driver, evicted, nominated
 
 WHOLE = DisruptionMode(all=AllDisruptionMode())
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
-
-
-def nominated(driver):
-    return {r.ref.name: r.nominated for r in driver.engine._known.pods.values() if r.nominated}
 
 
 def group(name, count, priority, first_node=0):

@@ -1,6 +1,6 @@
 """What goes wrong half-way: no eviction without a preemptor that needs it, none twice, and the room is given back."""
 
-from posse.engine.decisions import Evict, GroupKey
+from posse.engine.decisions import GroupKey
 from posse.engine.events import EvictionFailed
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
@@ -9,13 +9,9 @@ from posse.model.disruption_budget import (
 )
 from posse.model.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from tests.builders import NAMESPACE, changed, gang, node, nodes, pod, pods
-from tests.driving import Driver, pod_reports
+from tests.driving import Driver, evicted, pod_reports
 
 HIGH = 100
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
 
 
 def low(name, on, **description):

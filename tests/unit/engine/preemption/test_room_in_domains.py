@@ -2,7 +2,6 @@
 
 import pytest
 
-from posse.engine.decisions import Evict
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
@@ -11,17 +10,9 @@ from posse.model.disruption_budget import (
 from posse.model.meta import LabelSelector, ObjectMeta
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import NAMESPACE, changed, gang, in_rack, one_domain, pod, pods
-from tests.driving import Driver, placements
+from tests.driving import Driver, evicted, nominated, placements
 
 HIGH = 100
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
-
-
-def nominated(driver):
-    return {r.ref.name: r.nominated for r in driver.engine._known.pods.values() if r.nominated}
 
 
 def rack_gang(minimum, **spec):

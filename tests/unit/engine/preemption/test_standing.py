@@ -3,17 +3,13 @@
 import numpy as np
 import pytest
 
-from posse.engine.decisions import Evict, Form
+from posse.engine.decisions import Form
 from posse.engine.kept_room import PATIENCE_SECONDS
 from tests.builders import changed, composite, gang, in_rack, node, nodes, one_domain, pod
-from tests.driving import Driver
+from tests.driving import Driver, evicted
 from tests.group_form_parts import coscheduling_gang, member
 
 URGENT = 50
-
-
-def evicted(decisions):
-    return sorted(decision.pod.name for decision in decisions if isinstance(decision, Evict))
 
 
 def urgent(name="urgent", **description):
