@@ -242,9 +242,7 @@ class Intake:
             self._follow_nomination(record)
         moved = not same_membership(before, pod) and self._changed_group(record)
         if pod.spec.node_name and record.node != pod.spec.node_name:
-            if record.node:
-                self.state.release(record)
-            self.state.attach_by_name(record, pod.spec.node_name)
+            self._bound_by_others(record)
         elif not moved and same_but_for_node(before, pod) and self._is_seen_as_before(record, before):
             self._binding_confirmed(record)
             return
@@ -257,6 +255,15 @@ class Intake:
                 self._note_unreadable(pod, error)
                 return
         self._requeue(record)
+
+    def _bound_by_others(self, record: PodRecord) -> None:
+        """Or by us, though we took it for refused: either way it needs no room elsewhere any more."""
+        if record.node:
+            self.state.release(record)
+        self.state.attach_by_name(record, record.pod.spec.node_name)
+        self.nominations.drop(record)
+        if record.group is None:
+            self.ledger.started([record])
 
     def _note_victim(self, record: PodRecord) -> None:
         """Another scheduler may have evicted it, or one that worked here before us."""
