@@ -31,6 +31,8 @@ class Eviction:
     victim: PodRecord
     preemptor: PodRecord
     node: str
+    is_first: bool
+    """Somebody who is ending is not evicted again, but more than one may wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class PodTrials:
                 node = outcome.chosen.node
                 self.nominations.put(record, node)
                 evictions += [
-                    Eviction(v, record, node) for unit in outcome.chosen.victims for v in unit.records
+                    _evict(victim, record, node) for unit in outcome.chosen.victims for victim in unit.records
                 ]
             elif outcome.message != UNDER_WAY:
                 self.nominations.drop(record)
@@ -141,3 +143,10 @@ class PodTrials:
             return False
         there = self.state.pods_on(record.nominated)
         return any(other.evicted_for and other.standing < record.priority for other in there)
+
+
+def _evict(victim: PodRecord, preemptor: PodRecord, node: str) -> Eviction:
+    """From now on the victim counts as leaving: others may come to stand where it did without evicting anybody."""
+    eviction = Eviction(victim, preemptor, node, is_first=not victim.is_ending)
+    victim.evicted_for = victim.evicted_for or preemptor.ref.uid
+    return eviction

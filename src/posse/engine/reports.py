@@ -41,10 +41,13 @@ def tell_pods(trial: Trial, remark: str = "") -> Iterator[Decision]:
     """
     for record in trial.attempt.placed:
         yield Bind((placement(record),))
-    for eviction in trial.evictions:
-        preemptor = eviction.preemptor.ref
-        yield from evict(eviction.victim, Evict(eviction.victim.ref, preemptor, eviction.node), preemptor.uid)
+    evictions: dict[str, list[Evict]] = {}
+    for one in trial.evictions:
+        if one.is_first:
+            preemptor = one.preemptor.ref
+            evictions.setdefault(preemptor.uid, []).append(Evict(one.victim.ref, preemptor, one.node))
     for record, verdict in trial.attempt.refused:
+        yield from evictions.get(record.ref.uid, ())
         yield from tell_pod(record, UNSCHEDULABLE, remarked(verdict, remark))
 
 

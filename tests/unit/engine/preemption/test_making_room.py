@@ -286,3 +286,28 @@ def test_room_that_somebody_who_matters_as_much_leaves_anyway_is_waited_for():
     assert pod_reports(decisions)["high"][1].endswith("on node n1, waiting for those that terminate there")
     driver.lose(ending)
     assert driver.bind(after=1.0) == {"high": "n1"}
+
+
+def test_of_pods_that_are_alike_one_takes_what_the_eviction_for_another_leaves():
+    full = [pod(f"large{i}", cpu="2", on=f"n{i}") for i in (1, 2)]
+    driver = Driver(*nodes(2, cpu="2"), *full, *pods(2, cpu="1", priority=10))
+    decisions = driver.decide()
+    ((victim, preemptor, place),) = evicted(decisions)
+    assert preemptor == "p1"
+    assert nominated(decisions) == {"p1": place, "p2": place}
+    assert pod_reports(decisions)["p2"][1].endswith("waiting for those that terminate there")
+    driver.lose(next(one for one in full if one.metadata.name == victim))
+    assert driver.bind(after=1.0) == {"p1": place, "p2": place}
+
+
+def test_a_pod_that_others_bind_elsewhere_leaves_the_room_that_was_made_for_it():
+    driver, (low,) = crowded(1)
+    high = pod("high", cpu="1", priority=10)
+    driver.see(node("n2", cpu="1"), pod("other", cpu="1", on="n2", priority=10), high)
+    assert nominated(driver.decide()) == {"high": "n1"}
+    driver.lose(pod("other", cpu="1", on="n2", priority=10))
+    driver.confirm(high, on="n2")
+    driver.lose(low)
+    driver.see(pod("late", cpu="1"))
+    assert driver.bind(after=1.0) == {"late": "n1"}
+    assert len(driver.engine._known.ledger) == 0
