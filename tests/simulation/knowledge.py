@@ -75,6 +75,9 @@ class Knowledge:
     started: set = field(default_factory=set)
     """Uids of groups that were rightly reported as started."""
 
+    kept: list = field(default_factory=list)
+    """For which groups room was kept in the round that is judged: name, priority, names of nodes."""
+
     def absorb(self, event):
         if isinstance(event, BindRefused):
             if self.promised.get(event.pod_uid) == event.node:
@@ -245,6 +248,10 @@ class Knowledge:
         ]
         cpu, count = room_of(node)
         return cpu - sum(cpu_of(pod) for pod in taking), count - len(taking)
+
+    def kept_from(self, priority, name=""):
+        """Return the nodes with room that is kept for others than this group which matter as much."""
+        return {node for key, rank, nodes in self.kept if key != name and rank >= priority for node in nodes}
 
     def fits(self, pod, node, besides=()):
         """Whether the pod could go to the node now, with the pods `besides` out of the way."""

@@ -130,7 +130,10 @@ def nobody_is_evicted_without_need(knowledge, eviction, victims):
     preemptor, victim = knowledge.pods[eviction.preemptor.uid], knowledge.pods[eviction.pod.uid]
     node = knowledge.nodes[eviction.node]
     numbers = {"preemptor": eviction.preemptor.name, "victim": eviction.pod.name, "node": eviction.node}
-    fitting = [name for name, other in knowledge.nodes.items() if knowledge.fits(preemptor, other)]
+    kept = knowledge.kept_from(knowledge.rank(preemptor))
+    fitting = [
+        n for n, other in knowledge.nodes.items() if n not in kept and knowledge.fits(preemptor, other)
+    ]
     ensure(not fitting, "nobody is evicted for who fits somewhere", fitting=fitting, **numbers)
     lesser = knowledge.rank(victim) < knowledge.rank(preemptor)
     ensure(lesser, "nobody is evicted for who matters no more", **numbers)
@@ -157,7 +160,8 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
     victims = victims_of(eviction.preemptor, decisions)
     numbers = {"group": name, "victim": eviction.pod.name, "node": eviction.node}
     missing = missing_members(knowledge, name)
-    ensure(slots_for(knowledge, name) < missing, "nobody is evicted for a group that fits", **numbers)
+    kept = knowledge.kept_from(group.spec.priority or 0, name)
+    ensure(slots_for(knowledge, name, kept) < missing, "nobody is evicted for a group that fits", **numbers)
     lesser = knowledge.rank(victim) < (group.spec.priority or 0)
     ensure(lesser, "nobody is evicted for a group that matters no more", **numbers)
     unit = unit_of(knowledge, victim, victims)
@@ -180,7 +184,8 @@ def nobody_is_evicted_for_a_tree_without_need(knowledge, eviction, decisions):
     name, victim = eviction.preemptor.key.name, knowledge.pods[eviction.pod.uid]
     root, node = knowledge.composites[name], knowledge.nodes.get(eviction.node)
     numbers = {"tree": name, "victim": eviction.pod.name, "node": eviction.node}
-    ensure(not has_room_for_all(knowledge, name), "nobody is evicted for a tree that fits", **numbers)
+    kept = knowledge.kept_from(root.spec.priority or 0, name)
+    ensure(not has_room_for_all(knowledge, name, kept), "nobody is evicted for a tree that fits", **numbers)
     lesser = knowledge.rank(victim) < (root.spec.priority or 0)
     ensure(lesser, "nobody is evicted for a tree that matters no more", **numbers)
     victims = victims_of(eviction.preemptor, decisions)
@@ -279,9 +284,11 @@ def waiting_in(knowledge, name):
 
 
 def is_complete(knowledge, name):
+    """Whether nothing keeps it from being tried. Members that have to leave are no company for those that start."""
     group, members = knowledge.groups[name], knowledge.members(name)
+    staying = [pod for pod in knowledge.attached(name) if not knowledge.is_ending(pod)]
     return (
-        len(knowledge.attached(name)) + len(waiting_in(knowledge, name)) >= minimum_of(group)
+        len(staying) + len(waiting_in(knowledge, name)) >= minimum_of(group)
         and not any(pod.spec.scheduling_gates or pod.metadata.uid in knowledge.promised for pod in members)
         and all((pod.spec.priority or 0) == (group.spec.priority or 0) for pod in members)
     )
@@ -389,14 +396,14 @@ def a_tree_that_fits_has_started(knowledge, name):
     ensure(not has_room_for_all(knowledge, name), "a tree that fits has started", tree=name)
 
 
-def has_room_for_all(knowledge, name):
-    """Whether the tree may be anywhere, and there is plainly room for everybody of it who waits."""
+def has_room_for_all(knowledge, name, besides=()):
+    """Whether the tree may be anywhere, and there is plainly room on other nodes than those for everybody of it who waits."""
     leaves = knowledge.leaves(name)
     objects = [*(knowledge.groups[leaf] for leaf in leaves), *composites_below(knowledge, name)]
     if any(topology_key(one) for one in objects):
         return False
     waiting = [pod for leaf in leaves for pod in waiting_in(knowledge, leaf)]
-    return slots_among(knowledge, waiting, knowledge.nodes.values()) >= len(waiting)
+    return slots_among(knowledge, waiting, knowledge.nodes.values(), besides) >= len(waiting)
 
 
 def missing_members(knowledge, name):
@@ -404,12 +411,16 @@ def missing_members(knowledge, name):
     return max(1, minimum_of(knowledge.groups[name]) - len(knowledge.attached(name)))
 
 
-def slots_for(knowledge, name):
+def slots_for(knowledge, name, besides=()):
     """Return how many waiting members find a place whatever order they are placed in; in the best domain, if it must be one.
 
-    Each is counted as if it was as large as the largest and as choosy as all together. Exact where all are alike.
+    Each is counted as if it was as large as the largest and as choosy as all together. Exact where all are alike. Nodes
+    `besides` do not count.
     """
-    return max((slots_on(knowledge, name, nodes) for nodes in choices_of(knowledge, name)), default=0)
+    waiting = waiting_in(knowledge, name)
+    return max(
+        (slots_among(knowledge, waiting, nodes, besides) for nodes in choices_of(knowledge, name)), default=0
+    )
 
 
 def choices_of(knowledge, name):
@@ -425,15 +436,11 @@ def choices_of(knowledge, name):
     return [nodes for value, nodes in domains.items() if there <= {value}]
 
 
-def slots_on(knowledge, name, nodes):
-    return slots_among(knowledge, waiting_in(knowledge, name), nodes)
-
-
-def slots_among(knowledge, waiting, nodes):
+def slots_among(knowledge, waiting, nodes, besides=()):
     largest = max(cpu_of(pod) for pod in waiting)
     slots = 0
     for node in nodes:
-        if all(accepts(node, pod) for pod in waiting):
+        if node.metadata.name not in besides and all(accepts(node, pod) for pod in waiting):
             cpu, count = knowledge.free(node, knowledge.rank(waiting[0]))
             slots += max(0, min(cpu // largest, count))
     return slots

@@ -63,13 +63,19 @@ class SchedulerProcess:
     def decide(self):
         """Decide once, and have the decisions judged; return them."""
         self.is_stirred = False
+        self.knowledge.kept = self._kept_room()
         decisions = self.engine.decide(self._world.now)
+        self.knowledge.kept += self._kept_room()
         self.attempts += len(self.engine.tried())
         decisions_are_sound(self.knowledge, decisions)
         nothing_is_lost(self.knowledge, self.engine)
         if decisions:
             self._rounds.append((decisions, Beliefs(self.knowledge, decisions)))
         return decisions
+
+    def _kept_room(self):
+        kept, names = self.engine._known.room_keeper.kept, self.engine._known.state.nodes.names
+        return [(kept.key.name, kept.priority, [names[row] for row in kept.rows])] if kept is not None else []
 
     def carry_on(self):
         """Make the next write that is due; return what it was."""
