@@ -127,7 +127,7 @@ class GroupSearch:
         cheaper = sorted((one for one in priced if one[0] < bar), key=lambda one: one[0])
         for _, choice in cheaper[:trials]:
             if places := self._placed_without(choice, ending):
-                return Room(choice, places)
+                return self._without_needless(choice, places, ending)
         return None
 
     def _sparing_more(self, pool: Sequence[Unit], ending: Sequence[PodRecord], members: int) -> Room | None:
@@ -151,11 +151,13 @@ class GroupSearch:
             elif len(block) > 1:
                 middle = len(block) // 2
                 blocks[:0] = [block[:middle], block[middle:]]
-        if not places:
-            return None
-        left = sorted(evicted.values(), key=by_importance)
-        spared = self._spared(left, places, left, ending)
-        return Room(tuple(unit for unit in left if id(unit) not in spared), places)
+        return self._without_needless(evicted.values(), places, ending) if places else None
+
+    def _without_needless(self, evicted: Iterable[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
+        """Whoever may stay with the group in these places does, though it was not found before that it could."""
+        units = sorted(evicted, key=by_importance)
+        spared = self._spared(units, places, units, ending)
+        return Room(tuple(unit for unit in units if id(unit) not in spared), places)
 
     def _attached(self) -> list[PodRecord]:
         """Who is where the group may go; everybody, where pods elsewhere matter as well."""
