@@ -4,7 +4,7 @@ What was refused is absorbed when all bindings and evictions were tried and befo
 """
 
 from posse.engine.decisions import Bind, Evict, GroupRef, MarkDisrupted, PodRef, ReportGroup, ReportPod
-from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
+from posse.engine.events import BindRefused, EvictionFailed, MarkFailed, ReportFailed, ReportWithheld
 from posse.engine.group_forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.model.meta import Condition
@@ -126,7 +126,7 @@ def _report(server, decisions, broken, absorb):
         elif isinstance(report, MarkDisrupted):
             refusal = _mark_group(server, report)
             if refusal is not None and refusal.code == UNAVAILABLE:
-                absorb(ReportWithheld(report.group))
+                absorb(MarkFailed(report))
             yield f"mark {report.group.name}: {report.message}{_outcome(refusal)}"
 
 

@@ -30,7 +30,7 @@ from posse.engine.pod_trial import PodTrials, Trial
 from posse.engine.preemption.countdown import Countdown
 from posse.engine.profile import Profile
 from posse.engine.questions import Question, Questions
-from posse.engine.reports import tell_disrupted, tell_pod, tell_pods, tell_started
+from posse.engine.reports import mark_again, tell_disrupted, tell_pod, tell_pods, tell_started
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
 from posse.engine.situations import Situation
@@ -117,6 +117,7 @@ class Engine:
         self._known.end_gatherings(now)
         settled = self._volume_waits.settle(now)
         decisions: list[Decision] = [*self._known.take_unreadable_pods(), *self._advisory.tell()]
+        decisions.extend(mark_again(self._known.groups, self._known.take_lost_marks()))
         self._settle_groups(now, decisions)
         self._return_refused(now)
         self._known.room_keeper.settle(now)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from posse.engine.decisions import GroupKey
+from posse.engine.decisions import GroupKey, MarkDisrupted
 from posse.engine.group_forms import GroupObject
 from posse.engine.puzzle import Solution
 from posse.engine.volumes.book import StorageObject
@@ -73,7 +73,14 @@ class ReportFailed:
     pod_uid: str
 
 
-ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed | ReportWithheld | ReportFailed
+@dataclass(frozen=True, slots=True)
+class MarkFailed:
+    """The group was not marked, or may have been and only the answer is missing."""
+
+    mark: MarkDisrupted
+
+
+ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed | ReportWithheld | ReportFailed | MarkFailed
 
 
 @dataclass(frozen=True, slots=True)

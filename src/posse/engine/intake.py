@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from posse.engine.backlog import Backlog, Backoff, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, PodRef, ReportPod
+from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, MarkDisrupted, PodRef, ReportPod
 from posse.engine.events import (
     BindRefused,
     ClusterEvent,
     ClusterObject,
     EvictionFailed,
+    MarkFailed,
     Observed,
     ReportFailed,
     ReportWithheld,
@@ -67,6 +68,8 @@ class Intake:
         """Pods that may be tried for the first time and do not know yet since when."""
         self._unreadable_pods: dict[str, ReportPod | None] = {}
         """Pods whose requests or selectors make no sense, with what is still to be said of them; by uid."""
+        self._lost_marks: dict[GroupKey, MarkDisrupted] = {}
+        """What groups were to be told of their eviction since the last decision, and may not know."""
         self._scheduler_names = profiles.keys()
         self._reads_groups = Gate.GANG_SCHEDULING in gates
         """Otherwise every pod stands for itself, whatever it names."""
@@ -83,6 +86,8 @@ class Intake:
             self._report_withheld(event)
         elif isinstance(event, ReportFailed):
             self._report_failed(event.pod_uid)
+        elif isinstance(event, MarkFailed):
+            self._lost_marks[event.mark.group] = event.mark
         elif isinstance(event, Observed):
             self._observed(event.obj)
         else:
@@ -465,6 +470,10 @@ class Intake:
     def take_unreadable_pods(self) -> list[ReportPod]:
         taken = [report for report in self._unreadable_pods.values() if report is not None]
         self._unreadable_pods = dict.fromkeys(self._unreadable_pods)
+        return taken
+
+    def take_lost_marks(self) -> list[MarkDisrupted]:
+        taken, self._lost_marks = list(self._lost_marks.values()), {}
         return taken
 
     def is_ours(self, group: Root) -> bool:

@@ -101,6 +101,14 @@ def tell_disrupted(
                 yield MarkDisrupted(one, group.uid, mark_for(eviction.preemptor), eviction.preemptor)
 
 
+def mark_again(groups: GroupBook, lost: Iterable[MarkDisrupted]) -> Iterator[Decision]:
+    """What may not have arrived, as far as it still holds."""
+    for mark in lost:
+        group = groups.links.composite(mark.group) if mark.group.is_composite else groups.get(mark.group)
+        if group is not None and group.uid == mark.uid and group.is_disrupted == bool(mark.message):
+            yield mark
+
+
 def tell_recovered(group: GroupRecord) -> Iterator[Decision]:
     """A group that runs again is no victim any more."""
     runs = group.attached_count >= group.minimum and not any(r.is_ending for r in group.members.values())

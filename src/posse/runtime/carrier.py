@@ -23,7 +23,7 @@ from posse.engine.decisions import (
     ReportPod,
     WarnGroup,
 )
-from posse.engine.events import BindRefused, EvictionFailed, ReportFailed, ReportWithheld
+from posse.engine.events import BindRefused, EvictionFailed, MarkFailed, ReportFailed, ReportWithheld
 from posse.engine.group_forms import DISRUPTION_TARGET
 from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
@@ -57,7 +57,7 @@ from posse.transport.transport import Binding, Transport
 log = logging.getLogger(__name__)
 
 Refusal = BindRefused | EvictionFailed | ReportWithheld
-Lost = ReportFailed | ReportWithheld
+Lost = ReportFailed | MarkFailed | ReportWithheld
 
 _REPORTS_AT_ONCE = 200
 
@@ -191,9 +191,7 @@ class Carrier:
                 if error.code not in PASSING:
                     # The object is gone or was replaced; whoever took its place is told on its own account.
                     return None
-                if isinstance(report, ReportPod):
-                    return ReportFailed(report.pod.uid)
-                return ReportWithheld(report.group, is_lost=isinstance(report, ReportGroup))
+                return _lost(report)
         return None
 
     async def _report_pod(self, report: ReportPod) -> None:
@@ -242,3 +240,13 @@ class Carrier:
         )
         for verb in ("patch", "update"):
             self._permissions.allowed(verb, f"{kind.plural}/status", kind.group)
+
+
+def _lost(report: Report) -> Lost:
+    match report:
+        case ReportPod():
+            return ReportFailed(report.pod.uid)
+        case MarkDisrupted():
+            return MarkFailed(report)
+        case _:
+            return ReportWithheld(report.group, is_lost=True)

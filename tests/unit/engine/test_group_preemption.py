@@ -3,7 +3,7 @@
 import pytest
 
 from posse.engine.decisions import MarkDisrupted
-from posse.engine.events import EvictionFailed
+from posse.engine.events import EvictionFailed, MarkFailed
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
@@ -95,6 +95,22 @@ def test_a_group_that_is_evicted_as_a_whole_is_marked_until_it_runs_again():
     decisions = driver.decide(after=5.0)
     assert len(placements(decisions)) == 2
     assert marks(decisions) == [("old", False)]
+
+
+def test_a_mark_that_may_not_have_arrived_is_made_again_as_long_as_it_holds():
+    members = [pod(f"m{i}", cpu="1", on=f"n{i}", group="old", priority=0) for i in (1, 2)]
+    old = gang("old", minimum=2, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    driver = Driver(*nodes(2, cpu="1"), old, *members)
+    driver.decide()
+    driver.see(urgent_gang(1), *urgent(1))
+    (lost,) = [d for d in driver.decide() if isinstance(d, MarkDisrupted)]
+    driver.engine.absorb(MarkFailed(lost))
+    decisions = driver.decide()
+    assert marks(decisions) == [("old", True)]
+    assert group_reports(decisions) == [], "that it once started is still known"
+    driver.lose(*members, old)
+    driver.engine.absorb(MarkFailed(lost))
+    assert marks(driver.decide()) == []
 
 
 def test_groups_whose_members_are_evicted_one_by_one_are_not_marked():

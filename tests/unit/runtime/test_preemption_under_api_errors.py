@@ -39,6 +39,11 @@ def bound(lab, name, count):
     return all(pod and pod["spec"].get("nodeName") for pod in pods)
 
 
+def is_marked(lab, name):
+    conditions = lab.find(POD_GROUP, "default", name)["status"]["conditions"]
+    return any(one["type"] == "DisruptionTarget" and one["status"] == "True" for one in conditions)
+
+
 class Failing:
     """Fails the first write of its sort that it is asked for, and notes which pods are deleted."""
 
@@ -95,5 +100,6 @@ def test_the_gang_starts_and_nobody_is_evicted_twice_or_in_vain(in_lab, monkeypa
         await lab.until(lambda: bound(lab, "high", 2))
         assert failing.has_failed
         assert sorted(failing.deleted) == ["low-0", "low-1"]
+        await lab.until(lambda: is_marked(lab, "low"))
 
     in_lab(scenario, run)
