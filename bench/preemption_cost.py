@@ -23,22 +23,35 @@ _URGENT = 9
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Cores of each node; units as priority and (node, cores) of each pod; how many pods of what size must start."""
+    """Cores of each node; units as priority and (node, cores) of each pod; the cores of each pod that must start."""
 
     cores: tuple[int, ...]
     units: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-    minimum: int
-    size: int
+    sizes: tuple[int, ...]
+    """Largest first."""
 
     def holds(self, gone: Sequence[int]) -> bool:
         free = list(self.cores)
         for number, (_, places) in enumerate(self.units):
             for where, size in places if number not in gone else ():
                 free[where] -= size
-        return sum(room // self.size for room in free) >= self.minimum
+        return _packs(self.sizes, free)
 
     def cost(self, victims: Sequence[int]) -> Cost:
         return cost_of([(self.units[number][0], len(self.units[number][1])) for number in victims])
+
+
+def _packs(sizes: Sequence[int], free: Sequence[int]) -> bool:
+    """Whether there is any way to do it."""
+    if not sizes:
+        return True
+    rooms = {room for room in free if room >= sizes[0]}
+    return any(_packs(sizes[1:], _less(free, room, sizes[0])) for room in rooms)
+
+
+def _less(free: Sequence[int], room: int, size: int) -> list[int]:
+    where = list(free).index(room)
+    return [*free[:where], room - size, *free[where + 1 :]]
 
 
 def measure() -> list[Figure]:
@@ -48,7 +61,7 @@ def measure() -> list[Figure]:
     solvable = [(one, best) for one, best in optima if best is not None]
     documented = sum(1 for one, best in solvable if one.cost(_victims(one, as_in_documents=True)) == best)
     ours = sum(1 for one, best in solvable if one.cost(_victims(one, as_in_documents=False)) == best)
-    detail = f"of {len(solvable)} gangs, 2 to 5 nodes, up to 10 units"
+    detail = f"of {len(solvable)} gangs, half of them of pods of several sizes; 2 to 5 nodes, up to 10 units"
     return [
         Figure("the documents' algorithm evicts the cheapest", 100 * documented / len(solvable), "%", detail),
         Figure("Posse's does", 100 * ours / len(solvable), "%", detail),
@@ -68,7 +81,10 @@ def _instance(chance: random.Random) -> Instance:
                 places.append((where, size))
         if places:
             units.append((chance.randint(0, 5), tuple(places)))
-    return Instance(cores, tuple(units), chance.randint(1, 5), chance.randint(1, 4))
+    largest = chance.randint(1, 4)
+    smallest = chance.choice((1, largest))
+    sizes = sorted((chance.randint(smallest, largest) for _ in range(chance.randint(1, 5))), reverse=True)
+    return Instance(cores, tuple(units), tuple(sizes))
 
 
 def _optimum(one: Instance) -> Cost | None:
@@ -102,11 +118,11 @@ def _add_unit(engine: Engine, name: str, priority: int, places: Sequence[tuple[i
 
 
 def _add_gang(engine: Engine, one: Instance) -> None:
-    groups, _ = gangs(1, one.minimum)
+    groups, _ = gangs(1, len(one.sizes))
     urgent = replace(groups[0], metadata=replace(groups[0].metadata, name="urgent", uid="urgent"))
     engine.absorb(Observed(replace(urgent, spec=replace(urgent.spec, priority=_URGENT))))
-    for ordinal in range(one.minimum):
-        engine.absorb(Observed(_member(f"urgent-{ordinal}", str(one.size), "urgent", _URGENT)))
+    for ordinal, size in enumerate(one.sizes):
+        engine.absorb(Observed(_member(f"urgent-{ordinal}", str(size), "urgent", _URGENT)))
 
 
 def _member(name: str, cpu: str, group: str, priority: int) -> Pod:

@@ -27,10 +27,11 @@ from posse.engine.invariants import no_gang_below_minimum
 from posse.engine.minimum_resources import missing_resources
 from posse.engine.proving import proof_of
 from posse.engine.scene import Subject
+from posse.engine.search.backtracking import steps_allowed
 from posse.engine.search.fill import fill
 from posse.engine.search.orders import classes_of, other_ways
 from posse.engine.shortfall import Shortfall, told
-from posse.engine.thorough_search import ThoroughSearch
+from posse.engine.thorough_search import Steps, ThoroughSearch
 from posse.engine.topology.domain_trial import NoDomain, place_in_domain
 from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
 
@@ -85,15 +86,18 @@ def try_group(
     Thorough is an attempt that goes through every placement before it gives up, as far as steps allow.
     """
     draft = Draft(state)
-    attempt = attempt_in(state, draft, group, plan, is_thorough=is_thorough)
+    attempt = attempt_in(state, draft, group, plan, Steps(steps_allowed(state) if is_thorough else 0))
     draft.commit()
     return attempt
 
 
-def probe_group(state: ClusterState, group: GroupRecord, *, is_thorough: bool = True) -> Probe:
-    """Try the group and take everything back: the state is as it was, to the last bit."""
+def probe_group(state: ClusterState, group: GroupRecord, steps: Steps | None = None) -> Probe:
+    """Try the group and take everything back: the state is as it was, to the last bit.
+
+    Who tries often says how many steps may be made in order to go through every placement; otherwise as many as are allowed.
+    """
     draft = Draft(state)
-    attempt = attempt_in(state, draft, group, is_thorough=is_thorough)
+    attempt = attempt_in(state, draft, group, steps=steps or Steps(steps_allowed(state)))
     placements = tuple((record, record.node) for record in attempt.placed)
     draft.roll_back()
     return Probe(attempt.verdict, placements, attempt.refused)
@@ -104,8 +108,7 @@ def attempt_in(
     draft: Draft,
     group: GroupRecord,
     plan: Mapping[str, str] = _NO_PLAN,
-    *,
-    is_thorough: bool = False,
+    steps: Steps | None = None,
 ) -> Attempt:
     """Try the group in an open draft, on the rows that the state is confined to.
 
@@ -116,8 +119,8 @@ def attempt_in(
     if missing is not None:
         return _refused_together(members, missing)
     given, thorough = plan or nominated_places(members), None
-    if is_thorough:
-        thorough = ThoroughSearch(state, draft, group)
+    if steps is not None and steps.left:
+        thorough = ThoroughSearch(state, draft, group, steps)
     if group.topology_key:
         found = place_in_domain(state, draft, group, given, thorough)
         return _started(group, found) if isinstance(found, Pass) else _without_domain(members, found)

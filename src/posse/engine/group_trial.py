@@ -21,7 +21,9 @@ from posse.engine.preemption.member_search import MemberSearch
 from posse.engine.preemption.wording import counted, evicting, sentence, waiting_for
 from posse.engine.puzzle import Outcome
 from posse.engine.questions import Answer, Question, Questions
+from posse.engine.search.backtracking import steps_allowed
 from posse.engine.search.orders import classes_of
+from posse.engine.thorough_search import Steps
 from posse.engine.trees.tree import Root, Tree
 from posse.engine.trying import probe_root, try_root
 from posse.engine.verdict import Code, Proof, Verdict
@@ -29,6 +31,9 @@ from posse.model.feature_gates import Gate, Gates
 
 _NEVER = sentence("not eligible due to preemptionPolicy=Never")
 _FRUITLESS = sentence("no victims found whose eviction would let it start")
+
+_SHARES = 4
+"""One in so many of the steps that are left may be made for one choice of victims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +131,15 @@ class GroupTrials:
         return one_by_one.find(group, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
 
     def _search(self, group: Root) -> GroupSearch:
+        steps = Steps(steps_allowed(self.state))
+
         def place() -> Places:
-            return probe_root(self.state, group, is_thorough=False).placements
+            # Most choices do not suffice: to find that out of one may not take what the others need.
+            share = Steps(steps.left // _SHARES)
+            steps.left -= share.left
+            placements = probe_root(self.state, group, share).placements
+            steps.left += share.left
+            return placements
 
         members = group.unattached()
         views = [self.state.view(subject) for subject, _ in classes_of(self.state, members)]

@@ -10,10 +10,17 @@ from posse.engine.draft import Draft
 from posse.engine.group_pass import Pass, pass_beside
 from posse.engine.groups import GroupRecord
 from posse.engine.proving import missing
-from posse.engine.search.backtracking import Backtracking, Ending, steps_allowed
+from posse.engine.search.backtracking import Backtracking, Ending
 from posse.engine.verdict import Proof
 
 _MANY_PODS = "so many pods"
+
+
+@dataclass(slots=True)
+class Steps:
+    """How many may still be made, by all who share them."""
+
+    left: int
 
 
 @dataclass(slots=True)
@@ -21,18 +28,15 @@ class ThoroughSearch:
     state: ClusterState
     draft: Draft
     group: GroupRecord
-    _steps_left: int = field(init=False)
+    _steps: Steps
     _endings: list[Ending] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._steps_left = steps_allowed(self.state)
 
     def run(self, shares: int = 1) -> Pass | None:
         """On the rows that the state is confined to, with one of so many shares of the steps that are left."""
-        start, needed, steps = self.draft.checkpoint(), missing(self.group), self._steps_left // shares
+        start, needed, steps = self.draft.checkpoint(), missing(self.group), self._steps.left // shares
         search = Backtracking(self.state, self.draft, self.group.unattached(), needed, steps)
         ending = search.run()
-        self._steps_left -= steps - search.steps_left
+        self._steps.left -= steps - search.steps_left
         self._endings.append(ending)
         return pass_beside(self.state, self.draft, self.group, start) if ending is Ending.FOUND else None
 

@@ -7,6 +7,7 @@ from posse.engine.cluster_state import ClusterState
 from posse.engine.cycle import Attempt, Probe, probe_group, try_group
 from posse.engine.groups import GroupBook
 from posse.engine.proving import could_start
+from posse.engine.thorough_search import Steps
 from posse.engine.trees.admissibility import held_tree
 from posse.engine.trees.bounds import could_place
 from posse.engine.trees.cycle import probe_tree, try_tree
@@ -30,11 +31,14 @@ def try_root(
     return try_group(state, root, plan, is_thorough=is_thorough)
 
 
-def probe_root(state: ClusterState, root: Root, *, is_thorough: bool = True) -> Probe:
-    """Try it and take everything back: the state is as it was, to the last bit."""
+def probe_root(state: ClusterState, root: Root, steps: Steps | None = None) -> Probe:
+    """Try it and take everything back: the state is as it was, to the last bit.
+
+    Who tries often says how many steps may be made in order to go through every placement.
+    """
     if isinstance(root, Tree):
-        return probe_tree(state, root, is_thorough=is_thorough)
-    return probe_group(state, root, is_thorough=is_thorough)
+        return probe_tree(state, root, is_thorough=steps is None)
+    return probe_group(state, root, steps)
 
 
 def may_fit(state: ClusterState, root: Root) -> bool:

@@ -306,3 +306,25 @@ def test_room_elsewhere_is_not_left_to_those_that_matter_less_while_victims_take
     driver.decide(after=30.0)
     driver.lose(blocker)
     assert sorted(driver.bind()) == ["p1", "p2"]
+
+
+def test_for_members_of_several_sizes_no_more_go_than_must():
+    """Rules of thumb do not place them unless somebody more goes; going through the ways to do it does."""
+    places = [("n1", "3", "2"), ("n2", "3", "110"), ("n3", "6", "5"), ("n4", "6", "2"), ("n5", "3", "5")]
+    there = [
+        low("second", "n2", cpu="2"),
+        low("large", "n3", cpu="4"),
+        low("small", "n3"),
+        low("third", "n4"),
+        low("stays", "n2"),
+    ]
+    whole = gang("whole", minimum=2, priority=5, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    parts = [
+        pod(f"w{on}", cpu=cpu, on=on, group="whole", priority=5) for on, cpu in (("n1", "2"), ("n5", "3"))
+    ]
+    taken = [low("a", "n1", HIGH), low("b", "n4", HIGH, cpu="3"), whole, *parts]
+    sizes = ["1", "1", "3", "1", "2", "2"]
+    members = [pod(f"p{i}", cpu=size, group="g1", priority=HIGH) for i, size in enumerate(sizes)]
+    driver = Driver(*(node(n, cpu=cpu, pods=most) for n, cpu, most in places), *there, *taken)
+    driver.see(urgent_gang(6), *members)
+    assert evicted(driver.decide()) == ["large", "second", "third"]
