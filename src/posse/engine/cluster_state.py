@@ -59,6 +59,8 @@ class PodRecord:
     """Whom it makes room for, once its eviction is decided: the uid of a pod, or a group."""
     reported: tuple[str, str, str] = ("", "", "")
     """Reason and message last written to PodScheduled=False, and the nominated node beside them."""
+    is_untold: bool = False
+    """That may not have arrived, and is told again though nothing is new."""
     queued_at: float = 0.0
     """When it was first free to be tried; 0 until then."""
     attempts: int = 0

@@ -397,7 +397,7 @@ class Intake:
         """It is told at the next attempt, even if nothing is new by then."""
         record = self.pods.get(uid)
         if record is not None:
-            record.reported = _NEVER_REPORTED
+            record.is_untold = True
 
     def _eviction_failed(self, event: EvictionFailed) -> None:
         """The victim stays; those it was to make room for try anew."""

@@ -203,7 +203,7 @@ def advised(message: str, advice: str) -> str:
 
 
 def tell_pod(record: PodRecord, reason: str, message: str) -> Iterator[Decision]:
-    if record.reported != (reason, message, record.nominated):
-        is_first = not record.reported[0]
-        record.reported = (reason, message, record.nominated)
+    if record.is_untold or record.reported != (reason, message, record.nominated):
+        is_first = record.is_untold or not record.reported[0]
+        record.reported, record.is_untold = (reason, message, record.nominated), False
         yield ReportPod(record.ref, reason, message, record.nominated, is_first=is_first)

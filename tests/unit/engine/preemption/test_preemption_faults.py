@@ -1,7 +1,7 @@
 """What goes wrong half-way: no eviction without a preemptor that needs it, none twice, and the room is given back."""
 
-from posse.engine.decisions import GroupKey
-from posse.engine.events import EvictionFailed
+from posse.engine.decisions import GroupKey, ReportPod
+from posse.engine.events import EvictionFailed, ReportFailed
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
@@ -129,3 +129,16 @@ def test_a_victim_whose_binding_is_refused_is_not_waited_for():
     )
     driver.lose(promised, bound)
     assert sorted(driver.bind()) == ["p1", "p2"]
+
+
+def test_a_pod_that_may_know_of_room_made_for_it_is_told_when_that_is_given_back():
+    """The answer to the report was lost: the pod may carry the name of the node, or not."""
+    urgent = gang(minimum=1, priority=10)
+    member = pod("m1", cpu="1", group="g1", priority=10)
+    driver = Driver(node("n1", cpu="1"), low("a", "n1"), urgent, member)
+    assert pod_reports(driver.decide())["m1"]
+    driver.engine.absorb(ReportFailed(member.metadata.uid))
+    driver.lose(urgent)
+    (told,) = [d for d in driver.decide() if isinstance(d, ReportPod)]
+    assert (told.pod.name, told.nominated_node) == ("m1", "")
+    assert told.reason
