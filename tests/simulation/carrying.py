@@ -4,12 +4,20 @@ What was refused is absorbed when all bindings and evictions were tried and befo
 """
 
 from posse.engine.decisions import Bind, Evict, GroupRef, MarkDisrupted, PodRef, ReportGroup, ReportPod
-from posse.engine.events import BindRefused, EvictionFailed, MarkFailed, ReportFailed, ReportWithheld
+from posse.engine.events import (
+    BindRefused,
+    EvictionFailed,
+    GroupReportFailed,
+    MarkFailed,
+    ReportFailed,
+    ReportWithheld,
+)
 from posse.engine.group_forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.model.meta import Condition
 from posse.model.pod import Pod
 from posse.model.workload import CompositePodGroup, PodGroup
+from posse.runtime.last_words import last_words, unfounded
 from tests.simulation.faults import Answer
 from tests.simulation.knowledge import group_name
 from tests.simulation.laws import (
@@ -61,31 +69,29 @@ class Server:
 
 
 def carry_out(server, decisions, beliefs, absorb):
-    refusals = []
+    refusals, broken = [], set()
     for bind in decisions:
         if isinstance(bind, Bind):
+            before = len(refusals)
             yield from _bind(server, bind, beliefs, refusals)
-    broken = {r.group for r in refusals if isinstance(r, ReportWithheld)}
+            broken |= {bind.group} if len(refusals) > before and bind.group is not None else set()
     for eviction in decisions:
         if isinstance(eviction, Evict):
             yield from _evict(server, eviction, refusals)
-    for refusal in sorted(refusals, key=lambda refusal: isinstance(refusal, ReportWithheld)):
-        absorb(refusal)
-    yield from _report(server, decisions, broken, absorb)
+    withheld = unfounded(decisions, broken)
+    for event in (*refusals, *(ReportWithheld(report.group) for report in withheld)):
+        absorb(event)
+    yield from _report(server, [one for one in last_words(decisions) if one not in withheld], absorb)
 
 
 def _bind(server, bind, beliefs, refusals):
     parts = [bind.placements] if server.binds_whole else [(placement,) for placement in bind.placements]
-    is_broken = False
     for part in parts:
         refusal = server.attempt(server.bind, part, bind.group, beliefs)
         names = ", ".join(f"{placement.pod.name} to {placement.node}" for placement in part)
         if refusal is not None:
             refusals += [BindRefused(p.pod.uid, p.node, str(refusal)) for p in part]
-            is_broken = True
         yield f"bind {names}{_outcome(refusal)}"
-    if is_broken and bind.group is not None:
-        refusals.append(ReportWithheld(bind.group))
 
 
 def preemptor_name(eviction):
@@ -111,17 +117,17 @@ def _delete(world, ref):
     world.delete_pod(world.find(Pod, ref))
 
 
-def _report(server, decisions, broken, absorb):
-    for report in decisions:
+def _report(server, reports, absorb):
+    for report in reports:
         if isinstance(report, ReportPod):
             refusal = _report_pod(server, report)
             if refusal is not None and refusal.code == UNAVAILABLE:
                 absorb(ReportFailed(report.pod.uid))
             yield f"report {report.pod.name}: {report.message} {report.nominated_node}{_outcome(refusal)}"
-        elif isinstance(report, ReportGroup) and not broken & {report.group, report.tree}:
+        elif isinstance(report, ReportGroup):
             refusal = _report_group(server, report)
             if refusal is not None and refusal.code == UNAVAILABLE:
-                absorb(ReportWithheld(report.group, is_lost=True))
+                absorb(GroupReportFailed(report))
             yield f"report {report.group.name}: {report.reason} {report.message}{_outcome(refusal)}"
         elif isinstance(report, MarkDisrupted):
             refusal = _mark_group(server, report)

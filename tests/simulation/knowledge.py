@@ -70,6 +70,8 @@ class Knowledge:
     """Where pods go by decisions of which nothing has been heard yet; by uid."""
     nominated: dict = field(default_factory=dict)
     """Where room is made for waiting pods; by uid."""
+    told: dict = field(default_factory=dict)
+    """Where pods were last told that room is made for them, also if they were to be bound since; by uid."""
     evicted: set = field(default_factory=set)
     """Uids of the pods whose eviction was decided."""
     started: set = field(default_factory=set)
@@ -84,7 +86,7 @@ class Knowledge:
                 del self.promised[event.pod_uid]
         elif isinstance(event, EvictionFailed):
             self.evicted.discard(event.pod_uid)
-        elif isinstance(event, ReportWithheld) and not event.is_lost and event.group.name in self.groups:
+        elif isinstance(event, ReportWithheld) and event.group.name in self.groups:
             self.started.discard(self.groups[event.group.name].metadata.uid)
         elif isinstance(event, Observed):
             self._observed(event.obj)
@@ -143,6 +145,7 @@ class Knowledge:
             self.nominated[decision.preemptor.uid] = decision.node
         elif isinstance(decision, ReportPod):
             self.nominated.pop(decision.pod.uid, None)
+            self.told[decision.pod.uid] = decision.nominated_node
             if decision.nominated_node:
                 self.nominated[decision.pod.uid] = decision.nominated_node
 

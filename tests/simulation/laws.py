@@ -199,7 +199,8 @@ def nobody_is_evicted_for_a_tree_without_need(knowledge, eviction, decisions):
 def nominations_of(knowledge, groups, eviction, decisions):
     """Return where members of these groups are nominated to with the eviction; others may take that room in the same round."""
     uids = [pod.metadata.uid for name in groups for pod in knowledge.members(name)]
-    known = {uid: knowledge.nominated.get(uid) for uid in uids}
+    # Whoever has been told so already is not told again.
+    known = {uid: knowledge.nominated.get(uid) or knowledge.told.get(uid) for uid in uids}
     later = [d for d in decisions[decisions.index(eviction) :] if isinstance(d, ReportPod)]
     return known | {d.pod.uid: d.nominated_node for d in reversed(later) if d.pod.uid in known}
 

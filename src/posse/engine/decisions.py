@@ -178,6 +178,8 @@ class ReportGroup:
     """None where there is nothing to say about it that has not been said."""
     is_news: bool = True
     """Otherwise it was told before but for some words, such as how many victims it waits for, and that is no event."""
+    is_repeated: bool = False
+    """It has been so for longer, whatever becomes of what is bound with it."""
 
 
 @dataclass(frozen=True, slots=True)

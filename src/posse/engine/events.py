@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from posse.engine.decisions import GroupKey, MarkDisrupted
+from posse.engine.decisions import GroupKey, MarkDisrupted, ReportGroup
 from posse.engine.group_forms import GroupObject
 from posse.engine.puzzle import Solution
 from posse.engine.volumes.book import StorageObject
@@ -59,11 +59,16 @@ class EvictionFailed:
 
 @dataclass(frozen=True, slots=True)
 class ReportWithheld:
-    """What was to be reported of the group was not: a binding of the same decision was refused, or the report failed."""
+    """What was to be reported of the group was not: a binding of the same decision was refused."""
 
     group: GroupKey
-    is_lost: bool = False
-    """It was sent, and may have arrived; only the answer is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReportFailed:
+    """The group was not told, or may have been and only the answer is missing."""
+
+    report: ReportGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,8 @@ class MarkFailed:
     mark: MarkDisrupted
 
 
-ClusterEvent = Observed | Vanished | BindRefused | EvictionFailed | ReportWithheld | ReportFailed | MarkFailed
+Refused = BindRefused | EvictionFailed | ReportWithheld | GroupReportFailed | ReportFailed | MarkFailed
+ClusterEvent = Observed | Vanished | Refused
 
 
 @dataclass(frozen=True, slots=True)

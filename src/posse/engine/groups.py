@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from posse.engine.backlog import Waiting
 from posse.engine.cluster_state import PodRecord
-from posse.engine.decisions import Form, GroupKey
+from posse.engine.decisions import Form, GroupKey, ReportGroup
 from posse.engine.group_forms import (
     DISRUPTION_TARGET,
     INITIALLY_SCHEDULED,
@@ -216,25 +216,27 @@ class GroupBook:
         _define(group, None if implied is None else permitted(implied, self._gates))
         return self.definition(group.key) != before
 
-    def say_again(self, key: GroupKey) -> None:
-        """A report was lost, or only the answer to it. What has started has started, also if it lost members since."""
+    def say_again(self, lost: ReportGroup) -> None:
+        """A report was lost, or only the answer to it. What has started has started, also if it lost members since.
+
+        If by now there is something else to say, that is on its way.
+        """
+        key = lost.group
         record = self.links.composite(key) if key.is_composite else self._groups.get(key)
-        if record is not None and record.scheduled:
+        if record is None or record.scheduled != lost.scheduled:
+            return
+        if record.scheduled:
             record.is_untold = True
         else:
             self.not_yet_scheduled(key)
 
     def not_yet_scheduled(self, key: GroupKey) -> None:
-        """What was about to be reported does not hold, or was not written: it is said again when its time comes.
-
-        Of a group of groups, that goes for all below it.
-        """
-        for one in self.links.below(key):
-            composite, group = self.links.composite(one), self._groups.get(one)
-            if composite is not None:
-                composite.not_yet_scheduled()
-            if group is not None:
-                self._not_yet_scheduled(group)
+        """What was about to be reported does not hold, or was not written: it is said again when its time comes."""
+        composite, group = self.links.composite(key), self._groups.get(key)
+        if composite is not None:
+            composite.not_yet_scheduled()
+        if group is not None:
+            self._not_yet_scheduled(group)
 
     def _not_yet_scheduled(self, group: GroupRecord) -> None:
         condition = _initially_scheduled(group.podgroup) if group.podgroup is not None else None

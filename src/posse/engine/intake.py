@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from posse.engine.backlog import Backlog, Backoff, Key, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, MarkDisrupted, PodRef, ReportPod
+from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, MarkDisrupted, PodRef, ReportGroup, ReportPod
 from posse.engine.events import (
     BindRefused,
     ClusterEvent,
     ClusterObject,
     EvictionFailed,
+    GroupReportFailed,
     MarkFailed,
     Observed,
     ReportFailed,
@@ -84,6 +85,8 @@ class Intake:
             self._eviction_failed(event)
         elif isinstance(event, ReportWithheld):
             self._report_withheld(event)
+        elif isinstance(event, GroupReportFailed):
+            self._group_report_failed(event.report)
         elif isinstance(event, ReportFailed):
             self._report_failed(event.pod_uid)
         elif isinstance(event, MarkFailed):
@@ -390,8 +393,12 @@ class Intake:
 
     def _report_withheld(self, event: ReportWithheld) -> None:
         """The group is looked at again: with its minimum on nodes all the same, it is reported then."""
-        (self.groups.say_again if event.is_lost else self.groups.not_yet_scheduled)(event.group)
+        self.groups.not_yet_scheduled(event.group)
         self._unsettled_groups.setdefault(event.group, False)
+
+    def _group_report_failed(self, report: ReportGroup) -> None:
+        self.groups.say_again(report)
+        self._unsettled_groups.setdefault(report.group, False)
 
     def _report_failed(self, uid: str) -> None:
         """It is told at the next attempt, even if nothing is new by then."""

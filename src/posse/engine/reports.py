@@ -121,7 +121,7 @@ def tell_started(group: GroupRecord, tree: GroupKey | None = None) -> Iterator[D
     """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it."""
     has_minimum = group.attached_count >= group.minimum and not group.awaits_volumes
     if group.podgroup is not None and (group.is_untold or (not group.scheduled and has_minimum)):
-        group.scheduled, group.is_untold = True, False
+        was_scheduled, group.scheduled, group.is_untold = group.scheduled, True, False
         yield ReportGroup(
             group.key,
             group.podgroup.metadata.uid,
@@ -131,6 +131,7 @@ def tell_started(group: GroupRecord, tree: GroupKey | None = None) -> Iterator[D
             scheduler_name=group.scheduler_name,
             tree=tree,
             finding=placed(group),
+            is_repeated=was_scheduled,
         )
 
 

@@ -23,7 +23,14 @@ from posse.engine.decisions import (
     ReportPod,
     WarnGroup,
 )
-from posse.engine.events import BindRefused, EvictionFailed, MarkFailed, ReportFailed, ReportWithheld
+from posse.engine.events import (
+    BindRefused,
+    EvictionFailed,
+    GroupReportFailed,
+    MarkFailed,
+    ReportFailed,
+    ReportWithheld,
+)
 from posse.engine.group_forms import DISRUPTION_TARGET
 from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.kinds.errors import CONFLICT, NOT_FOUND, ApiError
@@ -38,7 +45,7 @@ from posse.runtime.group_reports import (
     object_kind,
     warning_note,
 )
-from posse.runtime.last_words import Report, last_words
+from posse.runtime.last_words import Report, last_words, unfounded
 from posse.runtime.permission_warnings import PermissionWarnings
 from posse.runtime.scheduling_events import (
     not_bound,
@@ -57,7 +64,7 @@ from posse.transport.transport import Binding, Transport
 log = logging.getLogger(__name__)
 
 Refusal = BindRefused | EvictionFailed | ReportWithheld
-Lost = ReportFailed | MarkFailed | ReportWithheld
+Lost = ReportFailed | MarkFailed | GroupReportFailed
 
 _REPORTS_AT_ONCE = 200
 
@@ -80,7 +87,7 @@ class Carrier:
         refusals += await self._bind_volumes([d for d in decisions if isinstance(d, BindVolumes)])
         marks = [d for d in decisions if isinstance(d, MarkDisrupted)]
         failures = await self._evict([d for d in decisions if isinstance(d, Evict)], marks)
-        withheld = [ReportWithheld(group) for group in sorted(broken_groups, key=str)]
+        withheld = [ReportWithheld(report.group) for report in unfounded(decisions, broken_groups)]
         return [*refusals, *failures, *withheld]
 
     async def report(self, done: Round, refusals: Sequence[Refusal]) -> list[Lost]:
@@ -92,7 +99,7 @@ class Carrier:
         reports = [
             self._report(report)
             for report in last_words(done.decisions)
-            if not (isinstance(report, ReportGroup) and withheld & {report.group, report.tree})
+            if not (isinstance(report, ReportGroup) and report.group in withheld)
         ]
         for decision in done.decisions:
             if isinstance(decision, WarnGroup):
@@ -249,4 +256,4 @@ def _lost(report: Report) -> Lost:
         case MarkDisrupted():
             return MarkFailed(report)
         case _:
-            return ReportWithheld(report.group, is_lost=True)
+            return GroupReportFailed(report)

@@ -1,9 +1,9 @@
 """What of a round is told to pods and groups: of each the last that was decided, since writes that overlap have no order."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
 
-from posse.engine.decisions import Bind, Decision, Finding, MarkDisrupted, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Decision, Finding, GroupKey, MarkDisrupted, ReportGroup, ReportPod
 
 Report = ReportPod | ReportGroup | MarkDisrupted
 
@@ -19,6 +19,12 @@ def last_words(decisions: Iterable[Decision]) -> list[Report]:
             key = (type(decision), subject_of(decision))
             found[key] = _instead_of(found.pop(key, None), decision)
     return list(found.values())
+
+
+def unfounded(decisions: Iterable[Decision], broken: Collection[GroupKey]) -> list[ReportGroup]:
+    """What was to be told of groups and does not hold, since of what was bound for these something was refused."""
+    reports = [report for report in last_words(decisions) if isinstance(report, ReportGroup)]
+    return [one for one in reports if not one.is_repeated and (one.group in broken or one.tree in broken)]
 
 
 def subject_of(report: Report) -> Hashable:

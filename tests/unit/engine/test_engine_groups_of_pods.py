@@ -1,8 +1,8 @@
 """Gangs and basic groups, from first sight to binding, through the engine as the outside uses it."""
 
 from posse.engine.backlog import Place
-from posse.engine.decisions import GroupKey
-from posse.engine.events import ReportWithheld
+from posse.engine.decisions import GroupKey, ReportGroup
+from posse.engine.events import GroupReportFailed, ReportWithheld
 from tests.builders import (
     NAMESPACE,
     basic_group,
@@ -57,15 +57,26 @@ def test_a_gang_that_does_not_fit_binds_nothing_and_says_why():
 def test_a_report_that_was_lost_is_sent_again_though_the_gang_has_lost_its_minimum_since():
     started = members(1, cpu="1")
     driver = Driver(node("n1", cpu="1"), gang(minimum=1), *started)
-    assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
+    (report,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
+    assert (report.scheduled, report.is_repeated) == (True, False)
     driver.confirm(*started, on="n1")
-    driver.engine.absorb(ReportWithheld(KEY, is_lost=True))
+    driver.engine.absorb(GroupReportFailed(report))
     driver.see(gang(minimum=2), *members(1, first=2, cpu="1"))
-    told = group_reports(driver.decide())
-    assert [scheduled for _, scheduled, _, _ in told] == [True]
-    driver.engine.absorb(ReportWithheld(KEY, is_lost=True))
+    (again,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
+    assert (again.scheduled, again.is_repeated) == (True, True)
+    driver.engine.absorb(GroupReportFailed(report))
     driver.lose(*members(2, cpu="1"))
     assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
+
+
+def test_a_lost_report_is_not_sent_again_when_something_else_has_been_said_since():
+    """Else it would be said of a gang that it has started while nobody knows yet whether its bindings hold."""
+    driver = Driver(gang(minimum=1), *members(1, cpu="1"))
+    (lost,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
+    driver.see(node("n1", cpu="1"))
+    assert group_reports(driver.decide(after=1.0)) == [("g1", True, "Scheduled", "")]
+    driver.engine.absorb(GroupReportFailed(lost))
+    assert group_reports(driver.decide()) == []
 
 
 def test_a_waiting_gang_takes_no_room_from_others():

@@ -13,7 +13,7 @@ from posse.engine.decisions import (
     ReportPod,
 )
 from posse.engine.puzzle import Outcome
-from posse.runtime.last_words import last_words
+from posse.runtime.last_words import last_words, unfounded
 
 P1, P2 = PodRef("default", "p1", "uid-1"), PodRef("default", "p2", "uid-2")
 G1 = GroupKey("default", "g1")
@@ -70,3 +70,12 @@ def test_what_was_found_of_a_placement_is_not_forgotten():
     again = replace(found, is_new=False)
     (told,) = last_words([waiting("a", finding=found), waiting("b", finding=again)])
     assert told.finding == found
+
+
+def test_of_a_group_of_which_a_binding_was_refused_only_what_held_before_is_told():
+    tree = GroupKey("default", "t1", is_composite=True)
+    repeated, below = replace(started(), is_repeated=True), replace(started(), tree=tree)
+    assert unfounded([started()], {G1}) == [started()]
+    assert unfounded([started()], {GroupKey("default", "g2")}) == []
+    assert unfounded([repeated], {G1}) == []
+    assert unfounded([below], {tree}) == [below]

@@ -84,7 +84,7 @@ def _tell_branch_started(tree: Tree, branch: Branch) -> Iterator[Decision]:
     record = branch.record
     waits = any(leaf.awaits_volumes for leaf in branch.leaves())
     if record.is_untold or (not record.scheduled and not waits and is_started(branch)):
-        record.scheduled, record.is_untold = True, False
+        was_scheduled, record.scheduled, record.is_untold = record.scheduled, True, False
         yield ReportGroup(
             record.key,
             record.uid,
@@ -94,6 +94,7 @@ def _tell_branch_started(tree: Tree, branch: Branch) -> Iterator[Decision]:
             scheduler_name=tree.scheduler_name,
             tree=tree.key,
             finding=placed(record),
+            is_repeated=was_scheduled,
         )
 
 
