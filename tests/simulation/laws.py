@@ -198,7 +198,7 @@ def nobody_is_evicted_for_a_tree_without_need(knowledge, eviction, decisions):
 
 def nominations_of(knowledge, groups, eviction, decisions):
     """Return where members of these groups are nominated to with the eviction; others may take that room in the same round."""
-    uids = [pod.metadata.uid for name in groups for pod in knowledge.members(name)]
+    uids = [pod.metadata.uid for name in groups for pod in waiting_in(knowledge, name)]
     # Whoever has been told so already is not told again.
     known = {uid: knowledge.nominated.get(uid) or knowledge.told.get(uid) for uid in uids}
     later = [d for d in decisions[decisions.index(eviction) :] if isinstance(d, ReportPod)]
