@@ -42,6 +42,7 @@ from posse.engine.telling import (
     tell_progress,
     tell_tried,
 )
+from posse.engine.trees.reports import tell_tree_started
 from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
 from posse.engine.trying import held_root
 from posse.engine.verdict import SUCCESS, Code
@@ -208,14 +209,15 @@ class Engine:
     def _tell_without_pods(self, group: Root | None) -> Iterator[Decision]:
         """What is wrong with a tree is told to its groups, though nobody has made a pod for them yet.
 
-        And that a group has started, if it does not know, though its pods are gone.
+        And what has started is told so, if it may not know, though its pods are gone.
         """
-        told: Iterator[Decision] = iter(())
+        told: list[Decision] = []
         if isinstance(group, Tree) and not group.members:
+            told += tell_tree_started(group)
             hold = held_root(self._known.groups, group)
-            told = tell_held_root(group, hold) if hold is not None else told
+            told += tell_held_root(group, hold) if hold is not None else ()
         elif isinstance(group, GroupRecord) and group.is_untold:
-            told = tell_started(group)
+            told += tell_started(group)
         for one in told:
             if isinstance(one, ReportGroup):
                 yield replace(one, scheduler_name=self._known.own_name)

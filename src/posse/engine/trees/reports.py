@@ -54,6 +54,13 @@ def tell_tree_progress(tree: Tree) -> Iterator[Decision]:
         yield from _tell_branch_recovered(branch)
 
 
+def tell_tree_started(tree: Tree) -> Iterator[Decision]:
+    for leaf in tree.leaves:
+        yield from tell_started(leaf, tree.key)
+    for branch in tree.top.branches() if tree.top is not None else ():
+        yield from _tell_branch_started(tree, branch)
+
+
 def tell_tree_held(tree: Tree, hold: Held) -> Iterator[Decision]:
     """Who merely waits for members is told nothing; what is wrong is told to every group of the tree, and to the pods."""
     if not hold.is_error:

@@ -4,6 +4,7 @@ import pytest
 
 from posse.engine.decisions import Evict, MarkDisrupted, ReportGroup
 from posse.engine.engine import EngineOptions
+from posse.engine.events import GroupReportFailed
 from posse.engine.group_forms import MIN_RESOURCES_ANNOTATION
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.model.meta import ObjectMeta
@@ -368,3 +369,16 @@ def test_an_error_of_a_child_that_the_tree_can_do_without_is_its_own():
     driver.confirm(*members("b", 1), on=placements(decisions)["b-0"])
     driver.see(node("n2", labels={"rack": "r1"}))
     assert "a-2" in driver.bind(after=20)
+
+
+def test_a_report_that_was_lost_is_sent_again_though_all_pods_of_the_tree_are_gone():
+    one = members("a", 1)
+    driver = Driver(node("n1", cpu="1"), composite("root", 1), child("a", 1), *one)
+    reports = [d for d in driver.decide() if isinstance(d, ReportGroup)]
+    assert [(report.group.name, report.scheduled) for report in reports] == [("a", True), ("root", True)]
+    driver.confirm(*one, on="n1")
+    driver.lose(*one)
+    for report in reports:
+        driver.engine.absorb(GroupReportFailed(report))
+    again = [d for d in driver.decide() if isinstance(d, ReportGroup)]
+    assert [(report.group.name, report.is_repeated) for report in again] == [("a", True), ("root", True)]
