@@ -71,8 +71,11 @@ class Front:
             return await self._answer(request)
         except ApiError as error:
             return failure(error)
-        except (ConnectionError, web.HTTPException):
-            raise  # The client is gone, or the HTTP library itself has the answer.
+        except web.HTTPException:
+            raise  # The HTTP library itself has the answer.
+        except ConnectionError:
+            # The client is gone, which is its right. Nobody reads this answer; raised, it would be logged as a fault of ours.
+            return web.Response()
         except Exception:
             log.exception("%s %s failed", request.method, request.rel_url.raw_path)
             return failure(internal("the server failed on this request; its log says more"))

@@ -6,7 +6,7 @@ import socket
 import pytest
 import requests
 
-from posse.apiserver.http import app, bodies
+from posse.apiserver.http import app, bodies, streams
 
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 KUBECTL_DISCOVERY = (
@@ -95,6 +95,17 @@ def test_a_fault_inside_is_logged_and_answered_and_the_server_goes_on(http, live
     assert "GET /api/v1/nodes failed" in caplog.text
     monkeypatch.undo()
     assert http("GET", "/api/v1/nodes").status_code == 200
+
+
+def test_a_client_that_leaves_before_its_answer_begins_is_no_fault(http, monkeypatch, caplog):
+    async def left(request):
+        raise ConnectionResetError("Cannot write to closing transport")
+
+    monkeypatch.setattr(streams, "_started", left)
+    http("GET", "/api/v1/pods?watch=true")
+    assert not [record for record in caplog.records if record.levelname in {"WARNING", "ERROR"}]
+    monkeypatch.undo()
+    assert http("GET", "/api/v1/pods").status_code == 200
 
 
 def test_an_untrusting_client_does_not_connect(live_server):
