@@ -47,6 +47,8 @@ def cause(now: Situation, fates: Fates) -> str:
 
 
 def _remarks(now: Situation, fates: Fates) -> Iterator[str]:
+    if now.awaited:
+        yield f"waits for {pods(now.awaited)} to terminate, preempted for it"
     number = now.counts.terminating
     if number:
         preempted = f"{fates.preempted} of them " if fates.preempted < number else ""

@@ -4,7 +4,7 @@ The answer is that of an attempt made now, with everything taken back. What was 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from posse.engine.admissibility import gates_of
 from posse.engine.arrays import IntArray
@@ -114,12 +114,18 @@ def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | 
 
 def all_situations(known: Intake) -> Iterator[Situation]:
     """How every group stands, in order of their first sight; those of a tree together."""
+    claim_victims(known)
     for key in known.entries():
         root = root_of(known.groups, key)
         if isinstance(root, Tree):
-            yield from tree_situations(known, root)
+            yield from (_awaiting(known, now) for now in tree_situations(known, root))
         elif root is not None:
-            yield situation(known, root)
+            yield _awaiting(known, situation(known, root))
+
+
+def _awaiting(known: Intake, now: Situation) -> Situation:
+    preemption = known.ledger.get(now.key)
+    return replace(now, awaited=len(preemption.left)) if preemption is not None else now
 
 
 def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | None:

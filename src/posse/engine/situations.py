@@ -97,6 +97,8 @@ class Situation:
     """Of a group in a tree that does not start: its pods or groups that are on nodes, or would be if only it mattered."""
     groups: GroupCounts | None = None
     """Of a group of groups, whose minimum is one of groups."""
+    awaited: int = 0
+    """Pods that were evicted for it and have not gone yet, where all groups are listed."""
 
 
 def situation(known: Intake, group: GroupRecord) -> Situation:

@@ -111,6 +111,15 @@ def test_the_list_tells_who_is_terminating(preempted, text):
     assert cause(situation(node("n1"), gang(), *leaving), Fates(preempted=preempted)) == text
 
 
+def test_the_list_tells_whose_end_a_gang_waits_for():
+    there = [pod(f"low{i}", cpu="1", on=f"n{i}") for i in (1, 2)]
+    driver = Driver(*nodes(2, cpu="1"), *there, gang(priority=9), *pods(2, cpu="1", group="g1", priority=9))
+    driver.decide()
+    driver.lose(there[0])
+    (now,) = driver.engine.situations()
+    assert cause(now, Fates()).endswith("; waits for 1 pod to terminate, preempted for it")
+
+
 def test_a_group_that_is_being_deleted_says_so():
     going = changed(gang(), metadata={"deletion_timestamp": "2026-01-01T00:00:00Z"})
     now = situation(node("n1"), going, pod("a", on="n1", group="g1"))
