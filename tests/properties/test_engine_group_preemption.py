@@ -55,37 +55,50 @@ class World:
                 claimed = (5 * priority + where + member) % 7 if group else priority
                 yield pod(name, cpu=str(size), on=f"n{where}", group=group, priority=claimed)
 
-    def holds(self, gone, size, minimum):
-        """Whether that many pods of the size fit with these units gone."""
+    def holds(self, gone, sizes):
+        """Whether pods of these sizes, the largest first, fit in any way with these units gone."""
         free = list(self.free)
         for number in gone:
             for where, taken in self.units[number][1]:
                 free[where] += taken
-        return sum(room // size for room in free) >= minimum
+        return packs(sizes, free)
 
 
-@given(clusters, lone_pods, whole_groups, SIZES, st.integers(1, 4))
+def packs(sizes, free):
+    if not sizes:
+        return True
+    less = ([*free[:i], room - sizes[0], *free[i + 1 :]] for i, room in enumerate(free) if room >= sizes[0])
+    return any(packs(sizes[1:], left) for left in less)
+
+
+gangs = st.one_of(
+    st.builds(lambda size, count: [size] * count, SIZES, st.integers(1, 4)),
+    st.lists(SIZES, min_size=1, max_size=5),
+).map(lambda sizes: sorted(sizes, reverse=True))
+
+
+@given(clusters, lone_pods, whole_groups, gangs)
 def test_whole_units_are_evicted_that_matter_less_and_none_that_could_stay(
-    capacities, alone, together, size, minimum
+    capacities, alone, together, sizes
 ):
     world = World(capacities, alone, together)
     driver = Driver(*(node(f"n{i}", cpu=str(cpu)) for i, cpu in enumerate(capacities)), *world.objects())
     driver.decide()
-    driver.see(gang("urgent", minimum=minimum, priority=PRIORITY))
+    driver.see(gang("urgent", minimum=len(sizes), priority=PRIORITY))
     members = [
         pod(f"m{i}", cpu=str(size), group="urgent", priority=PRIORITY, created="2026-01-02T00:00:00Z")
-        for i in range(minimum)
+        for i, size in enumerate(sizes)
     ]
     driver.see(*members)
     decisions = driver.decide()
     evicted = [decision.pod.name for decision in decisions if isinstance(decision, Evict)]
     victims = sorted({int(name.partition("-")[0][1:]) for name in evicted})
     below = [number for number, (priority, _) in enumerate(world.units) if priority < PRIORITY]
-    if placements(decisions) or not world.holds(below, size, minimum):
+    if placements(decisions) or not world.holds(below, sizes):
         assert evicted == []
         return
     assert len(evicted) == len(set(evicted)) == sum(len(world.units[number][1]) for number in victims)
     assert set(victims) <= set(below)
-    assert world.holds(victims, size, minimum)
+    assert world.holds(victims, sizes)
     for fewer in combinations(victims, len(victims) - 1) if victims else ():
-        assert not world.holds(fewer, size, minimum), f"{victims} are evicted, {fewer} would do"
+        assert not world.holds(fewer, sizes), f"{victims} are evicted, {fewer} would do"
