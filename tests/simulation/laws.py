@@ -3,6 +3,8 @@
 A decision is judged by what the process had been told when it made it; nobody can be blamed for not knowing better.
 """
 
+from itertools import takewhile
+
 from posse.engine.backlog import Place
 from posse.engine.decisions import Bind, Evict, GroupKey, GroupRef, ReportGroup, ReportPod
 from posse.engine.group_forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
@@ -35,7 +37,7 @@ def decisions_are_sound(knowledge, decisions):
             if isinstance(decision.preemptor, GroupRef):
                 nobody_is_evicted_for_a_group_without_need(knowledge, decision, decisions)
             else:
-                nobody_is_evicted_without_need(knowledge, decision, victims_of(decision.preemptor, decisions))
+                nobody_is_evicted_without_need(knowledge, decision, victims_with(decision, decisions))
         if isinstance(decision, Bind):
             bindings_are_final(knowledge, decision)
             members_are_bound_as_a_group(knowledge, decision)
@@ -121,8 +123,16 @@ def only_what_has_started_is_reported_so(knowledge, report):
     ensure(attached >= minimum, law, group=report.group, attached=attached, minimum=minimum)
 
 
-def victims_of(preemptor, decisions):
-    return [d.pod.uid for d in decisions if isinstance(d, Evict) and d.preemptor.uid == preemptor.uid]
+def victims_with(eviction, decisions):
+    """Return all who were evicted for the preemptor at the same time; it may have had to look again in the same round."""
+    where = decisions.index(eviction)
+    before = takewhile(lambda one: is_for_the_same(one, eviction), reversed(decisions[:where]))
+    after = takewhile(lambda one: is_for_the_same(one, eviction), decisions[where:])
+    return [one.pod.uid for one in (*before, *after)]
+
+
+def is_for_the_same(decision, eviction):
+    return isinstance(decision, Evict) and decision.preemptor.uid == eviction.preemptor.uid
 
 
 def nobody_is_evicted_without_need(knowledge, eviction, victims):
@@ -157,7 +167,7 @@ def nobody_is_evicted_for_a_group_without_need(knowledge, eviction, decisions):
         return
     name, victim = eviction.preemptor.key.name, knowledge.pods[eviction.pod.uid]
     group, node = knowledge.groups[name], knowledge.nodes.get(eviction.node)
-    victims = victims_of(eviction.preemptor, decisions)
+    victims = victims_with(eviction, decisions)
     numbers = {"group": name, "victim": eviction.pod.name, "node": eviction.node}
     missing = missing_members(knowledge, name)
     kept = knowledge.kept_from(group.spec.priority or 0, name)
@@ -188,7 +198,7 @@ def nobody_is_evicted_for_a_tree_without_need(knowledge, eviction, decisions):
     ensure(not has_room_for_all(knowledge, name, kept), "nobody is evicted for a tree that fits", **numbers)
     lesser = knowledge.rank(victim) < (root.spec.priority or 0)
     ensure(lesser, "nobody is evicted for a tree that matters no more", **numbers)
-    victims = victims_of(eviction.preemptor, decisions)
+    victims = victims_with(eviction, decisions)
     nobody_is_evicted_in_part(unit_of(knowledge, victim, victims), victims)
     nominated = nominations_of(knowledge, knowledge.leaves(name), eviction, decisions)
     if node is not None and eviction.node in nominated.values():

@@ -114,6 +114,12 @@ class GroupRecord:
         return sum(1 for record in self.members.values() if record.node and not record.evicted_for)
 
     @property
+    def seen_count(self) -> int:
+        """Of those, the ones that nobody only promised."""
+        bound = (record for record in self.members.values() if record.pod.spec.node_name)
+        return sum(1 for record in bound if not record.evicted_for)
+
+    @property
     def has_fallen_short(self) -> bool:
         """It once had its minimum on nodes, and has lost members since."""
         ending = self.podgroup is None or bool(self.podgroup.metadata.deletion_timestamp)
@@ -134,7 +140,7 @@ class GroupRecord:
 
         Whoever is bound on the strength of such a promise is bound below the minimum if it breaks.
         """
-        seen = sum(1 for record in self.members.values() if record.pod.spec.node_name)
+        seen = self.seen_count
         return seen < self.attached_count and seen < self.minimum > 1
 
     def unattached(self) -> list[PodRecord]:

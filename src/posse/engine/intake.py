@@ -18,7 +18,7 @@ from posse.engine.events import (
 )
 from posse.engine.gathering import Gatherings
 from posse.engine.group_forms import GroupObject, group_of, key_of
-from posse.engine.groups import GroupBook
+from posse.engine.groups import GroupBook, GroupRecord
 from posse.engine.kept_room import RoomKeeper
 from posse.engine.minimum_resources import note_minimum
 from posse.engine.nominations import Nominations
@@ -315,10 +315,14 @@ class Intake:
         return True
 
     def _binding_confirmed(self, record: PodRecord) -> None:
-        """Most groups do not care: they have counted on it since it was decided."""
+        """Most groups do not care: they have counted on it since it was decided, and were told that they start."""
         group = self.groups.get(record.group) if record.group is not None else None
-        if group is not None and group.awaits_bindings:
+        if group is not None and (group.awaits_bindings or not self._has_told_start(group)):
             self._unsettled_groups.setdefault(group.key, False)
+
+    def _has_told_start(self, group: GroupRecord) -> bool:
+        above = filter(None, map(self.groups.links.composite, self.groups.links.ancestors(group.key)))
+        return group.scheduled and all(composite.scheduled for composite in above)
 
     def _reenroll(self, record: PodRecord) -> None:
         """What rules read of the pod may have changed: if so it counts anew, and is tried anew if it waits."""

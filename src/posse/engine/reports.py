@@ -58,7 +58,7 @@ def tell_group(
     if attempt.placed:
         yield Bind(tuple(placement(record) for record in attempt.placed), group.key)
     if attempt.verdict.succeeded:
-        yield from tell_started(group)
+        yield from tell_started(group, is_being_bound=True)
         yield from tell_fallen_short(group)
         yield from tell_recovered(group)
     else:
@@ -117,9 +117,15 @@ def tell_recovered(group: GroupRecord) -> Iterator[Decision]:
         yield MarkDisrupted(group.key, group.podgroup.metadata.uid)
 
 
-def tell_started(group: GroupRecord, tree: GroupKey | None = None) -> Iterator[Decision]:
-    """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it."""
-    has_minimum = group.attached_count >= group.minimum and not group.awaits_volumes
+def tell_started(
+    group: GroupRecord, tree: GroupKey | None = None, *, is_being_bound: bool = False
+) -> Iterator[Decision]:
+    """A group with its minimum on nodes is scheduled, also if we find it so and somebody else placed it.
+
+    What is said beside the bindings it rests on is withheld if one is refused; said later, it has to wait for them.
+    """
+    there = group.attached_count if is_being_bound else group.seen_count
+    has_minimum = there >= group.minimum and not group.awaits_volumes
     if group.podgroup is not None and (group.is_untold or (not group.scheduled and has_minimum)):
         was_scheduled, group.scheduled, group.is_untold = group.scheduled, True, False
         yield ReportGroup(

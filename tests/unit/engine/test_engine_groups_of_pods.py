@@ -354,9 +354,25 @@ def test_a_refused_member_that_another_has_bound_meanwhile_is_not_bound_again():
     driver.confirm(first, on="n3")
     decisions = driver.decide()
     assert binds(decisions) == []
-    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
+    assert group_reports(decisions) == [], "the other binding is still on its way"
+    driver.confirm(second, on=bound["p2"])
+    assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
     assert entry(driver) is None
     assert driver.decide(after=60.0) == []
+
+
+def test_an_object_that_is_made_anew_meanwhile_is_told_once_the_bindings_are_seen():
+    """Of what rests on bindings of an earlier decision nobody knows yet whether it holds."""
+    both = members(2, cpu="1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *both)
+    bound = driver.bind()
+    driver.lose(gang(minimum=2))
+    driver.see(gang(minimum=2, uid="another"))
+    assert group_reports(driver.decide()) == []
+    driver.confirm(both[0], on=bound["p1"])
+    assert group_reports(driver.decide()) == []
+    driver.confirm(both[1], on=bound["p2"])
+    assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
 
 
 def test_a_gang_with_a_refused_member_is_reported_when_it_has_really_started():

@@ -21,7 +21,7 @@ from posse.engine.reports import (
     tell_started,
 )
 from posse.engine.trees.composites import CompositeRecord
-from posse.engine.trees.tree import Branch, Tree, is_started
+from posse.engine.trees.tree import Branch, Tree, is_seen_started, is_started
 
 
 def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "", advice: str = "") -> Iterator[Decision]:
@@ -30,7 +30,7 @@ def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "", advice: str = "")
     if attempt.placed:
         yield Bind(tuple(placement(record) for record in attempt.placed), tree.key)
     if attempt.verdict.succeeded:
-        yield from tell_tree_progress(tree)
+        yield from tell_tree_progress(tree, is_being_bound=True)
     records = _records(tree)
     for key, verdict, _ in attempt.parts:
         message = advised(remarked(verdict, remark), advice if key == tree.key else "")
@@ -43,14 +43,14 @@ def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "", advice: str = "")
         yield from tell_pod(record, reason_of(verdict), verdict.message)
 
 
-def tell_tree_progress(tree: Tree) -> Iterator[Decision]:
+def tell_tree_progress(tree: Tree, *, is_being_bound: bool = False) -> Iterator[Decision]:
     """What is started, has lost members or runs again, whoever brought that about."""
     for leaf in tree.leaves:
-        yield from tell_started(leaf, tree.key)
+        yield from tell_started(leaf, tree.key, is_being_bound=is_being_bound)
         yield from tell_fallen_short(leaf)
         yield from tell_recovered(leaf)
     for branch in tree.top.branches() if tree.top is not None else ():
-        yield from _tell_branch_started(tree, branch)
+        yield from _tell_branch_started(tree, branch, is_being_bound=is_being_bound)
         yield from _tell_branch_recovered(branch)
 
 
@@ -58,7 +58,7 @@ def tell_tree_started(tree: Tree) -> Iterator[Decision]:
     for leaf in tree.leaves:
         yield from tell_started(leaf, tree.key)
     for branch in tree.top.branches() if tree.top is not None else ():
-        yield from _tell_branch_started(tree, branch)
+        yield from _tell_branch_started(tree, branch, is_being_bound=False)
 
 
 def tell_tree_held(tree: Tree, hold: Held) -> Iterator[Decision]:
@@ -87,10 +87,11 @@ def _records(tree: Tree) -> dict[object, CompositeRecord | GroupRecord]:
     return {record.key: record for record in records}
 
 
-def _tell_branch_started(tree: Tree, branch: Branch) -> Iterator[Decision]:
+def _tell_branch_started(tree: Tree, branch: Branch, *, is_being_bound: bool) -> Iterator[Decision]:
     record = branch.record
     waits = any(leaf.awaits_volumes for leaf in branch.leaves())
-    if record.is_untold or (not record.scheduled and not waits and is_started(branch)):
+    has_started = is_started(branch) if is_being_bound else is_seen_started(branch)
+    if record.is_untold or (not record.scheduled and not waits and has_started):
         was_scheduled, record.scheduled, record.is_untold = record.scheduled, True, False
         yield ReportGroup(
             record.key,

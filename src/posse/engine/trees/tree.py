@@ -144,8 +144,7 @@ def is_seen_started(part: Part) -> bool:
     """Whether it has its minimum on nodes without counting on bindings that are still on their way."""
     if isinstance(part, Branch):
         return sum(1 for child in part.children if is_seen_started(child)) >= part.minimum
-    seen = sum(1 for record in part.members.values() if record.pod.spec.node_name)
-    return seen >= part.minimum or part.is_over
+    return part.seen_count >= part.minimum or part.is_over
 
 
 Root = GroupRecord | Tree
