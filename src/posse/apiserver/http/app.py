@@ -73,10 +73,10 @@ class Front:
             return failure(error)
         except web.HTTPException:
             raise  # The HTTP library itself has the answer.
-        except ConnectionError:
-            # The client is gone, which is its right. Nobody reads this answer; raised, it would be logged as a fault of ours.
-            return web.Response()
-        except Exception:
+        except Exception as error:
+            if isinstance(error, ConnectionError) and _is_gone(request):
+                # That is its right. Nobody reads this answer; raised, it would be logged as a fault of ours.
+                return web.Response()
             log.exception("%s %s failed", request.method, request.rel_url.raw_path)
             return failure(internal("the server failed on this request; its log says more"))
 
@@ -96,3 +96,8 @@ class Front:
         if document is None:
             raise no_such_resource()
         return document
+
+
+def _is_gone(request: web.Request) -> bool:
+    """Whether the client has left."""
+    return request.transport is None or request.transport.is_closing()
