@@ -32,9 +32,6 @@ from posse.model.feature_gates import Gate, Gates
 _NEVER = sentence("not eligible due to preemptionPolicy=Never")
 _FRUITLESS = sentence("no victims found whose eviction would let it start")
 
-_SHARES = 4
-"""One in so many of the steps that are left may be made for one choice of victims."""
-
 
 @dataclass(frozen=True, slots=True)
 class GroupTrial:
@@ -131,17 +128,13 @@ class GroupTrials:
         return one_by_one.find(group, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
 
     def _search(self, group: Root) -> GroupSearch:
-        steps = Steps(steps_allowed(self.state))
-
-        def place() -> Places:
-            # Most choices do not suffice: to find that out of one may not take what the others need.
-            share = Steps(steps.left // _SHARES)
-            steps.left -= share.left
-            placements = probe_root(self.state, group, share).placements
-            steps.left += share.left
-            return placements
-
         members = group.unattached()
+
+        def place(steps: Steps) -> Places:
+            # To get ready to go through placements takes a look at every node, and is in vain with fewer steps than pods.
+            enough = steps if steps.left >= len(members) else Steps(0)
+            return probe_root(self.state, group, enough).placements
+
         views = [self.state.view(subject) for subject, _ in classes_of(self.state, members)]
         return GroupSearch(
             self.state,
@@ -149,6 +142,7 @@ class GroupTrials:
             self.budgets,
             group.priority,
             place,
+            Steps(steps_allowed(self.state)),
             _needed(members) if all(view.counts_by_resources for view in views) else (),
             looks_around=any(view.looks_around for view in views),
         )

@@ -34,7 +34,8 @@ def try_root(
 def probe_root(state: ClusterState, root: Root, steps: Steps | None = None) -> Probe:
     """Try it and take everything back: the state is as it was, to the last bit.
 
-    Who tries often says how many steps may be made in order to go through every placement.
+    Who tries often says how many steps may be made in order to go through every placement of a group; a tree is then not
+    searched to the end.
     """
     if isinstance(root, Tree):
         return probe_tree(state, root, is_thorough=steps is None)

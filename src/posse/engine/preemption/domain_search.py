@@ -1,7 +1,7 @@
 """Victims for a group that must be in one domain: the domain is chosen together with them, where the least is lost.
 
 Every domain is searched by itself, those first where evicting the lowest priorities may be enough, then those that have most
-room already; after a number of them only those that may cost less. What they cost is compared as between nodes for a single
+room already; after a number of them only those that may cost less, and not all of them. What they cost is compared as between nodes for a single
 pod: budgets overdrawn, the highest priority, the sum of priorities, pods, also where those of a group run elsewhere; then
 which domain would be the better one for the group.
 """
@@ -20,6 +20,7 @@ from posse.engine.profile import DomainScoring
 from posse.engine.proving import missing
 from posse.engine.scene import Subject
 from posse.engine.search.orders import classes_of
+from posse.engine.thorough_search import Steps
 from posse.engine.topology.domains import Domains
 from posse.engine.topology.fullness import Fullness
 from posse.engine.topology.outlook import outlook
@@ -27,6 +28,8 @@ from posse.engine.topology.pinning import pin_of
 
 _MOST_EQUALS = 12
 """Domains that are searched though they may cost as much as another: then the better one for the group is taken."""
+_MOST_OTHERS = 36
+"""Domains that are searched because they may cost less: everybody else waits meanwhile."""
 _MOST_THOROUGH = 3
 """Domains in which other placements are tried in order to spare more."""
 _IMPOSSIBLE = np.iinfo(np.int64).max
@@ -68,7 +71,8 @@ class DomainSearch:
         others = [one for one in numbers[_MOST_EQUALS:] if not _is_too_dear(int(levels[one]), found)]
         found += self._cheaper(fullness, [one for one in others if levels[one] != _IMPOSSIBLE], found)
         closest = self._in_order(found)[:_MOST_THOROUGH]
-        better = [one for rough in closest for one in self._search_in(fullness, rough.number, thorough=True)]
+        likely = [rough.number for rough in closest] or numbers[:_MOST_THOROUGH]
+        better = [one for number in likely for one in self._search_in(fullness, number, thorough=True)]
         ordered = self._in_order([*better, *closest])
         return ordered[0].room if ordered else None
 
@@ -78,7 +82,7 @@ class DomainSearch:
         costs = LeastCosts(self.search, self.group)
         bounds = sorted((costs.within(fullness.domains.rows(number)), number) for number in numbers)
         better: list[_Found] = []
-        for bound, number in bounds:
+        for bound, number in bounds[:_MOST_OTHERS]:
             if least is not None and bound >= least:
                 break
             for one in self._search_in(fullness, number, thorough=False):
@@ -97,7 +101,9 @@ class DomainSearch:
     def _search_in(self, fullness: Fullness, number: int, *, thorough: bool) -> list[_Found]:
         state, rows = self.search.state, fullness.domains.rows(number)
         with state.confined(rows):
-            here = replace(self.search, rows=rows)
+            # By rules of thumb alone, as long as it is not known which domains are worth more.
+            steps = self.search.steps if thorough else Steps(0)
+            here = replace(self.search, rows=rows, steps=steps)
             room = here.find() if thorough else here.find_quickly()
         if room is None:
             return []

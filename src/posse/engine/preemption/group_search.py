@@ -23,6 +23,7 @@ from posse.engine.preemption.amounts import Amounts, Sums, is_short, minus, plus
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Choice, Cost, cost_of
 from posse.engine.preemption.units import Unit, by_importance, units_below
+from posse.engine.thorough_search import Steps
 from posse.engine.view import REFUSED
 
 _MOST_TRIALS = 128
@@ -30,8 +31,12 @@ _MOST_CHECKS = 2_000
 """Of who may stay where a group goes; who is not looked at by then goes."""
 _MOST_EFFORT = 20_000
 _EFFORT_OF_A_MEMBER = 20
-"""Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out and to place."""
+_NODES_IN_AN_EFFORT = 2
+"""Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out and to place, and
+the more nodes to look at."""
 
+_SHARES = 4
+"""One in so many of the steps that are left may be made for one choice."""
 _LARGEST_CHOICE = 5
 _MOST_CHOICES = 1_000
 """Small choices of victims that are priced, and tried from the cheapest on."""
@@ -39,8 +44,11 @@ _MOST_CHOICES = 1_000
 Places = tuple[tuple[PodRecord, str], ...]
 """Where the members of a group would go."""
 
-PlaceGroup = Callable[[], Places]
-"""Search a placement in the present state and leave the state as it was; nothing if there is none."""
+PlaceGroup = Callable[[Steps], Places]
+"""Search a placement in the present state and leave the state as it was; nothing if there is none.
+
+By rules of thumb first; where those fail, by going through placements, as far as the steps go.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,8 @@ class GroupSearch:
     budgets: BudgetBook
     priority: int
     place: PlaceGroup
+    steps: Steps
+    """For going through placements, for all choices of victims together."""
     resources: tuple[int, ...] = ()
     """Those that decide where members fit, if nothing else does: then nobody need be moved to find out."""
     looks_around: bool = True
@@ -118,7 +128,7 @@ class GroupSearch:
         self, best: Room, units: Sequence[Unit], ending: Sequence[PodRecord], members: int
     ) -> Room | None:
         """The cheapest of small choices of victims that cost less and suffice; None if none was found in time."""
-        trials = _trials(best.victims, members)
+        trials = self._trials(best.victims, members)
         bar = self.cost(best)
         # Above the highest so far nobody costs less, unless that spares a budget.
         pool = [unit for unit in units if bar.budgets or unit.priority <= bar.highest]
@@ -139,7 +149,7 @@ class GroupSearch:
         violating, harmless = self.budgets.split(pool)
         evicted = {id(unit): unit for unit in (*violating, *harmless)}
         blocks = [list(evicted.values())]
-        for _ in range(_trials(pool, members)):
+        for _ in range(self._trials(pool, members)):
             if not blocks:
                 break
             block = blocks.pop(0)
@@ -152,6 +162,10 @@ class GroupSearch:
                 middle = len(block) // 2
                 blocks[:0] = [block[:middle], block[middle:]]
         return self._without_needless(evicted.values(), places, ending) if places else None
+
+    def _trials(self, pool: Sequence[Unit], members: int) -> int:
+        placing = _EFFORT_OF_A_MEMBER * members + self.state.nodes.alive.size // _NODES_IN_AN_EFFORT
+        return min(_MOST_TRIALS, _MOST_EFFORT // (sum(len(unit.records) for unit in pool) + placing))
 
     def _without_needless(self, evicted: Iterable[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
         """Whoever may stay with the group in these places does, though it was not found before that it could."""
@@ -204,11 +218,19 @@ class GroupSearch:
         gone = [*ending, *_records(units)]
         if self.resources:
             with self.state.lightened(gone):
-                return self.place()
+                return self._place()
         draft = Draft(self.state)
         draft.remove(gone)
-        places = self.place()
+        places = self._place()
         draft.roll_back()
+        return places
+
+    def _place(self) -> Places:
+        """Most choices do not suffice: to find that out of one may not take what the others need."""
+        share = Steps(self.steps.left // _SHARES)
+        self.steps.left -= share.left
+        places = self.place(share)
+        self.steps.left += share.left
         return places
 
     def _spared(
@@ -285,11 +307,6 @@ class GroupSearch:
             return False
         draft.place([record], np.array([row]))
         return True
-
-
-def _trials(pool: Sequence[Unit], members: int) -> int:
-    effort = sum(len(unit.records) for unit in pool) + _EFFORT_OF_A_MEMBER * members
-    return min(_MOST_TRIALS, _MOST_EFFORT // effort)
 
 
 def _small_choices(units: Sequence[Unit]) -> list[tuple[Unit, ...]]:
