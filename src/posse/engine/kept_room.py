@@ -115,6 +115,7 @@ class RoomKeeper:
             self._ended[group.key] = now
             self.release()
         elif _has_room_made(group):
+            self._unfinished[group.key] = kept.until
             self.release()
 
     def remark(self, priority: int, key: GroupKey | None = None) -> str:
@@ -169,9 +170,7 @@ class RoomKeeper:
         due = [entry for entry in refused if self._is_overtaken(entry) and self._due(entry) <= now]
         for entry in sorted(due, key=Waiting.order):
             group = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
-            if group is not None and _has_room_made(group):
-                continue
-            shares = _plan(self._state, group) if group is not None else ()
+            shares = _plan(self._state, group) if group is not None and not _has_room_made(group) else ()
             if group is not None and shares:
                 until = self._unfinished.pop(group.key, now + KEPT_SECONDS)
                 self._kept = Kept(group.key, entry.priority, until, shares)

@@ -59,7 +59,10 @@ class Nominations:
         return [record for record in self._records.values() if record.nominated == node]
 
     def crowded_out(self, nodes: Collection[str], priority: int) -> list[PodRecord]:
-        """Those that matter less and have no room left on these nodes, even once all have gone that are ending there."""
+        """Those that matter less and have no room left on these nodes, even once all have gone that are ending there.
+
+        Where more than resources decides, they may be in each other's way: then they have to look again in any case.
+        """
         there: dict[str, list[PodRecord]] = {}
         for record in self._records.values():
             if record.nominated in nodes:
@@ -70,7 +73,14 @@ class Nominations:
             if self._is_crowded(node, nominees)
             for record in nominees
         ]
-        return [record for record in crowded if record.standing < priority]
+        delicate = [
+            record for nominees in there.values() for record in nominees if self._looks_around(record)
+        ]
+        found = {id(record): record for record in (*crowded, *delicate)}
+        return [record for record in found.values() if record.standing < priority]
+
+    def _looks_around(self, record: PodRecord) -> bool:
+        return not self._state.view(self._state.subject(record)).counts_by_resources
 
     def _is_crowded(self, node: str, nominees: Sequence[PodRecord]) -> bool:
         row = self._state.nodes.row_of.get(node)

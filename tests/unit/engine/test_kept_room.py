@@ -240,3 +240,4 @@ def test_no_room_is_kept_for_a_gang_for_which_evictions_make_room():
     overtake(driver)
     driver.decide(after=REST_SECONDS + PATIENCE_SECONDS)
     assert keeper.kept is None
+    assert keeper.next_wakeup() is None or keeper.next_wakeup() >= driver.now + REST_SECONDS

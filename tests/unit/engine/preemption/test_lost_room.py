@@ -3,6 +3,7 @@
 import pytest
 
 from posse.engine.decisions import ReportPod
+from posse.model.container import ContainerPort
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import changed, gang, node, nodes, pod
 from tests.driving import Driver, evicted, nominated
@@ -71,3 +72,17 @@ def test_who_is_being_evicted_is_no_company_for_those_that_come_instead(count):
     driver.see(*(pod(f"again{number}", cpu="1", group="a", priority=0) for number in range(count)))
     driver.see(node("n3", cpu="1"))
     assert driver.bind(after=20.0) == {}
+
+
+def test_who_is_in_the_way_of_the_more_important_by_more_than_resources_looks_elsewhere_at_once():
+    def on_a_port(name, priority):
+        one = pod(name, cpu="1", priority=priority)
+        ports = (ContainerPort(container_port=80, host_port=80),)
+        return changed(one, spec={"containers": (changed(one.spec.containers[0], ports=ports),)})
+
+    there = [pod("a", cpu="4", on="n1", priority=0), pod("b", cpu="4", on="n2", priority=5)]
+    driver = Driver(*nodes(2, cpu="4"), *there, on_a_port("less", 10))
+    assert evicted(driver.decide()) == ["a"]
+    driver.see(on_a_port("more", 100))
+    assert evicted(driver.decide(after=1.0)) == ["b"]
+    assert nominated(driver) == {"more": "n1", "less": "n2"}

@@ -13,11 +13,11 @@ from tests.builders import NAMESPACE, changed, gang, node, nodes, pod, pods
 from tests.driving import Driver, placements, pod_reports
 
 
-def evicted(decisions):
+def evictions(decisions):
     return [(d.pod.name, d.preemptor.name, d.node) for d in decisions if isinstance(d, Evict)]
 
 
-def nominated(decisions):
+def nominations(decisions):
     return {d.pod.name: d.nominated_node for d in decisions if isinstance(d, ReportPod)}
 
 
@@ -43,8 +43,8 @@ def test_an_important_pod_has_room_made_and_takes_it_when_it_is_free():
     driver, (low,) = crowded(1)
     driver.see(pod("high", cpu="1", priority=10))
     decisions = driver.decide()
-    assert evicted(decisions) == [("low1", "high", "n1")]
-    assert nominated(decisions) == {"high": "n1"}
+    assert evictions(decisions) == [("low1", "high", "n1")]
+    assert nominations(decisions) == {"high": "n1"}
     assert placements(decisions) == {}
     driver.lose(low)
     assert driver.bind(after=1.0) == {"high": "n1"}
@@ -53,9 +53,9 @@ def test_an_important_pod_has_room_made_and_takes_it_when_it_is_free():
 def test_while_its_victims_end_a_pod_takes_no_others():
     driver, _ = crowded(1)
     driver.see(node("n2", cpu="1"), pod("other", cpu="1", on="n2"), pod("high", cpu="1", priority=10))
-    assert len(evicted(driver.decide())) == 1
+    assert len(evictions(driver.decide())) == 1
     again = driver.decide(after=400.0)
-    assert evicted(again) == []
+    assert evictions(again) == []
     assert pod_reports(again)["high"][1].endswith(
         "preemption: not eligible due to a terminating pod on the nominated node."
     )
@@ -65,7 +65,7 @@ def test_equals_and_those_above_are_never_evicted():
     driver = Driver(node("n1", cpu="2"), pod("same", cpu="1", on="n1", priority=10))
     driver.see(pod("above", cpu="1", on="n1", priority=20), pod("high", cpu="1", priority=10))
     decisions = driver.decide()
-    assert evicted(decisions) == []
+    assert evictions(decisions) == []
     assert pod_reports(decisions)["high"][1].endswith(
         "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
     )
@@ -75,7 +75,7 @@ def test_who_may_not_preempt_says_so():
     driver, _ = crowded(1)
     driver.see(pod("high", cpu="1", priority=10, preemption_policy="Never"))
     decisions = driver.decide()
-    assert evicted(decisions) == []
+    assert evictions(decisions) == []
     assert pod_reports(decisions)["high"][1].endswith(
         "preemption: not eligible due to preemptionPolicy=Never."
     )
@@ -84,12 +84,12 @@ def test_who_may_not_preempt_says_so():
 def test_room_that_is_made_is_held_against_equals():
     driver, (first, _) = crowded(2)
     driver.see(pod("high", cpu="2", priority=10))
-    assert len(evicted(driver.decide())) == 2
+    assert len(evictions(driver.decide())) == 2
     driver.lose(first)
     driver.see(pod("equal", cpu="1", priority=10))
     decisions = driver.decide(after=1.0)
     assert placements(decisions) == {}
-    assert evicted(decisions) == []
+    assert evictions(decisions) == []
 
 
 def test_room_that_is_made_is_not_held_against_those_above():
@@ -104,31 +104,31 @@ def test_room_that_is_made_is_not_held_against_those_above():
 def test_a_more_important_pod_displaces_a_nominee():
     driver, _ = crowded(2)
     driver.see(pod("high", cpu="2", priority=10))
-    assert nominated(driver.decide()) == {"high": "n1"}
+    assert nominations(driver.decide()) == {"high": "n1"}
     driver.see(pod("above", cpu="2", priority=20))
     decisions = driver.decide(after=1.0)
-    assert nominated(decisions)["above"] == "n1"
-    assert nominated(decisions)["high"] == ""
+    assert nominations(decisions)["above"] == "n1"
+    assert nominations(decisions)["high"] == ""
 
 
 def test_a_victim_that_cannot_be_evicted_lets_its_preemptor_try_again():
     driver, (low,) = crowded(1)
     driver.see(pod("high", cpu="1", priority=10))
     driver.decide()
-    assert evicted(driver.decide(after=1.0)) == []
+    assert evictions(driver.decide(after=1.0)) == []
     driver.engine.absorb(EvictionFailed(low.metadata.uid, "the API server said no"))
-    assert evicted(driver.decide(after=1.0)) == []
-    assert evicted(driver.decide(after=4.0)) == [("low1", "high", "n1")]
+    assert evictions(driver.decide(after=1.0)) == []
+    assert evictions(driver.decide(after=4.0)) == [("low1", "high", "n1")]
 
 
 def test_who_is_evicted_already_is_not_evicted_again():
     driver, (low,) = crowded(1)
     driver.see(pod("high", cpu="1", priority=10))
-    assert evicted(driver.decide()) == [("low1", "high", "n1")]
+    assert evictions(driver.decide()) == [("low1", "high", "n1")]
     driver.see(pod("above", cpu="1", priority=20))
     decisions = driver.decide(after=1.0)
-    assert evicted(decisions) == []
-    assert nominated(decisions) == {"above": "n1", "high": ""}
+    assert evictions(decisions) == []
+    assert nominations(decisions) == {"above": "n1", "high": ""}
     driver.lose(low)
     assert driver.bind(after=0.0) == {"above": "n1"}
 
@@ -137,8 +137,8 @@ def test_who_is_ending_anyway_is_not_evicted_but_waited_for():
     driver, (low,) = crowded(1, deleted="2026-01-01T00:01:00Z")
     driver.see(pod("high", cpu="1", priority=10))
     decisions = driver.decide()
-    assert evicted(decisions) == []
-    assert nominated(decisions) == {"high": "n1"}
+    assert evictions(decisions) == []
+    assert nominations(decisions) == {"high": "n1"}
     assert "not eligible due to a terminating pod" in pod_reports(driver.decide(after=400.0))["high"][1]
     driver.lose(low)
     assert driver.bind() == {"high": "n1"}
@@ -148,8 +148,8 @@ def test_two_that_need_the_same_victim_have_it_evicted_once():
     low = pod("low", cpu="2", on="n1")
     driver = Driver(node("n1", cpu="2"), low, *pods(2, cpu="1", priority=10))
     decisions = driver.decide()
-    assert [victim for victim, _, _ in evicted(decisions)] == ["low"]
-    assert set(nominated(decisions).values()) == {"n1"}
+    assert [victim for victim, _, _ in evictions(decisions)] == ["low"]
+    assert set(nominations(decisions).values()) == {"n1"}
     driver.lose(low)
     assert len(driver.bind()) == 2
 
@@ -161,14 +161,15 @@ def test_all_who_wait_for_a_victim_try_again_if_it_cannot_be_evicted():
     driver.see(pod("above", cpu="1", priority=20))
     driver.decide(after=1.0)
     driver.engine.absorb(EvictionFailed(low.metadata.uid, "the API server said no"))
-    assert evicted(driver.decide()) == [("low1", "above", "n1")]
+    assert evictions(driver.decide()) == [], "what was refused once is likely to be refused again"
+    assert evictions(driver.decide(after=2.0)) == [("low1", "above", "n1")]
 
 
 def test_a_budget_decides_between_nodes():
     protected = labelled(pod("protected", cpu="1", on="n1"), app="db")
     driver = Driver(*nodes(2, cpu="1"), budget(0, app="db"), protected, pod("free", cpu="1", on="n2"))
     driver.see(pod("high", cpu="1", priority=10))
-    assert evicted(driver.decide()) == [("free", "high", "n2")]
+    assert evictions(driver.decide()) == [("free", "high", "n2")]
 
 
 def test_a_budget_with_disruptions_left_protects_nobody():
@@ -177,26 +178,26 @@ def test_a_budget_with_disruptions_left_protects_nobody():
     younger = changed(there[1], status={"start_time": "2026-01-02T00:00:00Z"})
     driver = Driver(*nodes(2, cpu="1"), budget(1, app="db"), older, younger)
     driver.see(pod("high", cpu="1", priority=10))
-    assert evicted(driver.decide()) == [("db2", "high", "n2")]
+    assert evictions(driver.decide()) == [("db2", "high", "n2")]
 
 
 def test_on_a_node_the_protected_stay_as_long_as_others_can_go():
     driver = Driver(node("n1", cpu="2"), budget(0, app="db"))
     driver.see(labelled(pod("protected", cpu="1", on="n1"), app="db"), pod("free", cpu="1", on="n1"))
     driver.see(pod("high", cpu="1", priority=10))
-    assert evicted(driver.decide()) == [("free", "high", "n1")]
+    assert evictions(driver.decide()) == [("free", "high", "n1")]
 
 
 def test_a_budget_is_only_a_wish():
     driver = Driver(node("n1", cpu="1"), budget(0, app="db"))
     driver.see(labelled(pod("protected", cpu="1", on="n1"), app="db"), pod("high", cpu="1", priority=10))
-    assert evicted(driver.decide()) == [("protected", "high", "n1")]
+    assert evictions(driver.decide()) == [("protected", "high", "n1")]
 
 
 def test_the_least_important_go_first():
     driver = Driver(node("n1", cpu="2"), pod("lower", cpu="1", on="n1", priority=1))
     driver.see(pod("low", cpu="1", on="n1", priority=2), pod("high", cpu="1", priority=10))
-    assert evicted(driver.decide()) == [("lower", "high", "n1")]
+    assert evictions(driver.decide()) == [("lower", "high", "n1")]
 
 
 def test_a_group_that_goes_as_one_goes_from_all_its_nodes():
@@ -206,7 +207,7 @@ def test_a_group_that_goes_as_one_goes_from_all_its_nodes():
         *(changed(one, spec={"node_name": f"n{i}"}) for i, one in enumerate(pods(2, cpu="1", group="g1"), 1))
     )
     driver.see(pod("high", cpu="1", priority=10))
-    assert sorted(victim for victim, _, _ in evicted(driver.decide())) == ["p1", "p2"]
+    assert sorted(victim for victim, _, _ in evictions(driver.decide())) == ["p1", "p2"]
 
 
 def test_a_member_that_is_ending_anyway_does_not_draw_its_group_along():
@@ -214,7 +215,7 @@ def test_a_member_that_is_ending_anyway_does_not_draw_its_group_along():
     ending = pod("p1", cpu="1", on="n1", group="g1", deleted="2026-01-01T00:00:00Z")
     driver = Driver(*nodes(2, cpu="1"), gang("g1", minimum=1, disruption_mode=mode), ending)
     driver.see(pod("p2", cpu="1", on="n2", group="g1"), pod("high", cpu="1", priority=10))
-    assert evicted(driver.decide()) == []
+    assert evictions(driver.decide()) == []
     driver.lose(ending)
     assert driver.bind() == {"high": "n1"}
 
@@ -246,35 +247,35 @@ def two_crowded_nodes():
     """Return a driver that makes room for a pod on the first of two full nodes, and the victim."""
     victim, other = pod("low1", cpu="1", on="n1"), pod("low2", cpu="1", on="n2", priority=1)
     driver = Driver(*nodes(2, cpu="1"), victim, other, pod("high", cpu="1", priority=10))
-    assert evicted(driver.decide()) == [("low1", "high", "n1")]
+    assert evictions(driver.decide()) == [("low1", "high", "n1")]
     return driver, victim
 
 
 def test_a_pod_whose_nominated_node_vanishes_looks_elsewhere_at_once():
     driver, victim = two_crowded_nodes()
     driver.lose(victim, node("n1"))
-    assert evicted(driver.decide()) == [("low2", "high", "n2")]
+    assert evictions(driver.decide()) == [("low2", "high", "n2")]
 
 
 def test_a_pod_whose_victim_ends_on_a_node_that_vanished_looks_elsewhere_at_once():
     driver, _ = two_crowded_nodes()
     driver.lose(node("n1"))
-    assert evicted(driver.decide()) == [("low2", "high", "n2")]
-    assert evicted(driver.decide(after=400.0)) == []
+    assert evictions(driver.decide()) == [("low2", "high", "n2")]
+    assert evictions(driver.decide(after=400.0)) == []
 
 
 def test_a_pod_whose_victim_ends_on_a_node_that_is_closed_looks_elsewhere_at_once():
     driver, _ = two_crowded_nodes()
     driver.see(node("n1", cpu="1", unschedulable=True))
-    assert evicted(driver.decide()) == [("low2", "high", "n2")]
-    assert evicted(driver.decide(after=400.0)) == []
+    assert evictions(driver.decide()) == [("low2", "high", "n2")]
+    assert evictions(driver.decide(after=400.0)) == []
 
 
 def test_a_pod_whose_room_was_taken_by_others_looks_elsewhere_at_once():
     driver, victim = two_crowded_nodes()
     driver.lose(victim)
     driver.see(pod("stranger", cpu="1", on="n1", priority=10))
-    assert evicted(driver.decide()) == [("low2", "high", "n2")]
+    assert evictions(driver.decide()) == [("low2", "high", "n2")]
 
 
 def test_room_that_somebody_who_matters_as_much_leaves_anyway_is_waited_for():
@@ -282,7 +283,7 @@ def test_room_that_somebody_who_matters_as_much_leaves_anyway_is_waited_for():
     low = pod("low", cpu="2", on="n1", priority=0)
     driver = Driver(node("n1", cpu="4"), ending, low, pod("high", cpu="2", priority=10))
     decisions = driver.decide()
-    assert evicted(decisions) == []
+    assert evictions(decisions) == []
     assert pod_reports(decisions)["high"][1].endswith("on node n1, waiting for those that terminate there")
     driver.lose(ending)
     assert driver.bind(after=1.0) == {"high": "n1"}
@@ -292,9 +293,9 @@ def test_of_pods_that_are_alike_one_takes_what_the_eviction_for_another_leaves()
     full = [pod(f"large{i}", cpu="2", on=f"n{i}") for i in (1, 2)]
     driver = Driver(*nodes(2, cpu="2"), *full, *pods(2, cpu="1", priority=10))
     decisions = driver.decide()
-    ((victim, preemptor, place),) = evicted(decisions)
+    ((victim, preemptor, place),) = evictions(decisions)
     assert preemptor == "p1"
-    assert nominated(decisions) == {"p1": place, "p2": place}
+    assert nominations(decisions) == {"p1": place, "p2": place}
     assert pod_reports(decisions)["p2"][1].endswith("waiting for those that terminate there")
     driver.lose(next(one for one in full if one.metadata.name == victim))
     assert driver.bind(after=1.0) == {"p1": place, "p2": place}
@@ -304,7 +305,7 @@ def test_a_pod_that_others_bind_elsewhere_leaves_the_room_that_was_made_for_it()
     driver, (low,) = crowded(1)
     high = pod("high", cpu="1", priority=10)
     driver.see(node("n2", cpu="1"), pod("other", cpu="1", on="n2", priority=10), high)
-    assert nominated(driver.decide()) == {"high": "n1"}
+    assert nominations(driver.decide()) == {"high": "n1"}
     driver.lose(pod("other", cpu="1", on="n2", priority=10))
     driver.confirm(high, on="n2")
     driver.lose(low)
