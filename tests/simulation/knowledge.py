@@ -162,8 +162,14 @@ class Knowledge:
     def members(self, name):
         return [pod for pod in self.pods.values() if group_name(pod) == name]
 
-    def attached(self, name):
-        return [pod for pod in self.members(name) if self.place_of(pod)]
+    def attached(self, name, promised=None):
+        """Return who is on a node or promised there; of the promised only these, by uid, if they are given."""
+        return [
+            pod
+            for pod in self.members(name)
+            if pod.spec.node_name
+            or (self.place_of(pod) and (promised is None or pod.metadata.uid in promised))
+        ]
 
     def domains_of(self, name):
         """Return the domains in which members of a group are, None for nodes that are in none."""
@@ -208,13 +214,15 @@ class Knowledge:
             seen += [other for other in composites if other not in seen]
         return found
 
-    def started_children(self, name):
+    def started_children(self, name, promised=None):
         """Return how many groups right below this one have started; those that may have run to their end are counted."""
         leaves, composites = self.below(name)
-        started = [one for one in leaves if len(self.attached(one)) >= minimum_of(self.groups[one])]
+        started = [one for one in leaves if len(self.attached(one, promised)) >= minimum_of(self.groups[one])]
         over = [one for one in leaves if one in self.completed and one not in started]
         grown = [
-            one for one in composites if self.started_children(one) >= group_minimum_of(self.composites[one])
+            one
+            for one in composites
+            if self.started_children(one, promised) >= group_minimum_of(self.composites[one])
         ]
         return len(started) + len(over) + len(grown)
 

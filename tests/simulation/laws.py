@@ -32,6 +32,7 @@ from tests.simulation.world import FINISHED
 
 def decisions_are_sound(knowledge, decisions):
     """Judge a round in its order, counting on each decision before the next is looked at."""
+    bound = set()
     for decision in decisions:
         if isinstance(decision, Evict) and decision.pod.uid in knowledge.pods:
             if isinstance(decision.preemptor, GroupRef):
@@ -47,9 +48,10 @@ def decisions_are_sound(knowledge, decisions):
             no_node_is_promised_beyond_its_room(knowledge, decision)
             no_gang_starts_below_its_minimum(knowledge, decision)
             members_start_in_one_domain(knowledge, decision)
+            bound |= {placement.pod.uid for placement in decision.placements}
         # What has started once is told until it has arrived, though it may have lost members since.
         if isinstance(decision, ReportGroup) and decision.scheduled and not is_repeated:
-            only_what_has_started_is_reported_so(knowledge, decision)
+            only_what_has_started_is_reported_so(knowledge, decision, bound)
 
 
 def bindings_are_final(knowledge, bind):
@@ -112,13 +114,15 @@ def members_start_in_one_domain(knowledge, bind):
             ensure(None not in domains, "members start where the label is", group=bind.group)
 
 
-def only_what_has_started_is_reported_so(knowledge, report):
+def only_what_has_started_is_reported_so(knowledge, report, bound):
+    """Bindings of this round may be counted on: if one is refused, the report is withheld."""
     if report.group.is_composite:
         minimum = group_minimum_of(knowledge.composites[report.group.name])
-        no_tree_below_minimum(report.group, knowledge.started_children(report.group.name), minimum)
+        started = knowledge.started_children(report.group.name, bound)
+        no_tree_below_minimum(report.group, started, minimum)
         return
     group = knowledge.groups[report.group.name]
-    attached, minimum = len(knowledge.attached(report.group.name)), minimum_of(group)
+    attached, minimum = len(knowledge.attached(report.group.name, bound)), minimum_of(group)
     law = "only a group with its minimum on nodes is reported as started"
     ensure(attached >= minimum, law, group=report.group, attached=attached, minimum=minimum)
 

@@ -178,8 +178,8 @@ class ReportGroup:
     """None where there is nothing to say about it that has not been said."""
     is_news: bool = True
     """Otherwise it was told before but for some words, such as how many victims it waits for, and that is no event."""
-    is_repeated: bool = False
-    """It has been so for longer, whatever becomes of what is bound with it."""
+    holds_anyway: bool = False
+    """Whatever becomes of what is bound in the same round."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from posse.engine.telling import (
     tell_progress,
     tell_tried,
 )
-from posse.engine.trees.reports import tell_tree_started
+from posse.engine.trees.reports import tell_tree_untold
 from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
 from posse.engine.trying import held_root
 from posse.engine.verdict import SUCCESS, Code
@@ -213,7 +213,7 @@ class Engine:
         """
         told: list[Decision] = []
         if isinstance(group, Tree) and not group.members:
-            told += tell_tree_started(group)
+            told += tell_tree_untold(group)
             hold = held_root(self._known.groups, group)
             told += tell_held_root(group, hold) if hold is not None else ()
         elif isinstance(group, GroupRecord) and group.is_untold:

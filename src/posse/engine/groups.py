@@ -229,7 +229,7 @@ class GroupBook:
         """
         key = lost.group
         record = self.links.composite(key) if key.is_composite else self._groups.get(key)
-        if record is None or record.scheduled != lost.scheduled:
+        if record is None or (record.uid, record.scheduled) != (lost.uid, lost.scheduled):
             return
         if record.scheduled:
             record.is_untold = True

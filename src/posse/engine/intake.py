@@ -91,6 +91,7 @@ class Intake:
             self._report_failed(event.pod_uid)
         elif isinstance(event, MarkFailed):
             self._lost_marks[event.mark.group] = event.mark
+            self._unsettled_groups.setdefault(event.mark.group, False)
         elif isinstance(event, Observed):
             self._observed(event.obj)
         else:
@@ -252,7 +253,8 @@ class Intake:
         if pod.spec.node_name and record.node != pod.spec.node_name:
             self._bound_by_others(record)
         elif not moved and same_but_for_node(before, pod) and self._is_seen_as_before(record, before):
-            self._binding_confirmed(record)
+            if pod.spec.node_name and not before.spec.node_name:
+                self._binding_confirmed(record)
             return
         try:
             self._reenroll(record)
@@ -315,14 +317,17 @@ class Intake:
         return True
 
     def _binding_confirmed(self, record: PodRecord) -> None:
-        """Most groups do not care: they have counted on it since it was decided, and were told that they start."""
+        """Most groups do not care: they have counted on it since it was decided, and were told all that follows from it."""
         group = self.groups.get(record.group) if record.group is not None else None
-        if group is not None and (group.awaits_bindings or not self._has_told_start(group)):
+        if group is not None and (group.awaits_bindings or self._has_to_be_told(group)):
             self._unsettled_groups.setdefault(group.key, False)
 
-    def _has_told_start(self, group: GroupRecord) -> bool:
+    def _has_to_be_told(self, group: GroupRecord) -> bool:
+        """Whether it, or a group above it, may have started or be running again by this."""
+        if group.is_disrupted or not group.scheduled:
+            return True
         above = filter(None, map(self.groups.links.composite, self.groups.links.ancestors(group.key)))
-        return group.scheduled and all(composite.scheduled for composite in above)
+        return any(one.is_disrupted or not one.scheduled for one in above)
 
     def _reenroll(self, record: PodRecord) -> None:
         """What rules read of the pod may have changed: if so it counts anew, and is tried anew if it waits."""
@@ -377,14 +382,13 @@ class Intake:
         for preemptor in dict.fromkeys([victim.evicted_for, *self.ledger.gone(victim)]):
             if not (isinstance(preemptor, GroupKey) and self.ledger.is_waiting(preemptor)):
                 self.backlog.wake(preemptor)
-        self._wake_nominees(victim)
+        for uid in self._nominees_beside(victim):
+            self.backlog.wake(uid)
 
-    def _wake_nominees(self, victim: PodRecord) -> None:
+    def _nominees_beside(self, victim: PodRecord) -> list[str]:
         """A pod may make room for more than the one that had it evicted."""
         nominees = self.nominations.to(victim.pod.spec.node_name) if victim.evicted_for else ()
-        for record in nominees:
-            if record.group is None:
-                self.backlog.wake(record.ref.uid)
+        return [record.ref.uid for record in nominees if record.group is None]
 
     def _bind_refused(self, event: BindRefused) -> None:
         record = self.pods.get(event.pod_uid)
@@ -417,7 +421,7 @@ class Intake:
             self.ledger.stays(victim)
             # Behind a backoff, since what was refused once is likely to be refused again.
             self._refused_bindings[victim.evicted_for] = None
-            self._wake_nominees(victim)
+            self._refused_bindings |= dict.fromkeys(self._nominees_beside(victim))
             victim.evicted_for = ""
 
     def _requeue(self, record: PodRecord) -> None:

@@ -111,7 +111,7 @@ def mark_again(groups: GroupBook, lost: Iterable[MarkDisrupted]) -> Iterator[Dec
 
 def tell_recovered(group: GroupRecord) -> Iterator[Decision]:
     """A group that runs again is no victim any more."""
-    runs = group.attached_count >= group.minimum and not any(r.is_ending for r in group.members.values())
+    runs = group.seen_count >= group.minimum and not any(r.is_ending for r in group.members.values())
     if group.is_disrupted and group.podgroup is not None and runs:
         group.is_disrupted = False
         yield MarkDisrupted(group.key, group.podgroup.metadata.uid)
@@ -137,7 +137,7 @@ def tell_started(
             scheduler_name=group.scheduler_name,
             tree=tree,
             finding=placed(group),
-            is_repeated=was_scheduled,
+            holds_anyway=was_scheduled or group.seen_count >= group.minimum,
         )
 
 

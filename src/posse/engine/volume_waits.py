@@ -60,7 +60,7 @@ class VolumeWaits:
 
     def _is_premature(self, decision: Decision) -> bool:
         """A group whose members wait for claims has not started yet; it is reported when it has."""
-        if not (isinstance(decision, ReportGroup) and decision.scheduled):
+        if not (isinstance(decision, ReportGroup) and decision.scheduled) or decision.holds_anyway:
             return False
         if decision.group not in self._held and decision.tree not in self._held:
             return False

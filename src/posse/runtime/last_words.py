@@ -23,8 +23,10 @@ def last_words(decisions: Iterable[Decision]) -> list[Report]:
 
 def unfounded(decisions: Iterable[Decision], broken: Collection[GroupKey]) -> list[ReportGroup]:
     """What was to be told of groups and does not hold, since of what was bound for these something was refused."""
+    if not broken:
+        return []
     reports = [report for report in last_words(decisions) if isinstance(report, ReportGroup)]
-    return [one for one in reports if not one.is_repeated and (one.group in broken or one.tree in broken)]
+    return [one for one in reports if not one.holds_anyway and (one.group in broken or one.tree in broken)]
 
 
 def subject_of(report: Report) -> Hashable:

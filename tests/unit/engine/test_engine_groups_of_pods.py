@@ -3,6 +3,7 @@
 from posse.engine.backlog import Place
 from posse.engine.decisions import GroupKey, ReportGroup
 from posse.engine.events import GroupReportFailed, ReportWithheld
+from posse.model.meta import Condition
 from tests.builders import (
     NAMESPACE,
     basic_group,
@@ -58,12 +59,12 @@ def test_a_report_that_was_lost_is_sent_again_though_the_gang_has_lost_its_minim
     started = members(1, cpu="1")
     driver = Driver(node("n1", cpu="1"), gang(minimum=1), *started)
     (report,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
-    assert (report.scheduled, report.is_repeated) == (True, False)
+    assert (report.scheduled, report.holds_anyway) == (True, False)
     driver.confirm(*started, on="n1")
     driver.engine.absorb(GroupReportFailed(report))
     driver.see(gang(minimum=2), *members(1, first=2, cpu="1"))
     (again,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
-    assert (again.scheduled, again.is_repeated) == (True, True)
+    assert (again.scheduled, again.holds_anyway) == (True, True)
     driver.engine.absorb(GroupReportFailed(report))
     driver.lose(*members(2, cpu="1"))
     assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
@@ -75,6 +76,38 @@ def test_a_lost_report_is_not_sent_again_when_something_else_has_been_said_since
     (lost,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
     driver.see(node("n1", cpu="1"))
     assert group_reports(driver.decide(after=1.0)) == [("g1", True, "Scheduled", "")]
+    driver.engine.absorb(GroupReportFailed(lost))
+    assert group_reports(driver.decide()) == []
+
+
+def test_what_its_own_pods_are_told_is_no_reason_to_try_a_gang_again():
+    three = members(3, cpu="1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *three)
+    driver.decide()
+    told = Condition(type="PodScheduled", status="False", reason="Unschedulable", message="no room")
+    for one in three:
+        driver.see(changed(one, status={"conditions": (told,)}))
+        driver.engine.decide(driver.now)
+        assert driver.engine.tried() == ()
+
+
+def test_what_rests_on_pods_that_are_seen_is_told_whatever_becomes_of_others():
+    there = [pod(f"p{i}", cpu="1", group="g1", on=f"n{i}") for i in (1, 2)]
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=2), *there, *members(1, first=3, cpu="1"))
+    decisions = driver.decide()
+    assert placements(decisions) == {"p3": "n3"}
+    (report,) = [one for one in decisions if isinstance(one, ReportGroup)]
+    assert report.holds_anyway
+
+
+def test_the_lost_report_of_an_object_that_was_replaced_is_not_sent_to_the_new_one():
+    one = members(1, cpu="1")
+    driver = Driver(node("n1", cpu="1"), gang(minimum=1), *one)
+    (lost,) = [d for d in driver.decide() if isinstance(d, ReportGroup)]
+    driver.confirm(*one, on="n1")
+    driver.lose(gang(minimum=1))
+    driver.see(gang(minimum=1, uid="another"))
+    assert len(group_reports(driver.decide())) == 1
     driver.engine.absorb(GroupReportFailed(lost))
     assert group_reports(driver.decide()) == []
 

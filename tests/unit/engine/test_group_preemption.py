@@ -9,7 +9,7 @@ from posse.model.disruption_budget import (
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
-from posse.model.meta import LabelSelector, ObjectMeta
+from posse.model.meta import Condition, LabelSelector, ObjectMeta
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import NAMESPACE, basic_group, changed, gang, node, nodes, pod, pods
 from tests.driving import Driver, evicted, group_reports, nominated, placements, pod_reports
@@ -93,8 +93,25 @@ def test_a_group_that_is_evicted_as_a_whole_is_marked_until_it_runs_again():
     again = [pod(f"again{i}", cpu="1", group="old", priority=0) for i in (1, 2)]
     driver.see(node("n3", cpu="1"), *again)
     decisions = driver.decide(after=5.0)
-    assert len(placements(decisions)) == 2
-    assert marks(decisions) == [("old", False)]
+    places = placements(decisions)
+    assert sorted(places) == ["again1", "again2"]
+    assert marks(decisions) == [], "a binding may still be refused"
+    driver.confirm(again[0], on=places["again1"])
+    assert marks(driver.decide()) == []
+    driver.confirm(again[1], on=places["again2"])
+    assert marks(driver.decide()) == [("old", False)]
+
+
+def test_a_mark_that_was_to_be_taken_away_is_so_though_the_object_was_seen_with_it_meanwhile():
+    members = [pod(f"m{i}", cpu="1", on=f"n{i}", group="old", priority=0) for i in (1, 2)]
+    old = gang("old", minimum=2, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    marked = changed(old, status={"conditions": (Condition(type="DisruptionTarget", status="True"),)})
+    driver = Driver(*nodes(2, cpu="1"), marked, *members)
+    (lost,) = [d for d in driver.decide() if isinstance(d, MarkDisrupted)]
+    assert not lost.message
+    driver.see(changed(marked, metadata={"labels": {"a": "b"}}))
+    driver.engine.absorb(MarkFailed(lost))
+    assert marks(driver.decide()) == [("old", False)]
 
 
 def test_a_mark_that_may_not_have_arrived_is_made_again_as_long_as_it_holds():

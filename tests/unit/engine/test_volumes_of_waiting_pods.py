@@ -1,6 +1,7 @@
 """Claims that are bound together with their pod: what is decided, in which order, and what happens when it fails."""
 
-from posse.engine.decisions import BindVolumes, ClaimKey, KeepVolume, ProvisionVolume
+from posse.engine.decisions import BindVolumes, ClaimKey, KeepVolume, ProvisionVolume, ReportGroup
+from posse.engine.events import GroupReportFailed
 from posse.engine.volume_waits import MOST_SECONDS
 from tests.builders import NAMESPACE, changed, gang, node, nodes, pod
 from tests.driving import Driver, binds, group_reports, placements, pod_reports
@@ -195,6 +196,18 @@ def test_no_member_of_a_gang_is_bound_before_the_claims_of_all_are():
     for placed in together.placements:
         driver.confirm(records[placed.pod.uid].pod, on=placed.node)
     assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
+
+
+def test_that_a_gang_has_started_is_told_again_though_a_further_member_waits_for_its_claim():
+    two = [pod(name, group="g1") for name in ("a", "b")]
+    driver = Driver(*nodes(1), *CLASSES, claim(), volume(), gang("g1", 2), *two)
+    (lost,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
+    driver.confirm(*two, on="n1")
+    driver.engine.absorb(GroupReportFailed(lost))
+    driver.see(pod("stored", group="g1", volumes=using("c")))
+    decisions = driver.decide()
+    assert volume_steps(decisions) == [("stored", "n1", [("c", "v")])]
+    assert group_reports(decisions) == [("g1", True, "Scheduled", "")]
 
 
 def test_a_gang_of_which_a_claim_is_not_bound_gives_up_all_its_nodes():

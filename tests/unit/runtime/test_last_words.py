@@ -74,7 +74,7 @@ def test_what_was_found_of_a_placement_is_not_forgotten():
 
 def test_of_a_group_of_which_a_binding_was_refused_only_what_held_before_is_told():
     tree = GroupKey("default", "t1", is_composite=True)
-    repeated, below = replace(started(), is_repeated=True), replace(started(), tree=tree)
+    repeated, below = replace(started(), holds_anyway=True), replace(started(), tree=tree)
     assert unfounded([started()], {G1}) == [started()]
     assert unfounded([started()], {GroupKey("default", "g2")}) == []
     assert unfounded([repeated], {G1}) == []

@@ -1,9 +1,9 @@
 """What a tree is told as a whole and group by group, and what is ordered for it. The same thing is said once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from posse.engine.admissibility import INVALID, Held
-from posse.engine.decisions import Bind, Decision, Evict, GroupRef, MarkDisrupted, ReportGroup
+from posse.engine.decisions import Bind, Decision, Evict, GroupKey, GroupRef, MarkDisrupted, ReportGroup
 from posse.engine.group_trial import GroupTrial
 from posse.engine.groups import GroupRecord
 from posse.engine.reports import (
@@ -21,7 +21,7 @@ from posse.engine.reports import (
     tell_started,
 )
 from posse.engine.trees.composites import CompositeRecord
-from posse.engine.trees.tree import Branch, Tree, is_seen_started, is_started
+from posse.engine.trees.tree import Branch, Tree, is_seen_started
 
 
 def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "", advice: str = "") -> Iterator[Decision]:
@@ -30,7 +30,8 @@ def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "", advice: str = "")
     if attempt.placed:
         yield Bind(tuple(placement(record) for record in attempt.placed), tree.key)
     if attempt.verdict.succeeded:
-        yield from tell_tree_progress(tree, is_being_bound=True)
+        being_bound = dict.fromkeys(record.group for record in attempt.placed if record.group is not None)
+        yield from tell_tree_progress(tree, being_bound)
     records = _records(tree)
     for key, verdict, _ in attempt.parts:
         message = advised(remarked(verdict, remark), advice if key == tree.key else "")
@@ -43,22 +44,23 @@ def tell_tree(tree: Tree, trial: GroupTrial, remark: str = "", advice: str = "")
         yield from tell_pod(record, reason_of(verdict), verdict.message)
 
 
-def tell_tree_progress(tree: Tree, *, is_being_bound: bool = False) -> Iterator[Decision]:
+def tell_tree_progress(tree: Tree, being_bound: Collection[GroupKey] = ()) -> Iterator[Decision]:
     """What is started, has lost members or runs again, whoever brought that about."""
     for leaf in tree.leaves:
-        yield from tell_started(leaf, tree.key, is_being_bound=is_being_bound)
+        yield from tell_started(leaf, tree.key, is_being_bound=leaf.key in being_bound)
         yield from tell_fallen_short(leaf)
         yield from tell_recovered(leaf)
     for branch in tree.top.branches() if tree.top is not None else ():
-        yield from _tell_branch_started(tree, branch, is_being_bound=is_being_bound)
+        yield from _tell_branch_started(tree, branch, being_bound)
         yield from _tell_branch_recovered(branch)
 
 
-def tell_tree_started(tree: Tree) -> Iterator[Decision]:
+def tell_tree_untold(tree: Tree) -> Iterator[Decision]:
+    """What has started, as far as the word of it may not have arrived."""
     for leaf in tree.leaves:
-        yield from tell_started(leaf, tree.key)
+        yield from tell_started(leaf, tree.key) if leaf.is_untold else ()
     for branch in tree.top.branches() if tree.top is not None else ():
-        yield from _tell_branch_started(tree, branch, is_being_bound=False)
+        yield from _tell_branch_started(tree, branch, ()) if branch.record.is_untold else ()
 
 
 def tell_tree_held(tree: Tree, hold: Held) -> Iterator[Decision]:
@@ -87,11 +89,11 @@ def _records(tree: Tree) -> dict[object, CompositeRecord | GroupRecord]:
     return {record.key: record for record in records}
 
 
-def _tell_branch_started(tree: Tree, branch: Branch, *, is_being_bound: bool) -> Iterator[Decision]:
+def _tell_branch_started(tree: Tree, branch: Branch, being_bound: Collection[GroupKey]) -> Iterator[Decision]:
     record = branch.record
     waits = any(leaf.awaits_volumes for leaf in branch.leaves())
-    has_started = is_started(branch) if is_being_bound else is_seen_started(branch)
-    if record.is_untold or (not record.scheduled and not waits and has_started):
+    has_started = not waits and is_seen_started(branch, being_bound)
+    if record.is_untold or (not record.scheduled and has_started):
         was_scheduled, record.scheduled, record.is_untold = record.scheduled, True, False
         yield ReportGroup(
             record.key,
@@ -102,13 +104,13 @@ def _tell_branch_started(tree: Tree, branch: Branch, *, is_being_bound: bool) ->
             scheduler_name=tree.scheduler_name,
             tree=tree.key,
             finding=placed(record),
-            is_repeated=was_scheduled,
+            holds_anyway=was_scheduled or is_seen_started(branch),
         )
 
 
 def _tell_branch_recovered(branch: Branch) -> Iterator[Decision]:
     record = branch.record
-    if not record.is_disrupted or not is_started(branch):
+    if not record.is_disrupted or not is_seen_started(branch):
         return
     if not any(member.is_ending for leaf in branch.leaves() for member in leaf.members.values()):
         record.is_disrupted = False

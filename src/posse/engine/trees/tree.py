@@ -140,11 +140,12 @@ def admissible_children(branch: Branch) -> int:
     return sum(1 for child in branch.children if is_admissible(child))
 
 
-def is_seen_started(part: Part) -> bool:
-    """Whether it has its minimum on nodes without counting on bindings that are still on their way."""
+def is_seen_started(part: Part, being_bound: Collection[GroupKey] = ()) -> bool:
+    """Whether it has its minimum on nodes without counting on bindings that are still on their way, but for these groups."""
     if isinstance(part, Branch):
-        return sum(1 for child in part.children if is_seen_started(child)) >= part.minimum
-    return part.seen_count >= part.minimum or part.is_over
+        return sum(1 for child in part.children if is_seen_started(child, being_bound)) >= part.minimum
+    there = part.attached_count if part.key in being_bound else part.seen_count
+    return there >= part.minimum or part.is_over
 
 
 Root = GroupRecord | Tree

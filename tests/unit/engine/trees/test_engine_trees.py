@@ -16,6 +16,7 @@ from tests.builders import (
     composite,
     gang,
     gated,
+    initially_scheduled,
     node,
     nodes,
     one_domain,
@@ -381,4 +382,28 @@ def test_a_report_that_was_lost_is_sent_again_though_all_pods_of_the_tree_are_go
     for report in reports:
         driver.engine.absorb(GroupReportFailed(report))
     again = [d for d in driver.decide() if isinstance(d, ReportGroup)]
-    assert [(report.group.name, report.is_repeated) for report in again] == [("a", True), ("root", True)]
+    assert [(report.group.name, report.holds_anyway) for report in again] == [("a", True), ("root", True)]
+
+
+def test_of_a_tree_only_what_is_bound_now_is_told_before_its_bindings_are_seen():
+    one, other = members("a", 1), members("b", 2)
+    driver = Driver(*nodes(4, cpu="1"), composite("root", 1), child("a", 1), child("b", 1), *one, other[0])
+    places = driver.bind()
+    driver.confirm(other[0], on=places["b-0"])
+    driver.decide()
+    driver.lose(child("a", 1))
+    driver.see(changed(child("a", 1), metadata={"uid": "another"}), other[1])
+    decisions = driver.decide()
+    assert list(placements(decisions)) == ["b-1"]
+    assert started(decisions) == set()
+    driver.confirm(*one, on=places["a-0"])
+    assert started(driver.decide()) == {"a"}
+
+
+def test_nobody_speaks_for_a_tree_that_another_scheduler_has_started():
+    done = changed(child("a", 1), status={"conditions": (initially_scheduled("True"),)})
+    theirs = [changed(one, spec={"scheduler_name": "other", "node_name": "n1"}) for one in members("a", 1)]
+    driver = Driver(node("n1"), composite("root", 1), done, *theirs)
+    assert driver.decide() == []
+    driver.see(*(changed(one, status={"phase": "Succeeded"}) for one in theirs))
+    assert driver.decide() == []
