@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from bench.inputs import bound, gangs, nodes, pod
+from bench.inputs import RACK, bound, gangs, nodes, pod
 from bench.measuring import Figure
 from posse.engine.decisions import Decision, Evict
 from posse.engine.engine import Engine, EngineOptions
@@ -16,11 +16,12 @@ from posse.model.workload import AllDisruptionMode, DisruptionMode, PodGroup
 
 _URGENT = 100
 _SINGLE_PODS = 200
+_SIZES = ["4", *["20"] * 8, *["28"] * 3]
 _NOW = 1000.0
 
 
 def measure() -> list[Figure]:
-    return [_large_gang(), *_single_pods()]
+    return [_large_gang(), _mixed_gang_in_a_rack(), *_single_pods()]
 
 
 def _large_gang() -> Figure:
@@ -39,6 +40,21 @@ def _large_gang() -> Figure:
     return Figure(
         "a gang of 1,000 preempts among 5,000 groups of 4, 5,000 nodes", seconds * 1e3, "ms", detail
     )
+
+
+def _mixed_gang_in_a_rack() -> Figure:
+    """A leader and workers of another size, which rules of thumb may not place: every rack is full, and as good as the others."""
+    engine, _ = _full_cluster(5_000, 4, "8")
+    groups, members = gangs(1, len(_SIZES), topology=RACK)
+    group = replace(groups[0], metadata=replace(groups[0].metadata, name="urgent", uid="urgent"))
+    engine.absorb(Observed(replace(group, spec=replace(group.spec, priority=_URGENT))))
+    for ordinal, size in enumerate(_SIZES):
+        engine.absorb(Observed(_urgent(pod(ordinal, size, "urgent"), "urgent", 2_000_000 + ordinal)))
+    started = time.perf_counter()
+    evicted = _evicted(engine.decide(_NOW))
+    seconds = time.perf_counter() - started
+    what = f"a gang of {len(members)} of three sizes preempts in one rack, 5,000 nodes"
+    return Figure(what, seconds * 1e3, "ms", f"{len(evicted)} pods evicted")
 
 
 def _single_pods() -> list[Figure]:

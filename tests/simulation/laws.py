@@ -3,7 +3,7 @@
 A decision is judged by what the process had been told when it made it; nobody can be blamed for not knowing better.
 """
 
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from posse.engine.backlog import Place
 from posse.engine.decisions import Bind, Evict, GroupKey, GroupRef, ReportGroup, ReportPod
@@ -215,8 +215,9 @@ def nominations_of(knowledge, groups, eviction, decisions):
     uids = [pod.metadata.uid for name in groups for pod in waiting_in(knowledge, name)]
     # Whoever has been told so already is not told again.
     known = {uid: knowledge.nominated.get(uid) or knowledge.told.get(uid) for uid in uids}
-    later = [d for d in decisions[decisions.index(eviction) :] if isinstance(d, ReportPod)]
-    return known | {d.pod.uid: d.nominated_node for d in reversed(later) if d.pod.uid in known}
+    after = dropwhile(lambda one: is_for_the_same(one, eviction), decisions[decisions.index(eviction) :])
+    told = list(takewhile(lambda one: isinstance(one, ReportPod), after))
+    return known | {d.pod.uid: d.nominated_node for d in reversed(told) if d.pod.uid in known}
 
 
 def held_against(knowledge, group):
