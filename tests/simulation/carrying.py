@@ -68,7 +68,8 @@ class Server:
                 no_gang_is_bound_below_its_minimum(self.world, beliefs.groups[name])
 
 
-def carry_out(server, decisions, beliefs, absorb):
+def carry_out(server, decisions, beliefs, absorb, answered):
+    """Absorb what was refused, and then have it known that what else was bound is on its node."""
     refusals, broken = [], set()
     for bind in decisions:
         if isinstance(bind, Bind):
@@ -81,6 +82,9 @@ def carry_out(server, decisions, beliefs, absorb):
     withheld = unfounded(decisions, broken)
     for event in (*refusals, *(ReportWithheld(report.group) for report in withheld)):
         absorb(event)
+    answered(
+        placement.pod.uid for bind in decisions if isinstance(bind, Bind) for placement in bind.placements
+    )
     yield from _report(server, [one for one in last_words(decisions) if one not in withheld], absorb)
 
 

@@ -68,6 +68,8 @@ class Knowledge:
     """Unfinished pods, by uid."""
     promised: dict = field(default_factory=dict)
     """Where pods go by decisions of which nothing has been heard yet; by uid."""
+    answered: set = field(default_factory=set)
+    """Uids of pods whose binding was carried out; those of which it was refused are promised nothing any more."""
     nominated: dict = field(default_factory=dict)
     """Where room is made for waiting pods; by uid."""
     told: dict = field(default_factory=dict)
@@ -140,6 +142,7 @@ class Knowledge:
         if isinstance(decision, Bind):
             for placement in decision.placements:
                 self.promised[placement.pod.uid] = placement.node
+                self.answered.discard(placement.pod.uid)
                 self.nominated.pop(placement.pod.uid, None)
         elif isinstance(decision, Evict) and not isinstance(decision.preemptor, GroupRef):
             self.nominated[decision.preemptor.uid] = decision.node

@@ -115,7 +115,8 @@ def members_start_in_one_domain(knowledge, bind):
 
 
 def only_what_has_started_is_reported_so(knowledge, report, bound):
-    """Bindings of this round may be counted on: if one is refused, the report is withheld."""
+    """Bindings of this round may be counted on, for if one is refused the report is withheld; and those carried out before."""
+    bound = bound | knowledge.answered
     if report.group.is_composite:
         minimum = group_minimum_of(knowledge.composites[report.group.name])
         started = knowledge.started_children(report.group.name, bound)

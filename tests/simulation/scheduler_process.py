@@ -81,7 +81,8 @@ class SchedulerProcess:
         """Make the next write that is due; return what it was."""
         if self._writes is None:
             decisions, beliefs = self._rounds.popleft()
-            self._writes = carry_out(self._server, decisions, beliefs, self.absorb)
+            answered = self.knowledge.answered.update
+            self._writes = carry_out(self._server, decisions, beliefs, self.absorb, answered)
         written = next(self._writes, None)
         if written is None:
             self._writes = None

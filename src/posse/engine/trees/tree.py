@@ -98,7 +98,9 @@ class Tree:
 
     @property
     def relies_on_promises(self) -> bool:
-        """Whether it has started only if bindings hold that are still on their way."""
+        """Whether it, or a group in it, has its minimum only if bindings hold that are still on their way."""
+        if any(leaf.relies_on_promises for leaf in self.leaves):
+            return True
         promised = any(record.node and not record.pod.spec.node_name for record in self.members.values())
         return promised and self.top is not None and is_started(self.top) and not is_seen_started(self.top)
 

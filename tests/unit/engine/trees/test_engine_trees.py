@@ -407,3 +407,16 @@ def test_nobody_speaks_for_a_tree_that_another_scheduler_has_started():
     assert driver.decide() == []
     driver.see(*(changed(one, status={"phase": "Succeeded"}) for one in theirs))
     assert driver.decide() == []
+
+
+def test_nobody_joins_a_group_in_a_tree_on_the_strength_of_a_binding_that_may_not_hold():
+    """It stood for itself, and could start alone; below the tree it needs one more."""
+    first, second = members("a", 2)
+    driver = Driver(*nodes(2, cpu="1"), composite("root", 1), gang("a", 1), first)
+    places = driver.bind()
+    assert list(places) == ["a-0"]
+    driver.lose(gang("a", 1))
+    driver.see(changed(child("a", 2), metadata={"uid": "another"}), second)
+    assert driver.bind() == {}
+    driver.confirm(first, on=places["a-0"])
+    assert list(driver.bind()) == ["a-1"]
