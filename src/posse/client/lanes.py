@@ -5,9 +5,7 @@ kind a few are always let through, or events would wait for as long as there are
 """
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import deque
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -32,6 +30,8 @@ class Pace:
         self._next = 0.0
 
     async def wait(self) -> None:
+        if not self._gap:
+            return
         now = asyncio.get_running_loop().time()
         self._next = max(self._next, now - self._slack)
         delay, self._next = self._next - now, self._next + self._gap
@@ -54,22 +54,25 @@ class Lanes:
         self._most = {Lane.BINDING: most, Lane.STATUS: max(1, most * 3 // 4), Lane.EVENT: max(1, most // 4)}
         self._always = {Lane.BINDING: most // 16, Lane.STATUS: most // 16, Lane.EVENT: min(1, most // 16)}
         """Whatever the others do. An event costs the server as much as a binding, which somebody waits for."""
-        self._under_way: Counter[Lane] = Counter()
+        self._under_way = dict.fromkeys(Lane, 0)
+        self._all_under_way = 0
         self._waiting: dict[Lane, deque[asyncio.Future[None]]] = {lane: deque() for lane in Lane}
 
-    @asynccontextmanager
-    async def turn(self, lane: Lane) -> AsyncIterator[None]:
+    def turn(self, lane: Lane) -> "_Turn":
         """Wait until it is the caller's turn, and hold a place while it writes."""
-        await self._enter(lane)
+        return _Turn(self, lane)
+
+    async def enter(self, lane: Lane) -> None:
+        await self._find_place(lane)
         try:
             await self._pace.wait()
-            yield
-        finally:
-            self._leave(lane)
+        except BaseException:
+            self.leave(lane)
+            raise
 
-    async def _enter(self, lane: Lane) -> None:
+    async def _find_place(self, lane: Lane) -> None:
         if not self._waiting[lane] and self._has_room(lane):
-            self._under_way[lane] += 1
+            self._take_place(lane)
             return
         place = asyncio.get_running_loop().create_future()
         self._waiting[lane].append(place)
@@ -77,14 +80,19 @@ class Lanes:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._leave(lane)
+                self.leave(lane)
             raise
 
-    def _has_room(self, lane: Lane) -> bool:
-        return self._under_way.total() < self._most[lane] or self._under_way[lane] < self._always[lane]
+    def _take_place(self, lane: Lane) -> None:
+        self._under_way[lane] += 1
+        self._all_under_way += 1
 
-    def _leave(self, lane: Lane) -> None:
+    def _has_room(self, lane: Lane) -> bool:
+        return self._all_under_way < self._most[lane] or self._under_way[lane] < self._always[lane]
+
+    def leave(self, lane: Lane) -> None:
         self._under_way[lane] -= 1
+        self._all_under_way -= 1
         self._admit()
 
     def _admit(self) -> None:
@@ -92,5 +100,21 @@ class Lanes:
             while waiting and self._has_room(lane):
                 place = waiting.popleft()
                 if not place.done():
-                    self._under_way[lane] += 1
+                    self._take_place(lane)
                     place.set_result(None)
+
+
+class _Turn:
+    """Thousands are taken in a burst of bindings; made by a decorator, each would take twice as long."""
+
+    __slots__ = ("_lane", "_lanes")
+
+    def __init__(self, lanes: Lanes, lane: Lane) -> None:
+        self._lanes = lanes
+        self._lane = lane
+
+    async def __aenter__(self) -> None:
+        await self._lanes.enter(self._lane)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lanes.leave(self._lane)

@@ -6,6 +6,7 @@ Only for requests that may be repeated: those whose second time is harmless, or 
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
@@ -54,16 +55,18 @@ async def repeated(
     passing: Collection[int] = PASSING,
 ) -> T:
     """Ask until there is an answer, or a refusal that will not pass, or it has taken too long."""
-    pauses = Pauses()
-    deadline = asyncio.get_running_loop().time() + give_up_seconds
+    pauses: Pauses | None = None
+    # Hardly anybody has to ask twice, and the loop is slow to say what time it is.
+    deadline = time.monotonic() + give_up_seconds
     while True:
         try:
             return await ask()
         except ApiError as error:
             if error.code not in passing:
                 raise
+            pauses = pauses or Pauses()
             pause = pauses.next(retry_after(error))
-            if asyncio.get_running_loop().time() + pause > deadline:
+            if time.monotonic() + pause > deadline:
                 raise
             log.debug("asking again in %.2f s: %s", pause, error)
         await asyncio.sleep(pause)

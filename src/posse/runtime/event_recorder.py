@@ -66,13 +66,14 @@ class EventRecorder:
         self._transport = transport
         self._clock = clock
         self._host = platform.node()
-        self._waiting: deque[Json] = deque(maxlen=_MOST_WAITING)
+        self._waiting: deque[tuple[Note, float]] = deque(maxlen=_MOST_WAITING)
+        """With the time of each. They are put into words when they are written: a burst of bindings has no time for that."""
         self._some_waiting = asyncio.Event()
         self._numbers = itertools.count()
         self._permissions = PermissionWarnings()
 
     def record(self, note: Note) -> None:
-        self._waiting.append(self._event(note, self._clock()))
+        self._waiting.append((note, self._clock()))
         self._some_waiting.set()
 
     async def run(self) -> None:
@@ -91,7 +92,7 @@ class EventRecorder:
 
     async def _write_some(self) -> None:
         batch = [self._waiting.popleft() for _ in range(min(_AT_ONCE, len(self._waiting)))]
-        await asyncio.gather(*(self._write(event) for event in batch))
+        await asyncio.gather(*(self._write(self._event(note, now)) for note, now in batch))
 
     def _event(self, note: Note, now: float) -> Json:
         stamp = format_timestamp(now)

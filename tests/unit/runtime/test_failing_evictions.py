@@ -114,6 +114,6 @@ def test_of_several_only_those_that_leave_are_named(in_lab, monkeypatch):
     in_lab(scenario)
     refused, notes = told
     assert refused == [True]
-    assert [note["message"] for note in notes if note["reason"] == "Preempting"] == [
+    assert [note.message for note, _ in notes if note.reason == "Preempting"] == [
         "Preempting 1 pod of lower priority: default/second"
     ]
