@@ -16,7 +16,7 @@ from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
 from posse.engine.cluster_state import PodRecord
 from posse.engine.cycle import Attempt
 from posse.engine.decisions import Decision, Evict, GroupKey, ReportGroup
-from posse.engine.events import Advised, EngineEvent, Solved
+from posse.engine.events import Advised, EngineEvent, Observed, Solved, Vanished
 from posse.engine.explaining import Explanation, PodExplanation, all_situations, explain, explain_pod
 from posse.engine.group_trial import GroupTrial, GroupTrials
 from posse.engine.groups import GroupRecord
@@ -33,6 +33,7 @@ from posse.engine.questions import Question, Questions
 from posse.engine.reports import mark_again, tell_disrupted, tell_pod, tell_pods, tell_started
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.scene import Subject
+from posse.engine.setbacks import Setbacks
 from posse.engine.situations import Situation
 from posse.engine.statistics import Statistics, statistics
 from posse.engine.telling import (
@@ -93,7 +94,8 @@ class Engine:
             self._questions,
         )
         self._advisory = Advisory(known, self._group_trials, Advising(options.asks))
-        self._volume_waits = VolumeWaits(self._known)
+        self._setbacks = Setbacks(known)
+        self._volume_waits = VolumeWaits(known, self._setbacks)
         self._countdown = Countdown(known.ledger)
         self._waking = Waking(known, self._group_trials)
         self._tried: list[Tried] = []
@@ -107,8 +109,10 @@ class Engine:
                 self._backlog.wake(event.group)
         elif isinstance(event, Advised):
             self._advisory.answered(event)
-        else:
+        elif isinstance(event, Observed | Vanished):
             self._known.absorb(event)
+        else:
+            self._setbacks.absorb(event)
 
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
@@ -118,7 +122,7 @@ class Engine:
         self._known.end_gatherings(now)
         settled = self._volume_waits.settle(now)
         decisions: list[Decision] = [*self._known.take_unreadable_pods(), *self._advisory.tell()]
-        decisions.extend(mark_again(self._known.groups, self._known.take_lost_marks()))
+        decisions.extend(mark_again(self._known.groups, self._setbacks.take_lost_marks()))
         self._settle_groups(now, decisions)
         self._return_refused(now)
         self._known.room_keeper.settle(now)
@@ -271,7 +275,7 @@ class Engine:
 
     def _return_refused(self, now: float) -> None:
         """Who waits again because a binding was refused does so behind a backoff; members together, as one."""
-        for key in self._known.take_refused_bindings():
+        for key in self._setbacks.take_refused():
             if key in self._backlog:
                 self._backlog.penalise(key, now)
 

@@ -85,8 +85,7 @@ class MarkFailed:
     mark: MarkDisrupted
 
 
-Refused = BindRefused | EvictionFailed | ReportWithheld | GroupReportFailed | ReportFailed | MarkFailed
-ClusterEvent = Observed | Vanished | Refused
+Setback = BindRefused | EvictionFailed | ReportWithheld | GroupReportFailed | ReportFailed | MarkFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +107,4 @@ class Advised:
     """A sentence; empty if nothing was found."""
 
 
-EngineEvent = ClusterEvent | Solved | Advised
+EngineEvent = Observed | Vanished | Setback | Solved | Advised

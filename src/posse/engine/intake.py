@@ -2,20 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from posse.engine.backlog import Backlog, Backoff, Key, Waiting
+from posse.engine.backlog import Backlog, Backoff, Waiting
 from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, MarkDisrupted, PodRef, ReportGroup, ReportPod
-from posse.engine.events import (
-    BindRefused,
-    ClusterEvent,
-    ClusterObject,
-    EvictionFailed,
-    GroupReportFailed,
-    MarkFailed,
-    Observed,
-    ReportFailed,
-    ReportWithheld,
-)
+from posse.engine.decisions import SCHEDULER_ERROR, GroupKey, PodRef, ReportPod
+from posse.engine.events import ClusterObject, Observed, Vanished
 from posse.engine.gathering import Gatherings
 from posse.engine.group_forms import GroupObject, group_of, key_of
 from posse.engine.groups import GroupBook, GroupRecord
@@ -63,14 +53,10 @@ class Intake:
         self._unsettled_groups: dict[GroupKey, bool] = {}
         """Groups that changed since somebody last asked whether they may be tried, in order of change; and whether
         the object that defines them did, not only their members."""
-        self._refused_bindings: dict[Key, None] = {}
-        """Pods and groups of which a binding failed since the last decision."""
         self._newly_queued: list[PodRecord] = []
         """Pods that may be tried for the first time and do not know yet since when."""
         self._unreadable_pods: dict[str, ReportPod | None] = {}
         """Pods whose requests or selectors make no sense, with what is still to be said of them; by uid."""
-        self._lost_marks: dict[GroupKey, MarkDisrupted] = {}
-        """What groups were to be told of their eviction since the last decision, and may not know."""
         self._scheduler_names = profiles.keys()
         self._reads_groups = Gate.GANG_SCHEDULING in gates
         """Otherwise every pod stands for itself, whatever it names."""
@@ -78,21 +64,8 @@ class Intake:
         """Otherwise every group stands for itself, whichever parent it names."""
         self._arrivals = 0
 
-    def absorb(self, event: ClusterEvent) -> None:
-        if isinstance(event, BindRefused):
-            self._bind_refused(event)
-        elif isinstance(event, EvictionFailed):
-            self._eviction_failed(event)
-        elif isinstance(event, ReportWithheld):
-            self._report_withheld(event)
-        elif isinstance(event, GroupReportFailed):
-            self._group_report_failed(event.report)
-        elif isinstance(event, ReportFailed):
-            self._report_failed(event.pod_uid)
-        elif isinstance(event, MarkFailed):
-            self._lost_marks[event.mark.group] = event.mark
-            self._unsettled_groups.setdefault(event.mark.group, False)
-        elif isinstance(event, Observed):
+    def absorb(self, event: Observed | Vanished) -> None:
+        if isinstance(event, Observed):
             self._observed(event.obj)
         else:
             self._vanished(event.obj)
@@ -156,7 +129,7 @@ class Intake:
             metadata = record.pod.metadata
             if metadata.namespace == namespace and any(selects(s, metadata.labels) for s in selectors):
                 self._reenroll(record)
-                self._requeue(record)
+                self.requeue(record)
 
     def _node_observed(self, node: Node) -> None:
         row = self.state.nodes.row_of.get(node.metadata.name)
@@ -242,7 +215,7 @@ class Intake:
             self.nominations.put(record, pod.status.nominated_node_name)
         if group is not None:
             self.groups.join(record, group)
-        self._requeue(record)
+        self.requeue(record)
 
     def _pod_changed(self, record: PodRecord, pod: Pod) -> None:
         before, record.pod = record.pod, pod
@@ -264,7 +237,7 @@ class Intake:
                 self._pod_gone(record.ref.uid)
                 self._note_unreadable(pod, error)
                 return
-        self._requeue(record)
+        self.requeue(record)
 
     def _bound_by_others(self, record: PodRecord) -> None:
         """Or by us, though we took it for refused: either way it needs no room elsewhere any more."""
@@ -370,61 +343,27 @@ class Intake:
         if record.node:
             self.state.release(record)
         # Somebody else may have taken the room, or the node may be gone: whom it was meant for looks again in any case.
-        self._victim_gone(record)
+        self.victim_gone(record)
         if record.group is not None:
             self.groups.leave(record, record.group)
             self._unsettled_groups.setdefault(record.group, False)
         self.backlog.remove(uid)
         self.state.dismiss(record.pod_class, record.labels)
 
-    def _victim_gone(self, victim: PodRecord) -> None:
+    def victim_gone(self, victim: PodRecord) -> None:
         """A pod looks again at once, a group when the last of its victims has gone."""
         for preemptor in dict.fromkeys([victim.evicted_for, *self.ledger.gone(victim)]):
             if not (isinstance(preemptor, GroupKey) and self.ledger.is_waiting(preemptor)):
                 self.backlog.wake(preemptor)
-        for uid in self._nominees_beside(victim):
+        for uid in self.nominees_beside(victim):
             self.backlog.wake(uid)
 
-    def _nominees_beside(self, victim: PodRecord) -> list[str]:
+    def nominees_beside(self, victim: PodRecord) -> list[str]:
         """A pod may make room for more than the one that had it evicted."""
         nominees = self.nominations.to(victim.pod.spec.node_name) if victim.evicted_for else ()
         return [record.ref.uid for record in nominees if record.group is None]
 
-    def _bind_refused(self, event: BindRefused) -> None:
-        record = self.pods.get(event.pod_uid)
-        if record is not None and record.node == event.node and not record.pod.spec.node_name:
-            self.state.release(record)
-            self._victim_gone(record)
-            entry = self.entry_of(record.group) if record.group is not None else event.pod_uid
-            self._refused_bindings[entry] = None
-            self._requeue(record)
-
-    def _report_withheld(self, event: ReportWithheld) -> None:
-        """The group is looked at again: with its minimum on nodes all the same, it is reported then."""
-        self.groups.not_yet_scheduled(event.group)
-        self._unsettled_groups.setdefault(event.group, False)
-
-    def _group_report_failed(self, report: ReportGroup) -> None:
-        self.groups.say_again(report)
-        self._unsettled_groups.setdefault(report.group, False)
-
-    def _report_failed(self, uid: str) -> None:
-        """It is told at the next attempt, even if nothing is new by then."""
-        record = self.pods.get(uid)
-        if record is not None:
-            record.is_untold = True
-
-    def _eviction_failed(self, event: EvictionFailed) -> None:
-        """The victim stays; those it was to make room for try anew."""
-        victim = self.pods.get(event.pod_uid)
-        if victim is not None:
-            self.ledger.stays(victim)
-            # Behind a backoff, since what was refused once is likely to be refused again.
-            self._refused_bindings[victim.evicted_for] = None
-            self._refused_bindings |= dict.fromkeys(self._nominees_beside(victim))
-            victim.evicted_for = ""
-
-    def _requeue(self, record: PodRecord) -> None:
+    def requeue(self, record: PodRecord) -> None:
         if record.group is not None:
             self._unsettled_groups.setdefault(record.group, False)
         elif not self.is_waiting(record):
@@ -478,17 +417,9 @@ class Intake:
                 self.backlog.remove(key)
         return entries
 
-    def take_refused_bindings(self) -> list[Key]:
-        taken, self._refused_bindings = list(self._refused_bindings), {}
-        return taken
-
     def take_unreadable_pods(self) -> list[ReportPod]:
         taken = [report for report in self._unreadable_pods.values() if report is not None]
         self._unreadable_pods = dict.fromkeys(self._unreadable_pods)
-        return taken
-
-    def take_lost_marks(self) -> list[MarkDisrupted]:
-        taken, self._lost_marks = list(self._lost_marks.values()), {}
         return taken
 
     def is_ours(self, group: Root) -> bool:

@@ -22,6 +22,7 @@ from posse.engine.decisions import (
 )
 from posse.engine.events import BindRefused
 from posse.engine.intake import Intake
+from posse.engine.setbacks import Setbacks
 from posse.engine.trees.tree import is_whole, leaves_of, root_of
 from posse.engine.volumes.records import SELECTED_NODE, ClaimRecord, is_kept_for
 
@@ -39,8 +40,9 @@ class _Wait:
 
 
 class VolumeWaits:
-    def __init__(self, known: Intake) -> None:
+    def __init__(self, known: Intake, setbacks: Setbacks) -> None:
         self._known = known
+        self._setbacks = setbacks
         self._book = known.state.storage.book
         self._waits: dict[str, _Wait] = {}
         """By the uid of the pod, in order of their time."""
@@ -88,7 +90,7 @@ class VolumeWaits:
             return
         for placed in placements:
             refusal = BindRefused(placed.pod.uid, placed.node, "claims of other members were not bound")
-            self._known.absorb(refusal)
+            self._setbacks.absorb(refusal)
 
     def _still_holds(self, placed: Placement) -> bool:
         record = self._known.pods.get(placed.pod.uid)
@@ -139,7 +141,7 @@ class VolumeWaits:
 
     def _give_up(self, record: PodRecord, problem: str) -> Iterable[Decision]:
         message = f"binding volumes: {problem}"
-        self._known.absorb(BindRefused(record.ref.uid, record.node, message))
+        self._setbacks.absorb(BindRefused(record.ref.uid, record.node, message))
         record.reported = (SCHEDULER_ERROR, message, record.nominated)
         yield ReportPod(record.ref, *record.reported)
 
