@@ -61,7 +61,10 @@ def measure() -> list[Figure]:
     solvable = [(one, best) for one, best in optima if best is not None]
     documented = sum(1 for one, best in solvable if one.cost(_victims(one, as_in_documents=True)) == best)
     ours = sum(1 for one, best in solvable if one.cost(_victims(one, as_in_documents=False)) == best)
-    detail = f"of {len(solvable)} gangs, half of them of pods of several sizes; 2 to 5 nodes, up to 10 units"
+    mixed = sum(1 for one, _ in solvable if len(set(one.sizes)) > 1)
+    detail = (
+        f"of {len(solvable)} gangs, {mixed} of them of several sizes of pods; 2 to 5 nodes, up to 10 units"
+    )
     return [
         Figure("the documents' algorithm evicts the cheapest", 100 * documented / len(solvable), "%", detail),
         Figure("Posse's does", 100 * ours / len(solvable), "%", detail),
