@@ -78,7 +78,6 @@ class Knowledge:
     """Uids of the pods whose eviction was decided."""
     started: set = field(default_factory=set)
     """Uids of groups that were rightly reported as started."""
-
     kept: list = field(default_factory=list)
     """For which groups room was kept in the round that is judged: name, priority, names of nodes."""
 

@@ -1,9 +1,9 @@
 """Victims for a group that must be in one domain: the domain is chosen together with them, where the least is lost.
 
-Every domain is searched by itself, those first where evicting the lowest priorities may be enough, then those that have most
-room already; after a number of them only those that may cost less, and not all of them. What they cost is compared as between nodes for a single
-pod: budgets overdrawn, the highest priority, the sum of priorities, pods, also where those of a group run elsewhere; then
-which domain would be the better one for the group.
+Domains are searched one by one, those first where evicting the lowest priorities may be enough, then those that have most room
+already; after a number of them only those that may cost less, and of these not all. What they cost is compared as between nodes
+for a single pod: budgets overdrawn, the highest priority, the sum of priorities, pods, also where those of a group run elsewhere;
+then which domain would be the better one for the group.
 """
 
 from collections.abc import Sequence
