@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from posse.engine.decisions import Bind, Decision, ReportGroup, Solve
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import ClusterObject, Observed, Solved
+from posse.engine.options import EngineOptions
 from posse.solver.solving import solve
 
 _EFFORT = 10.0
@@ -37,6 +38,6 @@ def answer(objects: Iterable[ClusterObject], *, asks: bool) -> Answer:
 def _decided(engine: Engine) -> list[Decision]:
     decisions = engine.decide(_NOW)
     for question in [decision for decision in decisions if isinstance(decision, Solve)]:
-        engine.absorb(Solved(question.group, question.number, solve(question.puzzle, _EFFORT)))
+        engine.absorb(Solved(question.group, question.number, solve(question.problem, _EFFORT)))
         decisions = engine.decide(_NOW)
     return decisions

@@ -72,7 +72,7 @@ def _objects(one: Instance) -> Iterator[ClusterObject]:
 
 def _trees(chance: random.Random) -> list[Figure]:
     instances = [instance(chance) for _ in range(_TREES)]
-    fits = [is_solvable(one.puzzle) for one in instances]
+    fits = [is_solvable(one.problem) for one in instances]
     quick = [answer(one.objects(), asks=False) for one in instances]
     exact = [answer(one.objects(), asks=True) for one in instances]
     detail = f"of {sum(fits)} that fit among {_TREES}, 2 to 12 nodes, racks in blocks, trees of 2 or 3 levels"

@@ -17,10 +17,11 @@ from bench.measuring import Figure
 from posse.apiserver.committer import Committer
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
-from posse.engine.engine import Engine, EngineOptions
-from posse.kinds.kind import Json, Kind
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
+from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import NAMESPACE, NODE, POD, POD_GROUP
-from posse.runtime.scheduler import SchedulerLoop
+from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.store.store import Store
 
 NODES = 5_000

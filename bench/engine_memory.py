@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from bench.inputs import bound, nodes, pod
 from bench.measuring import Figure
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import Observed
+from posse.engine.options import EngineOptions
 from posse.model.node import Node
 from posse.model.pod import Pod
 

@@ -10,8 +10,9 @@ from functools import partial
 from bench.inputs import alone_on_its_host, bound, gangs, in_zone, nodes, pod, spread_over_zones
 from bench.measuring import Figure, Stopwatch, median_run
 from posse.engine.decisions import Bind
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import Observed, Vanished
+from posse.engine.options import EngineOptions
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup

@@ -21,8 +21,8 @@ from bench.measuring import Figure
 from posse.client.connection import Connection
 from posse.client.credentials import find_credentials
 from posse.client.http_transport import HttpTransport
-from posse.client.lanes import Limits
-from posse.kinds.kind import Json
+from posse.client.write_priorities import Limits
+from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import JOB_SET
 
 REPLICATED_JOBS = 4

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.answers import answer
 from bench.measuring import Figure
 from bench.tree_instances import TreeInstance
-from posse.engine.puzzle import Team
+from posse.engine.placement_problem import GroupDemand
 
 _INSTANCES = 200
 _SEED = 90210
@@ -48,7 +48,7 @@ def _instance(chance: random.Random) -> TreeInstance:
     racks = tuple(chance.randrange(4) for _ in range(count))
     room = sum(cpu for (cpu, _), rack in zip(offered, racks, strict=True) if rack < 2)
     children = tuple(_gangs(chance, int(room * chance.uniform(0.6, 1.1)), most=12 + count // 8))
-    return TreeInstance(offered, racks, _SIZES, Team(len(children), children=children, key=0))
+    return TreeInstance(offered, racks, _SIZES, GroupDemand(len(children), children=children, key=0))
 
 
 def _left(chance: random.Random, shape: tuple[int, int]) -> tuple[int, int]:
@@ -56,12 +56,12 @@ def _left(chance: random.Random, shape: tuple[int, int]) -> tuple[int, int]:
     return max(1, int(shape[0] * share)), max(1, int(shape[1] * share))
 
 
-def _gangs(chance: random.Random, cores: int, most: int) -> Iterator[Team]:
+def _gangs(chance: random.Random, cores: int, most: int) -> Iterator[GroupDemand]:
     """As many as take about so many cores, up to eight."""
     for _ in range(8):
-        sorts = sorted(chance.sample(range(len(_SIZES)), 2))
-        pods = tuple((sort, chance.randint(4, most)) for sort in sorts)
-        yield Team(sum(number for _, number in pods), pods, key=chance.choice((None, 1)))
+        pod_sets = sorted(chance.sample(range(len(_SIZES)), 2))
+        pods = tuple((sort, chance.randint(4, most)) for sort in pod_sets)
+        yield GroupDemand(sum(number for _, number in pods), pods, key=chance.choice((None, 1)))
         cores -= sum(_SIZES[sort][0] * number for sort, number in pods)
         if cores <= 0:
             return

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from bench.inputs import RACK, bound, gangs, nodes, pod
 from bench.measuring import Figure
 from posse.engine.decisions import Decision, Evict
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import Observed, Vanished
+from posse.engine.options import EngineOptions
 from posse.model.pod import Pod, PodSchedulingGroup
 from posse.model.workload import AllDisruptionMode, DisruptionMode, PodGroup
 

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from bench.inputs import bound, gangs, nodes, pod
 from bench.measuring import Figure
 from posse.engine.decisions import Evict
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import Observed
+from posse.engine.options import EngineOptions
 from posse.model.pod import Pod
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.differential.documented_preemption import Cost, as_documented, cost_of, least_cost

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bench.inputs import NAMESPACE, nodes, pod
 from posse.engine.events import ClusterObject
-from posse.engine.puzzle import Puzzle, Sort, Team
+from posse.engine.placement_problem import GroupDemand, PlacementProblem, PodSet
 from posse.model.meta import ObjectMeta
 from posse.model.node import Node
 from posse.model.workload import (
@@ -38,14 +38,16 @@ class TreeInstance:
     racks: tuple[int, ...]
     """Of each node; negative without one."""
     sizes: tuple[Amounts, ...]
-    root: Team
+    root: GroupDemand
 
     @property
-    def puzzle(self) -> Puzzle:
+    def problem(self) -> PlacementProblem:
         free = tuple(zip(*self.offered, strict=True))
-        sorts = tuple(Sort(size, tuple(_room(size, node) for node in self.offered)) for size in self.sizes)
+        pod_sets = tuple(
+            PodSet(size, tuple(_room(size, node) for node in self.offered)) for size in self.sizes
+        )
         blocks = tuple(rack // _RACKS_PER_BLOCK if rack >= 0 else -1 for rack in self.racks)
-        return Puzzle(free, sorts, self.root, (blocks, self.racks))
+        return PlacementProblem(free, pod_sets, self.root, (blocks, self.racks))
 
     def objects(self) -> Iterator[ClusterObject]:
         for made, offered, rack in zip(nodes(len(self.offered)), self.offered, self.racks, strict=True):
@@ -55,29 +57,29 @@ class TreeInstance:
         yield from self._group(self.root, None, names, ordinals)
 
     def _group(
-        self, team: Team, parent: str | None, names: Iterator[str], ordinals: Iterator[int]
+        self, demand: GroupDemand, parent: str | None, names: Iterator[str], ordinals: Iterator[int]
     ) -> Iterator[ClusterObject]:
         name = next(names)
         metadata = ObjectMeta(name=name, namespace=NAMESPACE, uid=name)
-        if team.children:
-            gang = CompositeGangSchedulingPolicy(min_group_count=team.minimum)
+        if demand.children:
+            gang = CompositeGangSchedulingPolicy(min_group_count=demand.minimum)
             policy = CompositePodGroupSchedulingPolicy(gang=gang)
             spec = CompositePodGroupSpec(
                 parent_composite_pod_group_name=parent,
                 scheduling_policy=policy,
-                scheduling_constraints=_constraints(team),
+                scheduling_constraints=_constraints(demand),
             )
             yield CompositePodGroup(metadata=metadata, spec=spec)
-            for child in team.children:
+            for child in demand.children:
                 yield from self._group(child, name, names, ordinals)
             return
         leaf = PodGroupSpec(
             parent_composite_pod_group_name=parent,
-            scheduling_policy=PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=team.minimum)),
-            scheduling_constraints=_constraints(team),
+            scheduling_policy=PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=demand.minimum)),
+            scheduling_constraints=_constraints(demand),
         )
         yield PodGroup(metadata=metadata, spec=leaf)
-        for sort, number in team.pods:
+        for sort, number in demand.pods:
             cpu, memory = self.sizes[sort]
             for _ in range(number):
                 yield pod(next(ordinals), str(cpu), name, f"{memory}Gi")
@@ -94,25 +96,29 @@ def instance(chance: random.Random) -> TreeInstance:
     return TreeInstance(offered, racks, sizes, _team(chance, len(sizes), budget, depth=2, key=None))
 
 
-def _team(chance: random.Random, sorts: int, budget: list[int], depth: int, key: int | None) -> Team:
+def _team(
+    chance: random.Random, pod_sets: int, budget: list[int], depth: int, key: int | None
+) -> GroupDemand:
     """A key below another is as narrow or narrower."""
     narrower = [one for one in (0, 1) if key is None or one >= key]
     own = chance.choice([None, *narrower])
     within = own if own is not None else key
     if depth and (depth == 2 or chance.random() < 0.3):
         children = tuple(
-            _team(chance, sorts, budget, depth - 1, within) for _ in range(chance.randint(2, 3)) if budget[0]
+            _team(chance, pod_sets, budget, depth - 1, within)
+            for _ in range(chance.randint(2, 3))
+            if budget[0]
         )
         minimum = len(children) if chance.random() < 0.7 else chance.randint(1, len(children))
-        return Team(minimum, children=children, key=own)
-    pods = _pods(chance, sorts, budget)
+        return GroupDemand(minimum, children=children, key=own)
+    pods = _pods(chance, pod_sets, budget)
     total = sum(number for _, number in pods)
     minimum = total if chance.random() < 0.7 else chance.randint(1, total)
-    return Team(minimum, pods, key=own)
+    return GroupDemand(minimum, pods, key=own)
 
 
-def _pods(chance: random.Random, sorts: int, budget: list[int]) -> tuple[tuple[int, int], ...]:
-    chosen = sorted(chance.sample(range(sorts), min(sorts, chance.randint(1, 2))))
+def _pods(chance: random.Random, pod_sets: int, budget: list[int]) -> tuple[tuple[int, int], ...]:
+    chosen = sorted(chance.sample(range(pod_sets), min(pod_sets, chance.randint(1, 2))))
     pods = []
     for sort in chosen:
         number = min(chance.randint(1, 3), max(budget[0], 1))
@@ -125,10 +131,10 @@ def _room(size: Amounts, offered: Amounts) -> int:
     return min(have // want for have, want in zip(offered, size, strict=True))
 
 
-def _constraints(team: Team) -> SchedulingConstraints | None:
-    if team.key is None:
+def _constraints(demand: GroupDemand) -> SchedulingConstraints | None:
+    if demand.key is None:
         return None
-    return SchedulingConstraints(topology=(TopologyConstraint(key=KEYS[team.key]),))
+    return SchedulingConstraints(topology=(TopologyConstraint(key=KEYS[demand.key]),))
 
 
 def _node(node: Node, offered: Amounts, rack: int) -> Node:

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from bench.inputs import NAMESPACE, bound, gangs, nodes
 from bench.measuring import Figure, Stopwatch, median_run
 from posse.engine.decisions import Bind
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import Observed
+from posse.engine.options import EngineOptions
 from posse.model.meta import ObjectMeta
 from posse.model.node import Node
 from posse.model.pod import Pod

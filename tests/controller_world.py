@@ -12,14 +12,15 @@ from posse.controllers.garbage_collection import Amend, Collect, GarbageCollecto
 from posse.controllers.podgroup_protection import PodGroupProtection
 from posse.controllers.steps import Create, Delete, Write
 from posse.engine.decisions import Bind, Evict
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import BindRefused, Observed, Vanished
-from posse.kinds.errors import ApiError
+from posse.engine.options import EngineOptions
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, KINDS, NAMESPACE, NODE, POD, POD_GROUP
 from posse.kubelet.lifecycle import Move, next_move
 from posse.kubelet.statuses import Place, status_after
 from posse.model.decoding import decode
-from posse.runtime.followed_kinds import FOLLOWED_KINDS
+from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 from posse.store.store import Store
 from posse.transport.patches import MERGE_PATCH, Patch
 

@@ -1,8 +1,9 @@
 """Drives an engine in tests: feed it objects, let it decide, and read the decisions as plain values."""
 
 from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod, WarnGroup
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import BindRefused, Observed, Vanished
+from posse.engine.options import EngineOptions
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from tests.builders import changed
 

@@ -1,11 +1,12 @@
 """Parts of the engine put together for a test: a node table, a cluster state, records of pods, compiled rules."""
 
-from posse.engine.arrays import ALL_ROWS
-from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.decisions import PodRef
-from posse.engine.group_forms import group_of
-from posse.engine.node_table import NodeTable
+from posse.engine.groups.forms import group_of
+from posse.engine.keys import PodRef
+from posse.engine.nodes.arrays import ALL_ROWS
+from posse.engine.nodes.node_table import NodeTable
 from posse.engine.rules.registry import DEFAULT_PROFILE
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
 from tests.builders import SCHEDULER
 
 
@@ -50,7 +51,7 @@ def attached(state, pod, node):
 
 
 def subject_of(state, pod):
-    return state.subject(record_of(state, pod))
+    return state.scheduling_class(record_of(state, pod))
 
 
 def view_of(state, pod):
@@ -58,7 +59,7 @@ def view_of(state, pod):
 
 
 def compiled(rule, pod, state):
-    return rule.compile(subject_of(state, pod), state.scene)
+    return rule.compile(subject_of(state, pod), state.context)
 
 
 def accepted(rule, pod, *nodes):

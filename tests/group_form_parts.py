@@ -1,7 +1,7 @@
 """Groups and their pods in every form but the native one, tersely."""
 
-from posse.engine.decisions import Form
-from posse.engine.group_forms import COSCHEDULING_LABEL, POSSE_LABEL, VOLCANO_ANNOTATION
+from posse.engine.groups.forms import COSCHEDULING_LABEL, POSSE_LABEL, VOLCANO_ANNOTATION
+from posse.engine.keys import Form
 from posse.model import coscheduling, volcano
 from posse.model.meta import ObjectMeta
 from posse.model.pod import PodWorkloadReference

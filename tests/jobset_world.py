@@ -17,7 +17,7 @@ from posse.controllers.jobs.pods import TRACKING_FINALIZER
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.podgroup_protection import PodGroupProtection
 from posse.controllers.steps import Create, Delete, Write
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     JOB,
@@ -29,8 +29,8 @@ from posse.kinds.registry import (
     WORKLOAD,
 )
 from posse.model.pod import ENDED_PHASES
-from posse.runtime.bootstrap import bootstrap_objects
-from posse.runtime.garbage_control import COLLECTED_KINDS
+from posse.runtime.control.garbage_control import COLLECTED_KINDS
+from posse.runtime.embedded.bootstrap import bootstrap_objects
 from posse.store.store import Store
 from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
 

@@ -1,10 +1,10 @@
 """A rule in its surroundings: nodes, the pods on them, and the pod that asks."""
 
-from posse.engine.arrays import ALL_ROWS
-from posse.engine.backlog import USUAL_BACKOFF
 from posse.engine.events import Observed
-from posse.engine.intake import Intake
-from posse.engine.profile import Profile
+from posse.engine.intake.cluster_events import Intake
+from posse.engine.nodes.arrays import ALL_ROWS
+from posse.engine.queue.backlog import USUAL_BACKOFF
+from posse.engine.rules.profile import Profile
 from tests.builders import SCHEDULER, changed
 
 
@@ -19,12 +19,12 @@ class Surroundings:
     def state(self):
         return self.known.state
 
-    def subject(self, pod):
+    def scheduling_class(self, pod):
         self.known.absorb(Observed(pod))
-        return self.state.subject(self.known.pods[pod.metadata.uid])
+        return self.state.scheduling_class(self.known.pods[pod.metadata.uid])
 
     def compiled(self, rule, pod):
-        return rule.compile(self.subject(pod), self.state.scene)
+        return rule.compile(self.scheduling_class(pod), self.state.context)
 
     def points(self, rule, pod):
         """Points of the nodes in the order in which they came; None if the rule does not care."""

@@ -1,11 +1,12 @@
 """Makers of claims, volumes and what else tests about storage need, and a cluster state that knows them."""
 
-from posse.engine.arrays import ALL_ROWS
-from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.decisions import PodRef
-from posse.engine.group_forms import group_of
+from posse.engine.groups.forms import group_of
+from posse.engine.keys import PodRef
+from posse.engine.nodes.arrays import ALL_ROWS
+from posse.engine.rules.context import SchedulingClass
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.scene import Subject
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
 from posse.model.meta import LabelSelector, ObjectMeta, ObjectReference, OwnerReference
 from posse.model.node import Node
 from posse.model.placement import NodeSelector, NodeSelectorTerm
@@ -184,7 +185,7 @@ def put_on(state, pod, node):
 
 def made(rule, state, pod):
     """What the rule compiles to for the pod."""
-    return rule.compile(Subject(state.enroll(pod)[0]), state.scene)
+    return rule.compile(SchedulingClass(state.enroll(pod)[0]), state.context)
 
 
 def allowed(rule, state, pod):

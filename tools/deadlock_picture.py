@@ -15,8 +15,8 @@ from rich.text import Text
 
 from posse.cli.manifests import read_manifests
 from posse.cli.session import connected
-from posse.runtime.cluster import EmbeddedCluster
-from posse.runtime.options import ClusterOptions
+from posse.runtime.embedded.cluster import EmbeddedCluster
+from posse.runtime.process.options import ClusterOptions
 
 Json = dict[str, Any]
 

@@ -19,7 +19,7 @@ from posse.installation.options import (
     SYSTEM_NAMESPACE,
     InstallOptions,
 )
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 from posse.version import VERSION
 
 DEPLOY = Path(__file__).resolve().parent.parent / "deploy"

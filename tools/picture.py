@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from posse.cli.examples import read_example
-from posse.cli.live_view import picture
-from posse.runtime.cluster import EmbeddedCluster
-from posse.runtime.options import ClusterOptions
+from posse.cli.up.examples import read_example
+from posse.cli.up.live_view import picture
+from posse.runtime.embedded.cluster import EmbeddedCluster
+from posse.runtime.process.options import ClusterOptions
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "up.svg"
 SETTLE_SECONDS = 3.0

@@ -12,7 +12,7 @@ import msgspec
 from bench.cluster.shapes import NAMESPACE, Json
 from posse.client.connection import JSON, Call, Connection
 from posse.client.credentials import find_credentials
-from posse.kinds.errors import CONFLICT, ApiError
+from posse.kinds.machinery.errors import CONFLICT, ApiError
 from posse.transport.patches import MERGE_PATCH
 
 _AT_ONCE = 64

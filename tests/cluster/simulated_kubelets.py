@@ -8,9 +8,9 @@ from pathlib import Path
 from posse.client.connection import Connection
 from posse.client.credentials import find_credentials
 from posse.client.http_transport import HttpTransport
-from posse.client.lanes import Limits
-from posse.runtime.furnishing import ensure_nodes
-from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.client.write_priorities import Limits
+from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 
 
 async def main(kubeconfig: Path, count: int) -> None:

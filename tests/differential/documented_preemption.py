@@ -10,13 +10,13 @@ from dataclasses import fields
 from itertools import combinations
 from unittest.mock import patch
 
-from posse.engine import group_trial
-from posse.engine.arrays import IntArray
-from posse.engine.cluster_state import PodRecord
+from posse.engine.nodes.arrays import IntArray
 from posse.engine.preemption.domain_search import DomainSearch
-from posse.engine.preemption.group_search import GroupSearch, Places, Room
+from posse.engine.preemption.group_search import EvictionPlan, GroupSearch, Places
 from posse.engine.preemption.units import Unit as PosseUnit
 from posse.engine.preemption.units import by_importance
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.trials import group_trial
 
 Cost = tuple[int, int, int, int]
 """Budgets overdrawn, highest priority, sum of priorities, pods."""
@@ -25,7 +25,7 @@ Unit = tuple[int, int]
 
 
 class Documented(GroupSearch):
-    def find(self) -> Room | None:
+    def find(self) -> EvictionPlan | None:
         units = sorted(self._units(self._attached()), key=by_importance)
         places = self._placed_without(units, ()) if units else ()
         if not places:
@@ -33,7 +33,7 @@ class Documented(GroupSearch):
         violating, _ = self.budgets.split(units)
         pool, places = self._lowest_priorities(self._reprieved(units, places, violating), places)
         violating, harmless = self.budgets.split(pool)
-        return Room(tuple(self._reprieved(pool, places, [*violating, *harmless])), places)
+        return EvictionPlan(tuple(self._reprieved(pool, places, [*violating, *harmless])), places)
 
     def _lowest_priorities(self, pool: list[PosseUnit], places: Places) -> tuple[list[PosseUnit], Places]:
         """Who goes if only the lowest priorities do that suffice, by binary search; and where the group goes then."""
@@ -74,12 +74,12 @@ class Documented(GroupSearch):
         )
 
 
-def documented(search: GroupSearch, rows: IntArray | None) -> Room | None:
+def documented(search: GroupSearch, rows: IntArray | None) -> EvictionPlan | None:
     parts = {field.name: getattr(search, field.name) for field in fields(search)}
     return Documented(**parts | {"rows": rows}).find()
 
 
-def documented_in_domains(search: DomainSearch) -> Room | None:
+def documented_in_domains(search: DomainSearch) -> EvictionPlan | None:
     """The best of what is found in each of the domains."""
     state, found = search.search.state, []
     domains = state.domains(search.group.topology_key)
@@ -91,7 +91,7 @@ def documented_in_domains(search: DomainSearch) -> Room | None:
 
 
 class _DocumentedDomains(DomainSearch):
-    def find(self) -> Room | None:
+    def find(self) -> EvictionPlan | None:
         return documented_in_domains(self)
 
 
@@ -109,20 +109,20 @@ _costs: list[tuple[Cost, Cost]] = []
 
 
 class _Compared(GroupSearch):
-    def find(self) -> Room | None:
+    def find(self) -> EvictionPlan | None:
         ours = GroupSearch.find(self)
         _compare(self, ours, documented(self, self.rows))
         return ours
 
 
 class _ComparedDomains(DomainSearch):
-    def find(self) -> Room | None:
+    def find(self) -> EvictionPlan | None:
         ours = DomainSearch.find(self)
         _compare(self.search, ours, documented_in_domains(self))
         return ours
 
 
-def _compare(search: GroupSearch, ours: Room | None, theirs: Room | None) -> None:
+def _compare(search: GroupSearch, ours: EvictionPlan | None, theirs: EvictionPlan | None) -> None:
     assert (ours is None) == (theirs is None), "room is found by one way of searching and not by the other"
     if ours is not None and theirs is not None:
         _costs.append((search.cost(ours), search.cost(theirs)))

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.draft import Draft
-from posse.engine.group_pass import pass_if_possible
-from posse.engine.search.orders import classes_of
+from posse.engine.placement.gang.member_pass import pass_if_possible
+from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.state.draft import Draft
 
 FULL_MARKS = 100
 
@@ -17,7 +17,7 @@ class Held:
 
     value: str
     placed: int
-    fullness: int
+    utilization: int
 
 
 def domains(state, key):
@@ -39,7 +39,7 @@ def holding(state, group):
         with state.confined(np.array(rows)):
             made = pass_if_possible(state, draft, group, classes)
             if made.succeeded:
-                found.append(Held(value, group.attached_count, fullness(state, rows)))
+                found.append(Held(value, group.attached_count, utilization(state, rows)))
         draft.roll_back()
     return found
 
@@ -48,11 +48,11 @@ def best(state, group):
     """Return the value with most points, the first by name of several; None if no domain takes the group."""
     found = holding(state, group)
     most = max((one.placed for one in found), default=1)
-    points = [one.placed * FULL_MARKS // most + one.fullness for one in found]
+    points = [one.placed * FULL_MARKS // most + one.utilization for one in found]
     return next((one.value for one, mine in zip(found, points, strict=True) if mine == max(points)), None)
 
 
-def fullness(state, rows):
+def utilization(state, rows):
     """Return the average of how full CPU and memory are, over all nodes of the domain together."""
     points = []
     for slot, resource in enumerate(("cpu", "memory")):

@@ -3,73 +3,81 @@
 from collections.abc import Iterator
 from itertools import combinations, product
 
-from posse.engine.puzzle import Puzzle, Team
+from posse.engine.placement_problem import GroupDemand, PlacementProblem
 
 _Free = tuple[tuple[int, ...], ...]
 """By node, by resource."""
 
 
-def is_solvable(puzzle: Puzzle) -> bool:
-    free = tuple(zip(*puzzle.free, strict=True))
-    everywhere = frozenset(range(puzzle.node_count))
-    return any(True for _ in _ways(puzzle, puzzle.root, everywhere, free))
+def is_solvable(problem: PlacementProblem) -> bool:
+    free = tuple(zip(*problem.free, strict=True))
+    everywhere = frozenset(range(problem.node_count))
+    return any(True for _ in _ways(problem, problem.root, everywhere, free))
 
 
-def _ways(puzzle: Puzzle, team: Team, nodes: frozenset[int], free: _Free) -> Iterator[_Free]:
+def _ways(
+    problem: PlacementProblem, demand: GroupDemand, nodes: frozenset[int], free: _Free
+) -> Iterator[_Free]:
     """What may be left after the team has started somewhere on these nodes."""
-    for within in _domains(puzzle, team, nodes):
-        if team.children:
-            yield from _with_children(puzzle, team, within, free)
+    for within in _domains(problem, demand, nodes):
+        if demand.children:
+            yield from _with_children(problem, demand, within, free)
         else:
-            yield from _with_pods(puzzle, team, within, free)
+            yield from _with_pods(problem, demand, within, free)
 
 
-def _domains(puzzle: Puzzle, team: Team, nodes: frozenset[int]) -> Iterator[frozenset[int]]:
-    if team.key is None:
+def _domains(
+    problem: PlacementProblem, demand: GroupDemand, nodes: frozenset[int]
+) -> Iterator[frozenset[int]]:
+    if demand.key is None:
         yield nodes
         return
-    column = puzzle.domains[team.key]
+    column = problem.domains[demand.key]
     open_to_it = sorted({column[node] for node in nodes if column[node] >= 0})
-    for domain in open_to_it if team.domain is None else [team.domain]:
+    for domain in open_to_it if demand.domain is None else [demand.domain]:
         yield frozenset(node for node in nodes if column[node] == domain)
 
 
-def _with_children(puzzle: Puzzle, team: Team, nodes: frozenset[int], free: _Free) -> Iterator[_Free]:
-    for chosen in combinations(team.children, min(team.minimum, len(team.children))):
-        if len(chosen) == team.minimum:
-            yield from _one_after_the_other(puzzle, chosen, nodes, free)
+def _with_children(
+    problem: PlacementProblem, demand: GroupDemand, nodes: frozenset[int], free: _Free
+) -> Iterator[_Free]:
+    for chosen in combinations(demand.children, min(demand.minimum, len(demand.children))):
+        if len(chosen) == demand.minimum:
+            yield from _one_after_the_other(problem, chosen, nodes, free)
 
 
 def _one_after_the_other(
-    puzzle: Puzzle, teams: tuple[Team, ...], nodes: frozenset[int], free: _Free
+    problem: PlacementProblem, demands: tuple[GroupDemand, ...], nodes: frozenset[int], free: _Free
 ) -> Iterator[_Free]:
-    if not teams:
+    if not demands:
         yield free
         return
-    for left in dict.fromkeys(_ways(puzzle, teams[0], nodes, free)):
-        yield from _one_after_the_other(puzzle, teams[1:], nodes, left)
+    for left in dict.fromkeys(_ways(problem, demands[0], nodes, free)):
+        yield from _one_after_the_other(problem, demands[1:], nodes, left)
 
 
-def _with_pods(puzzle: Puzzle, team: Team, nodes: frozenset[int], free: _Free) -> Iterator[_Free]:
-    for numbers in product(*(range(number + 1) for _, number in team.pods)):
-        if sum(numbers) == team.minimum:
-            sorts = [
-                sort for (sort, _), number in zip(team.pods, numbers, strict=True) for _ in range(number)
+def _with_pods(
+    problem: PlacementProblem, demand: GroupDemand, nodes: frozenset[int], free: _Free
+) -> Iterator[_Free]:
+    for numbers in product(*(range(number + 1) for _, number in demand.pods)):
+        if sum(numbers) == demand.minimum:
+            pod_sets = [
+                sort for (sort, _), number in zip(demand.pods, numbers, strict=True) for _ in range(number)
             ]
-            yield from _one_pod_after_the_other(puzzle, tuple(sorts), nodes, free)
+            yield from _one_pod_after_the_other(problem, tuple(pod_sets), nodes, free)
 
 
 def _one_pod_after_the_other(
-    puzzle: Puzzle, sorts: tuple[int, ...], nodes: frozenset[int], free: _Free
+    problem: PlacementProblem, pod_sets: tuple[int, ...], nodes: frozenset[int], free: _Free
 ) -> Iterator[_Free]:
-    if not sorts:
+    if not pod_sets:
         yield free
         return
-    sort = puzzle.sorts[sorts[0]]
+    sort = problem.pod_sets[pod_sets[0]]
     outcomes: dict[_Free, None] = {}
     for node in sorted(nodes):
         left = tuple(have - want for have, want in zip(free[node], sort.wanted, strict=True))
         if sort.room[node] and min(left) >= 0:
             outcomes[(*free[:node], left, *free[node + 1 :])] = None
     for outcome in outcomes:
-        yield from _one_pod_after_the_other(puzzle, sorts[1:], nodes, outcome)
+        yield from _one_pod_after_the_other(problem, pod_sets[1:], nodes, outcome)

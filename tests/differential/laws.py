@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from posse.engine.admissibility import held
-from posse.engine.backlog import Place
 from posse.engine.decisions import Bind, Evict
-from posse.engine.group_forms import group_of
+from posse.engine.groups.admission import not_ready
+from posse.engine.groups.forms import group_of
+from posse.engine.queue.backlog import QueueState
 from tests.differential import greedy, oracle
 from tests.differential.shadow import OURS
 
@@ -87,7 +87,7 @@ def usage_is_what_the_pods_request(shadow):
 
 def kept_amounts(engine):
     """Return how much of which resource is kept on which row."""
-    kept = engine._known.room_keeper.kept
+    kept = engine._known.starvation_guard.kept
     amounts = Counter()
     for share in kept.shares if kept else ():
         for index, amount in share.load.requests:
@@ -104,18 +104,18 @@ def nothing_is_lost(shadow):
         if key is None:
             assert uid in backlog, f"{uid} is lost"
         else:
-            assert key in backlog or held(groups.get(key)) is not None, f"{uid} of {key} is lost"
+            assert key in backlog or not_ready(groups.get(key)) is not None, f"{uid} of {key} is lost"
     for key, entry in backlog._entries.items():
         assert key in waiting or any(group_of(pod) == key for pod in waiting.values())
-        assert entry.place in (Place.PARKED, Place.PENALISED)
+        assert entry.place in (QueueState.PARKED, QueueState.PENALISED)
 
 
 def nobody_waits_who_could_start(shadow):
     """What is parked really finds no room: no wake-up was missed. Room that is kept for somebody is none."""
-    if shadow.engine._known.room_keeper.kept is not None:
+    if shadow.engine._known.starvation_guard.kept is not None:
         return
     for key, entry in shadow.engine._known.backlog._entries.items():
-        if entry.place is not Place.PARKED:
+        if entry.place is not QueueState.PARKED:
             continue
         if isinstance(key, str):
             assert room_for(shadow, shadow.seen.pods[key]) == 0, f"{key} could start"

@@ -6,8 +6,9 @@ Pods are named after what they bring along ("p7-spread"), so that a reader of th
 import random
 
 from posse.engine.decisions import Bind, Evict, ReportPod
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
+from posse.engine.options import EngineOptions
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,

@@ -9,8 +9,9 @@ import sys
 
 import msgspec
 
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
+from posse.engine.options import EngineOptions
 from posse.model.decoding import decode
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.node import Node

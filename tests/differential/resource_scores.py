@@ -28,7 +28,7 @@ def is_counted(resource, wanted):
     return resource in ALWAYS or ("/" in resource and wanted > 0)
 
 
-def fullness(pod, node, neighbours, resources):
+def utilization(pod, node, neighbours, resources):
     """Yield weight, use with the pod, and capacity of every resource that counts on this node."""
     for resource, weight in resources:
         wanted = container_request(pod, resource)
@@ -39,7 +39,7 @@ def fullness(pod, node, neighbours, resources):
 
 def least_allocated(pod, node, neighbours, resources):
     total = weights = 0
-    for weight, used, capacity in fullness(pod, node, neighbours, resources):
+    for weight, used, capacity in utilization(pod, node, neighbours, resources):
         total += weight * ((capacity - used) * 100 // capacity if used <= capacity else 0)
         weights += weight
     return total // weights if weights else 0
@@ -47,7 +47,7 @@ def least_allocated(pod, node, neighbours, resources):
 
 def most_allocated(pod, node, neighbours, resources):
     total = weights = 0
-    for weight, used, capacity in fullness(pod, node, neighbours, resources):
+    for weight, used, capacity in utilization(pod, node, neighbours, resources):
         total += weight * (min(used, capacity) * 100 // capacity)
         weights += weight
     return total // weights if weights else 0
@@ -65,7 +65,7 @@ def on_shape(shape, percent):
 
 def requested_to_capacity_ratio(pod, node, neighbours, resources, shape):
     total = weights = 0
-    for weight, used, capacity in fullness(pod, node, neighbours, resources):
+    for weight, used, capacity in utilization(pod, node, neighbours, resources):
         score = on_shape(shape, 100 if used > capacity else used * 100 // capacity)
         if score > 0:
             total += weight * score

@@ -5,10 +5,12 @@ Watch events reach the engine late but in order; answers to bindings may overtak
 
 from dataclasses import dataclass, field
 
-from posse.engine.decisions import Bind, Evict, GroupKey, ReportPod
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.decisions import Bind, Evict, ReportPod
+from posse.engine.engine import Engine
 from posse.engine.events import BindRefused, EvictionFailed, Observed, Vanished
-from posse.engine.group_forms import group_of
+from posse.engine.groups.forms import group_of
+from posse.engine.keys import GroupKey
+from posse.engine.options import EngineOptions
 from posse.model.node import Node
 from posse.model.pod import Pod
 from tests.builders import changed

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.draft import Draft
-from posse.engine.search.fill import fill
+from posse.engine.placement.search.fill import fill
+from posse.engine.state.draft import Draft
 from tests.differential.strategies import clusters, neighbours, pod_named, sized_pods
 from tests.engine_parts import attached, records_of, state_of
 
@@ -49,7 +49,8 @@ class Trial:
             "pods on": {name: set(pods) for name, pods in self.state._pods_on.items()},
             "nodes": [record.node for record in self.records],
             "ranks": [
-                self.state.view(self.state.subject(batch[0])).totals().tolist() for batch in self.batches
+                self.state.view(self.state.scheduling_class(batch[0])).totals().tolist()
+                for batch in self.batches
             ],
         }
 
@@ -58,7 +59,7 @@ class Trial:
             case "fill", which, count:
                 batch = self.batches[which % len(self.batches)]
                 waiting = [record for record in batch if not record.node][:count]
-                fill(self.state, self.draft, self.state.subject(batch[0]), waiting)
+                fill(self.state, self.draft, self.state.scheduling_class(batch[0]), waiting)
             case "remove", which:
                 there = [record for record in self.records if record.node]
                 if there:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from posse.engine.arrays import ALL_ROWS
+from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.inter_pod_affinity import InterPodAffinity
 from posse.engine.rules.inter_pod_preference import InterPodPreference
 from posse.engine.rules.node_ports import NodePorts

@@ -67,7 +67,7 @@ def decided(objects, *, one_by_one):
     driver = Driver(*objects)
     if not one_by_one:
         return driver.decide(), driver.engine._known.state.turn
-    with patch.object(engine, "pattern_of", lambda *_: None):
+    with patch.object(engine, "shape_of", lambda *_: None):
         return driver.decide(), driver.engine._known.state.turn
 
 
@@ -92,7 +92,7 @@ def test_a_long_run_of_equal_gangs_is_placed_in_few_steps():
         )
     ]
     driver = Driver(*nodes(20, cpu="4"), *gangs)
-    with patch.object(engine, "follow", wraps=engine.follow) as following:
+    with patch.object(engine, "place_identical", wraps=engine.place_identical) as following:
         decisions = driver.decide()
     assert [len(bind.placements) for bind in binds(decisions)] == [2] * 40
     assert [report[1] for report in group_reports(decisions)] == [True] * 40

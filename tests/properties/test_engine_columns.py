@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.node_table import NodeTable
-from posse.engine.pod_class import ClassTable
-from posse.engine.pod_reading import PodReader
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.pods.pod_class import ClassTable
+from posse.engine.pods.policy import PodReader
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.view import REFUSED, View
+from posse.engine.state.node_scores import REFUSED, NodeScores
 from tests.builders import node
 from tests.differential import oracle, oracle_reference
 from tests.differential.strategies import NODE_NAMES, nodes, pod_named, pods, sized_pods
@@ -76,8 +76,11 @@ def test_totals_after_any_history_equal_fresh_ones_and_their_twin(lookers, histo
         history.apply(step)
     table = history.state.nodes
     world = [(made, neighbours_of(history, name)) for name, made in history.nodes.items()]
-    for pod, subject in history.lookers:
-        view, fresh = history.state.view(subject), View(subject, history.state.scene, DEFAULT_PROFILE)
+    for pod, scheduling_class in history.lookers:
+        view, fresh = (
+            history.state.view(scheduling_class),
+            NodeScores(scheduling_class, history.state.context, DEFAULT_PROFILE),
+        )
         assert view.totals().tolist() == fresh.totals().tolist()
         assert view.capacity().tolist() == fresh.capacity().tolist()
         expected = oracle_reference.totals(pod, world)

@@ -13,7 +13,7 @@ from tests.differential.every_placement import is_solvable
 def test_a_tree_starts_exactly_if_there_is_a_way(seed):
     one = instance(random.Random(seed))
     found = answer(one.objects(), asks=True)
-    assert found.started is is_solvable(one.puzzle)
+    assert found.started is is_solvable(one.problem)
     assert found.started or found.is_proof
 
 
@@ -22,6 +22,6 @@ def test_without_the_exact_search_a_proof_is_one_all_the_same(seed):
     one = instance(random.Random(seed))
     found = answer(one.objects(), asks=False)
     if found.is_proof:
-        assert not is_solvable(one.puzzle)
+        assert not is_solvable(one.problem)
     elif found.started:
-        assert is_solvable(one.puzzle)
+        assert is_solvable(one.problem)

@@ -5,7 +5,7 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.preemption.domain_bounds import LeastCosts
+from posse.engine.preemption.domain_costs import LeastCosts
 from posse.engine.preemption.domain_search import DomainSearch
 from posse.model.node import Node
 from tests.builders import changed, gang, one_domain, pod
@@ -21,9 +21,9 @@ search_in = DomainSearch._search_in
 def test_no_search_finds_anything_below_the_bound(cluster, places, sizes):
     seen = []
 
-    def compared(self, fullness, number, *, thorough):
-        found = search_in(self, fullness, number, thorough=thorough)
-        bound = LeastCosts(self.search, self.group).within(fullness.domains.rows(number))
+    def compared(self, utilization, number, *, thorough):
+        found = search_in(self, utilization, number, thorough=thorough)
+        bound = LeastCosts(self.search, self.group).within(utilization.domains.rows(number))
         seen.extend((bound, one.cost) for one in found)
         return found
 

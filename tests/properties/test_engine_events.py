@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posse.engine.group_forms import MIN_RESOURCES_ANNOTATION
-from posse.engine.minimum_resources import share_of
+from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION
+from posse.engine.placement.gang.minimum_resources import share_of
 from tests.builders import basic_group, changed, gang, gated, node, pod, taint
 from tests.differential.laws import check_decisions, check_state
 from tests.differential.shadow import OURS, Shadow
@@ -167,7 +167,7 @@ class DemandingStory(Story):
         shares = [share_of(known.state.nodes, group) for group in known.groups]
         for standing in (0, 5):
             lacks = [Counter(share.lack) for share in shares if share.standing >= standing]
-            assert +Counter(known.state.set_aside.against(standing)) == sum(lacks, Counter())
+            assert +Counter(known.state.minimum_reservations.against(standing)) == sum(lacks, Counter())
 
 
 @given(st.lists(steps, min_size=20, max_size=100))

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.decisions import GroupKey
-from posse.engine.situations import State
+from posse.engine.explain.group_status import State
+from posse.engine.keys import GroupKey
 from posse.model.pod import PodSchedulingGroup
 from tests.builders import NAMESPACE, changed, gang
 from tests.differential.strategies import clusters, neighbours, pod_named, pods, sized_pods

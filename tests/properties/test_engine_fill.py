@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.draft import Draft
-from posse.engine.profile import Profile
+from posse.engine.placement.search.fill import fill
+from posse.engine.rules.profile import Profile
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.search.fill import fill
+from posse.engine.state.draft import Draft
 from tests.differential import greedy, oracle, oracle_reference
 from tests.differential.strategies import clusters, neighbours, pod_named, pods, sized_pods
 from tests.engine_parts import attached, records_of, state_of
@@ -22,8 +22,8 @@ class Whim:
     def __init__(self, points):
         self.table = points
 
-    def compile(self, subject, scene):
-        return WhimScore(self.table, scene.nodes)
+    def compile(self, scheduling_class, context):
+        return WhimScore(self.table, context.nodes)
 
     def twin(self, neighbours):
         return self.table[len(neighbours) % len(self.table)]
@@ -40,7 +40,7 @@ class WhimScore:
 
 
 def names_of_placed(state, records):
-    placed = fill(state, Draft(state), state.subject(records[0]), records)
+    placed = fill(state, Draft(state), state.scheduling_class(records[0]), records)
     assert all(record.node for record in records[:placed])
     assert not any(record.node for record in records[placed:])
     return [record.node for record in records[:placed]]

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.decisions import Bind, Evict, GroupRef
+from posse.engine.decisions import Bind, Evict
+from posse.engine.keys import GroupRef
 from posse.model.meta import OwnerReference
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.builders import changed, gang, node, pod

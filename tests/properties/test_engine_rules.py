@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from posse.engine.arrays import ALL_ROWS
-from posse.engine.resources import effective_requests, scoring_requests
+from posse.engine.nodes.arrays import ALL_ROWS
+from posse.engine.nodes.resources import effective_requests, scoring_requests
 from posse.engine.rules.image_locality import ImageLocality
 from posse.engine.rules.node_affinity import NamedNodes, NodeAffinity
 from posse.engine.rules.node_preference import NodePreference
@@ -13,8 +13,8 @@ from posse.engine.rules.node_unschedulable import NodeUnschedulable
 from posse.engine.rules.resources_fit import ResourcesFit
 from posse.engine.rules.taint_preference import TaintPreference
 from posse.engine.rules.taint_toleration import TaintToleration
+from posse.engine.state.node_scores import REFUSED
 from posse.engine.verdict import Code
-from posse.engine.view import REFUSED
 from tests.differential import greedy, oracle, oracle_reference
 from tests.differential.strategies import clusters, neighbours, pods
 from tests.differential.strategies_pods import sociable_pods, worlds

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.arrays import ALL_ROWS
+from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.spread_preference import SpreadPreference
 from posse.engine.rules.topology_spread import TopologySpread
 from tests.builders import changed

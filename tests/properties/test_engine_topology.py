@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.cycle import probe_group, try_group
-from posse.engine.decisions import GroupKey
-from posse.engine.draft import Draft
-from posse.engine.groups import GroupBook
-from posse.engine.search.fill import fill
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang.attempt import probe_group, try_group
+from posse.engine.placement.search.fill import fill
+from posse.engine.state.draft import Draft
 from posse.model.pod import PodSchedulingGroup
 from tests.builders import NAMESPACE, changed, gang, node, one_domain, pod
 from tests.differential import every_domain
@@ -97,7 +97,7 @@ def test_what_is_known_of_domains_follows_every_change(cluster, neighbours, memb
     group = group_among(state, neighbours, members, minimum)
     before = probe_group(state, group)
     draft, newcomer = Draft(state), record_of(state, pod("newcomer", cpu="500m", memory="200Mi"), 99)
-    fill(state, draft, state.subject(newcomer), [newcomer])
+    fill(state, draft, state.scheduling_class(newcomer), [newcomer])
     expected = every_domain.best(state, group)
     placements = probe_group(state, group).placements
     if expected is not None:

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from posse.engine.arrays import ALL_ROWS
 from posse.engine.decisions import BindVolumes, KeepVolume
-from posse.engine.draft import Draft
+from posse.engine.nodes.arrays import ALL_ROWS
+from posse.engine.rules.context import SchedulingClass
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.rules.volume_binding import VolumeBinding
 from posse.engine.rules.volume_limits import VolumeLimits
 from posse.engine.rules.volume_preference import VolumePreference
 from posse.engine.rules.volume_restrictions import VolumeRestrictions
 from posse.engine.rules.volume_zone import VolumeZone
-from posse.engine.scene import Subject
+from posse.engine.state.draft import Draft
 from tests.differential import storage_oracle as oracle
 from tests.differential.storage_strategies import neighbours, pods, some_pods, worlds
 from tests.driving import Driver, placements
@@ -64,8 +64,8 @@ def test_a_filter_refuses_what_its_twin_refuses_and_for_the_same_reasons(rule, p
 @given(pod=pods(), world=worlds)
 def test_what_keeps_a_pod_from_going_anywhere_is_said_alike(pod, world):
     state = state_with(*world.objects())
-    subject = Subject(state.enroll(pod)[0])
-    checks = [rule.compile(subject, state.scene) for rule in DEFAULT_PROFILE.preconditions]
+    scheduling_class = SchedulingClass(state.enroll(pod)[0])
+    checks = [rule.compile(scheduling_class, state.context) for rule in DEFAULT_PROFILE.preconditions]
     objections = [check.objection() for check in checks if check is not None]
     assert next(filter(None, objections), "") == oracle.objection(pod, world)
 
@@ -122,7 +122,7 @@ def picture(state, records):
         "claims": {node: dict(claims) for node, claims in storage.usage._claims_on.items()},
         "disks": {disk: dict(on) for disk, on in storage.usage._holders.items()},
         "records": [(record.node, record.volumes) for record in records],
-        "totals": [state.view(state.subject(record)).totals().tolist() for record in records],
+        "totals": [state.view(state.scheduling_class(record)).totals().tolist() for record in records],
     }
 
 
@@ -152,6 +152,6 @@ def test_a_rolled_back_draft_leaves_storage_as_it_was(world, there, asking, vict
 def place_all(draft, state, records):
     """Place whoever is nowhere and fits somewhere."""
     for record in records:
-        rows = np.flatnonzero(state.view(state.subject(record)).totals() >= 0)
+        rows = np.flatnonzero(state.view(state.scheduling_class(record)).totals() >= 0)
         if not record.node and rows.size:
             draft.place([record], rows[-1:])

@@ -15,7 +15,7 @@ from posse.controllers.leader_worker_sets.rollout import (
     next_rollout,
 )
 from posse.controllers.stateful_sets.controller import StatefulSetController
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import KINDS, LEADER_WORKER_SET, POD
 from tests.controller_world import World
 

@@ -5,7 +5,7 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.kinds.patching import json_patch, merge_patch, strategic_merge_patch
+from posse.kinds.machinery.patching import json_patch, merge_patch, strategic_merge_patch
 from posse.model.pod import Pod
 
 names = st.sampled_from(["a", "b", "c/d", "e~f", ""])

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 
 from posse.controllers.stateful_sets.controller import StatefulSetController
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import CONTROLLER_REVISION, POD, STATEFUL_SET
 from tests.controller_world import World
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posse.kinds.admission import admit_create
-from posse.kinds.errors import ApiError, FieldError, invalid
+from posse.kinds.machinery.errors import ApiError, FieldError, invalid
 from posse.kinds.registry import COMPOSITE_POD_GROUP, NAMESPACE, NODE, POD, POD_GROUP, WORKLOAD
 from posse.model.decoding import ShapeError, decode
 

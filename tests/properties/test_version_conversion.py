@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.kinds.conversion import to_storage, to_version
+from posse.kinds.machinery.conversion import to_storage, to_version
 from posse.kinds.registry import POD_GROUP, WORKLOAD
 from posse.model.decoding import decode, unknown_fields
 

@@ -1,9 +1,9 @@
-"""A round of decisions as a series of writes, in the order of `posse.runtime.carrier`, each a step after which all may stop.
+"""A round of decisions as a series of writes, in the order of `posse.runtime.scheduling.carrier`, each a step after which all may stop.
 
 What was refused is absorbed when all bindings and evictions were tried and before anything is reported.
 """
 
-from posse.engine.decisions import Bind, Evict, GroupRef, MarkDisrupted, PodRef, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Evict, MarkDisrupted, ReportGroup, ReportPod
 from posse.engine.events import (
     BindRefused,
     EvictionFailed,
@@ -12,12 +12,13 @@ from posse.engine.events import (
     ReportFailed,
     ReportWithheld,
 )
-from posse.engine.group_forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
+from posse.engine.groups.forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
+from posse.engine.keys import GroupRef, PodRef
 from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.model.meta import Condition
 from posse.model.pod import Pod
 from posse.model.workload import CompositePodGroup, PodGroup
-from posse.runtime.last_words import last_words, unfounded
+from posse.runtime.scheduling.report_merging import last_words, unfounded
 from tests.simulation.faults import Answer
 from tests.simulation.knowledge import group_name
 from tests.simulation.laws import (

@@ -5,8 +5,9 @@ It is kept beside the engine from the same events and decisions, and never looks
 
 from dataclasses import dataclass, field
 
-from posse.engine.decisions import Bind, Evict, GroupRef, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, EvictionFailed, Observed, ReportWithheld, Vanished
+from posse.engine.keys import GroupRef
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.node import Node
 from posse.model.pod import Pod

@@ -5,16 +5,17 @@ A decision is judged by what the process had been told when it made it; nobody c
 
 from itertools import dropwhile, takewhile
 
-from posse.engine.backlog import Place
-from posse.engine.decisions import Bind, Evict, GroupKey, GroupRef, ReportGroup, ReportPod
-from posse.engine.group_forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
-from posse.engine.invariants import (
+from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
+from posse.engine.groups.tree import MOST_LEVELS
+from posse.engine.keys import GroupKey, GroupRef
+from posse.engine.queue.backlog import QueueState
+from posse.engine.state.invariants import (
     ensure,
     no_gang_across_domains,
     no_gang_below_minimum,
     no_tree_below_minimum,
 )
-from posse.engine.trees.tree import MOST_LEVELS
 from posse.model.workload import CompositePodGroup, PodGroup
 from tests.builders import NAMESPACE
 from tests.simulation.knowledge import (
@@ -286,7 +287,7 @@ def nothing_is_lost(knowledge, engine):
     trees = [GroupKey(NAMESPACE, name, is_composite=True) for name in startable_trees(knowledge)]
     for key in (*alone, *together, *trees):
         entry = backlog.get(key)
-        waits = entry is not None and entry.place is not Place.TAKEN
+        waits = entry is not None and entry.place is not QueueState.TAKEN
         ensure(waits, "who may be tried waits for its turn", who=str(key))
 
 

@@ -6,10 +6,12 @@ Even seeds have a server that binds a group whole, as the embedded one does; odd
 import random
 from collections import Counter
 
-from posse.engine.decisions import Bind, Evict, GroupRef, MarkDisrupted, ReportGroup, WarnGroup
-from posse.engine.engine import Engine, EngineOptions
-from posse.engine.invariants import ensure
-from posse.engine.kept_room import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
+from posse.engine.decisions import Bind, Evict, MarkDisrupted, ReportGroup, WarnGroup
+from posse.engine.engine import Engine
+from posse.engine.keys import GroupRef
+from posse.engine.options import EngineOptions
+from posse.engine.queue.starvation_guard import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
+from posse.engine.state.invariants import ensure
 from tests.simulation.carrying import Server, preemptor_name
 from tests.simulation.faults import NO_FAULTS, draw_faults
 from tests.simulation.forest import Forest
@@ -218,5 +220,5 @@ class Run:
     def _all_is_well(self):
         nothing_is_lost(self._process.knowledge, self._process.engine)
         what_has_started_is_told(self._world, self._process.engine)
-        if self._process.engine._known.room_keeper.kept is None:
+        if self._process.engine._known.starvation_guard.kept is None:
             whoever_fits_has_started(self._process.knowledge)

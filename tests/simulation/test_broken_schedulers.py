@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 
 from posse.engine.decisions import Bind, Evict
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
 from posse.engine.events import BindRefused, Observed, Vanished
+from posse.engine.options import EngineOptions
 from posse.model.node import Node
 from posse.model.workload import PodGroup
 from tests.builders import changed

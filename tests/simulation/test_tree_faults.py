@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from posse.engine.decisions import Bind, ReportGroup
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
 from posse.model.workload import CompositePodGroup
 from tests.simulation.run import Run, SimulationFailed
 

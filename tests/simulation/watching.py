@@ -1,7 +1,7 @@
 """One kind as a scheduler process sees it: a list, then a watch that may lag, repeat itself or break.
 
 The changes of a kind arrive in their order; how far each kind has come is another matter. After a break the next list
-shows whatever was missed, as `posse.runtime.following` does it.
+shows whatever was missed, as `posse.runtime.watching.informers` does it.
 """
 
 from posse.engine.events import Observed, Vanished

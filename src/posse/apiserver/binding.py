@@ -4,8 +4,8 @@ Whether the node exists is not asked, as in Kubernetes: the scheduler has just s
 """
 
 from posse.apiserver.deleting import check_preconditions
-from posse.kinds.errors import CONFLICT, ApiError, FieldError, bad_request, invalid
-from posse.kinds.kind import Json
+from posse.kinds.machinery.errors import CONFLICT, ApiError, FieldError, bad_request, invalid
+from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import POD
 from posse.model.binding import Binding
 from posse.model.decoding import ShapeError, decode

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
-from posse.kinds.errors import internal
+from posse.kinds.machinery.errors import internal
 from posse.store.errors import CommitFailed
 from posse.store.store import Store
 

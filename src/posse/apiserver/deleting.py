@@ -4,11 +4,11 @@ Pods on a node get time to stop, and whoever runs the node removes them. A names
 """
 
 from posse.apiserver.requests import DeleteOptions
-from posse.kinds.errors import conflict
-from posse.kinds.kind import Json, Kind
-from posse.kinds.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
-from posse.kinds.pod_defaults import GRACE_SECONDS
-from posse.kinds.pods import GRACE_SECONDS_MAX
+from posse.kinds.core.pod_defaults import GRACE_SECONDS
+from posse.kinds.core.pods import GRACE_SECONDS_MAX
+from posse.kinds.machinery.errors import conflict
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
 from posse.kinds.registry import NAMESPACE, POD
 from posse.model.pod import ENDED_PHASES
 from posse.model.timestamps import format_timestamp, parse_timestamp

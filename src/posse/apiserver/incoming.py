@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from posse.apiserver.requests import WriteOptions
-from posse.kinds.conversion import to_storage, to_version, version_of
-from posse.kinds.errors import ApiError, bad_request
-from posse.kinds.kind import Json, Kind
-from posse.kinds.scaling import SCALE_VERSION
+from posse.kinds.machinery.conversion import to_storage, to_version, version_of
+from posse.kinds.machinery.errors import ApiError, bad_request
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.scaling import SCALE_VERSION
 from posse.model.decoding import ShapeError, decode, drop_nulls, unknown_fields
 from posse.model.meta import Shape
 from posse.model.scale import Scale

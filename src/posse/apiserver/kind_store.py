@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from posse.kinds.errors import already_exists, conflict, internal, not_found, request_too_large
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.errors import already_exists, conflict, internal, not_found, request_too_large
+from posse.kinds.machinery.kind import Json, Kind
 from posse.store.errors import CommitFailed, ObjectTooLarge
 from posse.store.objects import Conflict, Key, Stored
 from posse.store.store import ABSENT, Store

@@ -8,8 +8,8 @@ import msgspec
 from posse.apiserver.committer import Committer
 from posse.apiserver.requests import DeleteOptions, Selection, WriteOptions
 from posse.apiserver.service import ApiService
-from posse.kinds.errors import ApiError
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.errors import ApiError
+from posse.kinds.machinery.kind import Json, Kind
 from posse.transport.objects import Listing, ShownJson, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import Binding

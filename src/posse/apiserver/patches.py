@@ -1,9 +1,9 @@
-"""Which kind of patch a media type means, and applying it. How each works is for posse.kinds.patching."""
+"""Which kind of patch a media type means, and applying it. How each works is for posse.kinds.machinery.patching."""
 
 from posse.apiserver.incoming import nested_too_deeply
-from posse.kinds.errors import bad_request, unprocessable, unsupported_media_type
-from posse.kinds.kind import Json
-from posse.kinds.patching import (
+from posse.kinds.machinery.errors import bad_request, unprocessable, unsupported_media_type
+from posse.kinds.machinery.kind import Json
+from posse.kinds.machinery.patching import (
     PatchError,
     PatchMismatchError,
     json_patch,

@@ -12,8 +12,8 @@ import msgspec
 
 from posse.apiserver.kind_store import resource_of
 from posse.apiserver.requests import Listing, Selection
-from posse.kinds.errors import ApiError, bad_request, expired
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.errors import ApiError, bad_request, expired
+from posse.kinds.machinery.kind import Json, Kind
 from posse.model.selectors import SelectorError, field_text, parse_field_selector, parse_label_selector
 from posse.store.objects import Stored
 from posse.store.store import Place, Store

@@ -3,7 +3,7 @@
 import random
 import uuid
 
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.kind import Json, Kind
 from posse.model.timestamps import format_timestamp
 
 # Never kept: Posse tracks no field managers, and self links are gone from Kubernetes.

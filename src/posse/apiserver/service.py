@@ -21,14 +21,22 @@ from posse.apiserver.server_metadata import carry_over, generated_name, stamp_cr
 from posse.apiserver.watching import Subscription
 from posse.controllers.leader_worker_sets.pod_admission import Surroundings, complete_pod
 from posse.kinds.admission import admit_create, admit_delete, admit_update
-from posse.kinds.conversion import to_version, version_of
-from posse.kinds.errors import ApiError, FieldError, already_exists, bad_request, conflict, expired, invalid
 from posse.kinds.gating import drop_disabled_fields
-from posse.kinds.judging import creation_errors, update_errors
-from posse.kinds.kind import Json, Kind
-from posse.kinds.patching import copy_json
+from posse.kinds.machinery.conversion import to_version, version_of
+from posse.kinds.machinery.errors import (
+    ApiError,
+    FieldError,
+    already_exists,
+    bad_request,
+    conflict,
+    expired,
+    invalid,
+)
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.patching import copy_json
+from posse.kinds.machinery.scaling import rescaled, scale_of
+from posse.kinds.machinery.validation import creation_errors, update_errors
 from posse.kinds.registry import NAMESPACE, POD
-from posse.kinds.scaling import rescaled, scale_of
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.model.scale import Scale
 from posse.store.change_log import Interest

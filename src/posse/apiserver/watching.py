@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from posse.kinds.errors import expired
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.errors import expired
+from posse.kinds.machinery.kind import Json, Kind
 from posse.store.change_log import Feed, WatchEvent
 from posse.store.errors import HistoryExpired
 from posse.store.objects import Stored

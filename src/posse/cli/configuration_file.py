@@ -6,9 +6,9 @@ from pathlib import Path
 from posse.cli.problems import Problem
 from posse.cli.session import Rules
 from posse.configuration.problems import ConfigurationError
-from posse.engine.engine import DEFAULT_SCHEDULER, EngineOptions
-from posse.runtime.configuration import load_configuration
-from posse.runtime.run_options import DEFAULT_SCHEDULER_NAME
+from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
+from posse.runtime.process.configuration import load_configuration
+from posse.runtime.process.run_options import DEFAULT_SCHEDULER_NAME
 
 
 def engine_options(rules: Rules) -> EngineOptions:

@@ -1,7 +1,7 @@
 """Which controllers are meant by a list of names on the command line."""
 
 from posse.cli.problems import Misuse
-from posse.runtime.run_options import SetController
+from posse.runtime.process.run_options import SetController
 
 ALL = "all"
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from posse.cli.problems import Problem
-from posse.runtime.options import KUBECONFIG_NAME
+from posse.runtime.process.options import KUBECONFIG_NAME
 
 
 def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:

@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from posse.cli.apply import apply
-from posse.cli.delete import delete
-from posse.cli.explain import explain
-from posse.cli.gangs import gangs
-from posse.cli.get import get
-from posse.cli.install import install
+from posse.cli.explain.explain import explain
+from posse.cli.explain.gangs import gangs
+from posse.cli.install.install import install
+from posse.cli.objects.apply import apply
+from posse.cli.objects.delete import delete
+from posse.cli.objects.get import get
 from posse.cli.problems import Problem
-from posse.cli.run import run
-from posse.cli.up import up
+from posse.cli.run.run import run
+from posse.cli.up.up import up
 from posse.version import VERSION
 
 app = typer.Typer(

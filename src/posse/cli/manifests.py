@@ -13,7 +13,7 @@ import yaml
 
 from posse.apiserver.http.yaml_values import as_json, load_documents
 from posse.cli.problems import Problem
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import KINDS, by_kind
 
 Json = dict[str, Any]

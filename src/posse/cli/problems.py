@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from posse.kinds.formats import Format, dns_subdomain
+from posse.kinds.machinery.formats import Format, dns_subdomain
 
 
 class Problem(Exception):  # noqa: N818 - a person reads the word, and it is not an error of the program

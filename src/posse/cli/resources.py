@@ -1,7 +1,7 @@
 """From what a person types (pods, po, PodGroup, podgroups.scheduling.k8s.io) to the kind that is meant."""
 
 from posse.cli.problems import Problem
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import KINDS
 
 

@@ -18,11 +18,11 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from posse.client.answers import Answer, AnswerBroken
 from posse.client.credentials import Access, Credentials, CredentialsError
+from posse.client.http_connections import Fence, Wires, keep_alive, open_fence
+from posse.client.http_responses import Answer, AnswerBroken
 from posse.client.reachability import Reachability
-from posse.client.wires import Fence, Wires, keep_alive, open_fence
-from posse.kinds.errors import UNAUTHORIZED, ApiError
+from posse.kinds.machinery.errors import UNAUTHORIZED, ApiError
 from posse.version import VERSION
 
 log = logging.getLogger(__name__)

@@ -13,18 +13,26 @@ from typing import Any, TypeVar
 import msgspec
 
 from posse.client.connection import JSON, Call, Connection
-from posse.client.lanes import Lane, Lanes, Limits
+from posse.client.http_connections import Fence, open_fence
 from posse.client.paths import path_of
+from posse.client.raw_objects import shown_item
 from posse.client.reading import Placed, read, read_named, read_object, read_page, read_placed, unreadable
 from posse.client.repeating import GIVE_UP_SECONDS, repeated
 from posse.client.served_versions import ServedVersions
-from posse.client.shown_bytes import shown_item
 from posse.client.watches import Watch, WatchHealth
-from posse.client.wires import Fence, open_fence
-from posse.kinds.conversion import to_storage
-from posse.kinds.errors import CONFLICT, EXPIRED, FORBIDDEN, NOT_FOUND, UNAUTHORIZED, ApiError, conflict
-from posse.kinds.kind import Json, Kind
-from posse.kinds.patching import strategic_merge_patch
+from posse.client.write_priorities import Lane, Lanes, Limits
+from posse.kinds.machinery.conversion import to_storage
+from posse.kinds.machinery.errors import (
+    CONFLICT,
+    EXPIRED,
+    FORBIDDEN,
+    NOT_FOUND,
+    UNAUTHORIZED,
+    ApiError,
+    conflict,
+)
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.patching import strategic_merge_patch
 from posse.kinds.registry import EVENT, POD
 from posse.transport.objects import Listing, Versions, WatchEvent
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch

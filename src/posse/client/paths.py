@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 
 
 def path_of(kind: Kind, version: str, namespace: str | None, name: str = "", subresource: str = "") -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.model.decoding import drop_nulls
 
 T = TypeVar("T")

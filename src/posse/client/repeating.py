@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 from posse.client.connection import Refused
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 
 log = logging.getLogger(__name__)
 

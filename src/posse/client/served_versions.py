@@ -10,8 +10,8 @@ from posse.client.connection import Call, Connection
 from posse.client.reading import read, read_object, unreadable
 from posse.client.repeating import repeated
 from posse.kinds.discovered import GROUPS_PATH, ClusterForm, Discovered, paths_to_ask
-from posse.kinds.errors import NOT_FOUND, ApiError, no_such_resource
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.errors import NOT_FOUND, ApiError, no_such_resource
+from posse.kinds.machinery.kind import Json, Kind
 
 ASK_AGAIN_SECONDS = 20.0
 

@@ -15,10 +15,10 @@ import aiohttp
 import msgspec
 
 from posse.client.connection import Call, Connection, Refused
+from posse.client.raw_objects import shown
 from posse.client.repeating import PASSING, Pauses, retry_after
-from posse.client.shown_bytes import shown
-from posse.kinds.errors import ApiError, expired
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.errors import ApiError, expired
+from posse.kinds.machinery.kind import Kind
 from posse.transport.objects import WatchEvent
 
 # How long a server is asked to go on; different for each watch, so that they do not all start over at once.

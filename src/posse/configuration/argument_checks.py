@@ -16,8 +16,8 @@ from posse.configuration.shapes import (
     UtilizationPoint,
     VolumeBindingArgs,
 )
-from posse.kinds.formats import label_key
-from posse.kinds.placements import node_affinity_errors, spread_errors
+from posse.kinds.core.placements import node_affinity_errors, spread_errors
+from posse.kinds.machinery.formats import label_key
 
 RATIO = "RequestedToCapacityRatio"
 STRATEGIES = ("LeastAllocated", "MostAllocated", RATIO)

@@ -7,7 +7,7 @@ is the guard's business.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from posse.engine.contract import (
+from posse.engine.rules.contract import (
     ClusterScore,
     ClusterScoreRule,
     FilterRule,
@@ -17,7 +17,7 @@ from posse.engine.contract import (
     RowScore,
     RowScoreRule,
 )
-from posse.engine.plugin_guard import (
+from posse.engine.rules.plugin_guard import (
     GuardedClusterScore,
     GuardedFilterRule,
     GuardedGroupRule,
@@ -26,7 +26,7 @@ from posse.engine.plugin_guard import (
     GuardedScoreRule,
     PluginFaults,
 )
-from posse.engine.profile import Profile
+from posse.engine.rules.profile import Profile
 
 PluginLoader = Callable[[], object]
 """Returns what the package names as its plugin; may raise anything."""
@@ -60,7 +60,7 @@ def _loaded(load: PluginLoader) -> tuple[type, type]:
     implemented = [protocol for protocol in _GUARDED if protocol in loaded.__mro__]
     if len(implemented) != 1:
         choices = ", ".join(protocol.__name__ for protocol in _GUARDED)
-        raise PluginUnusable(f"must derive from exactly one of {choices} (posse.engine.contract)")
+        raise PluginUnusable(f"must derive from exactly one of {choices} (posse.engine.rules.contract)")
     return loaded, implemented[0]
 
 

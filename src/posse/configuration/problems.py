@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from posse.kinds.errors import FieldError
+from posse.kinds.machinery.errors import FieldError
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from posse.configuration.plugin_sets import at_point, merged, weight_of
 from posse.configuration.problems import Problem
 from posse.configuration.rules import domain_resources_of, limits_of, rules_of, spreading_of
 from posse.configuration.shapes import PluginEntry, Plugins, PluginSet, ProfileShape
-from posse.engine.plugin_guard import PluginFaults
-from posse.engine.pod_reading import PodPolicy
-from posse.engine.profile import DomainScoring, Profile
-from posse.engine.resource_limits import NOTHING_LIMITED
+from posse.engine.nodes.resources import NOTHING_LIMITED
+from posse.engine.pods.policy import PodPolicy
+from posse.engine.rules.plugin_guard import PluginFaults
+from posse.engine.rules.profile import DomainScoring, Profile
 
 _NO_RULES = Profile()
 

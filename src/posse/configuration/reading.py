@@ -10,9 +10,9 @@ from posse.configuration.problems import ConfigurationError, Problem
 from posse.configuration.profiles import ProfileReader
 from posse.configuration.running import Running, read_running
 from posse.configuration.shapes import API_VERSION, KIND, ConfigurationShape, ProfileShape
-from posse.engine.backlog import Backoff
-from posse.engine.engine import DEFAULT_SCHEDULER, EngineOptions
-from posse.engine.profile import Profile
+from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
+from posse.engine.queue.backlog import Backoff
+from posse.engine.rules.profile import Profile
 
 _ALL_NODES_ARE_SCORED = "Posse always scores all nodes"
 _WITHOUT_EFFECT = {

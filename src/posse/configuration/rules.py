@@ -18,14 +18,14 @@ from posse.configuration.shapes import (
     ResourceSpec,
     ScoringStrategy,
 )
-from posse.engine.default_spreading import SYSTEM_SPREADING, DefaultSpreading
-from posse.engine.profile import Profile
-from posse.engine.resource_limits import ResourceLimits
+from posse.engine.nodes.resources import ResourceLimits
+from posse.engine.pods.default_spreading import SYSTEM_SPREADING, DefaultSpreading
 from posse.engine.rules.balanced_allocation import BalancedAllocation
 from posse.engine.rules.inter_pod_affinity import InterPodAffinity
 from posse.engine.rules.inter_pod_preference import InterPodPreference
 from posse.engine.rules.node_affinity import NodeAffinity
 from posse.engine.rules.node_preference import NodePreference
+from posse.engine.rules.profile import Profile
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.rules.resource_scores import (
     CPU_AND_MEMORY,

@@ -6,7 +6,7 @@ each other, once all of them are to go.
 """
 
 from posse.controllers.podgroup_protection import Json, Name, Release, is_leaving, without_protection
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP
 
 _Child = tuple[Kind, str]

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from posse.kinds.kind import Json, Kind
-from posse.kinds.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
 from posse.kinds.registry import by_kind
 
 

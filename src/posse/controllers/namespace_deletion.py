@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from posse.kinds.kind import Kind
-from posse.kinds.namespaces import CONTENT_FINALIZER
+from posse.kinds.core.namespaces import CONTENT_FINALIZER
+from posse.kinds.machinery.kind import Kind
 
 Json = dict[str, Any]
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 from posse.controllers.steps import controller_uid
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 
 Json = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from posse.controllers.steps import Plan
 from posse.controllers.touched import Touched
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 
 Json = dict[str, Any]
 

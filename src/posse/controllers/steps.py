@@ -6,7 +6,7 @@ A plan consists of stages. The steps of one stage are taken side by side; the ne
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 
 Json = dict[str, Any]
 

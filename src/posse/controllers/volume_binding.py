@@ -7,9 +7,10 @@ there is no provisioner, and a volume that has served its claim stays as it is, 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from posse.engine.decisions import ClaimKey
-from posse.engine.volumes.book import StorageObject, VolumeBook
-from posse.engine.volumes.records import (
+from posse.engine.events import StorageObject
+from posse.engine.keys import ClaimKey
+from posse.engine.storage.book import VolumeBook
+from posse.engine.storage.records import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     ClaimRecord,
@@ -17,7 +18,7 @@ from posse.engine.volumes.records import (
     can_hold,
     is_kept_for,
 )
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 
 

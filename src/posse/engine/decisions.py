@@ -1,67 +1,10 @@
 """What the engine wants done, in the imperative. Adapters carry it out; a refusal returns as an event."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import NamedTuple
 
-from posse.engine.puzzle import Impasse, Outcome, Puzzle
-
-
-@dataclass(frozen=True, slots=True)
-class PodRef:
-    namespace: str
-    name: str
-    uid: str
-    scheduler_name: str = field(default="", compare=False)
-    """Under whose name we speak about the pod."""
-
-
-class Form(StrEnum):
-    """In which API a group is described, and thereby how its pods name it."""
-
-    NATIVE = "scheduling.k8s.io"
-    WORKLOAD = "workloadRef"
-    """Implied by pods that name a Workload and a group in it; there is no object for it."""
-    POSSE = "scheduling.posse.dev"
-    COSCHEDULING = "scheduling.x-k8s.io"
-    VOLCANO = "scheduling.volcano.sh"
-
-
-class GroupKey(NamedTuple):
-    """A tuple, because it is looked up all the time: those are hashed several times faster than anything else of ours."""
-
-    namespace: str
-    name: str
-    """Of the object that describes the group."""
-    form: Form = Form.NATIVE
-    pod_group: str = ""
-    """Which group of a Workload."""
-    replica_key: str = ""
-    """Which replica of it; each is a group by itself."""
-    is_composite: bool = False
-    """Whether it is a group of groups."""
-
-    def __str__(self) -> str:
-        place = f"{self.namespace}/{self.name}"
-        if self.is_composite:
-            origin = "" if self.form is Form.NATIVE else f" of {self.form}"
-            return f"{place} (CompositePodGroup{origin})"
-        match self.form:
-            case Form.NATIVE:
-                return place
-            case Form.WORKLOAD:
-                return "/".join(filter(None, (place, self.pod_group, self.replica_key)))
-            case _:
-                return f"{place} ({self.form})"
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimKey:
-    namespace: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
+from posse.engine.keys import ClaimKey, GroupKey, GroupRef, PodRef
+from posse.engine.placement_problem import PlacementProblem, RemedyProblem
+from posse.engine.verdict import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +56,6 @@ class BindVolumes:
     pod: PodRef
     node: str
     steps: tuple[VolumeStep, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRef:
-    key: GroupKey
-    uid: str
-    """Of the object that describes the group."""
-    scheduler_name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +146,7 @@ class Solve:
 
     group: GroupKey
     number: int
-    puzzle: Puzzle
+    problem: PlacementProblem
     effort: float
     """That may be spent: about seconds of one core."""
 
@@ -222,7 +157,7 @@ class Advise:
 
     group: GroupKey
     number: int
-    impasse: Impasse
+    remedy_problem: RemedyProblem
 
 
 Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup | MarkDisrupted | Solve | Advise

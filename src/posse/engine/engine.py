@@ -4,54 +4,54 @@ Equal events and equal times give equal decisions. The engine takes its own deci
 otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from posse.engine.admissibility import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, Held, expecting
-from posse.engine.advising import Advising
-from posse.engine.advisory import Advisory
-from posse.engine.alike import Pattern, Wake, follow, pattern_of, wake_of
-from posse.engine.attempts import Tried, count, tried_group, tried_pods
-from posse.engine.backlog import USUAL_BACKOFF, Backoff, Waiting
-from posse.engine.cluster_state import PodRecord
-from posse.engine.cycle import Attempt
-from posse.engine.decisions import Decision, Evict, GroupKey, ReportGroup
+from posse.engine.cycle.advice import Advising, Advisory
+from posse.engine.cycle.volume_waits import VolumeWaits
+from posse.engine.cycle.waking import Waking
+from posse.engine.decisions import Decision, Evict, ReportGroup
 from posse.engine.events import Advised, EngineEvent, Observed, Solved, Vanished
-from posse.engine.explaining import Explanation, PodExplanation, all_situations, explain, explain_pod
-from posse.engine.group_trial import GroupTrial, GroupTrials
-from posse.engine.groups import GroupRecord
-from posse.engine.inheritance import claim_victims
-from posse.engine.intake import Intake
-from posse.engine.invariants import no_gang_below_minimum
-from posse.engine.overcommitment import Overcommitted, overcommitted
-from posse.engine.overview import Overview, overview
-from posse.engine.plugin_guard import PluginFaults
-from posse.engine.pod_trial import PodTrials, Trial
-from posse.engine.preemption.countdown import Countdown
-from posse.engine.profile import Profile
-from posse.engine.questions import Question, Questions
-from posse.engine.reports import mark_again, tell_disrupted, tell_pod, tell_pods, tell_started
-from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.scene import Subject
-from posse.engine.setbacks import Setbacks
-from posse.engine.situations import Situation
-from posse.engine.statistics import Statistics, statistics
-from posse.engine.telling import (
+from posse.engine.exact.questions import Question, Questions
+from posse.engine.explain.explanation import Explanation, PodExplanation, all_situations, explain, explain_pod
+from posse.engine.explain.group_status import GroupStatus
+from posse.engine.explain.overview import Overview, overview
+from posse.engine.explain.statistics import Overcommitted, Statistics, overcommitted, statistics
+from posse.engine.groups.admission import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, NotReady, expecting
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.tree import Root, Tree, leaves_of, root_of
+from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.failed_writes import FailedWrites
+from posse.engine.intake.inherited_victims import claim_victims
+from posse.engine.keys import GroupKey
+from posse.engine.options import EngineOptions
+from posse.engine.placement.gang.attempt import Attempt
+from posse.engine.placement.gang.identical_groups import (
+    GroupShape,
+    Remaining,
+    place_identical,
+    remaining_of,
+    shape_of,
+)
+from posse.engine.placement.root import held_root
+from posse.engine.preemption.ledger import Countdown
+from posse.engine.queue.backlog import Waiting
+from posse.engine.reporting.groups import mark_again, tell_disrupted, tell_pod, tell_pods, tell_started
+from posse.engine.reporting.roots import (
     tell_countdown,
     tell_given_back,
     tell_held_root,
     tell_progress,
     tell_tried,
 )
-from posse.engine.trees.reports import tell_tree_untold
-from posse.engine.trees.tree import Root, Tree, leaves_of, root_of
-from posse.engine.trying import held_root
+from posse.engine.reporting.trees import tell_tree_untold
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.invariants import no_gang_below_minimum
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.trials.attempt_record import AttemptRecord, count, tried_group, tried_pods
+from posse.engine.trials.group_trial import GroupTrial, GroupTrials
+from posse.engine.trials.pod_trial import PodTrials, Trial
 from posse.engine.verdict import SUCCESS, Code
-from posse.engine.volume_waits import VolumeWaits
-from posse.engine.waking import Waking
-from posse.model.feature_gates import ALL_GATES, Gates
-
-DEFAULT_SCHEDULER = "default-scheduler"
 
 _MOST_PODS = 1000
 _MOST_ATTEMPTS = 32
@@ -59,20 +59,6 @@ _MOST_ATTEMPTS = 32
 
 Pods that are alike are one attempt together, and take no longer than a small group does.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class EngineOptions:
-    profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_SCHEDULER: DEFAULT_PROFILE})
-    """By scheduler name; pods that name another scheduler are not ours."""
-    backoff: Backoff = USUAL_BACKOFF
-    faults: PluginFaults = field(default_factory=PluginFaults)
-    """Where plugins among the rules of the profiles leave what goes wrong with them."""
-    gates: Gates = ALL_GATES
-    asks: bool = False
-    """Whether an exact search is at hand: then `decide` may ask for it to be made, and waits for what comes of it."""
-    effort: float = 10.0
-    """That an exact search may take, in about seconds of one core."""
 
 
 class Engine:
@@ -94,11 +80,11 @@ class Engine:
             self._questions,
         )
         self._advisory = Advisory(known, self._group_trials, Advising(options.asks))
-        self._setbacks = Setbacks(known)
-        self._volume_waits = VolumeWaits(known, self._setbacks)
+        self._failed_writes = FailedWrites(known)
+        self._volume_waits = VolumeWaits(known, self._failed_writes)
         self._countdown = Countdown(known.ledger)
         self._waking = Waking(known, self._group_trials)
-        self._tried: list[Tried] = []
+        self._tried: list[AttemptRecord] = []
         """During the last call of decide."""
         self._misplaced: dict[GroupKey, None] = {}
         """Groups that cannot go on where their members run; what nodes say of themselves may change that."""
@@ -112,7 +98,7 @@ class Engine:
         elif isinstance(event, Observed | Vanished):
             self._known.absorb(event)
         else:
-            self._setbacks.absorb(event)
+            self._failed_writes.absorb(event)
 
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
@@ -122,10 +108,10 @@ class Engine:
         self._known.end_gatherings(now)
         settled = self._volume_waits.settle(now)
         decisions: list[Decision] = [*self._known.take_unreadable_pods(), *self._advisory.tell()]
-        decisions.extend(mark_again(self._known.groups, self._setbacks.take_lost_marks()))
+        decisions.extend(mark_again(self._known.groups, self._failed_writes.take_lost_marks()))
         self._settle_groups(now, decisions)
         self._return_refused(now)
-        self._known.room_keeper.settle(now)
+        self._known.starvation_guard.settle(now)
         self._waking.wake_improved(now, self._misplaced)
         self._backlog.promote(now)
         tried = attempts = 0
@@ -144,18 +130,18 @@ class Engine:
     @property
     def has_work(self) -> bool:
         """Whether somebody's turn has come, or somebody waits whom something given back meanwhile may help."""
-        has_news = self._known.state.has_improved_rows and self._backlog.has_parked_subjects
+        has_news = self._known.state.has_improved_rows and self._backlog.has_parked_classes
         return has_news or self._backlog.peek() is not None
 
     def next_wakeup(self) -> float | None:
         """When to call `decide` even if nothing happens."""
         known = self._known
-        queues = (self._backlog, self._volume_waits, known.room_keeper, known.gatherings)
+        queues = (self._backlog, self._volume_waits, known.starvation_guard, known.gatherings)
         sources = (*queues, self._countdown, self._advisory)
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)
 
-    def tried(self) -> tuple[Tried, ...]:
+    def tried(self) -> tuple[AttemptRecord, ...]:
         """What the last call of `decide` tried, also where nobody had to be told anything new."""
         return tuple(self._tried)
 
@@ -172,7 +158,7 @@ class Engine:
     def overview(self) -> Overview:
         return overview(self._known)
 
-    def situations(self) -> Iterator[Situation]:
+    def situations(self) -> Iterator[GroupStatus]:
         """How every group stands, in order of their first sight."""
         return all_situations(self._known)
 
@@ -189,7 +175,7 @@ class Engine:
         for key, is_redefined in self._known.take_unsettled_groups().items():
             group = root_of(self._known.groups, key)
             if group is None or not self._known.is_ours(group):
-                self._backlog.remove(key)
+                self._backlog.forget(key)
                 self._questions.forget(key)
                 self._advisory.forget(key)
                 self._known.ledger.release(key)
@@ -228,27 +214,26 @@ class Engine:
             else:
                 yield one
 
-    def _held(self, group: Root) -> Held | None:
+    def _held(self, group: Root) -> NotReady | None:
         hold = held_root(self._known.groups, group)
         for leaf in leaves_of(group):
             leaf.awaits_bindings = hold is not None and hold.reason == BEING_BOUND
         return hold
 
-    def _put_aside(self, group: Root, waiting: list[PodRecord], hold: Held, now: float) -> None:
+    def _put_aside(self, group: Root, waiting: list[PodRecord], hold: NotReady, now: float) -> None:
         """A group whose bindings are on their way keeps its place, and any penalty for one that was refused."""
         if hold.reason == BEING_BOUND:
             self._queue_group(group, waiting, now)
             self._backlog.put_aside(group.key, now)
         else:
-            group.former = self._backlog.get(group.key) or group.former
-            self._backlog.remove(group.key)
+            self._backlog.suspend(group.key)
             self._give_back_room(group, hold)
         if hold.reason == EXPECTING_PODS:
             for leaf in leaves_of(group):
                 if expecting(leaf) is not None:
                     self._known.gatherings.begin(leaf.key, now)
 
-    def _give_back_room(self, group: Root, hold: Held) -> None:
+    def _give_back_room(self, group: Root, hold: NotReady) -> None:
         """Room that was made for it is kept only while nothing but pods is missing: those may be made anew in a moment."""
         if hold.reason not in {WAITING_FOR_PODS, EXPECTING_PODS}:
             self._known.ledger.release(group.key)
@@ -266,16 +251,13 @@ class Engine:
         if entry is None:
             entry = Waiting(group.key, group.priority, oldest.created, oldest.arrival, len(waiting))
             self._backlog.add(entry)
-            if group.former is not None:
-                entry.attempts, entry.refused_since = group.former.attempts, group.former.refused_since
-                group.former = None
         else:
             self._backlog.update(group.key, group.priority, len(waiting))
             self._backlog.resume(group.key, now)
 
     def _return_refused(self, now: float) -> None:
         """Who waits again because a binding was refused does so behind a backoff; members together, as one."""
-        for key in self._setbacks.take_refused():
+        for key in self._failed_writes.take_refused():
             if key in self._backlog:
                 self._backlog.penalise(key, now)
 
@@ -293,7 +275,7 @@ class Engine:
             decisions.extend(tell_given_back(group))
             return 0
         pattern = self._pattern(group)
-        with self._known.room_keeper.lifted_for(group.priority, key):
+        with self._known.starvation_guard.lifted_for(group.priority, key):
             trial = self._group_trials.run(group)
         if trial.question is not None:
             self._ask(group, trial.question, now, decisions)
@@ -304,27 +286,27 @@ class Engine:
             return entry.size
         return entry.size + self._try_followers(entry, pattern, placed[0].node, now, decisions)
 
-    def _pattern(self, group: Root) -> Pattern | None:
+    def _pattern(self, group: Root) -> GroupShape | None:
         """What those behind it must be like to follow it; None if it has a claim that they have not."""
-        kept = self._known.room_keeper.kept
+        kept = self._known.starvation_guard.kept
         is_favoured = self._questions.has_answer(group.key) or (kept is not None and kept.key == group.key)
-        return None if is_favoured or isinstance(group, Tree) else pattern_of(self._known.state, group)
+        return None if is_favoured or isinstance(group, Tree) else shape_of(self._known.state, group)
 
     def _try_followers(
-        self, head: Waiting, pattern: Pattern, node: str, now: float, decisions: list[Decision]
+        self, head: Waiting, pattern: GroupShape, node: str, now: float, decisions: list[Decision]
     ) -> int:
         """Start the groups behind the one that was just placed there which are like it; returns how many pods that were."""
         known = self._known
-        with known.room_keeper.lifted_for(head.priority), known.nominations.held(head.priority, ()):
-            wake = wake_of(known.state, pattern, node)
+        with known.starvation_guard.lifted_for(head.priority), known.nominations.held(head.priority, ()):
+            wake = remaining_of(known.state, pattern, node)
             run = self._take_followers(head, wake)
-            members = follow(known.state, wake, [group for _, group in run])
+            members = place_identical(known.state, wake, [group for _, group in run])
         for (entry, group), placed in zip(run, members, strict=True):
             no_gang_below_minimum(group.key, len(placed), group.minimum)
             self._conclude(entry, group, GroupTrial(Attempt(SUCCESS, placed)), now, decisions)
         return len(run) * pattern.size
 
-    def _take_followers(self, head: Waiting, wake: Wake) -> list[tuple[Waiting, GroupRecord]]:
+    def _take_followers(self, head: Waiting, wake: Remaining) -> list[tuple[Waiting, GroupRecord]]:
         taken: list[tuple[Waiting, GroupRecord]] = []
         while len(taken) < min(wake.groups, _MOST_PODS // wake.pattern.size):
             entry = self._backlog.peek()
@@ -341,7 +323,7 @@ class Engine:
         self, entry: Waiting, group: Root, trial: GroupTrial, now: float, decisions: list[Decision]
     ) -> None:
         """Tell what came of an attempt, and have the group wait if anybody is left."""
-        key, room = group.key, self._known.room_keeper
+        key, room = group.key, self._known.starvation_guard
         self._questions.forget(key)
         attempt = trial.attempt
         count(attempt)
@@ -364,7 +346,9 @@ class Engine:
         if not attempt.refused:
             self._backlog.remove(key)
             return
-        self._backlog.park(entry, [self._known.state.subject(record) for record, _ in attempt.refused], now)
+        self._backlog.park(
+            entry, [self._known.state.scheduling_class(record) for record, _ in attempt.refused], now
+        )
         if attempt.placed and self._group_trials.could_evict(group):
             # Those that were left over may have room made for them, which never happens while others are placed.
             self._backlog.wake(key)
@@ -389,13 +373,13 @@ class Engine:
 
     def _try_run(self, head: Waiting, most: int, now: float, decisions: list[Decision]) -> int:
         """Try the pod at the head together with those behind it that are its equals."""
-        subject, run = self._take_run(head, most)
+        scheduling_class, run = self._take_run(head, most)
         records = [self._known.pods[str(entry.key)] for entry in run]
-        room = self._known.room_keeper
+        room = self._known.starvation_guard
         with room.lifted_for(head.priority):
-            trial = self._trials.run(subject, records)
+            trial = self._trials.run(scheduling_class, records)
         count(trial.attempt)
-        seeks_victims = self._known.state.profile(subject.pod_class).preempts
+        seeks_victims = self._known.state.profile(scheduling_class.pod_class).preempts
         self._known.ledger.started(trial.attempt.placed)
         self._tried += tried_pods(trial, self._begin_preemptions(trial), sought_victims=seeks_victims)
         decisions.extend(tell_pods(trial, room.remark(head.priority)))
@@ -406,7 +390,7 @@ class Engine:
         for entry in run[:placed]:
             self._backlog.remove(entry.key)
         for entry in run[placed:]:
-            self._backlog.park(entry, [subject], now)
+            self._backlog.park(entry, [scheduling_class], now)
         return len(run)
 
     def _crowd_out(self, arrived: Iterable[PodRecord], priority: int) -> Iterator[Decision]:
@@ -430,17 +414,19 @@ class Engine:
         pods, ledger = self._known.pods, self._known.ledger
         return [uid for uid, evicted in victims.items() if ledger.begin(pods[uid], evicted)]
 
-    def _take_run(self, head: Waiting, most: int) -> tuple[Subject, list[Waiting]]:
-        subject = self._subject(head)
+    def _take_run(self, head: Waiting, most: int) -> tuple[SchedulingClass, list[Waiting]]:
+        scheduling_class = self._scheduling_class(head)
         run: list[Waiting] = []
         following: Waiting | None = head
-        while following is not None and len(run) < most and self._goes_along(following, head, subject):
+        while (
+            following is not None and len(run) < most and self._goes_along(following, head, scheduling_class)
+        ):
             self._backlog.take(following)
             run.append(following)
             following = self._backlog.peek()
-        return subject, run
+        return scheduling_class, run
 
-    def _goes_along(self, entry: Waiting, head: Waiting, subject: Subject) -> bool:
+    def _goes_along(self, entry: Waiting, head: Waiting, scheduling_class: SchedulingClass) -> bool:
         """Equal in every respect; who has a node waiting for it goes alone."""
         if entry is head:
             return True
@@ -448,7 +434,7 @@ class Engine:
             return False
         pods = self._known.pods
         nominated = pods[str(head.key)].nominated or pods[entry.key].nominated
-        return not nominated and self._subject(entry) == subject
+        return not nominated and self._scheduling_class(entry) == scheduling_class
 
-    def _subject(self, entry: Waiting) -> Subject:
-        return self._known.state.subject(self._known.pods[str(entry.key)])
+    def _scheduling_class(self, entry: Waiting) -> SchedulingClass:
+        return self._known.state.scheduling_class(self._known.pods[str(entry.key)])

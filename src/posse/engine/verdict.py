@@ -1,9 +1,15 @@
 """Refusals are values: what was decided, by which rule, why, and whether evicting somebody could change it."""
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
-from posse.engine.puzzle import Outcome
+
+class Outcome(StrEnum):
+    PLACED = "Placed"
+    IMPOSSIBLE = "ProvenInfeasible"
+    EXHAUSTED = "BudgetExhausted"
+    UNDECIDED = "NotExhaustive"
+    """Something decides that no search which leaves nothing out knows; never of a solution."""
 
 
 class Code(IntEnum):

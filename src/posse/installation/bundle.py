@@ -8,7 +8,7 @@ from posse.installation.options import InstallOptions
 from posse.installation.roles import identity, roles_of_people
 from posse.installation.set_definitions import set_definitions, sets
 from posse.kinds.discovered import ClusterForm
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 
 
 def objects(options: InstallOptions) -> list[Json]:

@@ -7,10 +7,9 @@ too much: that the names of templates are unique over the whole tree of a Worklo
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from posse.kinds.checks import json_name
-from posse.kinds.composite_pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_COMPOSITES
-from posse.kinds.conditions import MESSAGE_BYTES_MAX, REASON_BYTES_MAX, STATUSES
-from posse.kinds.formats import (
+from posse.kinds.machinery.checks import json_name
+from posse.kinds.machinery.conditions import MESSAGE_BYTES_MAX, REASON_BYTES_MAX, STATUSES
+from posse.kinds.machinery.formats import (
     CONDITION_REASON,
     DNS_LABEL,
     DNS_SUBDOMAIN,
@@ -18,17 +17,18 @@ from posse.kinds.formats import (
     SUBDOMAIN_LENGTH_MAX,
     WORD,
 )
-from posse.kinds.group_fields import (
+from posse.kinds.machinery.kind import Json
+from posse.kinds.scheduling.composite_pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_COMPOSITES
+from posse.kinds.scheduling.group_fields import (
     FIXED_CHECKS,
     PREEMPTION_POLICIES,
     RESOURCE_CLAIMS_MAX,
     TOPOLOGY_CONSTRAINTS_MAX,
     USER_PRIORITY_MAX,
 )
-from posse.kinds.kind import Json
-from posse.kinds.pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_GROUPS
-from posse.kinds.pod_groups import RESOURCE_CLAIM_STATUSES_MAX
-from posse.kinds.workloads import POD_GROUP_TEMPLATE_CHECKS, TEMPLATES_MAX
+from posse.kinds.scheduling.pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_GROUPS
+from posse.kinds.scheduling.pod_groups import RESOURCE_CLAIM_STATUSES_MAX
+from posse.kinds.scheduling.workloads import POD_GROUP_TEMPLATE_CHECKS, TEMPLATES_MAX
 from posse.model import workload
 from posse.model.meta import Condition, Shape, TypedLocalObjectReference
 

@@ -6,12 +6,12 @@ templates in a Workload is written out as deep as it may be.
 
 from collections.abc import Mapping
 
-from posse.engine.group_forms import POSSE_LABEL
+from posse.engine.groups.forms import POSSE_LABEL
 from posse.installation.crd_limits import LIMITS, Limits
-from posse.kinds.formats import LABEL_LENGTH_MAX
-from posse.kinds.kind import Json, Kind
-from posse.kinds.schemas import REFERENCE, schemas_of
-from posse.kinds.workloads import TREE_DEPTH_MAX
+from posse.kinds.machinery.formats import LABEL_LENGTH_MAX
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.schemas import REFERENCE, schemas_of
+from posse.kinds.scheduling.workloads import TREE_DEPTH_MAX
 from posse.model.workload import CompositePodGroupTemplate, PodGroup
 
 # The lowest level of a tree has no composite templates.

@@ -1,9 +1,9 @@
 """The custom resource definitions of scheduling.posse.dev: our own kinds, for clusters whose API has no groups."""
 
-from posse.engine.group_forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.installation.crd_schemas import structural_schema
 from posse.installation.objects import named
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import POSSE_COMPOSITE_POD_GROUP, POSSE_POD_GROUP, POSSE_WORKLOAD
 
 POSSE_KINDS = (POSSE_WORKLOAD, POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP)

@@ -7,7 +7,7 @@ from posse.installation.namespace import CRITICAL
 from posse.installation.objects import LABELS, named
 from posse.installation.options import NAME, InstallOptions
 from posse.installation.permissions import LEASE
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 
 PORT = 10259
 PORT_NAME = "http"

@@ -3,7 +3,7 @@
 from posse.installation.deployment import PORT, PORT_NAME
 from posse.installation.objects import LABELS, named
 from posse.installation.options import NAME, InstallOptions
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 
 
 def monitoring(options: InstallOptions) -> list[Json]:

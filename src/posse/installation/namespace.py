@@ -6,7 +6,7 @@ and is usually exempt from webhooks, so that nothing which waits for a scheduler
 
 from posse.installation.objects import named
 from posse.installation.options import NAME, SYSTEM_NAMESPACE, InstallOptions
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 
 CRITICAL = "system-cluster-critical"
 

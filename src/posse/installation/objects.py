@@ -1,7 +1,7 @@
 """How all objects of an installation begin: their names, and the label by which they are found."""
 
 from posse.installation.options import NAME
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 
 LABELS = {"app.kubernetes.io/name": NAME}
 

@@ -6,7 +6,7 @@ and after an upgrade of the cluster nothing is missing.
 
 from typing import NamedTuple
 
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 
 LEASE = "posse"
 _READ = ("list", "watch")

@@ -9,7 +9,7 @@ from posse.installation.control_permissions import permissions_to_control
 from posse.installation.objects import named
 from posse.installation.options import NAME, InstallOptions
 from posse.installation.permissions import IN_ITS_NAMESPACE, IN_THE_CLUSTER
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.kind import Json, Kind
 
 RBAC_GROUP = "rbac.authorization.k8s.io"
 _RBAC = f"{RBAC_GROUP}/v1"

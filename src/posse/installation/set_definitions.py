@@ -7,7 +7,7 @@ what is filled in, and most of what cannot be, is left to the controller, which 
 from collections.abc import Collection
 
 from posse.installation.crds import AGE, column, condition_path, definition
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET
 from posse.model.jobset import COMPLETED, GANG, GANG_OFF, REPLICATED_GANG
 from posse.model.leader_worker_set import LEADER_CREATED, LEADER_READY

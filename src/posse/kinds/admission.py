@@ -7,9 +7,9 @@ for validation to refuse.
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from posse.kinds import errors
-from posse.kinds.filling import entries, fill, section
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery import errors
+from posse.kinds.machinery.filling import entries, fill, section
+from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     NAMESPACE,

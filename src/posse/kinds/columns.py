@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from posse.kinds.durations import since
-from posse.kinds.job_columns import (
+from posse.kinds.batch.job_columns import (
     CONTAINER_COLUMNS,
     JOB_SET_STATUS_COLUMNS,
     JOB_STATUS_COLUMNS,
     JOB_WIDE_COLUMNS,
 )
-from posse.kinds.kind import Column, Json
-from posse.kinds.pod_columns import NONE, POD_STATUS_COLUMNS, POD_WIDE_COLUMNS
-from posse.kinds.storage_columns import (
+from posse.kinds.core.pod_columns import NONE, POD_STATUS_COLUMNS, POD_WIDE_COLUMNS
+from posse.kinds.machinery.durations import since
+from posse.kinds.machinery.kind import Column, Json
+from posse.kinds.storage.storage_columns import (
     CLAIM_STATUS_COLUMNS,
     MODE_WIDE_COLUMNS,
     STORAGE_CLASS_OWN_COLUMNS,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import KINDS, POD_GROUP, POSSE_POD_GROUP, WORKLOAD
 
 GROUPS_PATH = "/apis"

@@ -6,8 +6,8 @@ Only the API of Kubernetes is gated; kinds that a real cluster gets from CRDs ar
 
 from collections.abc import Iterator, Mapping
 
-from posse.kinds.filling import entries
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.filling import entries
+from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, KINDS, POD, POD_GROUP, WORKLOAD
 from posse.model.feature_gates import Gate, Gates
 

@@ -7,9 +7,15 @@ that the server finds unknown fields, a strategic merge patch that it can be sen
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.schemas import (
+    REFERENCE,
+    group_version_kind,
+    is_of_kubernetes,
+    schema_name,
+    schemas_of,
+)
 from posse.kinds.registry import KINDS
-from posse.kinds.schemas import REFERENCE, group_version_kind, is_of_kubernetes, schema_name, schemas_of
 
 _INFO = {
     "title": "Posse",

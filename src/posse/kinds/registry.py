@@ -3,29 +3,22 @@
 from dataclasses import replace
 from typing import Any
 
-from posse.kinds import (
-    columns,
+from posse.kinds import columns
+from posse.kinds.batch import jobs, stateful_sets
+from posse.kinds.core import events, leases, namespaces, nodes, pods, services
+from posse.kinds.machinery.kind import Kind
+from posse.kinds.machinery.scaling import selector_in_status, selector_of
+from posse.kinds.scheduling import (
     composite_pod_groups,
     disruption_budgets,
-    events,
     foreign_groups,
-    jobs,
-    jobsets,
-    leader_worker_sets,
-    leases,
-    namespaces,
-    nodes,
     older_versions,
     pod_groups,
-    pods,
     priority_classes,
-    services,
-    stateful_sets,
-    volumes,
     workloads,
 )
-from posse.kinds.kind import Kind
-from posse.kinds.scaling import selector_in_status, selector_of
+from posse.kinds.sets import jobsets, leader_worker_sets
+from posse.kinds.storage import volumes
 from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.event import Event, EventsEvent

@@ -8,7 +8,7 @@ import sys
 
 import msgspec
 
-from posse.engine.puzzle import Solution
+from posse.engine.placement_problem import Solution
 from posse.solver.advice import in_short
 from posse.solver.frames import LENGTH_BYTES, AdviseRequest, Request, frame
 from posse.solver.solving import solve
@@ -31,8 +31,8 @@ def main() -> None:
 
 def _answer(request: Request) -> Solution | str:
     if isinstance(request, AdviseRequest):
-        return in_short(request.impasse)
-    return solve(request.puzzle, request.effort)
+        return in_short(request.remedy_problem)
+    return solve(request.problem, request.effort)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from posse.engine.puzzle import Impasse, Puzzle
+from posse.engine.placement_problem import PlacementProblem, RemedyProblem
 
 LENGTH_BYTES = 4
 
@@ -10,14 +10,14 @@ LENGTH_BYTES = 4
 class SolveRequest(msgspec.Struct, tag=True):
     """Answered by a Solution."""
 
-    puzzle: Puzzle
+    problem: PlacementProblem
     effort: float
 
 
 class AdviseRequest(msgspec.Struct, tag=True):
     """Answered by a sentence."""
 
-    impasse: Impasse
+    remedy_problem: RemedyProblem
 
 
 Request = SolveRequest | AdviseRequest

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ortools.sat.python import cp_model
 
-from posse.engine.puzzle import Puzzle, Team
+from posse.engine.placement_problem import GroupDemand, PlacementProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Model:
-    puzzle: Puzzle
+    problem: PlacementProblem
     cells: tuple[Cell, ...]
     program: cp_model.CpModel = field(default_factory=cp_model.CpModel)
     counts: list[list[dict[int, cp_model.IntVar]]] = field(default_factory=list)
@@ -28,10 +28,10 @@ class Model:
     """By cell: sort and variable of everything that may be on it."""
 
 
-def together(puzzle: Puzzle) -> tuple[Cell, ...]:
+def together(problem: PlacementProblem) -> tuple[Cell, ...]:
     """Nodes that are alike in one cell."""
     alike: dict[tuple[int, ...], list[int]] = {}
-    columns = (*puzzle.free, *puzzle.domains, *(sort.room for sort in puzzle.sorts))
+    columns = (*problem.free, *problem.domains, *(sort.room for sort in problem.pod_sets))
     for node, features in enumerate(zip(*columns, strict=True)):
         alike.setdefault(features, []).append(node)
     return tuple(Cell(tuple(nodes)) for nodes in alike.values())
@@ -42,9 +42,9 @@ def apart(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return tuple(Cell((node,)) for cell in cells for node in cell.nodes)
 
 
-def build(puzzle: Puzzle, cells: tuple[Cell, ...]) -> Model:
-    model = Model(puzzle, cells, load=[[] for _ in cells])
-    started = _add_team(model, puzzle.root, ())
+def build(problem: PlacementProblem, cells: tuple[Cell, ...]) -> Model:
+    model = Model(problem, cells, load=[[] for _ in cells])
+    started = _add_team(model, problem.root, ())
     model.program.add(started == 1)
     _limit_load(model)
     return model
@@ -54,46 +54,48 @@ _Domains = tuple[tuple[int, dict[int, cp_model.IntVar]], ...]
 """Key, and by domain whether the team is there, for the team and everything above it that has a key."""
 
 
-def _add_team(model: Model, team: Team, above: _Domains) -> cp_model.IntVar:
+def _add_team(model: Model, demand: GroupDemand, above: _Domains) -> cp_model.IntVar:
     """Whether the team starts."""
     started = model.program.new_bool_var("")
-    around = (*above, (team.key, _choice(model, team, started))) if team.key is not None else above
-    if team.children:
-        children = [_add_team(model, child, around) for child in team.children]
+    around = (*above, (demand.key, _choice(model, demand, started))) if demand.key is not None else above
+    if demand.children:
+        children = [_add_team(model, child, around) for child in demand.children]
         for child in children:
             model.program.add_implication(child, started)
-        model.program.add(sum(children) >= team.minimum).only_enforce_if(started)
+        model.program.add(sum(children) >= demand.minimum).only_enforce_if(started)
     else:
-        _add_pods(model, team, started, around)
+        _add_pods(model, demand, started, around)
     return started
 
 
-def _choice(model: Model, team: Team, started: cp_model.IntVar) -> dict[int, cp_model.IntVar]:
+def _choice(model: Model, demand: GroupDemand, started: cp_model.IntVar) -> dict[int, cp_model.IntVar]:
     """One variable per domain, of which exactly one holds if the team starts."""
-    column = model.puzzle.domains[team.key or 0]
-    domains = sorted({domain for domain in column if domain >= 0}) if team.domain is None else [team.domain]
+    column = model.problem.domains[demand.key or 0]
+    domains = (
+        sorted({domain for domain in column if domain >= 0}) if demand.domain is None else [demand.domain]
+    )
     chosen = {domain: model.program.new_bool_var("") for domain in domains}
     model.program.add(sum(chosen.values()) == started)
     return chosen
 
 
-def _add_pods(model: Model, team: Team, started: cp_model.IntVar, around: _Domains) -> None:
-    counts = [_add_sort(model, sort, number, around) for sort, number in team.pods]
-    for (_, number), placed in zip(team.pods, counts, strict=True):
+def _add_pods(model: Model, demand: GroupDemand, started: cp_model.IntVar, around: _Domains) -> None:
+    counts = [_add_sort(model, sort, number, around) for sort, number in demand.pods]
+    for (_, number), placed in zip(demand.pods, counts, strict=True):
         if placed:
             model.program.add(sum(placed.values()) <= number * started)
     everything = [variable for placed in counts for variable in placed.values()]
-    model.program.add(sum(everything) == team.minimum * started)
+    model.program.add(sum(everything) == demand.minimum * started)
     model.counts.append(counts)
 
 
 def _add_sort(model: Model, sort: int, number: int, around: _Domains) -> dict[int, cp_model.IntVar]:
     placed: dict[int, cp_model.IntVar] = {}
-    room = model.puzzle.sorts[sort].room
+    room = model.problem.pod_sets[sort].room
     for index, cell in enumerate(model.cells):
         first = cell.nodes[0]
         most = min(number, room[first] * len(cell.nodes))
-        places = [(key, model.puzzle.domains[key][first], chosen) for key, chosen in around]
+        places = [(key, model.problem.domains[key][first], chosen) for key, chosen in around]
         if most and all(domain in chosen for _, domain, chosen in places):
             variable = placed[index] = model.program.new_int_var(0, most, "")
             model.load[index].append((sort, variable))
@@ -104,11 +106,11 @@ def _add_sort(model: Model, sort: int, number: int, around: _Domains) -> dict[in
 
 def _limit_load(model: Model) -> None:
     for index, cell in enumerate(model.cells):
-        for resource, column in enumerate(model.puzzle.free):
+        for resource, column in enumerate(model.problem.free):
             wanted = [
-                model.puzzle.sorts[sort].wanted[resource] * variable
+                model.problem.pod_sets[sort].wanted[resource] * variable
                 for sort, variable in model.load[index]
-                if model.puzzle.sorts[sort].wanted[resource]
+                if model.problem.pod_sets[sort].wanted[resource]
             ]
             if wanted:
                 # Others may have overfilled a node: then nothing more goes there, and that is all.

@@ -8,7 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from posse.engine.puzzle import NEW_DOMAIN, Impasse, NodeShape, Occupant, Outcome, Puzzle, Sort, Team, leaves
+from posse.engine.placement_problem import (
+    NEW_DOMAIN,
+    EvictableUnit,
+    GroupDemand,
+    NodeShape,
+    PlacementProblem,
+    PodSet,
+    RemedyProblem,
+    leaves,
+)
+from posse.engine.verdict import Outcome
 from posse.solver.solving import solve
 
 _MOST_SHAPES = 6
@@ -29,14 +39,14 @@ class MoreNodes:
 
 @dataclass(frozen=True, slots=True)
 class Evicting:
-    occupants: tuple[Occupant, ...]
+    evictable_units: tuple[EvictableUnit, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SmallerMinimum:
     """Of one team: of pods or of groups, counted in the order of a walk from the root, parents first."""
 
-    team: int
+    demand: int
     minimum: int
 
 
@@ -44,53 +54,55 @@ class SmallerMinimum:
 class WithoutTopology:
     """One team less that has to be in one domain."""
 
-    team: int
+    demand: int
 
 
 Remedy = MoreNodes | Evicting | SmallerMinimum | WithoutTopology
 
 
-def remedies(impasse: Impasse) -> list[Remedy] | None:
+def remedies(remedy_problem: RemedyProblem) -> list[Remedy] | None:
     """None if the puzzle has a solution as it is, and needs no remedy."""
-    puzzle = _eased(impasse)
-    if _is_solvable(puzzle):
+    problem = _eased(remedy_problem)
+    if _is_solvable(problem):
         return None
     return [
-        *_with_more_nodes(puzzle, impasse.shapes),
-        *_by_evicting(puzzle, impasse.occupants),
-        *_with_smaller_minimums(puzzle),
-        *_without_topology(puzzle),
+        *_with_more_nodes(problem, remedy_problem.shapes),
+        *_by_evicting(problem, remedy_problem.evictable_units),
+        *_with_smaller_minimums(problem),
+        *_without_topology(problem),
     ]
 
 
-def _eased(impasse: Impasse) -> Puzzle:
+def _eased(remedy_problem: RemedyProblem) -> PlacementProblem:
     """Without those that make way for the group; but if that is enough, they are about to, and nothing need be changed."""
-    if not impasse.yielding:
-        return impasse.puzzle
+    if not remedy_problem.yielding:
+        return remedy_problem.problem
     free = tuple(
         tuple(map(sum, zip(column, more, strict=True)))
-        for column, more in zip(impasse.puzzle.free, impasse.yielding, strict=True)
+        for column, more in zip(remedy_problem.problem.free, remedy_problem.yielding, strict=True)
     )
-    eased = replace(impasse.puzzle, free=free)
-    return impasse.puzzle if _is_solvable(eased) else eased
+    eased = replace(remedy_problem.problem, free=free)
+    return remedy_problem.problem if _is_solvable(eased) else eased
 
 
-def _with_more_nodes(puzzle: Puzzle, shapes: Sequence[NodeShape]) -> list[Remedy]:
+def _with_more_nodes(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[Remedy]:
     """The shapes of which fewest are needed first; more nodes than pods cannot be needed."""
-    useful = _useful(puzzle, shapes)
-    most = sum(number for leaf in leaves(puzzle.root) for _, number in leaf.pods)
-    found = [(least, shape) for shape in useful if (least := _least(puzzle, shape, most))]
+    useful = _useful(problem, shapes)
+    most = sum(number for leaf in leaves(problem.root) for _, number in leaf.pods)
+    found = [(least, shape) for shape in useful if (least := _least(problem, shape, most))]
     if found:
         return [MoreNodes(((shape, number),)) for number, shape in sorted(found, key=lambda one: one[0])]
-    together = _of_several_shapes(puzzle, useful, most) if len(useful) > 1 else ()
+    together = _of_several_shapes(problem, useful, most) if len(useful) > 1 else ()
     return [MoreNodes(together)] if together else []
 
 
-def _useful(puzzle: Puzzle, shapes: Sequence[NodeShape]) -> list[NodeShape]:
+def _useful(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[NodeShape]:
     """Of these, the ones first that are in a domain where somebody has to be, because others of the group are there."""
-    root = puzzle.root
+    root = problem.root
     pins = [
-        (team.key, team.domain) for team in _walk(root) if team.key is not None and team.domain is not None
+        (demand.key, demand.domain)
+        for demand in _walk(root)
+        if demand.key is not None and demand.domain is not None
     ]
 
     def matched(shape: NodeShape) -> int:
@@ -102,19 +114,19 @@ def _useful(puzzle: Puzzle, shapes: Sequence[NodeShape]) -> list[NodeShape]:
     return sorted(fitting, key=matched, reverse=True)[:_MOST_SHAPES]
 
 
-def _least(puzzle: Puzzle, shape: NodeShape, most: int) -> int:
+def _least(problem: PlacementProblem, shape: NodeShape, most: int) -> int:
     """0 if no number of such nodes helps."""
-    return _first(1, most, lambda number: _is_solvable(_enlarged(puzzle, ((shape, number),))))
+    return _first(1, most, lambda number: _is_solvable(_enlarged(problem, ((shape, number),))))
 
 
-def _of_several_shapes(puzzle: Puzzle, shapes: Sequence[NodeShape], most: int) -> Additions:
+def _of_several_shapes(problem: PlacementProblem, shapes: Sequence[NodeShape], most: int) -> Additions:
     """As few as possible of each, one shape after the other; nothing if even plenty of all do not help."""
     numbers = [most] * len(shapes)
 
     def does_with(position: int) -> Callable[[int], bool]:
         def does(number: int) -> bool:
             changed = [*numbers[:position], number, *numbers[position + 1 :]]
-            return _is_solvable(_enlarged(puzzle, tuple(zip(shapes, changed, strict=True))))
+            return _is_solvable(_enlarged(problem, tuple(zip(shapes, changed, strict=True))))
 
         return does
 
@@ -125,18 +137,18 @@ def _of_several_shapes(puzzle: Puzzle, shapes: Sequence[NodeShape], most: int) -
     return tuple((shape, number) for shape, number in zip(shapes, numbers, strict=True) if number)
 
 
-def _enlarged(puzzle: Puzzle, nodes: Additions) -> Puzzle:
+def _enlarged(problem: PlacementProblem, nodes: Additions) -> PlacementProblem:
     shapes = [shape for shape, number in nodes for _ in range(number)]
     return replace(
-        puzzle,
-        free=tuple((*column, *(one.free[i] for one in shapes)) for i, column in enumerate(puzzle.free)),
-        sorts=tuple(
-            Sort(sort.wanted, (*sort.room, *(one.room[i] for one in shapes)))
-            for i, sort in enumerate(puzzle.sorts)
+        problem,
+        free=tuple((*column, *(one.free[i] for one in shapes)) for i, column in enumerate(problem.free)),
+        pod_sets=tuple(
+            PodSet(sort.wanted, (*sort.room, *(one.room[i] for one in shapes)))
+            for i, sort in enumerate(problem.pod_sets)
         ),
         domains=tuple(
             (*column, *_told_apart(one.domains[i] for one in shapes))
-            for i, column in enumerate(puzzle.domains)
+            for i, column in enumerate(problem.domains)
         ),
     )
 
@@ -146,75 +158,75 @@ def _told_apart(domains: Iterable[int]) -> Iterator[int]:
     return (next(unused) if domain == NEW_DOMAIN else domain for domain in domains)
 
 
-def _by_evicting(puzzle: Puzzle, occupants: Sequence[Occupant]) -> list[Remedy]:
+def _by_evicting(problem: PlacementProblem, evictable_units: Sequence[EvictableUnit]) -> list[Remedy]:
     """Single ones if any of them is enough; else as few together as are found by sparing the most important first."""
-    alone = [one for one in occupants if _is_solvable(_without(puzzle, [one]))]
+    alone = [one for one in evictable_units if _is_solvable(_without(problem, [one]))]
     if alone:
         return [Evicting((one,)) for one in alone[:_MOST_NAMED]]
-    evicted = list(occupants)
-    if len(evicted) < 2 or not _is_solvable(_without(puzzle, evicted)):
+    evicted = list(evictable_units)
+    if len(evicted) < 2 or not _is_solvable(_without(problem, evicted)):
         return []
-    for one in reversed(occupants):
+    for one in reversed(evictable_units):
         others = [other for other in evicted if other is not one]
-        if _is_solvable(_without(puzzle, others)):
+        if _is_solvable(_without(problem, others)):
             evicted = others
     return [Evicting(tuple(evicted))]
 
 
-def _without(puzzle: Puzzle, occupants: Sequence[Occupant]) -> Puzzle:
-    free = [list(column) for column in puzzle.free]
-    for node, amounts in (share for occupant in occupants for share in occupant.freed):
+def _without(problem: PlacementProblem, evictable_units: Sequence[EvictableUnit]) -> PlacementProblem:
+    free = [list(column) for column in problem.free]
+    for node, amounts in (share for evictable_unit in evictable_units for share in evictable_unit.freed):
         for resource, amount in enumerate(amounts):
             free[resource][node] += amount
-    return replace(puzzle, free=tuple(map(tuple, free)))
+    return replace(problem, free=tuple(map(tuple, free)))
 
 
-def _with_smaller_minimums(puzzle: Puzzle) -> Iterator[Remedy]:
+def _with_smaller_minimums(problem: PlacementProblem) -> Iterator[Remedy]:
     """Those of groups of pods first: they can be changed in place, those of groups of groups cannot."""
-    teams = list(_walk(puzzle.root))
-    found = _smaller_minimums(puzzle)
-    yield from sorted(found, key=lambda one: bool(teams[one.team].children))
+    demands = list(_walk(problem.root))
+    found = _smaller_minimums(problem)
+    yield from sorted(found, key=lambda one: bool(demands[one.demand].children))
 
 
-def _smaller_minimums(puzzle: Puzzle) -> Iterator[SmallerMinimum]:
-    for position, team in enumerate(_walk(puzzle.root)):
+def _smaller_minimums(problem: PlacementProblem) -> Iterator[SmallerMinimum]:
+    for position, demand in enumerate(_walk(problem.root)):
         # Lowering counts up from 1: the largest minimum that works is the last that is solvable.
-        short = _first(1, team.minimum - 1, _fails_with(puzzle, position))
-        largest = (short or team.minimum) - 1
+        short = _first(1, demand.minimum - 1, _fails_with(problem, position))
+        largest = (short or demand.minimum) - 1
         if largest > 0:
             yield SmallerMinimum(position, largest)
 
 
-def _fails_with(puzzle: Puzzle, position: int) -> Callable[[int], bool]:
+def _fails_with(problem: PlacementProblem, position: int) -> Callable[[int], bool]:
     def fails(minimum: int) -> bool:
-        changed = _changed(puzzle.root, position, lambda team: replace(team, minimum=minimum))
-        return not _is_solvable(replace(puzzle, root=changed))
+        changed = _changed(problem.root, position, lambda demand: replace(demand, minimum=minimum))
+        return not _is_solvable(replace(problem, root=changed))
 
     return fails
 
 
-def _without_topology(puzzle: Puzzle) -> Iterator[Remedy]:
-    for position, team in enumerate(_walk(puzzle.root)):
-        if team.key is not None:
-            changed = _changed(puzzle.root, position, lambda one: replace(one, key=None, domain=None))
-            if _is_solvable(replace(puzzle, root=changed)):
+def _without_topology(problem: PlacementProblem) -> Iterator[Remedy]:
+    for position, demand in enumerate(_walk(problem.root)):
+        if demand.key is not None:
+            changed = _changed(problem.root, position, lambda one: replace(one, key=None, domain=None))
+            if _is_solvable(replace(problem, root=changed)):
                 yield WithoutTopology(position)
 
 
-def _walk(team: Team) -> Iterator[Team]:
-    yield team
-    for child in team.children:
+def _walk(demand: GroupDemand) -> Iterator[GroupDemand]:
+    yield demand
+    for child in demand.children:
         yield from _walk(child)
 
 
-def _changed(root: Team, position: int, change: Callable[[Team], Team]) -> Team:
+def _changed(root: GroupDemand, position: int, change: Callable[[GroupDemand], GroupDemand]) -> GroupDemand:
     """The tree with one team changed."""
     numbers = iter(range(position + 1))
 
-    def rebuilt(team: Team) -> Team:
+    def rebuilt(demand: GroupDemand) -> GroupDemand:
         number = next(numbers, None)
-        children = tuple(rebuilt(child) for child in team.children)
-        same = replace(team, children=children)
+        children = tuple(rebuilt(child) for child in demand.children)
+        same = replace(demand, children=children)
         return change(same) if number == position else same
 
     return rebuilt(root)
@@ -233,5 +245,5 @@ def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-def _is_solvable(puzzle: Puzzle) -> bool:
-    return solve(puzzle, _EFFORT).outcome is Outcome.PLACED
+def _is_solvable(problem: PlacementProblem) -> bool:
+    return solve(problem, _EFFORT).outcome is Outcome.PLACED

@@ -5,7 +5,8 @@ Effort is counted in the solver's own steps, not in seconds, so that equal puzzl
 
 from ortools.sat.python import cp_model
 
-from posse.engine.puzzle import Outcome, Puzzle, Share, Solution, leaves
+from posse.engine.placement_problem import PlacementProblem, Share, Solution, leaves
+from posse.engine.verdict import Outcome
 from posse.solver.model import Model, apart, build, together
 from posse.solver.unpacking import unpacked
 
@@ -18,19 +19,19 @@ _MOST_VARIABLES = 200_000
 """Of the exact model; a larger one is not built before the effort is spent."""
 
 
-def solve(puzzle: Puzzle, effort: float) -> Solution:
+def solve(problem: PlacementProblem, effort: float) -> Solution:
     """Effort is about seconds of one core."""
-    alike = together(puzzle)
-    generous = build(puzzle, alike)
+    alike = together(problem)
+    generous = build(problem, alike)
     for seed in _SEEDS:
         status, solver = _run(generous, effort / 4, seed)
         if status == cp_model.INFEASIBLE:
             return _IMPOSSIBLE
         if status in _SOLVED and (shares := _shares(generous, solver)) is not None:
             return Solution(Outcome.PLACED, shares)
-    if puzzle.node_count * sum(len(team.pods) for team in leaves(puzzle.root)) > _MOST_VARIABLES:
+    if problem.node_count * sum(len(demand.pods) for demand in leaves(problem.root)) > _MOST_VARIABLES:
         return _EXHAUSTED
-    exact = build(puzzle, apart(alike))
+    exact = build(problem, apart(alike))
     status, solver = _run(exact, effort, _SEEDS[0])
     if status in _SOLVED and (shares := _shares(exact, solver)) is not None:
         return Solution(Outcome.PLACED, shares)
@@ -52,5 +53,5 @@ def _shares(model: Model, solver: cp_model.CpSolver) -> tuple[tuple[Share, ...],
         [{cell: solver.value(count) for cell, count in placed.items()} for placed in counts]
         for counts in model.counts
     ]
-    sorts = [[sort for sort, _ in team.pods] for team in leaves(model.puzzle.root)]
-    return unpacked(model.puzzle, sorts, model.cells, numbers)
+    pod_sets = [[sort for sort, _ in demand.pods] for demand in leaves(model.problem.root)]
+    return unpacked(model.problem, pod_sets, model.cells, numbers)

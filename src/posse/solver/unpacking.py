@@ -6,7 +6,7 @@ claimed.
 
 from dataclasses import dataclass
 
-from posse.engine.puzzle import Puzzle, Share
+from posse.engine.placement_problem import PlacementProblem, Share
 from posse.solver.model import Cell
 
 Numbers = list[list[dict[int, int]]]
@@ -15,7 +15,7 @@ Numbers = list[list[dict[int, int]]]
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    team: int
+    demand: int
     slot: int
     """Which of the sorts of the team."""
     sort: int
@@ -23,31 +23,35 @@ class _Item:
 
 
 def unpacked(
-    puzzle: Puzzle, sorts: list[list[int]], cells: tuple[Cell, ...], numbers: Numbers
+    problem: PlacementProblem, pod_sets: list[list[int]], cells: tuple[Cell, ...], numbers: Numbers
 ) -> tuple[tuple[Share, ...], ...] | None:
     """`sorts` by team of pods and slot; None if the pods of a cell do not find room on its nodes this way."""
-    shares: list[list[dict[int, int]]] = [[{} for _ in team] for team in sorts]
+    shares: list[list[dict[int, int]]] = [[{} for _ in demand] for demand in pod_sets]
     for index, cell in enumerate(cells):
         items = [
-            _Item(team, slot, sorts[team][slot], placed[index])
-            for team, slots in enumerate(numbers)
+            _Item(demand, slot, pod_sets[demand][slot], placed[index])
+            for demand, slots in enumerate(numbers)
             for slot, placed in enumerate(slots)
             if placed.get(index)
         ]
-        if not _share_out(puzzle, cell, items, shares):
+        if not _share_out(problem, cell, items, shares):
             return None
-    return tuple(tuple(tuple(share.items()) for share in team) for team in shares)
+    return tuple(tuple(tuple(share.items()) for share in demand) for demand in shares)
 
 
-def _share_out(puzzle: Puzzle, cell: Cell, items: list[_Item], shares: list[list[dict[int, int]]]) -> bool:
-    free = {node: [column[node] for column in puzzle.free] for node in cell.nodes}
-    left = {(item.sort, node): puzzle.sorts[item.sort].room[node] for item in items for node in cell.nodes}
-    for item in sorted(items, key=lambda one: _size(puzzle, cell, one.sort), reverse=True):
-        wanted, missing = puzzle.sorts[item.sort].wanted, item.number
+def _share_out(
+    problem: PlacementProblem, cell: Cell, items: list[_Item], shares: list[list[dict[int, int]]]
+) -> bool:
+    free = {node: [column[node] for column in problem.free] for node in cell.nodes}
+    left = {
+        (item.sort, node): problem.pod_sets[item.sort].room[node] for item in items for node in cell.nodes
+    }
+    for item in sorted(items, key=lambda one: _size(problem, cell, one.sort), reverse=True):
+        wanted, missing = problem.pod_sets[item.sort].wanted, item.number
         for node in cell.nodes:
             number = min(missing, left[item.sort, node], _most(free[node], wanted))
             if number:
-                shares[item.team][item.slot][node] = number
+                shares[item.demand][item.slot][node] = number
                 left[item.sort, node] -= number
                 free[node] = [have - number * want for have, want in zip(free[node], wanted, strict=True)]
                 missing -= number
@@ -60,8 +64,8 @@ def _most(free: list[int], wanted: tuple[int, ...]) -> int:
     return min((have // want for have, want in zip(free, wanted, strict=True) if want), default=2**31)
 
 
-def _size(puzzle: Puzzle, cell: Cell, sort: int) -> float:
+def _size(problem: PlacementProblem, cell: Cell, sort: int) -> float:
     """The largest part of an empty node of the cell that one pod takes."""
-    wanted = puzzle.sorts[sort].wanted
-    shares = (want / max(column[cell.nodes[0]], 1) for column, want in zip(puzzle.free, wanted, strict=True))
+    wanted = problem.pod_sets[sort].wanted
+    shares = (want / max(column[cell.nodes[0]], 1) for column, want in zip(problem.free, wanted, strict=True))
     return max(shares, default=0.0)

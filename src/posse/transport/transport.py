@@ -6,8 +6,8 @@ Objects that come back are shared and must not be edited. Every refusal is an Ap
 from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple, Protocol
 
-from posse.kinds.errors import ApiError
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.errors import ApiError
+from posse.kinds.machinery.kind import Json, Kind
 from posse.transport.objects import Listing, WatchEvent
 from posse.transport.patches import Patch
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from posse.apiserver.service import ApiService
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import NAMESPACE
 from posse.store.store import Store
 

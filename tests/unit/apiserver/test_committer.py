@@ -9,7 +9,7 @@ import pytest
 
 from posse.apiserver.committer import Committer
 from posse.apiserver.service import ApiService
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import CONFIG_MAP, NAMESPACE
 from posse.store.errors import CommitFailed
 from posse.store.store import Store

@@ -4,7 +4,7 @@ import pytest
 
 from posse.apiserver.incoming import accept
 from posse.apiserver.requests import WriteOptions
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT_VIEW, WORKLOAD
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from posse.apiserver.committer import Committer
 from posse.apiserver.local import LocalTransport
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD
 from posse.transport.patches import MERGE_PATCH, Patch
 from posse.transport.transport import Binding, Transport

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from posse.kinds.conversion import to_version
+from posse.kinds.machinery.conversion import to_version
 from posse.kinds.registry import POD_GROUP, WORKLOAD
 from posse.transport.patches import Patch
 

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from posse.apiserver.requests import WriteOptions
-from posse.kinds.errors import OBJECT_MODIFIED
+from posse.kinds.machinery.errors import OBJECT_MODIFIED
 from posse.kinds.registry import CONFIG_MAP, NAMESPACE, NODE, POD, POD_GROUP, PRIORITY_CLASS
 
 CONDITION = {

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from posse.cli.main import main
-from posse.runtime.cluster import EmbeddedCluster
-from posse.runtime.options import ClusterOptions
+from posse.runtime.embedded.cluster import EmbeddedCluster
+from posse.runtime.process.options import ClusterOptions
 
 
 class Result(NamedTuple):

@@ -5,12 +5,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from posse.cli.client import Refused
-from posse.cli.fates import Fates
-from posse.cli.group_words import headline
-from posse.cli.survey import PAGE, listed, survey_cluster
-from posse.engine.decisions import Form, GroupKey
-from posse.engine.engine import EngineOptions
-from posse.engine.situations import State
+from posse.cli.explain.cluster_reader import PAGE, listed, survey_cluster
+from posse.cli.explain.ended_members import Fates
+from posse.cli.explain.group_words import headline
+from posse.engine.explain.group_status import State
+from posse.engine.keys import Form, GroupKey
+from posse.engine.options import EngineOptions
 from posse.kinds.discovered import Discovered
 from posse.kinds.registry import POD, POD_GROUP
 

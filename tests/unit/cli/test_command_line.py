@@ -5,7 +5,7 @@ import yaml
 
 from posse.apiserver.http.kubeconfig import Access, kubeconfig
 from posse.model.feature_gates import ALL_GATES, Gate
-from posse.runtime.options import ClusterOptions
+from posse.runtime.process.options import ClusterOptions
 from posse.version import VERSION
 
 
@@ -13,9 +13,7 @@ from posse.version import VERSION
 def asked(monkeypatch):
     """Collect what `posse up` would serve instead of serving it."""
     calls = []
-    monkeypatch.setattr(
-        "posse.cli.serving.serve", lambda options, examples: calls.append((options, examples))
-    )
+    monkeypatch.setattr("posse.cli.up.run.serve", lambda options, examples: calls.append((options, examples)))
     return calls
 
 

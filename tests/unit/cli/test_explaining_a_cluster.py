@@ -6,7 +6,7 @@ import time
 import pytest
 import yaml
 
-from posse.cli.examples import examples_dir
+from posse.cli.up.examples import examples_dir
 
 PATIENCE_SECONDS = 20.0
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from posse.cli.examples import examples_dir
+from posse.cli.up.examples import examples_dir
 
 PATIENCE_SECONDS = 20.0
 TREES = examples_dir() / "hierarchies"

@@ -8,8 +8,8 @@ import yaml
 from aiohttp import web
 
 from posse.apiserver.http.discovery import documents
-from posse.cli import installing
-from posse.cli.installing import NoClusterError, apply_over, form_over, path_of
+from posse.cli.install import run as installing
+from posse.cli.install.run import NoClusterError, apply_over, form_over, path_of
 from posse.cli.problems import Problem
 from posse.client.connection import Connection
 from posse.installation.bundle import objects

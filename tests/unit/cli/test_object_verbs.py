@@ -2,7 +2,7 @@ import json
 
 import yaml
 
-from posse.cli.examples import example_path
+from posse.cli.up.examples import example_path
 
 POD = """
 apiVersion: v1

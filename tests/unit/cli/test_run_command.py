@@ -7,12 +7,12 @@ import ssl
 import pytest
 from typer.testing import CliRunner
 
-from posse.cli import running
 from posse.cli.main import app
 from posse.cli.problems import Misuse, Problem
-from posse.client.answers import AnswerBroken
-from posse.runtime.logs import LogForm
-from posse.runtime.run_options import Form
+from posse.cli.run import start as running
+from posse.client.http_responses import AnswerBroken
+from posse.runtime.process.logs import LogForm
+from posse.runtime.process.run_options import Form
 
 
 @pytest.fixture(autouse=True)

@@ -4,10 +4,10 @@ import signal
 
 import pytest
 
-from posse.cli.examples import read_example
 from posse.cli.problems import Problem
-from posse.cli.serving import serve, welcome
-from posse.runtime.options import ClusterOptions
+from posse.cli.up.examples import read_example
+from posse.cli.up.run import serve, welcome
+from posse.runtime.process.options import ClusterOptions
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_it_serves_until_a_signal_and_says_what_to_try(options, capsys, monkeypa
         os.kill(os.getpid(), signal.SIGTERM)
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("posse.cli.serving.watch_cluster", stop_when_the_gang_runs)
+    monkeypatch.setattr("posse.cli.up.run.watch_cluster", stop_when_the_gang_runs)
     serve(options, read_example("gang"))
     out = capsys.readouterr().out
     assert "is ready at https://127.0.0.1:" in out
@@ -35,7 +35,7 @@ def test_a_part_that_breaks_ends_it_with_a_problem(options, monkeypatch, capsys)
     async def broken(self):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr("posse.runtime.simulated_nodes.SimulatedNodes.run", broken)
+    monkeypatch.setattr("posse.runtime.embedded.simulated_nodes.SimulatedNodes.run", broken)
     with pytest.raises(Problem, match=r"the simulated nodes stopped working \(RuntimeError: out of order\)"):
         serve(options, [])
     assert "out of order" in capsys.readouterr().err

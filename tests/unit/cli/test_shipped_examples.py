@@ -3,8 +3,8 @@ from collections import Counter
 import pytest
 import yaml
 
-from posse.cli.examples import example_names, example_path, read_example
 from posse.cli.problems import Misuse
+from posse.cli.up.examples import example_names, example_path, read_example
 
 EXAMPLES = [
     "basic-group",

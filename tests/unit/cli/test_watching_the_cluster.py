@@ -3,14 +3,14 @@ import io
 
 from rich.console import Console
 
-from posse.cli import watching
-from posse.cli.live_view import picture
-from posse.cli.progress import group_states, progress_lines
-from posse.engine.backlog import Place
-from posse.engine.decisions import GroupKey
-from posse.engine.overview import GroupSummary, Overview
-from posse.engine.resources import CPU, MEMORY
-from posse.runtime.usage import GPU, NodeUsage
+from posse.cli.up import watching
+from posse.cli.up.live_view import picture
+from posse.cli.up.progress import group_states, progress_lines
+from posse.engine.explain.overview import GroupSummary, Overview
+from posse.engine.keys import GroupKey
+from posse.engine.nodes.resources import CPU, MEMORY
+from posse.engine.queue.backlog import QueueState
+from posse.runtime.embedded.usage import GPU, NodeUsage
 
 GIBI = 1024**3
 
@@ -25,7 +25,7 @@ def group(name, attached=4, state="Scheduled", message=""):
 
 
 def overview(groups=()):
-    return Overview(2, 4, 7, {Place.ACTIVE: 0, Place.PARKED: 2}, tuple(groups))
+    return Overview(2, 4, 7, {QueueState.ACTIVE: 0, QueueState.PARKED: 2}, tuple(groups))
 
 
 class Cluster:

@@ -1,8 +1,8 @@
 """What would let a group start: nothing is named that cannot be done, or would not last."""
 
-from posse.cli.explanations import group_lines
-from posse.cli.fates import Fates
-from posse.engine.decisions import GroupKey
+from posse.cli.explain.ended_members import Fates
+from posse.cli.explain.text import group_lines
+from posse.engine.keys import GroupKey
 from posse.model.container import Container, ContainerPort
 from posse.model.meta import OwnerReference
 from posse.solver.advice import in_short
@@ -84,11 +84,11 @@ def test_what_can_be_changed_in_place_comes_before_what_must_be_made_anew():
     """Two groups of two, of which three pods fit."""
     groups = [gang(name, 2, parent_composite_pod_group_name="root") for name in ("v", "w")]
     members = [pod(f"{name}{i}", cpu="1", group=name) for name in ("v", "w") for i in range(2)]
-    impasse = explained(
+    remedy_problem = explained(
         node("n1", cpu="3"), composite("root", 2), *groups, *members, name="root", is_composite=True
-    ).impasse
-    assert "a minCount of 1 instead of 2 of v" in in_short(impasse)
-    assert "anew" not in in_short(impasse)
+    ).remedy_problem
+    assert "a minCount of 1 instead of 2 of v" in in_short(remedy_problem)
+    assert "anew" not in in_short(remedy_problem)
 
 
 UNKNOWN = "What would let it start"

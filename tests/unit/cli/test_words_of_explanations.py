@@ -2,11 +2,11 @@
 
 import pytest
 
-from posse.cli.explanations import group_lines, pod_lines
-from posse.cli.fates import Fates, fates_of
-from posse.cli.group_words import cause, headline, shown_state
-from posse.cli.history import condition_lines, happening_lines, happenings, preemptors
-from posse.engine.decisions import Form, GroupKey
+from posse.cli.explain.ended_members import Fates, fates_of
+from posse.cli.explain.group_words import cause, headline, shown_state
+from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
+from posse.cli.explain.text import group_lines, pod_lines
+from posse.engine.keys import Form, GroupKey
 from posse.model.pod import PodCondition
 from posse.model.timestamps import parse_timestamp
 from posse.model.workload import AllDisruptionMode, DisruptionMode
@@ -272,8 +272,8 @@ def test_a_pod_that_no_node_is_open_to_is_told_by_which_rules():
 
 
 def test_very_many_sorts_and_nodes_are_summed_up():
-    sorts = [pod(f"p{i}", cpu=f"{i}", group="g1") for i in range(2, 13)]
-    assert "  pods of 3 other sorts find no node either" in lines(node(cpu="1"), gang(minimum=11), *sorts)
+    pod_sets = [pod(f"p{i}", cpu=f"{i}", group="g1") for i in range(2, 13)]
+    assert "  pods of 3 other sorts find no node either" in lines(node(cpu="1"), gang(minimum=11), *pod_sets)
     (places,) = [
         line
         for line in lines(*nodes(10, cpu="1"), gang(minimum=10), *pods(10, cpu="1", group="g1"))

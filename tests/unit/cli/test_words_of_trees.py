@@ -2,11 +2,11 @@
 
 import pytest
 
-from posse.cli.explaining import said_already
-from posse.cli.explanations import group_lines
-from posse.cli.fates import Fates
-from posse.cli.group_words import cause, headline, shown_state
-from posse.engine.decisions import GroupKey
+from posse.cli.explain.ended_members import Fates
+from posse.cli.explain.group_words import cause, headline, shown_state
+from posse.cli.explain.run import said_already
+from posse.cli.explain.text import group_lines
+from posse.engine.keys import GroupKey
 from tests.builders import (
     NAMESPACE,
     basic_group,

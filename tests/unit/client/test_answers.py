@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.client import answers
-from posse.client.answers import Answer, AnswerBroken, AnswerReader
+from posse.client import http_responses as answers
+from posse.client.http_responses import Answer, AnswerBroken, AnswerReader
 
 WITH_LENGTH = b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\ncontent-length: 5\r\n\r\nhello"
 CHUNKED = (

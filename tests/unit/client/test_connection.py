@@ -7,7 +7,7 @@ from aiohttp import web
 from posse.client import connection as connections
 from posse.client.connection import Call, Connection
 from posse.client.credentials import CredentialsError, Kubeconfig
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from tests.live_server import running_server
 from tests.scripted_server import FixedCredentials, ScriptedServer, connected, dropping, status
 

@@ -11,8 +11,8 @@ from posse.client import http_transport, repeating
 from posse.client.connection import Connection
 from posse.client.credentials import Kubeconfig
 from posse.client.http_transport import HttpTransport
-from posse.client.lanes import Limits
-from posse.kinds.errors import ApiError
+from posse.client.write_priorities import Limits
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP, WORKLOAD
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup

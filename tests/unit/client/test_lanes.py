@@ -1,6 +1,6 @@
 import asyncio
 
-from posse.client.lanes import Lane, Lanes, Limits, Pace
+from posse.client.write_priorities import Lane, Lanes, Limits, Pace
 
 
 def test_what_matters_more_goes_first_and_only_so_many_at_once():

@@ -5,7 +5,7 @@ import pytest
 from posse.client import repeating
 from posse.client.connection import Refused
 from posse.client.repeating import Pauses, repeated, retry_after
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 
 
 def attempts(*outcomes, give_up_seconds=5.0):

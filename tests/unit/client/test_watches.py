@@ -5,7 +5,7 @@ import pytest
 
 from posse.client import repeating
 from posse.client.watches import Watch, WatchHealth
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import NODE, POD_GROUP
 from tests.scripted_server import ScriptedServer, connected, dropping, status, streaming
 

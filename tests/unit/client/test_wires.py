@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from posse.client.answers import AnswerBroken
 from posse.client.credentials import Access
-from posse.client.wires import Wires
+from posse.client.http_connections import Wires
+from posse.client.http_responses import AnswerBroken
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 YES = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"

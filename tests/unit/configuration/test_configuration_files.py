@@ -5,7 +5,7 @@ import pytest
 from posse.configuration.problems import ConfigurationError
 from posse.configuration.reading import read_configuration
 from posse.configuration.running import LeaseTerms, Running
-from posse.engine.backlog import Backoff
+from posse.engine.queue.backlog import Backoff
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from tests.configuring import (
     configured,

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from posse.engine.contract import ClusterScoreRule, FilterRule, GroupRule, RelativeScoreRule, RowScoreRule
+from posse.engine.rules.contract import (
+    ClusterScoreRule,
+    FilterRule,
+    GroupRule,
+    RelativeScoreRule,
+    RowScoreRule,
+)
 from tests.builders import nodes, pod
 from tests.configuring import configured, disabled, enabled, filters, options, problems, profile, read, scores
 from tests.driving import Driver
@@ -15,8 +21,8 @@ class Nowhere(FilterRule):
     def __init__(self, arguments):
         self.arguments = arguments
 
-    def compile(self, subject, scene):
-        return NowhereFilter(self.arguments.get("except", "n1"), scene.nodes)
+    def compile(self, scheduling_class, context):
+        return NowhereFilter(self.arguments.get("except", "n1"), context.nodes)
 
 
 class NowhereFilter:
@@ -47,7 +53,7 @@ def score(protocol):
         def __init__(self, arguments):
             pass
 
-        def compile(self, subject, scene):
+        def compile(self, scheduling_class, context):
             return None
 
     return Score
@@ -59,7 +65,7 @@ class Never(GroupRule):
     def __init__(self, arguments):
         pass
 
-    def objection(self, placement, scene):
+    def objection(self, placement, context):
         return "never"
 
 

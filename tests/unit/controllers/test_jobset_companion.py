@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.controllers.jobsets.companion import JobSetCompanion
+from posse.controllers.jobsets.gang_sidecar import JobSetCompanion
 from posse.controllers.steps import Create, Write
 from posse.kinds.registry import JOB, JOB_SET, POD, POD_GROUP, WORKLOAD
 from posse.model.feature_gates import ALL_GATES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.controllers.leader_worker_sets.companion import LeaderWorkerSetCompanion
+from posse.controllers.leader_worker_sets.gang_sidecar import LeaderWorkerSetCompanion
 from posse.controllers.steps import Create, Write
 from posse.kinds.registry import LEADER_WORKER_SET, POD, POSSE_POD_GROUP, POSSE_WORKLOAD, STATEFUL_SET
 from tests.leader_worker_set_world import PROVIDER, lws

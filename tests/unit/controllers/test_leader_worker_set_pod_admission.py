@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from posse.controllers.leader_worker_sets.pod_admission import Surroundings, complete_pod
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 
 ALONE = Surroundings("0123456789", lambda _name: None)
 LWS = "leaderworkerset.sigs.k8s.io/"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from posse.controllers.leader_worker_sets.observed_set import Group, Scene
 from posse.controllers.leader_worker_sets.restarts import Loss, reason_to_restart
-from posse.controllers.leader_worker_sets.scene import Group, Scene
 from posse.kinds.registry import LEADER_WORKER_SET, NODE, POD, STATEFUL_SET
 from posse.model.decoding import decode
 from posse.model.leader_worker_set import LeaderWorkerSet

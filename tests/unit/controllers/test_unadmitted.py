@@ -3,9 +3,9 @@
 import pytest
 
 from posse.controllers.jobsets.controller import JobSetController
+from posse.controllers.late_admission import Unadmitted
 from posse.controllers.steps import Create
-from posse.controllers.unadmitted import Unadmitted
-from posse.kinds.errors import FieldError
+from posse.kinds.machinery.errors import FieldError
 from posse.kinds.registry import JOB, JOB_SET
 
 NOW = 1_800_000_000.0

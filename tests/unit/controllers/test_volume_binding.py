@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from posse.controllers.volume_binding import VolumeBinder
-from posse.kinds.patching import merge_patch
+from posse.kinds.machinery.patching import merge_patch
 from posse.kinds.registry import PERSISTENT_VOLUME
 from posse.model.decoding import decode
 from posse.model.volume import PersistentVolume, PersistentVolumeClaim

@@ -1,8 +1,8 @@
 import pytest
 
-from posse.engine.admissibility import held
-from posse.engine.decisions import GroupKey
-from posse.engine.groups import GroupBook
+from posse.engine.groups.admission import not_ready
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey
 from posse.model.workload import SchedulingConstraints, TopologyConstraint
 from tests.builders import NAMESPACE, basic_group, gang, gated, pod
 from tests.engine_parts import attached, record_of, state_of
@@ -18,7 +18,7 @@ def hold(podgroup, *pods):
         book.join(record, KEY)
     if podgroup is not None:
         book.put(podgroup)
-    return held(book.get(KEY))
+    return not_ready(book.get(KEY))
 
 
 def test_a_complete_group_may_be_tried():

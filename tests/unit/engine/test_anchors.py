@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.anchors import Anchors
-from posse.engine.pod_query import PodSelector
+from posse.engine.pods.selector_index import SelectorIndex
+from posse.engine.pods.selectors import PodSelector
 from posse.model.selectors import LabelQuery, LabelRequirement
 
 KEYS, VALUES = st.sampled_from("abc"), st.sampled_from("xyz")
@@ -22,21 +22,21 @@ QUESTIONS = st.lists(SELECTORS, min_size=1, max_size=2).map(tuple)
 
 @given(st.lists(QUESTIONS, unique=True, max_size=6), st.dictionaries(KEYS, VALUES), st.data())
 def test_whatever_matches_is_near_and_nothing_comes_twice(questions, labels, data):
-    anchors = Anchors()
+    selector_index = SelectorIndex()
     for question in questions:
-        anchors.add(question, question)
+        selector_index.add(question, question)
     gone = data.draw(st.sets(st.sampled_from(questions))) if questions else set()
     for question in gone:
-        anchors.remove(question, question)
-    near = list(anchors.near(labels))
+        selector_index.remove(question, question)
+    near = list(selector_index.near(labels))
     assert len(near) == len(set(near))
     matching = [one for one in questions if all(part.matches("ns", {}, labels) for part in one)]
     assert set(matching) - gone <= set(near) <= set(questions) - gone
 
 
 def test_questions_that_ask_for_other_values_are_not_near():
-    anchors = Anchors()
+    selector_index = SelectorIndex()
     for value in "xy":
         selector = PodSelector(LabelQuery((LabelRequirement("a", "In", (value,)),)), ("ns",))
-        anchors.add(value, [selector])
-    assert list(anchors.near({"a": "x", "b": "y"})) == ["x"]
+        selector_index.add(value, [selector])
+    assert list(selector_index.near({"a": "x", "b": "y"})) == ["x"]

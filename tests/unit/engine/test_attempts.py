@@ -1,6 +1,6 @@
 """What the engine tells about its attempts besides its decisions."""
 
-from posse.engine.decisions import GroupKey
+from posse.engine.keys import GroupKey
 from posse.engine.verdict import Refusal
 from tests.builders import basic_group, changed, gang, gated, node, nodes, pod, pods
 from tests.driving import Driver, binds

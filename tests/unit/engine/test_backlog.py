@@ -1,7 +1,7 @@
 import pytest
 
-from posse.engine.backlog import PARKED_MOST_SECONDS, Backlog, Place, Waiting
-from posse.engine.decisions import GroupKey
+from posse.engine.keys import GroupKey
+from posse.engine.queue.backlog import PARKED_MOST_SECONDS, Backlog, QueueState, Waiting
 from tests.builders import pod
 from tests.engine_parts import state_of, subject_of
 
@@ -29,16 +29,16 @@ def take_all(backlog):
     return taken
 
 
-def parked(key="a", at=0.0, subjects=(SMALL,), **description):
+def parked(key="a", at=0.0, scheduling_classes=(SMALL,), **description):
     """Return a backlog whose only entry has just failed for the first time."""
     backlog = backlog_of(entry(key, **description))
     backlog.take(backlog.get(key))
-    backlog.park(backlog.get(key), subjects, at)
+    backlog.park(backlog.get(key), scheduling_classes, at)
     return backlog
 
 
-def wake_subject(backlog, subject, now):
-    for key in backlog.parked_for(subject):
+def wake_subject(backlog, scheduling_class, now):
+    for key in backlog.parked_for(scheduling_class):
         backlog.resume(key, now)
 
 
@@ -95,7 +95,7 @@ def test_counts_say_who_waits_where():
         backlog.add(entry(key, arrival=1))
     backlog.penalise("c", 0.0)
     counts = backlog.counts()
-    assert (counts[Place.PARKED], counts[Place.ACTIVE], counts[Place.PENALISED]) == (1, 1, 1)
+    assert (counts[QueueState.PARKED], counts[QueueState.ACTIVE], counts[QueueState.PENALISED]) == (1, 1, 1)
 
 
 def test_a_parked_entry_is_not_tried_however_late_its_backoff_ended():
@@ -105,23 +105,23 @@ def test_a_parked_entry_is_not_tried_however_late_its_backoff_ended():
 
 
 def test_a_parked_entry_wakes_when_one_of_its_subjects_improves():
-    backlog = parked("a", subjects=(SMALL, LARGE))
+    backlog = parked("a", scheduling_classes=(SMALL, LARGE))
     assert backlog.parked_subjects() == [SMALL, LARGE]
     wake_subject(backlog, LARGE, now=50.0)
-    assert backlog.get("a").place is Place.ACTIVE
+    assert backlog.get("a").place is QueueState.ACTIVE
     assert backlog.parked_subjects() == []
 
 
 def test_another_subject_wakes_nobody():
-    backlog = parked("a", subjects=(SMALL,))
+    backlog = parked("a", scheduling_classes=(SMALL,))
     wake_subject(backlog, LARGE, now=50.0)
-    assert backlog.get("a").place is Place.PARKED
+    assert backlog.get("a").place is QueueState.PARKED
 
 
 def test_woken_before_its_backoff_is_over_it_backs_off():
     backlog = parked("a", at=10.0)
     wake_subject(backlog, SMALL, now=10.5)
-    assert backlog.get("a").place is Place.BACKING_OFF
+    assert backlog.get("a").place is QueueState.BACKING_OFF
     assert backlog.next_wakeup() == 11.0
 
 
@@ -190,7 +190,7 @@ def test_penalising_a_parked_entry_takes_it_out_of_the_parking():
     backlog.penalise("a", now=5.0)
     assert backlog.parked_subjects() == []
     wake_subject(backlog, SMALL, now=5.0)
-    assert backlog.get("a").place is Place.PENALISED
+    assert backlog.get("a").place is QueueState.PENALISED
 
 
 def test_an_entry_that_changed_itself_is_tried_at_once():
@@ -232,7 +232,7 @@ def test_parking_again_starts_the_five_minutes_again():
 
 
 def test_removing_a_parked_entry_forgets_its_subjects():
-    backlog = parked("a", subjects=(SMALL,))
+    backlog = parked("a", scheduling_classes=(SMALL,))
     backlog.remove("a")
     assert backlog.parked_subjects() == []
     assert backlog.next_wakeup() is None

@@ -97,8 +97,8 @@ def test_releasing_a_pod_from_an_unknown_node_improves_nothing():
 def test_views_leave_with_the_last_member_of_the_class():
     state = state_of(node("a"))
     first, second = records_of(state, [pod("a", cpu="1"), pod("b", cpu="1")])
-    view = state.view(state.subject(first))
+    view = state.view(state.scheduling_class(first))
     state.dismiss(first.pod_class, first.labels)
-    assert state.view(state.subject(second)) is view
+    assert state.view(state.scheduling_class(second)) is view
     state.dismiss(second.pod_class, second.labels)
-    assert state.view(state.subject(record_of(state, pod("c", cpu="1")))) is not view
+    assert state.view(state.scheduling_class(record_of(state, pod("c", cpu="1")))) is not view

@@ -1,8 +1,7 @@
-from posse.engine.cycle import try_group, try_pods
-from posse.engine.decisions import GroupKey
-from posse.engine.groups import GroupBook
-from posse.engine.puzzle import Outcome
-from posse.engine.verdict import Code
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang.attempt import try_group, try_pods
+from posse.engine.verdict import Code, Outcome
 from tests.builders import NAMESPACE, basic_group, gang, node, nodes, pod, pods
 from tests.engine_parts import attached, record_of, records_of, state_of
 
@@ -29,7 +28,7 @@ def refusals(attempt):
 def test_pods_that_fit_are_placed_and_the_others_refused():
     state = state_of(*nodes(2, cpu="1"))
     records = records_of(state, pods(3, cpu="1"))
-    attempt = try_pods(state, state.subject(records[0]), records)
+    attempt = try_pods(state, state.scheduling_class(records[0]), records)
     assert attempt.verdict.succeeded
     assert names(attempt.placed) == ["p1", "p2"]
     assert refusals(attempt) == {"p3": "0/2 nodes are available: 2 Insufficient cpu."}

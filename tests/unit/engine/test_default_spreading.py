@@ -2,10 +2,10 @@
 
 import pytest
 
-from posse.engine.default_spreading import DefaultSpreading
-from posse.engine.engine import EngineOptions
-from posse.engine.pod_reading import PodPolicy
-from posse.engine.profile import Profile
+from posse.engine.options import EngineOptions
+from posse.engine.pods.default_spreading import DefaultSpreading
+from posse.engine.pods.policy import PodPolicy
+from posse.engine.rules.profile import Profile
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.rules.spread_preference import SpreadPreference
 from posse.engine.rules.topology_spread import TopologySpread

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from posse.engine.draft import Draft
-from posse.engine.invariants import InvariantBroken
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import InvariantBroken
 from tests.builders import node, nodes, pod
 from tests.engine_parts import attached, record_of, records_of, state_of
 

@@ -1,9 +1,9 @@
 """What would let a refused group start is asked elsewhere and added to its refusal, without writing for nothing."""
 
 from posse.engine.decisions import Advise, ReportGroup
-from posse.engine.engine import EngineOptions
 from posse.engine.events import Advised
-from posse.engine.puzzle import ADVICE_OPENING, UNKNOWN_OPENING
+from posse.engine.options import EngineOptions
+from posse.engine.placement_problem import ADVICE_OPENING, UNKNOWN_OPENING
 from tests.builders import composite, gang, initially_scheduled, node, pod, pods
 from tests.driving import Driver
 

@@ -1,9 +1,10 @@
 """What is known about a placement of a group is told with it: that it was placed, that there is none, or that nobody knows."""
 
 from posse.engine.decisions import Finding, ReportGroup
-from posse.engine.engine import EngineOptions
 from posse.engine.events import Solved
-from posse.engine.puzzle import Outcome, Solution
+from posse.engine.options import EngineOptions
+from posse.engine.placement_problem import Solution
+from posse.engine.verdict import Outcome
 from posse.model.container import ContainerPort
 from posse.model.meta import Condition
 from tests.builders import changed, composite, gang, node, pod, pods

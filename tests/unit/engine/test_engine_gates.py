@@ -2,8 +2,8 @@
 
 import pytest
 
-from posse.engine.decisions import Form
-from posse.engine.engine import EngineOptions
+from posse.engine.keys import Form
+from posse.engine.options import EngineOptions
 from posse.model.feature_gates import ALL_GATES, NEEDS, Gate
 from posse.model.workload import (
     AllDisruptionMode,

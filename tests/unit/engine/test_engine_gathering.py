@@ -2,8 +2,8 @@
 
 import pytest
 
-from posse.engine.gathering import GATHERING_SECONDS
-from posse.engine.overview import GroupSummary
+from posse.engine.explain.overview import GroupSummary
+from posse.engine.queue.gathering import GATHERING_SECONDS
 from tests.builders import basic_group, changed, gated, initially_scheduled, node, pod, pods
 from tests.driving import Driver, group_reports, pod_reports
 

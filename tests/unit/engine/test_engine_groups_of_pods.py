@@ -1,8 +1,9 @@
 """Gangs and basic groups, from first sight to binding, through the engine as the outside uses it."""
 
-from posse.engine.backlog import Place
-from posse.engine.decisions import GroupKey, ReportGroup
+from posse.engine.decisions import ReportGroup
 from posse.engine.events import GroupReportFailed, ReportWithheld
+from posse.engine.keys import GroupKey
+from posse.engine.queue.backlog import QueueState
 from posse.model.meta import Condition
 from tests.builders import (
     NAMESPACE,
@@ -329,7 +330,7 @@ def test_a_refused_member_comes_back_behind_a_penalty_and_joins_the_others():
     driver.confirm(second, on=bound["p2"])
     driver.refuse(first, bound["p1"])
     assert driver.bind() == {}
-    assert entry(driver).place is Place.PENALISED
+    assert entry(driver).place is QueueState.PENALISED
     assert driver.bind(after=0.9) == {}
     assert list(driver.bind(after=0.1)) == ["p1"]
 
@@ -365,7 +366,7 @@ def test_confirmations_of_the_others_do_not_shorten_the_penalty():
     assert driver.bind() == {}
     driver.confirm(second, on=bound["p2"])
     assert driver.bind(after=0.1) == {}
-    assert entry(driver).place is Place.PENALISED
+    assert entry(driver).place is QueueState.PENALISED
 
 
 def test_many_refusals_at_once_are_one_failure():

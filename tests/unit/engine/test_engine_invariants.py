@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from posse.engine.invariants import (
+from posse.engine.nodes.node_table import load_of
+from posse.engine.state.invariants import (
     InvariantBroken,
     ensure,
     no_gang_across_domains,
     no_gang_below_minimum,
     no_row_over_capacity,
 )
-from posse.engine.load import load_of
 from tests.builders import node
 from tests.engine_parts import table_of
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from posse.engine.decisions import Form
-from posse.engine.group_forms import group_of
+from posse.engine.groups.forms import group_of
+from posse.engine.keys import Form
 from posse.model.workload import WorkloadReference
 from tests.builders import changed, gang, nodes, pod
 from tests.driving import Driver, group_reports, pod_reports

@@ -2,11 +2,12 @@
 
 import pytest
 
-from posse.engine import asking as asking_module
 from posse.engine.decisions import Evict, ReportGroup, Solve
-from posse.engine.engine import EngineOptions
 from posse.engine.events import Solved
-from posse.engine.puzzle import Outcome, Solution
+from posse.engine.exact import problem_builder as asking_module
+from posse.engine.options import EngineOptions
+from posse.engine.placement_problem import Solution
+from posse.engine.verdict import Outcome
 from posse.solver.solving import solve
 from tests.builders import changed, composite, gang, initially_scheduled, node, one_domain, pod
 from tests.driving import Driver, binds
@@ -43,7 +44,7 @@ def told(decisions):
 
 
 def answer(driver, question, solution=None):
-    found = solution or solve(question.puzzle, effort=10.0)
+    found = solution or solve(question.problem, effort=10.0)
     driver.engine.absorb(Solved(question.group, question.number, found))
 
 
@@ -175,7 +176,7 @@ def test_an_answer_for_a_group_with_a_topology_key_stays_in_one_domain():
     second = [node(f"x{i}", cpu="8", memory="8Gi", labels={"rack": f"r{i}"}) for i in (2, 3, 4)]
     driver = asking(*first, *second, gang(minimum=5, **one_domain()), *members(*PODS))
     [question] = questions(driver.decide())
-    assert [len(column) for column in question.puzzle.domains] == [7]
+    assert [len(column) for column in question.problem.domains] == [7]
     answer(driver, question)
     assert set(driver.bind().values()) <= {"n1", "n2", "n3", "n4"}
 
@@ -202,7 +203,7 @@ def test_what_runs_of_a_tree_is_no_part_of_the_question(where):
     tree = [composite("root", 2), *running, child("g1", 5)]
     driver = asking(full, *nodes(*NODES), *tree, *members(*PODS))
     [question] = questions(driver.decide())
-    assert question.puzzle.root.minimum == len(question.puzzle.root.children) == 1
+    assert question.problem.root.minimum == len(question.problem.root.children) == 1
     answer(driver, question)
     assert len(driver.bind()) == 5
 
@@ -225,7 +226,7 @@ def test_a_group_that_runs_in_several_domains_is_no_part_of_the_question():
     torn += [pod(f"there{i}", "1", "1Gi", group="torn", on=f"x{i}") for i in (1, 2)]
     driver = asking(*racks, *nodes(*NODES), composite("root", 1), *torn, child("g1", 5), *members(*PODS))
     [question] = questions(driver.decide())
-    assert len(question.puzzle.root.children) == 1
+    assert len(question.problem.root.children) == 1
     answer(driver, question)
     assert len(driver.bind()) == 5
 
@@ -235,7 +236,7 @@ def test_a_question_about_many_nodes_that_are_alike_is_not_too_large(monkeypatch
     pods = members(*[(3, 3)] * 20, (4, 4))
     driver = asking(*nodes(*[(5, 5)] * 20), gang(minimum=21), *pods)
     [question] = questions(driver.decide())
-    assert question.puzzle.node_count == 20
+    assert question.problem.node_count == 20
     driver.see(node("other", cpu="6", memory="6Gi"))
     monkeypatch.setattr(asking_module, "_MOST_CELLS", 1)
     answer(driver, question, Solution(Outcome.EXHAUSTED))

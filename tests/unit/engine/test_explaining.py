@@ -2,10 +2,10 @@
 
 import pytest
 
-from posse.engine.decisions import Form, GroupKey
-from posse.engine.explaining import Ahead
-from posse.engine.reach import OutOfReach
-from posse.engine.situations import Counts, State
+from posse.engine.explain.capacity_limits import NeverFits
+from posse.engine.explain.explanation import Ahead
+from posse.engine.explain.group_status import Counts, State
+from posse.engine.keys import Form, GroupKey
 from tests.builders import (
     NAMESPACE,
     basic_group,
@@ -122,7 +122,7 @@ def test_a_gang_that_does_not_fit_is_told_what_is_in_the_way():
         (0, "1", 1),
     ]
     assert obstacle.holders[0].who == GroupKey(NAMESPACE, "owner")
-    assert now.out_of_reach == OutOfReach(closed=())
+    assert now.out_of_reach == NeverFits(closed=())
 
 
 def test_members_of_the_group_itself_are_not_named_as_holding_what_it_lacks():
@@ -138,7 +138,7 @@ def test_a_gang_bigger_than_the_cluster_is_told_so(taken, bigger):
     others = [pod("other", cpu="1", on=taken)] if taken else []
     driver = Driver(*nodes(2, cpu="1"), *others, gang(minimum=minimum), *pods(minimum, cpu="1", group="g1"))
     explanation = told(driver)
-    assert explanation.situation.out_of_reach == (OutOfReach(closed=()) if bigger else None)
+    assert explanation.situation.out_of_reach == (NeverFits(closed=()) if bigger else None)
 
 
 @pytest.mark.parametrize(

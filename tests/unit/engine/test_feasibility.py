@@ -1,6 +1,6 @@
 import pytest
 
-from posse.engine.feasibility import Feasibility, Standing
+from posse.engine.placement.gang.member_pass import Feasibility, PassProgress
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from posse.engine.feasibility import Feasibility, Standing
     ],
 )
 def test_the_four_answers_for_a_minimum_of_four(placed, untried, resolvable, expected):
-    assert Standing(4, placed, untried, resolvable).feasibility is expected
+    assert PassProgress(4, placed, untried, resolvable).feasibility is expected

@@ -1,9 +1,9 @@
 import numpy as np
 
-from posse.engine.draft import Draft
-from posse.engine.profile import Profile
+from posse.engine.placement.search.fill import fill
+from posse.engine.rules.profile import Profile
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.search.fill import fill
+from posse.engine.state.draft import Draft
 from tests.builders import node, nodes, pods
 from tests.engine_parts import records_of, state_of
 
@@ -14,8 +14,8 @@ class MostAllocated:
     name = "MostAllocated"
     weight = 1
 
-    def compile(self, subject, scene):
-        return MostAllocatedScore(scene.nodes)
+    def compile(self, scheduling_class, context):
+        return MostAllocatedScore(context.nodes)
 
 
 class MostAllocatedScore:
@@ -29,7 +29,7 @@ class MostAllocatedScore:
 def filled(state, count, **description):
     """Place pods and return how many each node got, in order of rows."""
     records = records_of(state, pods(count, **description))
-    placed = fill(state, Draft(state), state.subject(records[0]), records)
+    placed = fill(state, Draft(state), state.scheduling_class(records[0]), records)
     assert all(record.node for record in records[:placed])
     assert not any(record.node for record in records[placed:])
     return [len(list(state.pods_on(name))) for name in state.nodes.names]

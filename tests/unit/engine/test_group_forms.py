@@ -2,8 +2,7 @@
 
 import pytest
 
-from posse.engine.decisions import Form, GroupKey
-from posse.engine.group_forms import (
+from posse.engine.groups.forms import (
     MIN_RESOURCES_ANNOTATION,
     absence,
     describe,
@@ -11,6 +10,7 @@ from posse.engine.group_forms import (
     implied_group,
     key_of,
 )
+from posse.engine.keys import Form, GroupKey
 from posse.model.volcano import PodGroupCondition
 from tests.builders import NAMESPACE, basic_group, changed, gang, pod
 from tests.group_form_parts import (

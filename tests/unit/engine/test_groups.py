@@ -1,6 +1,6 @@
-from posse.engine.decisions import GroupKey
-from posse.engine.group_forms import group_of
-from posse.engine.groups import GroupBook
+from posse.engine.groups.forms import group_of
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey
 from tests.builders import NAMESPACE, basic_group, changed, gang, initially_scheduled, pod
 from tests.engine_parts import attached, record_of, state_of
 

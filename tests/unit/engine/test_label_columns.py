@@ -1,4 +1,4 @@
-from posse.engine.label_columns import ABSENT, LabelColumns
+from posse.engine.nodes.label_columns import ABSENT, LabelColumns
 
 
 def filled(**labels_by_row):

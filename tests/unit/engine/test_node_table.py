@@ -1,7 +1,6 @@
 import numpy as np
 
-from posse.engine.load import load_of
-from posse.engine.node_table import NodeTable
+from posse.engine.nodes.node_table import NodeTable, load_of
 from tests.builders import changed, node, nodes, taint
 from tests.engine_parts import table_of
 

@@ -1,4 +1,4 @@
-from posse.engine.overcommitment import Overcommitted
+from posse.engine.explain.statistics import Overcommitted
 from tests.builders import node, pod
 from tests.driving import Driver
 

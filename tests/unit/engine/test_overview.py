@@ -1,4 +1,4 @@
-from posse.engine.backlog import Place
+from posse.engine.queue.backlog import QueueState
 from tests.builders import changed, gang, node, nodes, pod, pods
 from tests.driving import Driver
 
@@ -15,7 +15,7 @@ def test_it_counts_nodes_and_pods():
     driver.decide()
     seen = driver.engine.overview()
     assert (seen.nodes, seen.pods_on_nodes, seen.pods_waiting) == (2, 2, 1)
-    assert seen.queue[Place.PARKED] == 1
+    assert seen.queue[QueueState.PARKED] == 1
     assert seen.groups == ()
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from posse.engine.contract import GroupPlacement
-from posse.engine.engine import EngineOptions
-from posse.engine.plugin_guard import (
+from posse.engine.options import EngineOptions
+from posse.engine.rules.contract import GroupPlacement
+from posse.engine.rules.plugin_guard import (
     GuardedClusterScore,
     GuardedFilterRule,
     GuardedGroupRule,
@@ -14,7 +14,7 @@ from posse.engine.plugin_guard import (
     GuardedScoreRule,
     PluginFaults,
 )
-from posse.engine.profile import Profile
+from posse.engine.rules.profile import Profile
 from tests.builders import SCHEDULER, gang, node, nodes, pod, pods
 from tests.driving import Driver, group_reports, pod_reports
 from tests.rule_parts import Surroundings
@@ -41,7 +41,7 @@ class Rule:
     def __init__(self, made=None, **answers):
         self._made = made or Made(**answers)
 
-    def compile(self, subject, scene):
+    def compile(self, scheduling_class, context):
         return self._made() if callable(self._made) else self._made
 
 
@@ -208,8 +208,8 @@ class Grouping:
     def __init__(self, answer):
         self._answer = answer
 
-    def objection(self, placement, scene):
-        return self._answer(placement, scene) if callable(self._answer) else self._answer
+    def objection(self, placement, context):
+        return self._answer(placement, context) if callable(self._answer) else self._answer
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_group_rule_that_objects_or_raises_keeps_the_group_waiting(answer, mes
 def test_a_group_rule_sees_where_all_members_would_be():
     seen: list[GroupPlacement] = []
 
-    def look(placement, scene):
+    def look(placement, context):
         seen.append(placement)
 
     profile = Profile(group_rules=(GuardedGroupRule(Grouping(look), PluginFaults()),))

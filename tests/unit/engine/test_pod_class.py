@@ -1,8 +1,8 @@
 import pytest
 
-from posse.engine.node_table import NodeTable
-from posse.engine.pod_class import ClassTable
-from posse.engine.pod_reading import PodReader
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.pods.pod_class import ClassTable
+from posse.engine.pods.policy import PodReader
 from tests.builders import container, gated, pod, required_affinity, requirement, toleration
 
 

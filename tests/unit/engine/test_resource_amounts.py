@@ -1,6 +1,6 @@
 import pytest
 
-from posse.engine.resources import amount, effective_requests, node_allocatable, scoring_requests
+from posse.engine.nodes.resources import amount, effective_requests, node_allocatable, scoring_requests
 from posse.model.container import ResourceRequirements
 from posse.model.node import Node, NodeStatus
 from posse.model.quantity import QuantityError

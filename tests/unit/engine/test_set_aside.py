@@ -2,9 +2,9 @@
 
 import pytest
 
-from posse.engine.decisions import Form, GroupKey
-from posse.engine.group_forms import MIN_RESOURCES_ANNOTATION
-from posse.engine.set_aside import SetAside, Share
+from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION
+from posse.engine.keys import Form, GroupKey
+from posse.engine.state.minimum_reservations import MinimumReservations, Share
 from tests.builders import (
     NAMESPACE,
     changed,
@@ -200,7 +200,7 @@ A, B = GroupKey(NAMESPACE, "a"), GroupKey(NAMESPACE, "b")
 
 
 def test_sums_count_against_those_who_stand_no_higher():
-    aside = SetAside()
+    aside = MinimumReservations()
     aside.put(A, lambda: Share(1, {"cpu": 2}))
     aside.put(B, lambda: Share(5, {"cpu": 1, "memory": 7}))
     assert aside.against(1) == {"cpu": 3, "memory": 7}
@@ -211,7 +211,7 @@ def test_sums_count_against_those_who_stand_no_higher():
 
 
 def test_a_group_is_looked_at_again_only_when_something_became_of_it():
-    aside, asked = SetAside(), []
+    aside, asked = MinimumReservations(), []
 
     def share():
         asked.append(A)

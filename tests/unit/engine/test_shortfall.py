@@ -1,13 +1,13 @@
 import pytest
 
-from posse.engine.shortfall import amount_text, shortfall, told
+from posse.engine.placement.gang.shortfall import amount_text, shortfall, told
 from tests.builders import node, nodes, pod, pods
 from tests.engine_parts import attached, records_of, state_of
 
 
 def lack(state, *waiting):
     records = records_of(state, waiting)
-    return shortfall(state, state.subject(records[0]), records)
+    return shortfall(state, state.scheduling_class(records[0]), records)
 
 
 def test_nodes_that_have_some_of_it_left_are_counted_with_what_they_have():

@@ -1,4 +1,4 @@
-from posse.engine.statistics import Queue
+from posse.engine.explain.statistics import Queue
 from tests.builders import changed, gang, gated, node, pod, pods, taint
 from tests.driving import Driver
 

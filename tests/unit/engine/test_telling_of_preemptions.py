@@ -2,9 +2,9 @@
 
 import pytest
 
-from posse.engine.decisions import GroupKey, GroupRef, PodRef
-from posse.engine.group_forms import DISRUPTION_TARGET
-from posse.engine.making_room import HeldRoom
+from posse.engine.explain.preemption import HeldRoom
+from posse.engine.groups.forms import DISRUPTION_TARGET
+from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.model.pod import PodCondition

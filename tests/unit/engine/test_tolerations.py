@@ -1,6 +1,6 @@
 import pytest
 
-from posse.engine.tolerations import tolerated
+from posse.engine.nodes.tolerations import tolerated
 from tests.builders import taint, toleration
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
+from posse.engine.state.node_scores import REFUSED
 from posse.engine.verdict import Code
-from posse.engine.view import REFUSED
 from tests.builders import node, nodes, pod, taint
 from tests.engine_parts import attached, state_of, view_of
 

@@ -1,8 +1,9 @@
 """Claims that are bound together with their pod: what is decided, in which order, and what happens when it fails."""
 
-from posse.engine.decisions import BindVolumes, ClaimKey, KeepVolume, ProvisionVolume, ReportGroup
+from posse.engine.cycle.volume_waits import MOST_SECONDS
+from posse.engine.decisions import BindVolumes, KeepVolume, ProvisionVolume, ReportGroup
 from posse.engine.events import GroupReportFailed
-from posse.engine.volume_waits import MOST_SECONDS
+from posse.engine.keys import ClaimKey
 from tests.builders import NAMESPACE, changed, gang, node, nodes, pod
 from tests.driving import Driver, binds, group_reports, placements, pod_reports
 from tests.storage_parts import CLASSES, MADE, claim, csi_node, scratch, storage_class, using, volume

@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.engine.backlog import RENEWAL_SECONDS
+from posse.engine.queue.backlog import RENEWAL_SECONDS
 from tests.builders import composite, gang, node, nodes, pod, pods
 from tests.driving import Driver, evicted, group_reports
 

@@ -6,11 +6,11 @@ import pytest
 
 from posse.installation.crd_limits import LIMITS
 from posse.installation.crds import POSSE_KINDS, definitions
-from posse.kinds.checks import json_name
-from posse.kinds.composite_pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_COMPOSITES
-from posse.kinds.group_fields import FIXED_CHECKS
-from posse.kinds.pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_GROUPS
-from posse.kinds.workloads import POD_GROUP_TEMPLATE_CHECKS
+from posse.kinds.machinery.checks import json_name
+from posse.kinds.scheduling.composite_pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_COMPOSITES
+from posse.kinds.scheduling.group_fields import FIXED_CHECKS
+from posse.kinds.scheduling.pod_groups import FIXED_SPEC_CHECKS as FIXED_IN_GROUPS
+from posse.kinds.scheduling.workloads import POD_GROUP_TEMPLATE_CHECKS
 from posse.model import workload
 from posse.model.structure import fields_of
 

@@ -7,7 +7,7 @@ from posse.configuration.reading import read_configuration
 from posse.installation.bundle import objects
 from posse.installation.options import InstallOptions
 from posse.kinds.discovered import ClusterForm
-from posse.runtime.run_options import DEFAULT_PORT
+from posse.runtime.process.run_options import DEFAULT_PORT
 
 OPTIONS = InstallOptions(image="registry.example/posse:7", namespace="gangs", scheduler_name="gang-scheduler")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from posse.kinds.kind import Kind
-from posse.kinds.patching import merge_patch
+from posse.kinds.machinery.kind import Kind
+from posse.kinds.machinery.patching import merge_patch
 from posse.model.decoding import decode
 
 Json = dict[str, Any]

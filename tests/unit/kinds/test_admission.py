@@ -3,7 +3,7 @@
 import pytest
 
 from posse.kinds.admission import admit_create, admit_delete, admit_update
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import COMPOSITE_POD_GROUP, CONFIG_MAP, NAMESPACE, POD, POD_GROUP, PRIORITY_CLASS
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from posse.kinds import errors
-from posse.kinds.errors import ApiError, CauseType, FieldError
+from posse.kinds.machinery import errors
+from posse.kinds.machinery.errors import ApiError, CauseType, FieldError
 from posse.kinds.registry import NAMESPACE, POD, POD_GROUP
 from posse.model.workload import PodGroupTemplate
 

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from posse.kinds.patching import merge_patch
+from posse.kinds.machinery.patching import merge_patch
 from posse.kinds.registry import JOB
 from posse.model.decoding import decode
 

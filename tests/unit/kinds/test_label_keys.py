@@ -1,6 +1,6 @@
 import pytest
 
-from posse.kinds.label_keys import resolve_label_keys
+from posse.kinds.core.label_keys import resolve_label_keys
 
 
 def pod(term, kind="podAntiAffinity", labels=None):

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
+from posse.kinds.machinery.scaling import scale_of
 from posse.kinds.registry import LEADER_WORKER_SET
-from posse.kinds.scaling import scale_of
 
 TEMPLATE = {"spec": {"containers": [{"name": "c", "image": "i:1"}]}}
 PROVIDER = "scheduling.posse.dev/provider"

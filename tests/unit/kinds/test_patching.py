@@ -2,7 +2,7 @@ import copy
 
 import pytest
 
-from posse.kinds.patching import (
+from posse.kinds.machinery.patching import (
     PatchError,
     PatchMismatchError,
     json_patch,

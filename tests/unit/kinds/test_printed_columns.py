@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.kinds.durations import human_duration, since
+from posse.kinds.machinery.durations import human_duration, since
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     CONTROLLER_REVISION,

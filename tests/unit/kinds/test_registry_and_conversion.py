@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.kinds.conversion import to_storage, to_version
+from posse.kinds.machinery.conversion import to_storage, to_version
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     EVENT,

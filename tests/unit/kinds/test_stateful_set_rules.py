@@ -2,8 +2,8 @@
 
 import pytest
 
+from posse.kinds.machinery.scaling import scale_of, selector_of
 from posse.kinds.registry import CONTROLLER_REVISION, STATEFUL_SET
-from posse.kinds.scaling import scale_of, selector_of
 
 TEMPLATE = {
     "metadata": {"labels": {"app": "web"}},

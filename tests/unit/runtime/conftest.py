@@ -9,9 +9,9 @@ import pytest
 from posse.apiserver.committer import Committer
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
-from posse.kinds.errors import ApiError
-from posse.runtime.bootstrap import bootstrap_objects
-from posse.runtime.furnishing import create_missing
+from posse.kinds.machinery.errors import ApiError
+from posse.runtime.control.seeding import create_missing
+from posse.runtime.embedded.bootstrap import bootstrap_objects
 from posse.store.store import Store
 
 PATIENCE_SECONDS = 10.0

@@ -1,6 +1,6 @@
 import asyncio
 
-from posse.runtime.background import Background, BackgroundFailed
+from posse.runtime.process.background import Background, BackgroundFailed
 
 
 async def forever():

@@ -1,10 +1,10 @@
 import asyncio
 import time
 
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import CONFIG_MAP, EVENT, NAMESPACE, POD, POD_GROUP
-from posse.runtime import controllers
-from posse.runtime.controllers import Controllers
+from posse.runtime.control import controllers
+from posse.runtime.control.controllers import Controllers
 from posse.transport.patches import MERGE_PATCH, Patch
 
 

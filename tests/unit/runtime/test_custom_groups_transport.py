@@ -13,8 +13,8 @@ from posse.kinds.registry import (
     POSSE_WORKLOAD,
     WORKLOAD,
 )
-from posse.runtime.custom_groups import CustomGroups, labelled
-from posse.runtime.reconciling import Reconciliation
+from posse.runtime.control.reconciling import Reconciliation
+from posse.runtime.remote.custom_groups import CustomGroups, labelled
 from tests.jobset_plans import GANG, jobset
 
 

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from posse.engine.decisions import PodRef
-from posse.runtime.decision_log import DecisionLog
-from posse.runtime.logs import DECISIONS
-from posse.runtime.witness import Round
+from posse.engine.keys import PodRef
+from posse.runtime.process.logs import DECISIONS
+from posse.runtime.scheduling.decision_log import DecisionLog
+from posse.runtime.scheduling.observers import Round
 from tests.builders import basic_group, gang, node, nodes, pod, pods
 from tests.driving import Driver
 

@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from posse.runtime.logs import DECISIONS, log_decisions_to
+from posse.runtime.process.logs import DECISIONS, log_decisions_to
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@ import asyncio
 
 import pytest
 
-from posse.engine.decisions import Bind, Placement, PodRef, ReportPod
+from posse.engine.decisions import Bind, Placement, ReportPod
 from posse.engine.events import BindRefused, ReportFailed
-from posse.engine.invariants import InvariantBroken
-from posse.runtime import delivery
-from posse.runtime.delivery import Delivery
-from posse.runtime.witness import Round
+from posse.engine.keys import PodRef
+from posse.engine.state.invariants import InvariantBroken
+from posse.runtime.scheduling import delivery
+from posse.runtime.scheduling.delivery import Delivery
+from posse.runtime.scheduling.observers import Round
 
 
 def pod(name):

@@ -2,9 +2,10 @@
 
 import time
 
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
 from posse.kinds.registry import NODE, POD, POD_GROUP, PRIORITY_CLASS
-from posse.runtime.scheduler import SchedulerLoop
+from posse.runtime.scheduling.scheduler import SchedulerLoop
 
 
 async def run(lab):

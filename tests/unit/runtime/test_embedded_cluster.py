@@ -12,9 +12,9 @@ import yaml
 from posse.apiserver.http.server import PortInUse
 from posse.kinds.registry import NODE, POD
 from posse.kubelet.nodes import parse_topology
-from posse.runtime.background import BackgroundFailed
-from posse.runtime.cluster import EmbeddedCluster
-from posse.runtime.options import ClusterOptions
+from posse.runtime.embedded.cluster import EmbeddedCluster
+from posse.runtime.process.background import BackgroundFailed
+from posse.runtime.process.options import ClusterOptions
 from posse.store.errors import DataDirLocked
 
 
@@ -143,7 +143,7 @@ def test_a_part_that_breaks_is_reported(tmp_path, monkeypatch):
     async def broken(self):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr("posse.runtime.controllers.Controllers.run", broken)
+    monkeypatch.setattr("posse.runtime.control.controllers.Controllers.run", broken)
 
     async def scenario(cluster):
         return await asyncio.wait_for(cluster.wait_failed(), 5)

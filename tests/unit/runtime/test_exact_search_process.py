@@ -7,26 +7,35 @@ from contextlib import aclosing
 
 import pytest
 
-from posse.engine.decisions import Advise, GroupKey, Solve
+from posse.engine.decisions import Advise, Solve
 from posse.engine.events import Advised
-from posse.engine.puzzle import Impasse, NodeShape, Outcome, Puzzle, Sort, Team, TeamName
-from posse.runtime.exact_search import ExactSearch
+from posse.engine.keys import GroupKey
+from posse.engine.placement_problem import (
+    DemandName,
+    GroupDemand,
+    NodeShape,
+    PlacementProblem,
+    PodSet,
+    RemedyProblem,
+)
+from posse.engine.verdict import Outcome
+from posse.runtime.scheduling.exact_search import ExactSearch
 from posse.solver.frames import SolveRequest, frame
 
 KEY, OTHER = GroupKey("test", "g1"), GroupKey("test", "g2")
 EFFORT = 10.0
 
 
-def puzzle(minimum):
+def problem(minimum):
     """A node for two pods."""
-    return Puzzle(((2,),), (Sort((1,), (2,)),), Team(minimum, ((0, minimum),)))
+    return PlacementProblem(((2,),), (PodSet((1,), (2,)),), GroupDemand(minimum, ((0, minimum),)))
 
 
 def test_puzzles_are_answered_in_order():
     async def scenario():
         search = ExactSearch()
-        search.put(Solve(KEY, 1, puzzle(2), EFFORT))
-        search.put(Solve(OTHER, 2, puzzle(3), EFFORT))
+        search.put(Solve(KEY, 1, problem(2), EFFORT))
+        search.put(Solve(OTHER, 2, problem(3), EFFORT))
         async with aclosing(search.answers()) as answers:
             return [await anext(answers), await anext(answers)]
 
@@ -40,9 +49,9 @@ def test_a_puzzle_that_kills_the_process_counts_as_not_solved_and_the_next_one_i
     async def scenario():
         search = ExactSearch()
         # The sort names a node that does not exist: the process stumbles over it.
-        broken = Puzzle(((2,),), (Sort((1, 1), (2,)),), Team(1, ((5, 1),)))
+        broken = PlacementProblem(((2,),), (PodSet((1, 1), (2,)),), GroupDemand(1, ((5, 1),)))
         search.put(Solve(KEY, 1, broken, EFFORT))
-        search.put(Solve(OTHER, 2, puzzle(2), EFFORT))
+        search.put(Solve(OTHER, 2, problem(2), EFFORT))
         async with aclosing(search.answers()) as answers:
             return [await anext(answers), await anext(answers)]
 
@@ -53,7 +62,7 @@ def test_a_puzzle_that_kills_the_process_counts_as_not_solved_and_the_next_one_i
 
 @pytest.mark.parametrize("sent", [1.0, 0.5])
 def test_the_process_ends_without_a_word_when_who_asked_is_gone(sent):
-    request = frame(SolveRequest(puzzle(2), EFFORT))
+    request = frame(SolveRequest(problem(2), EFFORT))
     process = subprocess.Popen(
         [sys.executable, "-m", "posse.solver"],
         stdin=subprocess.PIPE,
@@ -71,8 +80,8 @@ def test_the_process_ends_without_a_word_when_who_asked_is_gone(sent):
 def test_of_several_questions_about_a_group_only_the_last_is_answered():
     async def scenario():
         search = ExactSearch()
-        search.put(Solve(KEY, 1, puzzle(2), EFFORT))
-        search.put(Solve(KEY, 2, puzzle(3), EFFORT))
+        search.put(Solve(KEY, 1, problem(2), EFFORT))
+        search.put(Solve(KEY, 2, problem(3), EFFORT))
         async with aclosing(search.answers()) as answers:
             return await anext(answers)
 
@@ -80,12 +89,14 @@ def test_of_several_questions_about_a_group_only_the_last_is_answered():
 
 
 def test_whether_a_group_fits_is_answered_before_what_would_let_another_start():
-    impasse = Impasse(puzzle(3), (TeamName("g2", False, 3, 0),), (NodeShape("n1", (2,), (2,)),))
+    remedy_problem = RemedyProblem(
+        problem(3), (DemandName("g2", False, 3, 0),), (NodeShape("n1", (2,), (2,)),)
+    )
 
     async def scenario():
         search = ExactSearch()
-        search.put(Advise(OTHER, 1, impasse))
-        search.put(Solve(KEY, 1, puzzle(2), EFFORT))
+        search.put(Advise(OTHER, 1, remedy_problem))
+        search.put(Solve(KEY, 1, problem(2), EFFORT))
         async with aclosing(search.answers()) as answers:
             return [await anext(answers), await anext(answers)]
 

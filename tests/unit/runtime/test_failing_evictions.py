@@ -2,13 +2,14 @@
 
 import pytest
 
-from posse.engine.decisions import Evict, PodRef
+from posse.engine.decisions import Evict
 from posse.engine.events import EvictionFailed
-from posse.kinds.errors import ApiError
+from posse.engine.keys import PodRef
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD
-from posse.runtime.carrier import Carrier
-from posse.runtime.event_recorder import EventRecorder
-from posse.runtime.witness import Round, Witnesses
+from posse.runtime.scheduling.carrier import Carrier
+from posse.runtime.scheduling.observers import Round, Witnesses
+from posse.runtime.watching.event_recorder import EventRecorder
 
 SPEC = {"containers": [{"name": "main", "image": "pause"}]}
 

@@ -3,11 +3,11 @@ import asyncio
 import pytest
 
 from posse.client import repeating
-from posse.kinds.errors import ApiError, expired, no_such_resource
+from posse.kinds.machinery.errors import ApiError, expired, no_such_resource
 from posse.kinds.registry import NAMESPACE, NODE
 from posse.model.node import Node
-from posse.runtime import following
-from posse.runtime.following import Follower, StructFollower
+from posse.runtime.watching import informers as following
+from posse.runtime.watching.informers import Follower, StructFollower
 from posse.transport.objects import Listing, ShownJson, Versions, WatchEvent
 
 

@@ -2,12 +2,12 @@ import time
 
 import pytest
 
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import NAMESPACE, NODE, POD, PRIORITY_CLASS
 from posse.kubelet.nodes import parse_topology
-from posse.runtime import furnishing
-from posse.runtime.bootstrap import bootstrap_objects
-from posse.runtime.furnishing import create_missing, ensure_nodes
+from posse.runtime.control import seeding as furnishing
+from posse.runtime.control.seeding import create_missing, ensure_nodes
+from posse.runtime.embedded.bootstrap import bootstrap_objects
 
 
 def names(lab, kind):

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from posse.controllers.touched import Touched
-from posse.runtime import handling
-from posse.runtime.handling import SUBJECTS_AT_ONCE, Handling
+from posse.runtime.watching import work_queue as handling
+from posse.runtime.watching.work_queue import SUBJECTS_AT_ONCE, Handling
 
 
 class Desk:

@@ -1,7 +1,7 @@
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from posse.runtime.histogram import Histogram
+from posse.runtime.scheduling.histogram import Histogram
 
 
 def samples(registry):

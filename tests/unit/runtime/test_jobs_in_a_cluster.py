@@ -5,15 +5,16 @@ import time
 
 import pytest
 
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
 from posse.kinds.registry import EVENT, JOB, POD, POD_GROUP, WORKLOAD
 from posse.model.feature_gates import ALL_GATES, Gate
-from posse.runtime.controllers import Controllers
-from posse.runtime.furnishing import ensure_nodes
-from posse.runtime.garbage_control import GarbageControl
-from posse.runtime.job_control import JobControl
-from posse.runtime.scheduler import SchedulerLoop
-from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.runtime.control.controllers import Controllers
+from posse.runtime.control.garbage_control import GarbageControl
+from posse.runtime.control.job_control import JobControl
+from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.embedded.simulated_nodes import SimulatedNodes
+from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.transport.patches import MERGE_PATCH, Patch
 
 

@@ -6,16 +6,17 @@ import time
 import pytest
 
 from posse.controllers.jobsets.controller import JobSetController
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
 from posse.kinds.registry import COMPOSITE_POD_GROUP, EVENT, JOB, JOB_SET, POD, POD_GROUP, SERVICE, WORKLOAD
-from posse.runtime import handling
-from posse.runtime.controllers import Controllers
-from posse.runtime.furnishing import ensure_nodes
-from posse.runtime.garbage_control import GarbageControl
-from posse.runtime.job_control import JobControl
-from posse.runtime.reconciling import Reconciliation
-from posse.runtime.scheduler import SchedulerLoop
-from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.runtime.control.controllers import Controllers
+from posse.runtime.control.garbage_control import GarbageControl
+from posse.runtime.control.job_control import JobControl
+from posse.runtime.control.reconciling import Reconciliation
+from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.embedded.simulated_nodes import SimulatedNodes
+from posse.runtime.scheduling.scheduler import SchedulerLoop
+from posse.runtime.watching import work_queue as handling
 from posse.transport.patches import MERGE_PATCH, Patch
 
 NODE_COUNT = 2

@@ -2,18 +2,10 @@
 
 from dataclasses import replace
 
-from posse.engine.decisions import (
-    Bind,
-    Finding,
-    GroupKey,
-    MarkDisrupted,
-    Placement,
-    PodRef,
-    ReportGroup,
-    ReportPod,
-)
-from posse.engine.puzzle import Outcome
-from posse.runtime.last_words import last_words, unfounded
+from posse.engine.decisions import Bind, Finding, MarkDisrupted, Placement, ReportGroup, ReportPod
+from posse.engine.keys import GroupKey, PodRef
+from posse.engine.verdict import Outcome
+from posse.runtime.scheduling.report_merging import last_words, unfounded
 
 P1, P2 = PodRef("default", "p1", "uid-1"), PodRef("default", "p2", "uid-2")
 G1 = GroupKey("default", "g1")

@@ -7,7 +7,8 @@ import pytest
 
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.stateful_sets.controller import StatefulSetController
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
 from posse.kinds.registry import (
     CONTROLLER_REVISION,
     COSCHEDULING_POD_GROUP,
@@ -20,12 +21,12 @@ from posse.kinds.registry import (
     VOLCANO_POD_GROUP,
     WORKLOAD,
 )
-from posse.runtime.controllers import Controllers
-from posse.runtime.furnishing import ensure_nodes
-from posse.runtime.garbage_control import GarbageControl
-from posse.runtime.reconciling import Reconciliation
-from posse.runtime.scheduler import SchedulerLoop
-from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.runtime.control.controllers import Controllers
+from posse.runtime.control.garbage_control import GarbageControl
+from posse.runtime.control.reconciling import Reconciliation
+from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.embedded.simulated_nodes import SimulatedNodes
+from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.transport.patches import MERGE_PATCH, Patch
 
 GPU = "nvidia.com/gpu"

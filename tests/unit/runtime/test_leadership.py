@@ -3,9 +3,9 @@ import asyncio
 import pytest
 
 from posse.configuration.running import LeaseTerms
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import LEASE
-from posse.runtime.leadership import Leadership
+from posse.runtime.remote.leadership import Leadership
 
 TERMS = LeaseTerms("posse", "kube-system", duration=15.0, renew_deadline=10.0, retry_period=0.01)
 

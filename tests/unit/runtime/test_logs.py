@@ -2,7 +2,7 @@ import json
 import logging
 import sys
 
-from posse.runtime.logs import StandardErrorHandler, as_json, as_key_values
+from posse.runtime.process.logs import StandardErrorHandler, as_json, as_key_values
 
 
 def record(message, *args, exc_info=None):

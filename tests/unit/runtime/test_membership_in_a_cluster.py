@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from posse.engine.decisions import Finding, Form, GroupKey, ReportGroup
-from posse.engine.engine import Engine, EngineOptions
-from posse.engine.puzzle import Outcome
+from posse.engine.decisions import Finding, ReportGroup
+from posse.engine.engine import Engine
+from posse.engine.keys import Form, GroupKey
+from posse.engine.options import EngineOptions
+from posse.engine.verdict import Outcome
 from posse.kinds.registry import (
     COSCHEDULING_POD_GROUP,
     EVENT,
@@ -18,8 +20,8 @@ from posse.kinds.registry import (
     VOLCANO_POD_GROUP,
     WORKLOAD,
 )
-from posse.runtime.group_reports import group_note, group_status
-from posse.runtime.scheduler import SchedulerLoop
+from posse.runtime.scheduling.group_status import group_note, group_status
+from posse.runtime.scheduling.scheduler import SchedulerLoop
 
 POLICY = {"schedulingPolicy": {"gang": {"minCount": 2}}}
 TEMPLATE = {"name": "a", **POLICY}

@@ -5,10 +5,10 @@ import time
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from posse.engine.decisions import PodRef
+from posse.engine.keys import PodRef
 from posse.model.feature_gates import ALL_GATES, Gate
-from posse.runtime.metrics import Metrics
-from posse.runtime.witness import Round
+from posse.runtime.scheduling.metrics import Metrics
+from posse.runtime.scheduling.observers import Round
 from tests.builders import basic_group, composite, gang, node, nodes, one_domain, pod, pods, taint
 from tests.driving import Driver
 

@@ -13,9 +13,9 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from posse.kinds.registry import POD, POD_GROUP
-from posse.runtime.cluster import EmbeddedCluster
-from posse.runtime.logs import DECISIONS
-from posse.runtime.options import ClusterOptions
+from posse.runtime.embedded.cluster import EmbeddedCluster
+from posse.runtime.process.logs import DECISIONS
+from posse.runtime.process.options import ClusterOptions
 
 OURS = "default-scheduler"
 PATIENCE_SECONDS = 20.0

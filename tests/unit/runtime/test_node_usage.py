@@ -1,5 +1,5 @@
-from posse.engine.resources import CPU, MEMORY
-from posse.runtime.usage import GPU, NodeUsage, node_usage
+from posse.engine.nodes.resources import CPU, MEMORY
+from posse.runtime.embedded.usage import GPU, NodeUsage, node_usage
 
 
 def node(name, **allocatable):

@@ -1,10 +1,10 @@
 import asyncio
 import time
 
-from posse.engine.overcommitment import Overcommitted
+from posse.engine.explain.statistics import Overcommitted
 from posse.kinds.registry import EVENT
-from posse.runtime.event_recorder import EventRecorder
-from posse.runtime.overcommitment import OvercommitmentReports
+from posse.runtime.scheduling.overcommitment import OvercommitmentReports
+from posse.runtime.watching.event_recorder import EventRecorder
 
 OVER = Overcommitted("n1", "cpu", 5000, 4000)
 

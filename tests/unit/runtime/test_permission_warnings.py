@@ -2,12 +2,13 @@ import asyncio
 
 import pytest
 
-from posse.engine.decisions import Bind, Placement, PodRef, ReportPod
-from posse.kinds.errors import ApiError
-from posse.runtime.carrier import Carrier
-from posse.runtime.event_recorder import EventRecorder
-from posse.runtime.permission_warnings import PermissionWarnings
-from posse.runtime.witness import Round, Witnesses
+from posse.engine.decisions import Bind, Placement, ReportPod
+from posse.engine.keys import PodRef
+from posse.kinds.machinery.errors import ApiError
+from posse.runtime.scheduling.carrier import Carrier
+from posse.runtime.scheduling.observers import Round, Witnesses
+from posse.runtime.watching.event_recorder import EventRecorder
+from posse.runtime.watching.permission_warnings import PermissionWarnings
 
 POD = PodRef("default", "a", "uid-a")
 

@@ -4,11 +4,12 @@ import time
 
 import pytest
 
-from posse.engine.backlog import Backoff
-from posse.engine.engine import Engine, EngineOptions
-from posse.kinds.errors import ApiError
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
+from posse.engine.queue.backlog import Backoff
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import NODE, POD, POD_GROUP, PRIORITY_CLASS
-from posse.runtime.scheduler import SchedulerLoop
+from posse.runtime.scheduling.scheduler import SchedulerLoop
 
 QUICK = Backoff(0.05, 0.1)
 

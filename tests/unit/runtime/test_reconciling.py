@@ -8,10 +8,10 @@ import pytest
 from posse.client import repeating
 from posse.controllers.steps import Create, Plan, Write
 from posse.controllers.touched import Touched
-from posse.kinds.errors import ApiError, expired
+from posse.kinds.machinery.errors import ApiError, expired
 from posse.kinds.registry import JOB, JOB_SET
-from posse.runtime import handling
-from posse.runtime.reconciling import Reconciliation
+from posse.runtime.control.reconciling import Reconciliation
+from posse.runtime.watching import work_queue as handling
 from posse.transport.objects import Listing, ShownJson, WatchEvent
 
 SUBJECT = {"metadata": {"name": "js", "namespace": "default", "uid": "u", "resourceVersion": "1"}}

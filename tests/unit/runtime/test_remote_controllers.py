@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from posse.kinds.errors import ApiError, no_such_resource
+from posse.kinds.machinery.errors import ApiError, no_such_resource
 from posse.kinds.registry import (
     EVENT,
     JOB,
@@ -17,9 +17,9 @@ from posse.kinds.registry import (
     POSSE_WORKLOAD,
     STATEFUL_SET,
 )
-from posse.runtime import remote_controllers
-from posse.runtime.remote_controllers import RemoteControllers
-from posse.runtime.run_options import Form, RunOptions, SetController
+from posse.runtime.process.run_options import Form, RunOptions, SetController
+from posse.runtime.remote import remote_controllers
+from posse.runtime.remote.remote_controllers import RemoteControllers
 from tests.jobset_plans import GANG, jobset, replicated_job
 from tests.leader_worker_set_world import PROVIDER, lws
 

@@ -10,11 +10,11 @@ import yaml
 
 from posse.client.http_transport import HttpTransport
 from posse.client.watches import Watch
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NAMESPACE, NODE, POD, POD_GROUP, POSSE_POD_GROUP
-from posse.runtime import remote
-from posse.runtime.remote import FINISH_SECONDS, RemoteScheduler, followed_kinds
-from posse.runtime.run_options import Form, RunOptions
+from posse.runtime.process.run_options import Form, RunOptions
+from posse.runtime.remote import remote
+from posse.runtime.remote.remote import FINISH_SECONDS, RemoteScheduler, followed_kinds
 from tests.live_server import running_server
 
 ROOM = {"cpu": "4", "memory": "8Gi", "pods": "10"}

@@ -8,8 +8,8 @@ import yaml
 
 from posse.client import repeating
 from posse.kinds.registry import NAMESPACE, NODE, POD, POD_GROUP
-from posse.runtime.remote import RemoteScheduler
-from posse.runtime.run_options import RunOptions
+from posse.runtime.process.run_options import RunOptions
+from posse.runtime.remote.remote import RemoteScheduler
 from tests.faulty_proxy import FaultyProxy
 from tests.live_server import running_server
 

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from posse.client import repeating
 from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET
-from posse.runtime.rivals import find_rival
+from posse.runtime.remote.competing_controllers import find_rival
 from tests.scripted_server import ScriptedServer, connected
 
 

@@ -6,15 +6,15 @@ import pytest
 import yaml
 
 from posse.configuration.problems import ConfigurationError
-from posse.engine.backlog import USUAL_BACKOFF
+from posse.engine.queue.backlog import USUAL_BACKOFF
 from posse.kinds.registry import POD
-from posse.runtime.cluster import EmbeddedCluster
-from posse.runtime.configuration import installed_plugins, load_configuration
-from posse.runtime.options import ClusterOptions
+from posse.runtime.embedded.cluster import EmbeddedCluster
+from posse.runtime.process.configuration import installed_plugins, load_configuration
+from posse.runtime.process.options import ClusterOptions
 from tests.configuring import disabled, document, enabled
 
 RULE = """
-from posse.engine.contract import GroupRule
+from posse.engine.rules.contract import GroupRule
 
 
 class Never(GroupRule):

@@ -3,9 +3,10 @@
 import asyncio
 import time
 
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
 from posse.installation.permissions import IN_THE_CLUSTER
-from posse.kinds import errors
+from posse.kinds.machinery import errors
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     COSCHEDULING_POD_GROUP,
@@ -20,9 +21,9 @@ from posse.kinds.registry import (
     STORAGE_CLASS,
     VOLCANO_POD_GROUP,
 )
-from posse.runtime.followed_kinds import FOLLOWED_KINDS
-from posse.runtime.scheduler import SchedulerLoop
-from posse.runtime.volume_control import VolumeControl
+from posse.runtime.control.volume_control import VolumeControl
+from posse.runtime.scheduling.scheduler import SchedulerLoop
+from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 
 GRANTED = {
     (permission.api_group, resource, verb)

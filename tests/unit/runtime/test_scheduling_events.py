@@ -3,22 +3,12 @@
 import asyncio
 from dataclasses import replace
 
-from posse.engine.decisions import (
-    Bind,
-    Evict,
-    Form,
-    GroupKey,
-    GroupRef,
-    MarkDisrupted,
-    Placement,
-    PodRef,
-    ReportGroup,
-    ReportPod,
-)
+from posse.engine.decisions import Bind, Evict, MarkDisrupted, Placement, ReportGroup, ReportPod
+from posse.engine.keys import Form, GroupKey, GroupRef, PodRef
 from posse.kinds.registry import EVENT, POD
-from posse.runtime.carrier import Carrier
-from posse.runtime.event_recorder import EventRecorder
-from posse.runtime.witness import Round, Witnesses
+from posse.runtime.scheduling.carrier import Carrier
+from posse.runtime.scheduling.observers import Round, Witnesses
+from posse.runtime.watching.event_recorder import EventRecorder
 
 CLOCK_SECONDS = 1000.5
 SPEC = {"containers": [{"name": "main", "image": "pause"}]}

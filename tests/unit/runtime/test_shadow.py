@@ -3,14 +3,15 @@ import asyncio
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from posse.engine.attempts import Tried
-from posse.engine.decisions import Bind, GroupKey, Placement, PodRef
+from posse.engine.decisions import Bind, Placement
 from posse.engine.events import Observed, Vanished
+from posse.engine.keys import GroupKey, PodRef
+from posse.engine.trials.attempt_record import AttemptRecord
 from posse.engine.verdict import Code, Verdict
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD
-from posse.runtime.shadow import Outcome, ShadowGauges, ShadowLedger, ShadowTransport
-from posse.runtime.witness import Round
+from posse.runtime.scheduling.observers import Round
+from posse.runtime.scheduling.shadow import Outcome, ShadowGauges, ShadowLedger, ShadowTransport
 from posse.transport.patches import MERGE_PATCH, Patch
 from posse.transport.transport import Binding
 from tests.builders import NAMESPACE, SCHEDULER, changed, pod
@@ -41,7 +42,7 @@ def would_bind(ledger, *pods, node="n1", group=None):
 
 def refuses(ledger, who):
     ledger.decided(
-        Round(0.0, 0.0, [], [Tried(who, SCHEDULER, 1, 0.0, Verdict(Code.UNSCHEDULABLE, "no room"))])
+        Round(0.0, 0.0, [], [AttemptRecord(who, SCHEDULER, 1, 0.0, Verdict(Code.UNSCHEDULABLE, "no room"))])
     )
 
 

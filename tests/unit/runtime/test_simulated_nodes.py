@@ -2,11 +2,11 @@ import asyncio
 import time
 
 from posse.apiserver.kind_store import key_of
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NODE, POD
 from posse.kubelet.nodes import simulated_node
-from posse.runtime import simulated_nodes
-from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.runtime.embedded import simulated_nodes
+from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.store.store import ABSENT
 
 

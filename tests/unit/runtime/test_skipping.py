@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from posse.engine.invariants import InvariantBroken
-from posse.runtime.skipping import skipping
+from posse.engine.state.invariants import InvariantBroken
+from posse.runtime.process.error_isolation import skipping
 from posse.store.errors import CommitFailed
 
 

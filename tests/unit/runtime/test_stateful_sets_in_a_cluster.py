@@ -4,13 +4,14 @@ import asyncio
 import time
 
 from posse.controllers.stateful_sets.controller import StatefulSetController
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
 from posse.kinds.registry import CONTROLLER_REVISION, EVENT, POD, STATEFUL_SET
-from posse.runtime.furnishing import ensure_nodes
-from posse.runtime.garbage_control import GarbageControl
-from posse.runtime.reconciling import Reconciliation
-from posse.runtime.scheduler import SchedulerLoop
-from posse.runtime.simulated_nodes import SimulatedNodes
+from posse.runtime.control.garbage_control import GarbageControl
+from posse.runtime.control.reconciling import Reconciliation
+from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.embedded.simulated_nodes import SimulatedNodes
+from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.transport.patches import MERGE_PATCH, Patch
 
 

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from posse.runtime.stopping import on_stop_signal
+from posse.runtime.process.stopping import on_stop_signal
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -3,7 +3,8 @@
 import asyncio
 import time
 
-from posse.engine.engine import Engine, EngineOptions
+from posse.engine.engine import Engine
+from posse.engine.options import EngineOptions
 from posse.kinds.registry import (
     NODE,
     PERSISTENT_VOLUME,
@@ -11,8 +12,8 @@ from posse.kinds.registry import (
     POD,
     STORAGE_CLASS,
 )
-from posse.runtime.scheduler import SchedulerLoop
-from posse.runtime.volume_control import VolumeControl
+from posse.runtime.control.volume_control import VolumeControl
+from posse.runtime.scheduling.scheduler import SchedulerLoop
 
 READY = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
 

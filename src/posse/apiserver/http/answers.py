@@ -7,7 +7,7 @@ from aiohttp import web
 
 from posse.apiserver.http.negotiation import JSON
 from posse.apiserver.http.rendering import encode
-from posse.kinds.errors import UNAUTHORIZED, ApiError
+from posse.kinds.machinery.errors import UNAUTHORIZED, ApiError
 
 # Objects change all the time; no cache between server and client may answer for the server.
 CACHE_CONTROL = "no-cache, private"

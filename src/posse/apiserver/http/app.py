@@ -18,8 +18,8 @@ from posse.apiserver.http.resources import Resources
 from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tokens import TokenCheck
 from posse.apiserver.service import ApiService
-from posse.kinds.errors import ApiError, internal, no_such_resource, unauthorized
 from posse.kinds.gating import served_kinds
+from posse.kinds.machinery.errors import ApiError, internal, no_such_resource, unauthorized
 
 HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
 OPEN_PATHS = HEALTH_PATHS | {"/version"}

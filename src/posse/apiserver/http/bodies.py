@@ -14,7 +14,7 @@ from posse.apiserver.http.protobuf import ProtobufError
 from posse.apiserver.http.protobuf_messages import read_protobuf
 from posse.apiserver.http.yaml_values import as_json, load_documents
 from posse.apiserver.incoming import nested_too_deeply
-from posse.kinds.errors import ApiError, bad_request, request_too_large, unsupported_media_type
+from posse.kinds.machinery.errors import ApiError, bad_request, request_too_large, unsupported_media_type
 
 BODY_LIMIT_BYTES = 3 * 1024 * 1024
 BODY_SECONDS = 60.0

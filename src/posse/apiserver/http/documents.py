@@ -15,8 +15,8 @@ from aiohttp import web
 from posse.apiserver.http.discovery import aggregated_documents, documents, versions_of
 from posse.apiserver.http.negotiation import DISCOVERY, JSON, negotiate
 from posse.apiserver.http.rendering import encode
-from posse.kinds.errors import not_acceptable
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.errors import not_acceptable
+from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.openapi import openapi_v2, openapi_v3
 
 # The Kubernetes release whose API is served; clients compare it with their own.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from posse.apiserver.requests import DeleteOptions, FieldValidation, Selection, WriteOptions
-from posse.kinds.errors import bad_request
+from posse.kinds.machinery.errors import bad_request
 
 Query = Mapping[str, str]
 T = TypeVar("T")

@@ -7,7 +7,7 @@ optionally namespaces/NAMESPACE, then PLURAL[/NAME[/SUBRESOURCE]]. Whether the o
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import find
 
 

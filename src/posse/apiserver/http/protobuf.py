@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 from posse.model.timestamps import format_timestamp
 
 MAGIC = b"k8s\x00"

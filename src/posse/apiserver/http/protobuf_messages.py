@@ -18,7 +18,7 @@ from posse.apiserver.http.protobuf import (
     text,
     timestamp,
 )
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 
 OWNER_REFERENCE = Message(
     "OwnerReference",

@@ -13,8 +13,8 @@ import msgspec
 from posse.apiserver.http.negotiation import PLAIN, TABLE, Representation
 from posse.apiserver.http.tables import partial_metadata, row, table
 from posse.apiserver.requests import Listing
-from posse.kinds.conversion import to_version
-from posse.kinds.kind import Json, Kind
+from posse.kinds.machinery.conversion import to_version
+from posse.kinds.machinery.kind import Json, Kind
 from posse.store.change_log import WatchEvent
 from posse.store.objects import Stored
 

@@ -26,8 +26,8 @@ from posse.apiserver.http.tables import checked_include
 from posse.apiserver.incoming import in_version
 from posse.apiserver.patches import check_media_type
 from posse.apiserver.service import ApiService
-from posse.kinds.errors import method_not_allowed, not_acceptable
-from posse.kinds.kind import Json
+from posse.kinds.machinery.errors import method_not_allowed, not_acceptable
+from posse.kinds.machinery.kind import Json
 from posse.transport.patches import Patch
 
 REPRESENTATIONS = (TABLE, METADATA, METADATA_LIST)

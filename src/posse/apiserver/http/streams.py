@@ -19,7 +19,7 @@ from posse.apiserver.http.paths import ResourcePath
 from posse.apiserver.http.rendering import View, encode
 from posse.apiserver.service import ApiService
 from posse.apiserver.watching import Subscription
-from posse.kinds.errors import EXPIRED, ApiError, internal
+from posse.kinds.machinery.errors import EXPIRED, ApiError, internal
 from posse.store.change_log import WatchEvent
 
 BOOKMARK_SECONDS = 60.0

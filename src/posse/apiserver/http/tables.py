@@ -7,8 +7,8 @@ is the client's choice; kubectl takes the metadata.
 from collections.abc import Iterable
 from typing import Any
 
-from posse.kinds.errors import ApiError, bad_request
-from posse.kinds.kind import Column, Json, Kind
+from posse.kinds.machinery.errors import ApiError, bad_request
+from posse.kinds.machinery.kind import Column, Json, Kind
 
 INCLUDABLE = ("Metadata", "Object", "None")
 

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from posse.controllers.jobs.completion import deadline_of, new_verdict, standing_verdict
 from posse.controllers.jobs.groups import Grouping, SeenGroups, group_job, in_group
 from posse.controllers.jobs.pods import JobPod, read_pod
-from posse.controllers.jobs.staffing import staff
+from posse.controllers.jobs.scaling import staff
 from posse.controllers.jobs.statuses import next_status
 from posse.controllers.jobs.tally import take_tally
-from posse.controllers.jobs.verdicts import deadline_of, new_verdict, standing_verdict
 from posse.controllers.observed import Observed
 from posse.controllers.steps import Create, News, Write, controller_of, controller_uid
 from posse.controllers.touched import Touched
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import JOB, POD_GROUP, WORKLOAD
 from posse.model.decoding import decode
 from posse.model.job import COMPLETE, FAILED, Job

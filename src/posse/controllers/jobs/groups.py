@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from posse.controllers.jobs.pods import JobPod
-from posse.controllers.jobs.staffing import pods_at_once, wanted_active
+from posse.controllers.jobs.scaling import pods_at_once, wanted_active
 from posse.controllers.jobs.tally import Tally
 from posse.controllers.revision_hash import name_hash
 from posse.controllers.steps import Create, Write, controller_of, owner_reference
-from posse.kinds.formats import dns_label
+from posse.kinds.machinery.formats import dns_label
 from posse.kinds.registry import JOB, POD_GROUP, WORKLOAD
 from posse.model.job import SUSPENDED, Job, JobSchedulingSpec
 

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from posse.controllers.jobs.completion import Verdict
 from posse.controllers.jobs.tally import Tally
-from posse.controllers.jobs.verdicts import Verdict
 from posse.controllers.steps import News
 from posse.model.indexes import format_indexes
 from posse.model.job import COMPLETE, FAILED, SUSPENDED, Job

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from posse.controllers.jobsets.gang_standing import Surroundings
 from posse.controllers.jobsets.names import JOBSET_NAME
 from posse.controllers.steps import Write, adopted, controller_of, is_deleting
-from posse.kinds.kind import Json
+from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import JOB_SET, SERVICE, WORKLOAD
 
 

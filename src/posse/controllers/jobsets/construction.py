@@ -26,9 +26,9 @@ from posse.controllers.jobsets.names import (
 )
 from posse.controllers.jobsets.placement import place_exclusively
 from posse.controllers.steps import owner_reference
-from posse.kinds.jobset_gangs import replicas
-from posse.kinds.jobsets import coordinator_endpoint, subdomain
 from posse.kinds.registry import JOB, JOB_SET, SERVICE
+from posse.kinds.sets.jobset_gangs import replicas
+from posse.kinds.sets.jobsets import coordinator_endpoint, subdomain
 from posse.model.jobset import JobSet, ReplicatedJob
 
 Json = dict[str, Any]

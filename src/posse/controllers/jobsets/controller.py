@@ -16,10 +16,7 @@ from posse.controllers.jobsets.reconciling import plan
 from posse.controllers.observed import Observed
 from posse.controllers.steps import Plan, controller_uid, is_deleting
 from posse.controllers.touched import Touched
-from posse.kinds.jobset_claims import claim_name, claim_templates
-from posse.kinds.jobset_gangs import without_gangs, without_trees
-from posse.kinds.jobsets import subdomain
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     JOB,
@@ -29,6 +26,9 @@ from posse.kinds.registry import (
     SERVICE,
     WORKLOAD,
 )
+from posse.kinds.sets.jobset_claims import claim_name, claim_templates
+from posse.kinds.sets.jobset_gangs import without_gangs, without_trees
+from posse.kinds.sets.jobsets import subdomain
 from posse.model.decoding import decode
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.model.jobset import JobSet

@@ -13,9 +13,9 @@ from posse.controllers.jobsets.names import (
     workload_name,
 )
 from posse.controllers.steps import owner_reference
-from posse.kinds.jobset_gangs import AskedGang, asked_gangs, asked_root, replicas
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB_SET, POD_GROUP, WORKLOAD
+from posse.kinds.sets.jobset_gangs import AskedGang, asked_gangs, asked_root, replicas
 from posse.model.jobset import GangConfig, JobSet
 from posse.model.meta import Shape
 

@@ -23,10 +23,10 @@ from posse.controllers.jobsets.gang_objects import (
 )
 from posse.controllers.jobsets.names import attempt_of, workload_name
 from posse.controllers.steps import Create, Delete, News, Write, controller_of, is_deleting
-from posse.engine.group_forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
-from posse.kinds.jobset_gangs import asked_gangs, asked_root
-from posse.kinds.kind import Kind
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, POD_GROUP, WORKLOAD
+from posse.kinds.sets.jobset_gangs import asked_gangs, asked_root
 from posse.model.jobset import JobSet
 
 Json = dict[str, Any]

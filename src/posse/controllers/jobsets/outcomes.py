@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from posse.controllers.jobsets.children import ChildJob, Children
 from posse.controllers.jobsets.statuses import StatusDraft
 from posse.controllers.steps import News
-from posse.kinds.jobset_gangs import replicas
+from posse.kinds.sets.jobset_gangs import replicas
 from posse.model.jobset import (
     COMPLETED,
     FAIL_JOB_SET,

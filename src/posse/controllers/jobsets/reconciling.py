@@ -17,7 +17,6 @@ from posse.controllers.jobsets.sizing import adjusted_groups, resized, resized_j
 from posse.controllers.jobsets.starting import Scene, start, suspended_jobs
 from posse.controllers.jobsets.statuses import Count, StatusDraft
 from posse.controllers.steps import Create, Delete, News, Plan, Write
-from posse.kinds.jobset_gangs import replicas
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     JOB,
@@ -27,6 +26,7 @@ from posse.kinds.registry import (
     SERVICE,
     WORKLOAD,
 )
+from posse.kinds.sets.jobset_gangs import replicas
 from posse.model.jobset import COMPLETED, FAILED, GANG_BLOCKED, JOBS_BLOCKED, RESTARTING, SUSPENDED, JobSet
 from posse.model.timestamps import TimestampError, parse_timestamp
 

@@ -11,8 +11,8 @@ from posse.controllers.jobsets.children import ChildJob
 from posse.controllers.jobsets.gang_objects import Gang, minimum_of, templates_of
 from posse.controllers.jobsets.starting import Scene
 from posse.controllers.steps import Write, controller_of
-from posse.kinds.jobset_gangs import asked_gangs
 from posse.kinds.registry import POD_GROUP
+from posse.kinds.sets.jobset_gangs import asked_gangs
 from posse.model.job import JobSpec
 
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ from posse.controllers.jobsets.gang_standing import GangStanding
 from posse.controllers.jobsets.names import job_name
 from posse.controllers.jobsets.statuses import Count, StatusDraft, has_completed, has_started
 from posse.controllers.steps import News
-from posse.kinds.jobset_gangs import replicas
+from posse.kinds.sets.jobset_gangs import replicas
 from posse.model.jobset import (
     BLOCKING_RECREATE,
     COMPLETE,

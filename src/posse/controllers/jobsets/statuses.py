@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from posse.controllers.jobsets.children import ChildJob, Children
 from posse.controllers.steps import News
-from posse.kinds.jobset_gangs import replicas
+from posse.kinds.sets.jobset_gangs import replicas
 from posse.model.jobset import JobSet, ReplicatedJob
 from posse.model.timestamps import format_timestamp
 

@@ -12,19 +12,19 @@ from typing import Any
 from posse.controllers.leader_worker_sets.keys import NAME, annotations_of, is_leader, labels_of
 from posse.controllers.leader_worker_sets.later_completion import completed, is_complete, prepare_leaders
 from posse.controllers.leader_worker_sets.leaders import leader_set, limits_of, state_of, with_changes
+from posse.controllers.leader_worker_sets.observed_set import Group, Scene
 from posse.controllers.leader_worker_sets.prerequisites import Prerequisites, adoptions, prerequisites
 from posse.controllers.leader_worker_sets.providers.registry import GROUP_KINDS, provider_of_set
 from posse.controllers.leader_worker_sets.replicas import serve_group
 from posse.controllers.leader_worker_sets.restarts import Loss, has_started
 from posse.controllers.leader_worker_sets.revisions import Revision, current_revision, key_of
 from posse.controllers.leader_worker_sets.rollout import GroupState, next_rollout
-from posse.controllers.leader_worker_sets.scene import Group, Scene
 from posse.controllers.leader_worker_sets.services import shared_service
 from posse.controllers.leader_worker_sets.statuses import Standing, next_status
 from posse.controllers.observed import Observed
 from posse.controllers.steps import Create, Delete, News, Plan, Write, controller_uid, is_deleting
 from posse.controllers.touched import Touched
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import (
     CONTROLLER_REVISION,
     LEADER_WORKER_SET,

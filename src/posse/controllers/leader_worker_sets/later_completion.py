@@ -28,7 +28,7 @@ from posse.controllers.leader_worker_sets.keys import (
 )
 from posse.controllers.leader_worker_sets.pod_admission import Surroundings, place_pod
 from posse.controllers.leader_worker_sets.tpu_environment import TPU_RESOURCE
-from posse.kinds.errors import FieldError
+from posse.kinds.machinery.errors import FieldError
 from posse.model.leader_worker_set import (
     EXCLUSIVE_TOPOLOGY,
     SUBGROUP_EXCLUSIVE_TOPOLOGY,

@@ -19,8 +19,8 @@ from posse.controllers.leader_worker_sets.keys import (
 from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
 from posse.controllers.leader_worker_sets.rollout import LeaderSetState, Limits, Rollout
 from posse.controllers.steps import owner_reference
-from posse.kinds.leader_worker_sets import max_surge, max_unavailable
 from posse.kinds.registry import LEADER_WORKER_SET, STATEFUL_SET
+from posse.kinds.sets.leader_worker_sets import max_surge, max_unavailable
 from posse.model.leader_worker_set import (
     EXCLUSIVE_TOPOLOGY,
     PROVIDER,

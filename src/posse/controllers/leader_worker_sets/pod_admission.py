@@ -31,7 +31,7 @@ from posse.controllers.leader_worker_sets.providers.registry import provider_of_
 from posse.controllers.leader_worker_sets.subgroups import leader_subgroup, worker_subgroup
 from posse.controllers.leader_worker_sets.topology import make_exclusive
 from posse.controllers.leader_worker_sets.tpu_environment import tell_about_tpus
-from posse.kinds.errors import forbidden
+from posse.kinds.machinery.errors import forbidden
 from posse.kinds.registry import POD
 from posse.model.leader_worker_set import EXCLUSIVE_TOPOLOGY, SUBGROUP_EXCLUSIVE_TOPOLOGY, UNIQUE_PER_REPLICA
 

@@ -3,12 +3,12 @@
 from typing import Any, NamedTuple
 
 from posse.controllers.leader_worker_sets.keys import NAME, labels_of
+from posse.controllers.leader_worker_sets.observed_set import Scene
 from posse.controllers.leader_worker_sets.providers.contract import Made, SchedulerProvider
 from posse.controllers.leader_worker_sets.providers.registry import asked_provider, is_known
-from posse.controllers.leader_worker_sets.scene import Scene
 from posse.controllers.leader_worker_sets.statuses import AVAILABLE, SCHEDULING_READY, Finding
 from posse.controllers.steps import Create, Step, Write, adopted, controller_uid, is_deleting
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import CONTROLLER_REVISION, LEADER_WORKER_SET, SERVICE, STATEFUL_SET
 from posse.model.leader_worker_set import PROVIDER, PROVIDERS
 

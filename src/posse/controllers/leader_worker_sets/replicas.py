@@ -4,10 +4,10 @@ from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import LEADER_NAME, annotations_of
 from posse.controllers.leader_worker_sets.later_completion import prepare_workers
+from posse.controllers.leader_worker_sets.observed_set import Group, Scene, is_ready
 from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
 from posse.controllers.leader_worker_sets.restarts import Loss, reason_to_restart
 from posse.controllers.leader_worker_sets.revisions import find_revision, restored
-from posse.controllers.leader_worker_sets.scene import Group, Scene, is_ready
 from posse.controllers.leader_worker_sets.services import replica_service
 from posse.controllers.leader_worker_sets.workers import (
     bind_to_domain,
@@ -16,7 +16,7 @@ from posse.controllers.leader_worker_sets.workers import (
     worker_set,
 )
 from posse.controllers.steps import Create, Delete, News, Plan, controller_uid, is_deleting
-from posse.kinds.metadata import FOREGROUND_FINALIZER
+from posse.kinds.machinery.metadata import FOREGROUND_FINALIZER
 from posse.kinds.registry import POD, SERVICE, STATEFUL_SET
 from posse.model.leader_worker_set import (
     EXCLUSIVE_TOPOLOGY,

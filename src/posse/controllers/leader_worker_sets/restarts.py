@@ -5,7 +5,7 @@ from enum import Enum, auto
 from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import REVISION, STARTUP, annotations_of, labels_of
-from posse.controllers.leader_worker_sets.scene import Group, Scene
+from posse.controllers.leader_worker_sets.observed_set import Group, Scene
 from posse.controllers.steps import is_deleting
 from posse.model.leader_worker_set import (
     LEADER_READY,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from posse.controllers.leader_worker_sets.keys import LEADER, NAME, WORKER_INDEX
+from posse.controllers.leader_worker_sets.observed_set import Scene
 from posse.controllers.leader_worker_sets.rollout import GroupState, Limits
-from posse.controllers.leader_worker_sets.scene import Scene
 from posse.controllers.steps import News
 from posse.model.timestamps import format_timestamp
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from posse.controllers.observed import Observed
 from posse.controllers.stateful_sets.pods import SetPod, new_claims, new_pod, read_pods
 from posse.controllers.stateful_sets.revisions import Revisions, outdated, settle, template_of
-from posse.controllers.stateful_sets.staffing import staff
+from posse.controllers.stateful_sets.scaling import staff
 from posse.controllers.stateful_sets.statuses import next_status
 from posse.controllers.steps import Create, Delete, Plan, Write, controller_uid, is_deleting
 from posse.controllers.touched import Touched
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
 from posse.model.decoding import decode
 from posse.model.stateful_set import StatefulSet, StatefulSetSpec

@@ -5,7 +5,7 @@ from typing import Any
 
 from posse.controllers.stateful_sets.pods import SetPod
 from posse.controllers.stateful_sets.revisions import Revisions
-from posse.controllers.stateful_sets.staffing import is_available
+from posse.controllers.stateful_sets.scaling import is_available
 from posse.model.stateful_set import ROLLING_UPDATE, StatefulSetSpec
 
 Json = dict[str, Any]

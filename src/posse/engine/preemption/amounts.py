@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from posse.engine.node_table import NodeTable
-from posse.engine.pod_class import PodClass
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.pods.pod_class import PodClass
 
 Amounts = tuple[int, ...]
 """One number for each of the resources."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from posse.engine.cluster_state import PodRecord
 from posse.engine.preemption.units import Unit
+from posse.engine.state.pod_record import PodRecord
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.pod import Pod
 from posse.model.selectors import LabelQuery, SelectorError, label_query

@@ -7,15 +7,16 @@ from operator import itemgetter, sub
 
 import msgspec
 
-from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.draft import Draft
-from posse.engine.groups import GroupBook
+from posse.engine.groups.group_book import GroupBook
 from posse.engine.preemption.amounts import Amounts, Sums, is_short, minus, plus
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Choice, Cost, cost_of
 from posse.engine.preemption.units import LesserUnits, Unit, by_importance, units_below
-from posse.engine.scene import Subject
-from posse.engine.view import REFUSED
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.state.node_scores import REFUSED
+from posse.engine.state.pod_record import PodRecord
 
 MOST_TOLD = 3
 """Choices that were decided against and are told all the same."""
@@ -42,7 +43,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
 @dataclass(frozen=True, slots=True)
 class Preemptor:
     record: PodRecord
-    subject: Subject
+    scheduling_class: SchedulingClass
     priority: int
 
 
@@ -57,17 +58,17 @@ class Search:
 
     def examine(self, rows: Sequence[int]) -> Iterator[Candidate]:
         """For each row where evictions make the pod fit: what must be evicted there."""
-        view = self.state.view(self.preemptor.subject)
+        view = self.state.view(self.preemptor.scheduling_class)
         found = self._counted(rows) if view.counts_by_resources else map(self._tried, rows)
         return (candidate for candidate in found if candidate is not None)
 
     # --- where nothing but resources keeps the pod away -----------------------------------------------------
 
     def _counted(self, rows: Sequence[int]) -> Iterator[Candidate | None]:
-        limited = self.preemptor.subject.pod_class.limited
+        limited = self.preemptor.scheduling_class.pod_class.limited
         sums = Sums(self.state.nodes, [line for line, _ in limited])
         lesser = LesserUnits(self.preemptor.priority, self.groups)
-        is_open = self.state.view(self.preemptor.subject).open_when_empty()
+        is_open = self.state.view(self.preemptor.scheduling_class).open_when_empty()
         wanted = tuple(amount for _, amount in limited)
         for first in range(0, len(rows), _AT_ONCE):
             some = [row for row in rows[first : first + _AT_ONCE] if is_open[row]]
@@ -125,12 +126,12 @@ class Search:
 
     def _part(self, unit: Unit, node: str) -> Sequence[PodRecord]:
         """What of a unit makes a difference: of a group all over the cluster, mostly the pods on this node alone."""
-        if self.state.view(self.preemptor.subject).looks_around:
+        if self.state.view(self.preemptor.scheduling_class).depends_on_other_nodes:
             return unit.records
         return [record for record in unit.records if record.node == node]
 
     def _fits(self, row: int) -> bool:
-        return bool(self.state.view(self.preemptor.subject).totals()[row] != REFUSED)
+        return bool(self.state.view(self.preemptor.scheduling_class).totals()[row] != REFUSED)
 
 
 def _needed(

@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from posse.engine.arrays import IntArray
-from posse.engine.groups import GroupRecord
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.nodes.topology_domains import Domains
+from posse.engine.placement.gang.domain_bounds import bounds
+from posse.engine.placement.gang.domain_pin import pin_of
+from posse.engine.placement.gang.exhaustive import Steps
+from posse.engine.placement.gang.proof import missing
+from posse.engine.placement.search.member_classes import classes_of
 from posse.engine.preemption.cost import Cost
-from posse.engine.preemption.domain_bounds import LeastCosts
-from posse.engine.preemption.group_search import GroupSearch, Room
-from posse.engine.profile import DomainScoring
-from posse.engine.proving import missing
-from posse.engine.scene import Subject
-from posse.engine.search.orders import classes_of
-from posse.engine.thorough_search import Steps
-from posse.engine.topology.domains import Domains
-from posse.engine.topology.fullness import Fullness
-from posse.engine.topology.outlook import outlook
-from posse.engine.topology.pinning import pin_of
+from posse.engine.preemption.domain_costs import LeastCosts
+from posse.engine.preemption.group_search import EvictionPlan, GroupSearch
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.rules.profile import DomainScoring
+from posse.engine.state.domain_utilization import DomainUtilization
 
 _MOST_EQUALS = 12
 """Domains that are searched though they may cost as much as another: then the better one for the group is taken."""
@@ -39,7 +39,7 @@ _FULL_MARKS = 100
 @dataclass(frozen=True, slots=True)
 class _Found:
     number: int
-    room: Room
+    room: EvictionPlan
     cost: Cost
     points: int
     """For how full the domain would be with nobody else there who matters less."""
@@ -55,37 +55,39 @@ class DomainSearch:
     """Of the whole cluster."""
     group: GroupRecord
 
-    def find(self) -> Room | None:
+    def find(self) -> EvictionPlan | None:
         room = self.search.without_victims()
         return room if room is not None else self._with_victims()
 
-    def _with_victims(self) -> Room | None:
-        fullness = self._fullness()
-        levels = self._levels(fullness.domains)
-        numbers = self._numbers(fullness.domains, levels)
+    def _with_victims(self) -> EvictionPlan | None:
+        utilization = self._fullness()
+        levels = self._levels(utilization.domains)
+        numbers = self._numbers(utilization.domains, levels)
         found: list[_Found] = []
         for number in numbers[:_MOST_EQUALS]:
             if _is_too_dear(int(levels[number]), found):
                 break
-            found += self._search_in(fullness, number, thorough=False)
+            found += self._search_in(utilization, number, thorough=False)
         others = [one for one in numbers[_MOST_EQUALS:] if not _is_too_dear(int(levels[one]), found)]
-        found += self._cheaper(fullness, [one for one in others if levels[one] != _IMPOSSIBLE], found)
+        found += self._cheaper(utilization, [one for one in others if levels[one] != _IMPOSSIBLE], found)
         closest = self._in_order(found)[:_MOST_THOROUGH]
         likely = [rough.number for rough in closest] or numbers[:_MOST_THOROUGH]
-        better = [one for number in likely for one in self._search_in(fullness, number, thorough=True)]
+        better = [one for number in likely for one in self._search_in(utilization, number, thorough=True)]
         ordered = self._in_order([*better, *closest])
         return ordered[0].room if ordered else None
 
-    def _cheaper(self, fullness: Fullness, numbers: Sequence[int], found: Sequence[_Found]) -> list[_Found]:
+    def _cheaper(
+        self, utilization: DomainUtilization, numbers: Sequence[int], found: Sequence[_Found]
+    ) -> list[_Found]:
         """Of the other domains, those in which less may be lost than in all before, the most promising first."""
         least = min((one.cost for one in found), default=None)
         costs = LeastCosts(self.search, self.group)
-        bounds = sorted((costs.within(fullness.domains.rows(number)), number) for number in numbers)
+        bounds = sorted((costs.within(utilization.domains.rows(number)), number) for number in numbers)
         better: list[_Found] = []
         for bound, number in bounds[:_MOST_OTHERS]:
             if least is not None and bound >= least:
                 break
-            for one in self._search_in(fullness, number, thorough=False):
+            for one in self._search_in(utilization, number, thorough=False):
                 better.append(one)
                 least = one.cost if least is None else min(least, one.cost)
         return better
@@ -94,12 +96,12 @@ class DomainSearch:
         """Of the domains the group may go to, the least harmful first."""
         state, waiting = self.search.state, self.group.unattached()
         pinned = pin_of(state, self.group).value
-        free = outlook(state, self.group.topology_key, classes_of(state, waiting)).counts
+        free = bounds(state, self.group.topology_key, classes_of(state, waiting)).counts
         ordered: list[int] = np.lexsort((-free, levels)).tolist()
         return [number for number in ordered if pinned in {None, domains.values[number]}]
 
-    def _search_in(self, fullness: Fullness, number: int, *, thorough: bool) -> list[_Found]:
-        state, rows = self.search.state, fullness.domains.rows(number)
+    def _search_in(self, utilization: DomainUtilization, number: int, *, thorough: bool) -> list[_Found]:
+        state, rows = self.search.state, utilization.domains.rows(number)
         with state.confined(rows):
             # By rules of thumb alone, as long as it is not known which domains are worth more.
             steps = self.search.steps if thorough else Steps(0)
@@ -107,30 +109,30 @@ class DomainSearch:
             room = here.find() if thorough else here.find_quickly()
         if room is None:
             return []
-        return [_Found(number, room, here.cost(room), self._points(fullness, number, room))]
+        return [_Found(number, room, here.cost(room), self._points(utilization, number, room))]
 
     def _in_order(self, found: list[_Found]) -> list[_Found]:
         most = max((len(one.room.places) for one in found), default=1)
         scoring = self._scoring()
         return sorted(found, key=lambda one: one.order(most, scoring.count_weight, scoring.fullness_weight))
 
-    def _fullness(self) -> Fullness:
+    def _fullness(self) -> DomainUtilization:
         state = self.search.state
-        return state.fullness(state.domains(self.group.topology_key), self._scoring().resources)
+        return state.utilization(state.domains(self.group.topology_key), self._scoring().resources)
 
     def _scoring(self) -> DomainScoring:
         return self.search.state.profile(self.group.unattached()[0].pod_class).domain_scoring
 
-    def _points(self, fullness: Fullness, number: int, room: Room) -> int:
+    def _points(self, utilization: DomainUtilization, number: int, room: EvictionPlan) -> int:
         """With the members there, and everybody gone who matters less: that is how kube-scheduler compares domains here."""
-        state, used = self.search.state, fullness.used().copy()
-        for row in fullness.domains.rows(number).tolist():
+        state, used = self.search.state, utilization.used().copy()
+        for row in utilization.domains.rows(number).tolist():
             for record in state.pods_on(state.nodes.names[row]):
                 if record.standing < self.search.priority:
-                    used[:, number] -= fullness.load(record.pod_class)[:, 0]
+                    used[:, number] -= utilization.load(record.pod_class)[:, 0]
         for record, _ in room.places:
-            used[:, number] += fullness.load(record.pod_class)[:, 0]
-        return int(fullness.points(used)[number])
+            used[:, number] += utilization.load(record.pod_class)[:, 0]
+        return int(utilization.points(used)[number])
 
     def _levels(self, domains: Domains) -> IntArray:
         """By domain: the lowest priority up to which evicting may be enough, as far as resources go."""
@@ -149,10 +151,12 @@ class DomainSearch:
             levels[np.greater_equal(room, missing(self.group)) & (levels == _IMPOSSIBLE)] = priority
         return levels
 
-    def _room(self, domains: Domains, subject: Subject, number: int, freed: IntArray) -> IntArray:
+    def _room(
+        self, domains: Domains, scheduling_class: SchedulingClass, number: int, freed: IntArray
+    ) -> IntArray:
         state, rows = self.search.state, domains.members
-        room = np.where(state.view(subject).resolvable()[rows], number, 0)
-        for index, wanted in subject.pod_class.limited:
+        room = np.where(state.view(scheduling_class).resolvable()[rows], number, 0)
+        for index, wanted in scheduling_class.pod_class.limited:
             free = state.nodes.allocatable[index, rows] - state.nodes.requested[index, rows]
             np.minimum(room, (free + freed[index, rows]) // wanted, out=room)
         return np.minimum(domains.sums(np.maximum(room, 0)), number)

@@ -15,16 +15,17 @@ from math import comb
 
 import numpy as np
 
-from posse.engine.arrays import IntArray
-from posse.engine.cluster_state import ClusterState, PodRecord
-from posse.engine.draft import Draft
-from posse.engine.groups import GroupBook
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.placement.gang.exhaustive import Steps
 from posse.engine.preemption.amounts import Amounts, Sums, is_short, minus, plus
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Choice, Cost, cost_of
 from posse.engine.preemption.units import Unit, by_importance, units_below
-from posse.engine.thorough_search import Steps
-from posse.engine.view import REFUSED
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.state.node_scores import REFUSED
+from posse.engine.state.pod_record import PodRecord
 
 _MOST_TRIALS = 128
 _MOST_CHECKS = 2_000
@@ -52,7 +53,7 @@ By rules of thumb first; where those fail, by going through placements, as far a
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class EvictionPlan:
     """Where a group can go, and who has to leave for it; nobody, if those that are ending anyway are enough."""
 
     victims: tuple[Unit, ...]
@@ -75,27 +76,27 @@ class GroupSearch:
     """For going through placements, for all choices of victims together."""
     resources: tuple[int, ...] = ()
     """Those that decide where members fit, if nothing else does: then nobody need be moved to find out."""
-    looks_around: bool = True
+    depends_on_other_nodes: bool = True
     """Whether pods elsewhere decide where members may go."""
     keeping: Collection[str] = ()
     """Uids of pods that are not to be evicted, whatever they matter."""
     rows: IntArray | None = None
     """Where the group may go, and victims are sought: with pods elsewhere only what is evicted together with them."""
 
-    def find(self) -> Room | None:
+    def find(self) -> EvictionPlan | None:
         return self.without_victims() or self._with_victims(thorough=True)
 
-    def without_victims(self) -> Room | None:
+    def without_victims(self) -> EvictionPlan | None:
         """Where the group can go once those have gone that are ending anyway."""
         ending = [record for record in self._attached() if record.is_ending]
         places = self._placed_without([], ending) if ending else ()
-        return Room((), places) if places else None
+        return EvictionPlan((), places) if places else None
 
-    def find_quickly(self) -> Room | None:
+    def find_quickly(self) -> EvictionPlan | None:
         """The same without seeking other placements that would spare more."""
         return self.without_victims() or self._with_victims(thorough=False)
 
-    def _with_victims(self, *, thorough: bool) -> Room | None:
+    def _with_victims(self, *, thorough: bool) -> EvictionPlan | None:
         attached = self._attached()
         ending = [record for record in attached if record.is_ending]
         units = self._units(attached)
@@ -112,7 +113,7 @@ class GroupSearch:
         chosen = self._cheaper(best, units, ending, len(places)) or best
         return replace(chosen, cost=self.cost(chosen), others=self._others(chosen, answers))
 
-    def _others(self, chosen: Room, answers: Sequence[Room]) -> tuple[Choice, ...]:
+    def _others(self, chosen: EvictionPlan, answers: Sequence[EvictionPlan]) -> tuple[Choice, ...]:
         """Without those that evict the same and more: they are no alternative."""
         different = {tuple(map(id, room.victims)): room for room in reversed(answers)}
         enough = tuple(map(id, chosen.victims))
@@ -120,27 +121,29 @@ class GroupSearch:
         ranked = sorted(others, key=self.cost)
         return tuple(Choice(room.victims, self.cost(room)) for room in ranked)
 
-    def cost(self, room: Room) -> Cost:
+    def cost(self, room: EvictionPlan) -> Cost:
         violating, _ = self.budgets.split(room.victims)
         return cost_of(room.victims, len(violating))
 
     def _cheaper(
-        self, best: Room, units: Sequence[Unit], ending: Sequence[PodRecord], members: int
-    ) -> Room | None:
+        self, best: EvictionPlan, units: Sequence[Unit], ending: Sequence[PodRecord], members: int
+    ) -> EvictionPlan | None:
         """The cheapest of small choices of victims that cost less and suffice; None if none was found in time."""
         trials = self._trials(best.victims, members)
         bar = self.cost(best)
         # Above the highest so far nobody costs less, unless that spares a budget.
         pool = [unit for unit in units if bar.budgets or unit.priority <= bar.highest]
         small = _small_choices(pool) if trials else ()
-        priced = [(self.cost(Room(choice, ())), choice) for choice in small]
+        priced = [(self.cost(EvictionPlan(choice, ())), choice) for choice in small]
         cheaper = sorted((one for one in priced if one[0] < bar), key=lambda one: one[0])
         for _, choice in cheaper[:trials]:
             if places := self._placed_without(choice, ending):
                 return self._without_needless(choice, places, ending)
         return None
 
-    def _sparing_more(self, pool: Sequence[Unit], ending: Sequence[PodRecord], members: int) -> Room | None:
+    def _sparing_more(
+        self, pool: Sequence[Unit], ending: Sequence[PodRecord], members: int
+    ) -> EvictionPlan | None:
         """Spare whom the group can go without, wherever it then goes: protected first, then by importance.
 
         Many at once where that works, and within a number of trials; None if nobody was spared by then.
@@ -167,15 +170,17 @@ class GroupSearch:
         placing = _EFFORT_OF_A_MEMBER * members + self.state.nodes.alive.size // _NODES_IN_AN_EFFORT
         return min(_MOST_TRIALS, _MOST_EFFORT // (sum(len(unit.records) for unit in pool) + placing))
 
-    def _without_needless(self, evicted: Iterable[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
+    def _without_needless(
+        self, evicted: Iterable[Unit], places: Places, ending: Sequence[PodRecord]
+    ) -> EvictionPlan:
         """Whoever may stay with the group in these places does, though it was not found before that it could."""
         units = sorted(evicted, key=by_importance)
         spared = self._spared(units, places, units, ending)
-        return Room(tuple(unit for unit in units if id(unit) not in spared), places)
+        return EvictionPlan(tuple(unit for unit in units if id(unit) not in spared), places)
 
     def _attached(self) -> list[PodRecord]:
         """Who is where the group may go; everybody, where pods elsewhere matter as well."""
-        if self.rows is None or self.looks_around:
+        if self.rows is None or self.depends_on_other_nodes:
             return self.state.attached_records()
         names = self.state.nodes.names
         return [record for row in self.rows.tolist() for record in self.state.pods_on(names[row])]
@@ -188,14 +193,16 @@ class GroupSearch:
     def _keeps(self, unit: Unit) -> bool:
         return any(record.ref.uid in self.keeping for record in unit.records)
 
-    def _where_it_likes(self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]) -> Room:
+    def _where_it_likes(
+        self, units: Sequence[Unit], places: Places, ending: Sequence[PodRecord]
+    ) -> EvictionPlan:
         violating, _ = self.budgets.split(units)
         spared = self._spared(units, places, violating, ending) if violating else {}
         pool = [unit for unit in units if id(unit) not in spared]
         pool, places = self._lowest_level(pool, places, ending)
         violating, harmless = self.budgets.split(pool)
         spared = self._spared(pool, places, [*violating, *harmless], ending)
-        return Room(tuple(unit for unit in pool if id(unit) not in spared), places)
+        return EvictionPlan(tuple(unit for unit in pool if id(unit) not in spared), places)
 
     def _lowest_level(
         self, pool: Sequence[Unit], places: Places, ending: Sequence[PodRecord]
@@ -243,13 +250,13 @@ class GroupSearch:
         near = [unit for unit in order if _touches(unit, nodes)]
         close = dict.fromkeys(map(id, near))
         far = [unit for unit in order if id(unit) not in close]
-        spared: dict[int, None] = {} if self.looks_around else dict.fromkeys(map(id, far))
+        spared: dict[int, None] = {} if self.depends_on_other_nodes else dict.fromkeys(map(id, far))
         draft = Draft(self.state)
         draft.remove([*ending, *_records(unit for unit in pool if id(unit) not in spared)])
         for record, node in places:
             draft.place([record], np.array([self.state.nodes.row_of[node]]))
         # Many at once where that works: in the end it is as if they had been put back one by one.
-        blocks = [block for block in (far if self.looks_around else [], near) if block]
+        blocks = [block for block in (far if self.depends_on_other_nodes else [], near) if block]
         for _ in range(_MOST_CHECKS):
             if not blocks:
                 break
@@ -293,7 +300,7 @@ class GroupSearch:
     def _still_fits(self, draft: Draft, block: Sequence[Unit], places: Places) -> bool:
         """Whether members could still go where they are, with these units back."""
         changed = dict.fromkeys(record.node for record in _records(block))
-        concerned = [(r, node) for r, node in places if self.looks_around or node in changed]
+        concerned = [(r, node) for r, node in places if self.depends_on_other_nodes or node in changed]
         before = draft.checkpoint()
         draft.remove([record for record, _ in concerned])
         fits = all(self._takes(draft, record, node) for record, node in concerned)
@@ -303,7 +310,7 @@ class GroupSearch:
     def _takes(self, draft: Draft, record: PodRecord, node: str) -> bool:
         """Whether the member may go to its node, those before it being there already; if so it goes."""
         row = self.state.nodes.row_of[node]
-        if self.state.view(self.state.subject(record)).totals()[row] == REFUSED:
+        if self.state.view(self.state.scheduling_class(record)).totals()[row] == REFUSED:
             return False
         draft.place([record], np.array([row]))
         return True

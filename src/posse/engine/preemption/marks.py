@@ -4,8 +4,8 @@ It is text for people, on the victim itself. As nothing else tells after a resta
 Other schedulers name nobody in it.
 """
 
-from posse.engine.decisions import Form, GroupKey, GroupRef, PodRef
-from posse.engine.group_forms import DISRUPTION_TARGET
+from posse.engine.groups.forms import DISRUPTION_TARGET
+from posse.engine.keys import Form, GroupKey, GroupRef, PodRef
 from posse.model.pod import Pod
 
 PREEMPTION = "PreemptionByScheduler"

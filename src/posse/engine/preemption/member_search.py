@@ -8,17 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.cluster_state import ClusterState
-from posse.engine.draft import Draft
-from posse.engine.group_pass import objection
-from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.placement.gang.member_pass import objection
+from posse.engine.placement.search.fill import fill
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.candidates import Preemptor, Search
-from posse.engine.preemption.group_search import Room
-from posse.engine.preemption.preempt import preempt
+from posse.engine.preemption.group_search import EvictionPlan
+from posse.engine.preemption.pod_search import preempt
 from posse.engine.preemption.units import Unit, by_importance
-from posse.engine.scene import Subject
-from posse.engine.search.fill import fill
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class MemberSearch:
     groups: GroupBook
     budgets: BudgetBook
 
-    def find(self, group: GroupRecord, *, is_delayed: bool) -> Room | None:
+    def find(self, group: GroupRecord, *, is_delayed: bool) -> EvictionPlan | None:
         """Without places if some are evicted though the group does not fit even so.
 
         Pods that choose for themselves do not meet in one domain, so a group that has to gets no room this way.
@@ -38,23 +39,23 @@ class MemberSearch:
         draft = Draft(self.state)
         draft.remove([record for record in self.state.attached_records() if record.is_ending])
         victims: list[Unit] = []
-        refused: dict[Subject, None] = {}
+        refused: dict[SchedulingClass, None] = {}
         for record in group.unattached():
-            subject = self.state.subject(record)
-            if subject in refused or fill(self.state, draft, subject, [record]):
+            scheduling_class = self.state.scheduling_class(record)
+            if scheduling_class in refused or fill(self.state, draft, scheduling_class, [record]):
                 continue
-            chosen = self._make_room(draft, Preemptor(record, subject, group.priority))
+            chosen = self._make_room(draft, Preemptor(record, scheduling_class, group.priority))
             victims += chosen
             if not chosen:
                 # Its equals would fare no better.
-                refused[subject] = None
+                refused[scheduling_class] = None
         places = tuple((record, record.node) for record in draft.placed())
         starts = bool(places) and attached + len(places) >= group.minimum
         starts = starts and not objection(self.state, group)
         draft.roll_back()
         if not starts and (is_delayed or not victims):
             return None
-        return Room(tuple(sorted(victims, key=by_importance)), places if starts else ())
+        return EvictionPlan(tuple(sorted(victims, key=by_importance)), places if starts else ())
 
     def _make_room(self, draft: Draft, preemptor: Preemptor) -> tuple[Unit, ...]:
         """Who leaves so that the pod can be placed, which it then is; nobody if nothing helps."""

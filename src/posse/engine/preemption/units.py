@@ -8,9 +8,10 @@ from operator import attrgetter
 
 import msgspec
 
-from posse.engine.cluster_state import PodRecord
-from posse.engine.decisions import GroupKey
-from posse.engine.groups import GroupBook, GroupRecord
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.keys import GroupKey
+from posse.engine.state.pod_record import PodRecord
 
 Importance = tuple[bool, int, bool, bool, int, str, int]
 

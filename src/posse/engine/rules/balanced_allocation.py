@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, FloatArray, IntArray, Rows, lines_at, pick
-from posse.engine.node_table import NodeTable
-from posse.engine.resources import CPU, MEMORY, is_scored
-from posse.engine.scene import Scene, Subject
+from posse.engine.nodes.arrays import BoolArray, FloatArray, IntArray, Rows, lines_at, pick
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.resources import CPU, MEMORY, is_scored
+from posse.engine.rules.context import RuleContext, SchedulingClass
 
 _FULL_MARKS = 100
 
@@ -22,9 +22,9 @@ class BalancedAllocation:
         self.weight = weight
         self._resources = resources
 
-    def compile(self, subject: Subject, scene: Scene) -> "BalanceScore | None":
-        requests = dict(subject.pod_class.requests)
-        named = [(name, scene.nodes.resource(name)) for name in self._resources]
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "BalanceScore | None":
+        requests = dict(scheduling_class.pod_class.requests)
+        named = [(name, context.nodes.resource(name)) for name in self._resources]
         wanted = [
             (index, requests.get(index, 0))
             for name, index in named
@@ -32,7 +32,7 @@ class BalancedAllocation:
         ]
         if not any(amount for _, amount in wanted):
             return None
-        return BalanceScore(scene.nodes, wanted)
+        return BalanceScore(context.nodes, wanted)
 
 
 class BalanceScore:

@@ -5,8 +5,8 @@ An image few nodes hold counts little: otherwise those nodes would attract every
 
 import numpy as np
 
-from posse.engine.arrays import IntArray, Rows
-from posse.engine.scene import Scene, Subject
+from posse.engine.nodes.arrays import IntArray, Rows
+from posse.engine.rules.context import RuleContext, SchedulingClass
 
 _FULL_MARKS = 100
 _MEBIBYTE = 1024 * 1024
@@ -20,17 +20,17 @@ class ImageLocality:
     def __init__(self, weight: int = 1) -> None:
         self.weight = weight
 
-    def compile(self, subject: Subject, scene: Scene) -> "ImageScore | None":
-        images = subject.pod_class.images
-        return ImageScore(images, scene) if images else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ImageScore | None":
+        images = scheduling_class.pod_class.images
+        return ImageScore(images, context) if images else None
 
 
 class ImageScore:
     is_static = True
 
-    def __init__(self, images: tuple[str, ...], scene: Scene) -> None:
+    def __init__(self, images: tuple[str, ...], context: RuleContext) -> None:
         self._images = images
-        self._nodes = scene.nodes
+        self._nodes = context.nodes
 
     def points(self, rows: Rows) -> IntArray:
         total = np.zeros(self._nodes.alive[rows].shape, dtype=np.int64)

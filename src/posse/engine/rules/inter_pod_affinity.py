@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows
-from posse.engine.census import Column
-from posse.engine.domains import count_in_domain, has_domain
-from posse.engine.pod_terms import RepellingTerm, Term
-from posse.engine.scene import Scene, Subject
+from posse.engine.nodes.arrays import BoolArray, Rows
+from posse.engine.pods.affinity_terms import RepellingTerm, Term
+from posse.engine.pods.census import Column
+from posse.engine.pods.domain_counts import count_in_domain, has_domain
+from posse.engine.rules.context import RuleContext, SchedulingClass
 
 _NOT_NEAR = "node(s) didn't match pod affinity rules"
 _TOO_NEAR = "node(s) didn't match pod anti-affinity rules"
@@ -22,27 +22,29 @@ _UNWANTED = "node(s) didn't satisfy existing pods anti-affinity rules"
 class InterPodAffinity:
     name = "InterPodAffinity"
 
-    def compile(self, subject: Subject, scene: Scene) -> "AffinityFilter | None":
-        repelling = [trait for trait in subject.concerned_by if isinstance(trait, RepellingTerm)]
-        terms = subject.pod_class.terms
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "AffinityFilter | None":
+        repelling = [trait for trait in scheduling_class.matched_by if isinstance(trait, RepellingTerm)]
+        terms = scheduling_class.pod_class.terms
         if not (terms.required or terms.forbidden or repelling):
             return None
-        return AffinityFilter(subject, scene, repelling)
+        return AffinityFilter(scheduling_class, context, repelling)
 
 
 class AffinityFilter:
     is_row_local = False
     reads_census_only = True
 
-    def __init__(self, subject: Subject, scene: Scene, repelling: Sequence[RepellingTerm]) -> None:
-        terms = subject.pod_class.terms
+    def __init__(
+        self, scheduling_class: SchedulingClass, context: RuleContext, repelling: Sequence[RepellingTerm]
+    ) -> None:
+        terms = scheduling_class.pod_class.terms
         self.is_orderless = not terms.required
-        self._scene = scene
-        self._nodes = scene.nodes
+        self._context = context
+        self._nodes = context.nodes
         self._required = terms.required
-        self._companions = scene.census.column(terms.companions) if terms.required else None
-        self._is_own_companion = terms.companions in subject.matches_own
-        self._forbidden = [(term, scene.census.column(term.query)) for term in terms.forbidden]
+        self._companions = context.census.column(terms.companions) if terms.required else None
+        self._is_own_companion = terms.companions in scheduling_class.matches_own
+        self._forbidden = [(term, context.census.column(term.query)) for term in terms.forbidden]
         self._repelling = repelling
 
     def passes(self, rows: Rows) -> BoolArray:
@@ -74,7 +76,7 @@ class AffinityFilter:
 
     def _unwanted(self) -> BoolArray:
         """Looked up anew each time: the last pod with such a term may have gone."""
-        columns = [(trait.term, self._scene.census.trait(trait)) for trait in self._repelling]
+        columns = [(trait.term, self._context.census.trait(trait)) for trait in self._repelling]
         return self._shares_domain([(term, column) for term, column in columns if column is not None])
 
     def _shares_domain(self, counted: Iterable[tuple[Term, Column]]) -> BoolArray:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, IntArray
-from posse.engine.census import Column
-from posse.engine.domains import count_in_domain
-from posse.engine.pod_terms import AttractingTerm, Term, WeightedTerm
-from posse.engine.scene import Scene, Subject
+from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.pods.affinity_terms import AttractingTerm, Term, WeightedTerm
+from posse.engine.pods.census import Column
+from posse.engine.pods.domain_counts import count_in_domain
+from posse.engine.rules.context import RuleContext, SchedulingClass
 
 _FULL_MARKS = 100
 
@@ -28,18 +28,19 @@ class InterPodPreference:
         self._heeds_existing_pods = heeds_existing_pods
         """False: what pods on nodes wish for matters only to pods that have wishes of their own."""
 
-    def compile(self, subject: Subject, scene: Scene) -> "PreferenceScore | None":
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "PreferenceScore | None":
         ours = [
-            (p.term, p.weight, scene.census.column(p.term.query)) for p in subject.pod_class.terms.preferred
+            (p.term, p.weight, context.census.column(p.term.query))
+            for p in scheduling_class.pod_class.terms.preferred
         ]
         if not ours and not self._heeds_existing_pods:
             return None
         theirs = [
             (trait, self._weight_of(trait))
-            for trait in subject.concerned_by
+            for trait in scheduling_class.matched_by
             if isinstance(trait, WeightedTerm | AttractingTerm) and self._weight_of(trait)
         ]
-        return PreferenceScore(scene, ours, theirs) if ours or theirs else None
+        return PreferenceScore(context, ours, theirs) if ours or theirs else None
 
     def _weight_of(self, trait: WeightedTerm | AttractingTerm) -> int:
         return trait.weight if isinstance(trait, WeightedTerm) else self._hard_affinity_weight
@@ -48,12 +49,12 @@ class InterPodPreference:
 class PreferenceScore:
     def __init__(
         self,
-        scene: Scene,
+        context: RuleContext,
         ours: Sequence[tuple[Term, int, Column]],
         theirs: Sequence[tuple[WeightedTerm | AttractingTerm, int]],
     ) -> None:
-        self._nodes = scene.nodes
-        self._census = scene.census
+        self._nodes = context.nodes
+        self._census = context.census
         self._ours = ours
         self._theirs = theirs
 

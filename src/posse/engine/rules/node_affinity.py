@@ -5,16 +5,16 @@ Terms that spell out names of nodes, as those of DaemonSet pods do, leave all ot
 
 from collections.abc import Sequence
 
-from posse.engine.arrays import BoolArray, Rows
-from posse.engine.node_selection import (
+from posse.engine.nodes.arrays import BoolArray, Rows
+from posse.engine.nodes.node_selectors import (
     RowTest,
     name_test,
     pinned_names,
     required_affinity_test,
     selector_test,
 )
+from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.engine.rules.static_filter import StaticFilter
-from posse.engine.scene import Scene, Subject
 from posse.model.placement import NodeSelector
 
 _NO_MATCH = "node(s) didn't match Pod's node affinity/selector"
@@ -28,8 +28,8 @@ class NamesAgree:
 
     name = "NodeAffinity"
 
-    def compile(self, subject: Subject, _scene: Scene) -> "NamesConflict | None":
-        names = pinned_names(subject.pod_class.spec)
+    def compile(self, scheduling_class: SchedulingClass, _context: RuleContext) -> "NamesConflict | None":
+        names = pinned_names(scheduling_class.pod_class.spec)
         return NamesConflict() if names is not None and not names else None
 
 
@@ -41,9 +41,9 @@ class NamesConflict:
 class NamedNodes:
     name = "NodeAffinity"
 
-    def compile(self, subject: Subject, scene: Scene) -> StaticFilter | None:
-        names = pinned_names(subject.pod_class.spec)
-        return StaticFilter(_NOT_NAMED, name_test(scene.nodes, names)) if names else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> StaticFilter | None:
+        names = pinned_names(scheduling_class.pod_class.spec)
+        return StaticFilter(_NOT_NAMED, name_test(context.nodes, names)) if names else None
 
 
 class NodeAffinity:
@@ -52,10 +52,12 @@ class NodeAffinity:
     def __init__(self, added: NodeSelector | None = None) -> None:
         self._added = added
 
-    def compile(self, subject: Subject, scene: Scene) -> "StaticFilter | EnforcedAffinityFilter | None":
-        own = required_affinity_test(scene.nodes, subject.pod_class.spec)
+    def compile(
+        self, scheduling_class: SchedulingClass, context: RuleContext
+    ) -> "StaticFilter | EnforcedAffinityFilter | None":
+        own = required_affinity_test(context.nodes, scheduling_class.pod_class.spec)
         if self._added is not None:
-            return EnforcedAffinityFilter(selector_test(scene.nodes, self._added.node_selector_terms), own)
+            return EnforcedAffinityFilter(selector_test(context.nodes, self._added.node_selector_terms), own)
         return StaticFilter(_NO_MATCH, own) if own is not None else None
 
 

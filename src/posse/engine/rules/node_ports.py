@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows
-from posse.engine.host_ports import HostPort
-from posse.engine.scene import Scene, Subject
+from posse.engine.nodes.arrays import BoolArray, Rows
+from posse.engine.pods.host_ports import HostPort
+from posse.engine.rules.context import RuleContext, SchedulingClass
 
 
 class NodePorts:
     name = "NodePorts"
 
-    def compile(self, subject: Subject, scene: Scene) -> "PortsFilter | None":
-        wanted = subject.pod_class.ports
-        return PortsFilter(wanted, scene) if wanted else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "PortsFilter | None":
+        wanted = scheduling_class.pod_class.ports
+        return PortsFilter(wanted, context) if wanted else None
 
 
 class PortsFilter:
@@ -22,13 +22,13 @@ class PortsFilter:
     is_orderless = True
     reads_census_only = True
 
-    def __init__(self, wanted: Sequence[HostPort], scene: Scene) -> None:
+    def __init__(self, wanted: Sequence[HostPort], context: RuleContext) -> None:
         self._wanted = wanted
-        self._scene = scene
+        self._context = context
 
     def passes(self, rows: Rows) -> BoolArray:
-        free = np.ones(self._scene.nodes.alive[rows].shape, dtype=np.bool_)
-        for taken, column in self._scene.census.ports():
+        free = np.ones(self._context.nodes.alive[rows].shape, dtype=np.bool_)
+        for taken, column in self._context.census.ports():
             if any(taken.clashes(port) for port in self._wanted):
                 free &= np.equal(column.counts[rows], 0)
         return free
@@ -37,4 +37,4 @@ class PortsFilter:
         return (("node(s) didn't have free ports for the requested pod ports", ~self.passes(rows)),)
 
     def hopeless(self, rows: Rows) -> BoolArray:
-        return np.zeros(self._scene.nodes.alive[rows].shape, dtype=np.bool_)
+        return np.zeros(self._context.nodes.alive[rows].shape, dtype=np.bool_)

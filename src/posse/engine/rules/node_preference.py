@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, IntArray, Rows
-from posse.engine.node_selection import RowTest, term_test
-from posse.engine.node_table import NodeTable
-from posse.engine.scene import Scene, Subject
+from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
+from posse.engine.nodes.node_selectors import RowTest, term_test
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.model.placement import PreferredSchedulingTerm
 
 _FULL_MARKS = 100
@@ -21,13 +21,17 @@ class NodePreference:
         self._added = added
         """Terms that every pod has besides its own."""
 
-    def compile(self, subject: Subject, scene: Scene) -> "NodePreferenceScore | None":
-        affinity = subject.pod_class.spec.affinity
+    def compile(
+        self, scheduling_class: SchedulingClass, context: RuleContext
+    ) -> "NodePreferenceScore | None":
+        affinity = scheduling_class.pod_class.spec.affinity
         node_affinity = affinity.node_affinity if affinity is not None else None
         own = node_affinity.preferred_during_scheduling_ignored_during_execution if node_affinity else ()
         preferred = (*self._added, *own)
-        terms = [(term_test(scene.nodes, item.preference), item.weight) for item in preferred if item.weight]
-        return NodePreferenceScore(scene.nodes, terms) if terms else None
+        terms = [
+            (term_test(context.nodes, item.preference), item.weight) for item in preferred if item.weight
+        ]
+        return NodePreferenceScore(context.nodes, terms) if terms else None
 
 
 class NodePreferenceScore:

@@ -1,8 +1,7 @@
 """All rules, with the weights of the default profile."""
 
-from posse.engine.default_spreading import SYSTEM_SPREADING
-from posse.engine.pod_reading import PodPolicy
-from posse.engine.profile import Profile
+from posse.engine.pods.default_spreading import SYSTEM_SPREADING
+from posse.engine.pods.policy import PodPolicy
 from posse.engine.rules.balanced_allocation import BalancedAllocation
 from posse.engine.rules.image_locality import ImageLocality
 from posse.engine.rules.inter_pod_affinity import InterPodAffinity
@@ -11,6 +10,7 @@ from posse.engine.rules.node_affinity import NamedNodes, NamesAgree, NodeAffinit
 from posse.engine.rules.node_ports import NodePorts
 from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
+from posse.engine.rules.profile import Profile
 from posse.engine.rules.resource_scores import ResourceScores
 from posse.engine.rules.resources_fit import ResourcesFit
 from posse.engine.rules.spread_preference import SpreadPreference

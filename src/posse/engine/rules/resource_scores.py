@@ -10,10 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, IntArray, Rows, pick
-from posse.engine.node_table import NodeTable
-from posse.engine.resources import CPU, MEMORY, Amounts, container_requests, is_scored
-from posse.engine.scene import Scene, Subject
+from posse.engine.nodes.arrays import BoolArray, IntArray, Rows, pick
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.resources import CPU, MEMORY, Amounts, container_requests, is_scored
+from posse.engine.rules.context import RuleContext, SchedulingClass
 
 _FULL_MARKS = 100
 _SLOTS = {CPU: 0, MEMORY: 1}
@@ -109,12 +109,12 @@ class ResourceScores:
         self._strategy = strategy
         self._resources = resources
 
-    def compile(self, subject: Subject, scene: Scene) -> "ResourceScore | None":
-        wanted = container_requests(subject.pod_class.spec)
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ResourceScore | None":
+        wanted = container_requests(scheduling_class.pod_class.spec)
         counted = [
             resource for resource in self._resources if is_scored(resource.name, wanted.get(resource.name, 0))
         ]
-        gauges = [Gauge(scene.nodes, together, wanted) for together in _neighbours(counted)]
+        gauges = [Gauge(context.nodes, together, wanted) for together in _neighbours(counted)]
         return ResourceScore(gauges, self._strategy) if gauges else None
 
 

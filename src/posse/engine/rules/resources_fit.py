@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows, lines_at, pick
-from posse.engine.node_table import NodeTable
-from posse.engine.resources import PODS
-from posse.engine.scene import Scene, Subject
+from posse.engine.nodes.arrays import BoolArray, Rows, lines_at, pick
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.resources import PODS
+from posse.engine.rules.context import RuleContext, SchedulingClass
 
 
 class ResourcesFit:
     name = "NodeResourcesFit"
 
-    def compile(self, subject: Subject, scene: Scene) -> "ResourcesFitFilter":
-        return ResourcesFitFilter(subject.pod_class.limited, scene.nodes)
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ResourcesFitFilter":
+        return ResourcesFitFilter(scheduling_class.pod_class.limited, context.nodes)
 
 
 class ResourcesFitFilter:

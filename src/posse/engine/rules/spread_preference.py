@@ -9,10 +9,10 @@ from math import log
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, FloatArray, IntArray
-from posse.engine.domains import HOSTNAME, domain_sums, has_domain
-from posse.engine.scene import Scene, Subject
-from posse.engine.spreading import SpreadCount
+from posse.engine.nodes.arrays import BoolArray, FloatArray, IntArray
+from posse.engine.pods.domain_counts import HOSTNAME, domain_sums, has_domain
+from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.rules.spread_counts import SpreadCount
 
 _FULL_MARKS = 100
 
@@ -23,12 +23,14 @@ class SpreadPreference:
     def __init__(self, weight: int = 2) -> None:
         self.weight = weight
 
-    def compile(self, subject: Subject, scene: Scene) -> "SpreadScore | None":
-        constraints = subject.pod_class.terms.soft_spread
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "SpreadScore | None":
+        constraints = scheduling_class.pod_class.terms.soft_spread
         if not constraints:
             return None
-        keys = [scene.nodes.labels.column(spread.topology_key) for spread in constraints if spread.needs_key]
-        return SpreadScore([SpreadCount(spread, subject, scene, keys) for spread in constraints])
+        keys = [
+            context.nodes.labels.column(spread.topology_key) for spread in constraints if spread.needs_key
+        ]
+        return SpreadScore([SpreadCount(spread, scheduling_class, context, keys) for spread in constraints])
 
 
 class SpreadScore:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from posse.engine.arrays import BoolArray, Rows
+from posse.engine.nodes.arrays import BoolArray, Rows
 
 
 @dataclass(frozen=True, slots=True)

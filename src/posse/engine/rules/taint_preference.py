@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, IntArray, Rows
-from posse.engine.node_table import NodeTable
-from posse.engine.scene import Scene, Subject
-from posse.engine.tolerations import tolerated
+from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.tolerations import tolerated
+from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.model.node import Taint
 from posse.model.placement import Toleration
 
@@ -18,10 +18,12 @@ class TaintPreference:
     def __init__(self, weight: int = 3) -> None:
         self.weight = weight
 
-    def compile(self, subject: Subject, scene: Scene) -> "TaintPreferenceScore":
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "TaintPreferenceScore":
         # A toleration of another effect says nothing about PreferNoSchedule.
-        tolerations = [t for t in subject.pod_class.spec.tolerations if t.effect in {"", "PreferNoSchedule"}]
-        return TaintPreferenceScore(scene.nodes, tolerations)
+        tolerations = [
+            t for t in scheduling_class.pod_class.spec.tolerations if t.effect in {"", "PreferNoSchedule"}
+        ]
+        return TaintPreferenceScore(context.nodes, tolerations)
 
 
 class TaintPreferenceScore:

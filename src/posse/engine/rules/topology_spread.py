@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows
-from posse.engine.domains import has_domain
-from posse.engine.scene import Scene, Subject
-from posse.engine.spreading import SpreadCount
+from posse.engine.nodes.arrays import BoolArray, Rows
+from posse.engine.pods.domain_counts import has_domain
+from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.rules.spread_counts import SpreadCount
 
 _SKEWED = "node(s) didn't match pod topology spread constraints"
 _NO_LABEL = f"{_SKEWED} (missing required label)"
@@ -20,12 +20,12 @@ _NO_LABEL = f"{_SKEWED} (missing required label)"
 class TopologySpread:
     name = "PodTopologySpread"
 
-    def compile(self, subject: Subject, scene: Scene) -> "SpreadFilter | None":
-        constraints = subject.pod_class.terms.hard_spread
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "SpreadFilter | None":
+        constraints = scheduling_class.pod_class.terms.hard_spread
         if not constraints:
             return None
-        keys = [scene.nodes.labels.column(spread.topology_key) for spread in constraints]
-        return SpreadFilter([SpreadCount(spread, subject, scene, keys) for spread in constraints])
+        keys = [context.nodes.labels.column(spread.topology_key) for spread in constraints]
+        return SpreadFilter([SpreadCount(spread, scheduling_class, context, keys) for spread in constraints])
 
 
 class SpreadFilter:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows
-from posse.engine.scene import Scene, Subject
-from posse.engine.volumes.needs import ClaimUse, VolumeNeeds
-from posse.engine.volumes.storage import Storage
+from posse.engine.nodes.arrays import BoolArray, Rows
+from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.storage.claims import ClaimUse, VolumeNeeds
+from posse.engine.storage.storage import Storage
 
 _OUT_OF_REACH = "node(s) didn't match PersistentVolume's node affinity"
 _NONE_TO_BIND = "node(s) didn't find available persistent volumes to bind"
@@ -21,9 +21,9 @@ _UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 class ClaimsUsable:
     name = "VolumeBinding"
 
-    def compile(self, subject: Subject, scene: Scene) -> "UsabilityCheck | None":
-        needs = subject.pod_class.volumes
-        return UsabilityCheck(needs.claims, scene.storage) if needs is not None and needs.claims else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "UsabilityCheck | None":
+        needs = scheduling_class.pod_class.volumes
+        return UsabilityCheck(needs.claims, context.storage) if needs is not None and needs.claims else None
 
 
 class UsabilityCheck:
@@ -40,15 +40,15 @@ class UsabilityCheck:
         return _UNBOUND if unbound else ""
 
     def _problem(self, use: ClaimUse) -> str:
-        subject = f'persistentvolumeclaim "{use.key.name}"'
+        claim_name = f'persistentvolumeclaim "{use.key.name}"'
         record = self._book.claims.get(use.key)
         if record is None:
             return self._absence(use)
         claim = record.claim
         if claim.status.phase == "Lost":
-            return f'{subject} bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+            return f'{claim_name} bound to non-existent persistentvolume "{claim.spec.volume_name}"'
         if claim.metadata.deletion_timestamp:
-            return f"{subject} is being deleted"
+            return f"{claim_name} is being deleted"
         owners = (owner.uid for owner in claim.metadata.owner_references if owner.controller)
         if use.owner is not None and use.owner.uid not in owners:
             pod = f"{use.owner.namespace}/{use.owner.name}"
@@ -66,19 +66,19 @@ class UsabilityCheck:
 class VolumeBinding:
     name = "VolumeBinding"
 
-    def compile(self, subject: Subject, scene: Scene) -> "ReachFilter | None":
-        needs = subject.pod_class.volumes
-        return ReachFilter(needs, scene) if needs is not None and needs.claims else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ReachFilter | None":
+        needs = scheduling_class.pod_class.volumes
+        return ReachFilter(needs, context) if needs is not None and needs.claims else None
 
 
 class ReachFilter:
     is_row_local = False
     """A claim that gets its volume with one pod decides where the next may go."""
 
-    def __init__(self, needs: VolumeNeeds, scene: Scene) -> None:
+    def __init__(self, needs: VolumeNeeds, context: RuleContext) -> None:
         self._needs = needs
-        self._nodes = scene.nodes
-        self._storage = scene.storage
+        self._nodes = context.nodes
+        self._storage = context.storage
 
     def passes(self, rows: Rows) -> BoolArray:
         out_of_reach, missing = self._bound_claims()

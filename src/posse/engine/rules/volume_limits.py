@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows
-from posse.engine.decisions import ClaimKey
-from posse.engine.scene import Scene, Subject
+from posse.engine.keys import ClaimKey
+from posse.engine.nodes.arrays import BoolArray, Rows
+from posse.engine.rules.context import RuleContext, SchedulingClass
 
 _FULL = "node(s) exceed max volume count"
 
@@ -15,21 +15,21 @@ _FULL = "node(s) exceed max volume count"
 class VolumeLimits:
     name = "NodeVolumeLimits"
 
-    def compile(self, subject: Subject, scene: Scene) -> "LimitsFilter | None":
-        needs = subject.pod_class.volumes
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "LimitsFilter | None":
+        needs = scheduling_class.pod_class.volumes
         if needs is None or not needs.claims:
             return None
-        return LimitsFilter([use.key for use in needs.claims], scene)
+        return LimitsFilter([use.key for use in needs.claims], context)
 
 
 class LimitsFilter:
     is_row_local = False
     """What a claim stands for can change while pods stay where they are."""
 
-    def __init__(self, keys: Sequence[ClaimKey], scene: Scene) -> None:
+    def __init__(self, keys: Sequence[ClaimKey], context: RuleContext) -> None:
         self._keys = keys
-        self._nodes = scene.nodes
-        self._storage = scene.storage
+        self._nodes = context.nodes
+        self._storage = context.storage
 
     def passes(self, rows: Rows) -> BoolArray:
         refused: BoolArray = np.logical_or.reduce([holds for _, holds in self.refusals(rows)])

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, IntArray
-from posse.engine.scene import Scene, Subject
-from posse.engine.volumes.choice import NOT_CHOSEN, Choice, Choices
-from posse.engine.volumes.needs import VolumeNeeds
-from posse.engine.volumes.storage import Storage
+from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.storage.claims import VolumeNeeds
+from posse.engine.storage.matching import NOT_CHOSEN, Choice, Choices
+from posse.engine.storage.storage import Storage
 
 _FULL_MARKS = 100
 
@@ -22,9 +22,9 @@ class VolumePreference:
     def __init__(self, weight: int = 1) -> None:
         self.weight = weight
 
-    def compile(self, subject: Subject, scene: Scene) -> "RoomScore | None":
-        needs = subject.pod_class.volumes
-        return RoomScore(needs, scene.storage) if needs is not None and needs.claims else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "RoomScore | None":
+        needs = scheduling_class.pod_class.volumes
+        return RoomScore(needs, context.storage) if needs is not None and needs.claims else None
 
 
 class RoomScore:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows
-from posse.engine.scene import Scene, Subject
-from posse.engine.volumes.needs import ClaimUse, VolumeNeeds
-from posse.engine.volumes.storage import Storage
+from posse.engine.nodes.arrays import BoolArray, Rows
+from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.storage.claims import ClaimUse, VolumeNeeds
+from posse.engine.storage.storage import Storage
 
 _DISK_TAKEN = "node(s) had no available disk"
 _CLAIM_TAKEN = (
@@ -22,10 +22,10 @@ _CLAIM_TAKEN = (
 class ClaimsExist:
     name = "VolumeRestrictions"
 
-    def compile(self, subject: Subject, scene: Scene) -> "ExistenceCheck | None":
-        needs = subject.pod_class.volumes
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ExistenceCheck | None":
+        needs = scheduling_class.pod_class.volumes
         named = [use for use in needs.claims if use.owner is None] if needs is not None else []
-        return ExistenceCheck(named, scene.storage) if named else None
+        return ExistenceCheck(named, context.storage) if named else None
 
 
 class ExistenceCheck:
@@ -45,17 +45,17 @@ class ExistenceCheck:
 class VolumeRestrictions:
     name = "VolumeRestrictions"
 
-    def compile(self, subject: Subject, scene: Scene) -> "SharingFilter | None":
-        needs = subject.pod_class.volumes
-        return SharingFilter(needs, scene) if needs is not None else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "SharingFilter | None":
+        needs = scheduling_class.pod_class.volumes
+        return SharingFilter(needs, context) if needs is not None else None
 
 
 class SharingFilter:
-    def __init__(self, needs: VolumeNeeds, scene: Scene) -> None:
+    def __init__(self, needs: VolumeNeeds, context: RuleContext) -> None:
         self.is_row_local = not needs.claims
         self._needs = needs
-        self._nodes = scene.nodes
-        self._storage = scene.storage
+        self._nodes = context.nodes
+        self._storage = context.storage
 
     def passes(self, rows: Rows) -> BoolArray:
         if self._claim_taken():

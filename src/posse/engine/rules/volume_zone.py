@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posse.engine.arrays import BoolArray, Rows
-from posse.engine.domains import has_domain
-from posse.engine.label_columns import ABSENT
-from posse.engine.scene import Scene, Subject
-from posse.engine.volumes.needs import ClaimUse
-from posse.engine.volumes.records import VolumeRecord
-from posse.engine.volumes.storage import Storage
+from posse.engine.nodes.arrays import BoolArray, Rows
+from posse.engine.nodes.label_columns import ABSENT
+from posse.engine.pods.domain_counts import has_domain
+from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.storage.claims import ClaimUse
+from posse.engine.storage.records import VolumeRecord
+from posse.engine.storage.storage import Storage
 
 _ELSEWHERE = "node(s) had no available volume zone"
 _SEPARATOR = "__"
@@ -27,18 +27,18 @@ _PRESENT_KEY = {
 """Label keys that tell where something is, with what each is called today."""
 
 
-def _uses(subject: Subject) -> list[ClaimUse]:
+def _uses(scheduling_class: SchedulingClass) -> list[ClaimUse]:
     """Claims that pods make for themselves are not looked at."""
-    needs = subject.pod_class.volumes
+    needs = scheduling_class.pod_class.volumes
     return [use for use in needs.claims if use.owner is None] if needs is not None else []
 
 
 class BoundVolumesExist:
     name = "VolumeZone"
 
-    def compile(self, subject: Subject, scene: Scene) -> "VolumesCheck | None":
-        uses = _uses(subject)
-        return VolumesCheck(uses, scene.storage) if uses else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "VolumesCheck | None":
+        uses = _uses(scheduling_class)
+        return VolumesCheck(uses, context.storage) if uses else None
 
 
 class VolumesCheck:
@@ -58,19 +58,19 @@ class VolumesCheck:
 class VolumeZone:
     name = "VolumeZone"
 
-    def compile(self, subject: Subject, scene: Scene) -> "ZoneFilter | None":
-        uses = _uses(subject)
-        return ZoneFilter(uses, scene) if uses else None
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ZoneFilter | None":
+        uses = _uses(scheduling_class)
+        return ZoneFilter(uses, context) if uses else None
 
 
 class ZoneFilter:
     is_row_local = False
     """Which volume is behind a claim, and how it is labelled, can change at any time."""
 
-    def __init__(self, uses: Sequence[ClaimUse], scene: Scene) -> None:
+    def __init__(self, uses: Sequence[ClaimUse], context: RuleContext) -> None:
         self._uses = uses
-        self._nodes = scene.nodes
-        self._book = scene.storage.book
+        self._nodes = context.nodes
+        self._book = context.storage.book
 
     def passes(self, rows: Rows) -> BoolArray:
         wanted = [place for volume in self._volumes() for place in _places(volume)]

@@ -3,7 +3,7 @@
 import pytest
 
 from posse.apiserver.http.bodies import decode
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 
 JSON = "application/json"
 YAML = "application/yaml"

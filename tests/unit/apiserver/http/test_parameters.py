@@ -4,7 +4,7 @@ import pytest
 
 from posse.apiserver.http import parameters
 from posse.apiserver.requests import DeleteOptions, Selection, WriteOptions
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 
 
 def refusal(call, *args) -> str:

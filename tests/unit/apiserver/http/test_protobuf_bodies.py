@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from posse.apiserver.http.bodies import decode
 from posse.apiserver.http.protobuf import MAGIC, ProtobufError
 from posse.apiserver.http.protobuf_messages import MESSAGES, read_protobuf
-from posse.kinds.errors import ApiError
+from posse.kinds.machinery.errors import ApiError
 
 # What kubectl sends for `create namespace x`, byte by byte.
 NAMESPACE_X = bytes.fromhex(

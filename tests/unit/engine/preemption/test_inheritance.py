@@ -2,9 +2,9 @@
 
 import pytest
 
-from posse.engine.decisions import Form, GroupKey, GroupRef, PodRef
-from posse.engine.group_forms import DISRUPTION_TARGET
-from posse.engine.making_room import MakingRoom
+from posse.engine.explain.preemption import PreemptionStatus
+from posse.engine.groups.forms import DISRUPTION_TARGET
+from posse.engine.keys import Form, GroupKey, GroupRef, PodRef
 from posse.engine.preemption.marks import PREEMPTION, described, for_whom, mark_for
 from posse.model.pod import PodCondition
 from posse.model.workload import AllDisruptionMode, DisruptionMode
@@ -91,7 +91,7 @@ def test_a_victim_that_was_never_bound_is_not_waited_for():
     kept_by_a_finalizer = ending(pod("a1", cpu="1", group="old", priority=0))
     driver = Driver(node("n1", cpu="1"), pod("other", cpu="1", on="n1", priority=HIGH), kept_by_a_finalizer)
     driver.see(gang("old", 1, priority=0, disruption_mode=mode), gang(minimum=1, priority=HIGH), *members(1))
-    assert driver.engine.explain(URGENT.key).making_room == MakingRoom()
+    assert driver.engine.explain(URGENT.key).making_room == PreemptionStatus()
     driver.decide()
     assert under_way(driver) == 0
 

@@ -1,7 +1,8 @@
 """What goes wrong half-way: no eviction without a preemptor that needs it, none twice, and the room is given back."""
 
-from posse.engine.decisions import GroupKey, ReportPod
+from posse.engine.decisions import ReportPod
 from posse.engine.events import EvictionFailed, ReportFailed
+from posse.engine.keys import GroupKey
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from posse.engine.decisions import Form
-from posse.engine.kept_room import PATIENCE_SECONDS
+from posse.engine.keys import Form
+from posse.engine.queue.starvation_guard import PATIENCE_SECONDS
 from tests.builders import changed, composite, gang, in_rack, node, nodes, one_domain, pod
 from tests.driving import Driver, evicted
 from tests.group_form_parts import coscheduling_gang, member
@@ -117,5 +117,5 @@ def test_room_is_kept_for_a_group_beside_its_own_members():
     driver.see(pod("small", cpu="0", priority=1000))
     assert driver.bind(after=PATIENCE_SECONDS - 1) != {}
     driver.decide(after=5.0)
-    kept = driver.engine._known.room_keeper.kept
+    kept = driver.engine._known.starvation_guard.kept
     assert [driver.engine._known.state.nodes.names[row] for row in kept.rows] == ["n2"]

@@ -1,6 +1,6 @@
 import pytest
 
-from posse.engine.arrays import ALL_ROWS
+from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.node_affinity import NodeAffinity
 from posse.engine.verdict import Code
 from posse.model.placement import NodeSelectorTerm

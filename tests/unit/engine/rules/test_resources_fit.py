@@ -1,4 +1,4 @@
-from posse.engine.arrays import ALL_ROWS
+from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.resources_fit import ResourcesFit
 from tests.builders import node, pod
 from tests.engine_parts import accepted, attached, compiled, reasons, state_of

@@ -1,4 +1,4 @@
-from posse.engine.arrays import ALL_ROWS
+from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.taint_toleration import TaintToleration
 from tests.builders import node, pod, taint, toleration
 from tests.engine_parts import accepted, compiled, reasons, state_of

@@ -1,6 +1,7 @@
 import pytest
 
-from posse.engine.decisions import ClaimKey, KeepVolume, ProvisionVolume
+from posse.engine.decisions import KeepVolume, ProvisionVolume
+from posse.engine.keys import ClaimKey
 from posse.engine.rules.volume_binding import ClaimsUsable, VolumeBinding
 from tests.builders import NAMESPACE, node, pod, requirement
 from tests.storage_parts import (

@@ -2,13 +2,13 @@
 
 import pytest
 
-from posse.engine.cycle import probe_group, try_group
-from posse.engine.decisions import GroupKey
-from posse.engine.draft import Draft
-from posse.engine.groups import GroupBook
-from posse.engine.puzzle import Outcome
-from posse.engine.search.backtracking import Backtracking, Ending
-from posse.engine.search.equal_nodes import equal_nodes
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang.attempt import probe_group, try_group
+from posse.engine.placement.search.backtracking import Backtracking, Ending
+from posse.engine.placement.search.equivalent_nodes import equal_nodes
+from posse.engine.state.draft import Draft
+from posse.engine.verdict import Outcome
 from posse.model.container import ContainerPort
 from posse.model.meta import LabelSelector
 from posse.model.placement import (
@@ -188,7 +188,7 @@ def test_nodes_are_equal_if_no_member_can_tell_them_apart():
         *hosts("n1", "n2", "n3", rack="r1"), *hosts("n4", rack="r2"), *hosts("n5", rack="r1", cpu="5")
     )
     attached(state, there, "n3")
-    subject = state.subject(record_of(state, members("b", 1, **avoiding("a", "rack"))[0]))
-    numbers = equal_nodes(state, [subject])[:5].tolist()
+    scheduling_class = state.scheduling_class(record_of(state, members("b", 1, **avoiding("a", "rack"))[0]))
+    numbers = equal_nodes(state, [scheduling_class])[:5].tolist()
     assert numbers[0] == numbers[1]
     assert len(set(numbers)) == 4

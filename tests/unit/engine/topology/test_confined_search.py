@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from posse.engine.cycle import attempt_in
-from posse.engine.decisions import GroupKey
-from posse.engine.draft import Draft
-from posse.engine.groups import GroupBook
-from posse.engine.search.fill import fill
-from posse.engine.search.tight import fill_tightly
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang.attempt import attempt_in
+from posse.engine.placement.search.fill import fill
+from posse.engine.placement.search.pack import fill_tightly
+from posse.engine.state.draft import Draft
+from posse.engine.state.node_scores import REFUSED
 from posse.engine.verdict import Code
-from posse.engine.view import REFUSED
 from posse.model.meta import LabelSelector
 from posse.model.placement import TopologySpreadConstraint
 from tests.builders import NAMESPACE, changed, gang, in_rack, nodes, one_domain, pod, pods, taint
@@ -25,7 +25,7 @@ def test_pods_go_nowhere_else(way):
     records = records_of(state, pods(5, cpu="1"))
     draft = Draft(state)
     with state.confined(SECOND_AND_THIRD):
-        assert way(state, draft, state.subject(records[0]), records) == 4
+        assert way(state, draft, state.scheduling_class(records[0]), records) == 4
     assert sorted(record.node for record in draft.placed()) == ["n2", "n2", "n3", "n3"]
 
 

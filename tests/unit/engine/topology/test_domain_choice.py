@@ -4,18 +4,18 @@ import dataclasses
 
 import pytest
 
-from posse.engine import contract
-from posse.engine.cycle import try_group
-from posse.engine.decisions import GroupKey
-from posse.engine.draft import Draft
-from posse.engine.groups import GroupBook
-from posse.engine.profile import DomainScoring
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang import domain_choice as choice
+from posse.engine.placement.gang.attempt import try_group
+from posse.engine.placement.gang.domain_bounds import bounds
+from posse.engine.placement.gang.domain_choice import DomainChoice
+from posse.engine.placement.search.fill import fill
+from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.rules import contract
+from posse.engine.rules.profile import DomainScoring
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.search.fill import fill
-from posse.engine.search.orders import classes_of
-from posse.engine.topology import choice
-from posse.engine.topology.choice import DomainChoice
-from posse.engine.topology.outlook import outlook
+from posse.engine.state.draft import Draft
 from tests.builders import NAMESPACE, gang, in_rack, one_domain, pod, pods
 from tests.engine_parts import attached, record_of, records_of, state_of
 
@@ -29,20 +29,20 @@ class Trial:
         self.draft = Draft(self.state)
         self.tried = []
         self._refusing = refusing
-        seen = outlook(self.state, "rack", classes_of(self.state, self.records))
+        seen = bounds(self.state, "rack", classes_of(self.state, self.records))
         settings = {"scoring": DomainScoring()} | options
         self.choice = DomainChoice(self.state, self.draft, seen, least=least, place=self._place, **settings)
 
     def run(self):
         number = self.choice.run()
-        return None if number is None else self.choice.outlook.domains.values[number]
+        return None if number is None else self.choice.bounds.domains.values[number]
 
     def _place(self):
         (value,) = self.state.domains("rack").values
         self.tried.append(value)
         if value in self._refusing:
             return 0
-        return fill(self.state, self.draft, self.state.subject(self.records[0]), self.records)
+        return fill(self.state, self.draft, self.state.scheduling_class(self.records[0]), self.records)
 
 
 THREE = [
@@ -113,7 +113,7 @@ def test_no_more_domains_are_tried_than_a_number(monkeypatch):
 class NotInTheSecond(contract.GroupRule):
     name = "NotInTheSecond"
 
-    def objection(self, placement, scene):
+    def objection(self, placement, context):
         return "no, not there" if 1 in placement.rows.tolist() else ""
 
 

@@ -1,10 +1,10 @@
 """Groups that wait for room in one rack: what wakes them, who keeps room for them, and what they are told."""
 
-from posse.engine.decisions import GroupKey
-from posse.engine.kept_room import PATIENCE_SECONDS
-from posse.engine.proving import could_start
-from posse.engine.reach import OutOfReach
-from posse.engine.situations import State
+from posse.engine.explain.capacity_limits import NeverFits
+from posse.engine.explain.group_status import State
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang.proof import could_start
+from posse.engine.queue.starvation_guard import PATIENCE_SECONDS
 from posse.engine.verdict import Refusal
 from tests.builders import NAMESPACE, changed, gang, in_rack, node, one_domain, pod, pods, taint
 from tests.driving import Driver, pod_reports
@@ -85,14 +85,14 @@ def test_without_any_rack_nothing_is_in_the_way_but_that():
 def test_what_is_bigger_than_every_rack_is_told_so_although_the_cluster_is_bigger():
     racks = [*in_rack("r1", "a", cpu="2"), *in_rack("r2", "b", cpu="2")]
     driver = Driver(*racks, pod("x", cpu="1", on="a"), rack_gang(3), *members(3))
-    assert told(driver).situation.out_of_reach == OutOfReach(closed=(), domain="rack")
+    assert told(driver).situation.out_of_reach == NeverFits(closed=(), domain="rack")
 
 
 def test_a_rack_that_is_closed_to_it_is_told_as_such():
     tainted = in_rack("r1", "a", "b", cpu="2", taints=[taint("gpu")])
     driver = Driver(*tainted, *in_rack("r2", "c", cpu="1"), rack_gang(3), *members(3))
     reach = told(driver).situation.out_of_reach
-    assert reach == OutOfReach((Refusal("TaintToleration", "node(s) had untolerated taint(s)", 2),), "rack")
+    assert reach == NeverFits((Refusal("TaintToleration", "node(s) had untolerated taint(s)", 2),), "rack")
 
 
 def test_room_is_kept_in_one_rack():
@@ -103,5 +103,5 @@ def test_room_is_kept_in_one_rack():
     driver.see(pod("small", cpu="1"))
     assert driver.bind(after=PATIENCE_SECONDS / 2) == {"small": "b"}
     driver.decide(after=PATIENCE_SECONDS)
-    kept = driver.engine._known.room_keeper.kept
+    kept = driver.engine._known.starvation_guard.kept
     assert {driver.engine._known.state.nodes.names[row] for row in kept.rows.tolist()} == {"a", "b"}

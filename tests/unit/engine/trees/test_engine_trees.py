@@ -3,9 +3,9 @@
 import pytest
 
 from posse.engine.decisions import Evict, MarkDisrupted, ReportGroup
-from posse.engine.engine import EngineOptions
 from posse.engine.events import GroupReportFailed
-from posse.engine.group_forms import MIN_RESOURCES_ANNOTATION
+from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION
+from posse.engine.options import EngineOptions
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.model.meta import ObjectMeta
 from posse.model.workload import AllDisruptionMode, DisruptionMode, Workload, WorkloadReference

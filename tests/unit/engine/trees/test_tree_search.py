@@ -1,11 +1,12 @@
 """How long a tree is searched for: not at the cost of what need not start, and longer where nobody else can be asked."""
 
-from posse.engine import asking
-from posse.engine.decisions import GroupKey, Solve
-from posse.engine.draft import Draft
-from posse.engine.engine import EngineOptions
-from posse.engine.trees.search import TreeSearch
-from posse.engine.trees.tree import root_of
+from posse.engine.decisions import Solve
+from posse.engine.exact import problem_builder as asking
+from posse.engine.groups.tree import root_of
+from posse.engine.keys import GroupKey
+from posse.engine.options import EngineOptions
+from posse.engine.placement.tree.search import TreeSearch
+from posse.engine.state.draft import Draft
 from tests.builders import NAMESPACE, composite, gang, node, one_domain, pod
 from tests.driving import Driver, binds
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from posse.engine.groups import GroupBook
-from posse.engine.trees.tree import root_of
-from posse.engine.trees.validity import violation
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.tree import root_of
+from posse.engine.groups.tree_validation import violation
 from posse.model.meta import ObjectMeta
 from posse.model.workload import (
     AllDisruptionMode,

@@ -6,7 +6,7 @@ somebody else writes them. A group is owned by the leader of its replica, so tha
 
 from typing import Any, NamedTuple, Protocol
 
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.model.leader_worker_set import LeaderWorkerSetSpec
 
 Json = dict[str, Any]

@@ -13,8 +13,8 @@ from posse.controllers.leader_worker_sets.providers.contract import Made
 from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
 from posse.controllers.leader_worker_sets.providers.requirements import replica_requests
 from posse.controllers.steps import owner_reference
-from posse.engine.group_forms import MIN_RESOURCES_ANNOTATION
-from posse.kinds.kind import Kind
+from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION
+from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import (
     LEADER_WORKER_SET,
     POD_GROUP,

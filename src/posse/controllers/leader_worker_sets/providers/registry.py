@@ -9,7 +9,7 @@ from posse.controllers.leader_worker_sets.providers.coscheduling import Coschedu
 from posse.controllers.leader_worker_sets.providers.posse import PosseCrdProvider, PosseProvider
 from posse.controllers.leader_worker_sets.providers.volcano import VolcanoProvider
 from posse.controllers.leader_worker_sets.providers.yunikorn import YunikornProvider
-from posse.kinds.kind import Kind
+from posse.kinds.machinery.kind import Kind
 from posse.model.leader_worker_set import NO_PROVIDER, PROVIDER, PROVIDERS
 
 Json = dict[str, Any]

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from posse.engine.resources import CPU, PODS, Amounts, effective_requests
+from posse.engine.nodes.resources import CPU, PODS, Amounts, effective_requests
 from posse.model.container import Container, ResourceRequirements
 from posse.model.leader_worker_set import LeaderWorkerSetSpec
 from posse.model.pod import Pod, PodSpec, PodTemplateSpec

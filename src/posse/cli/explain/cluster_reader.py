@@ -1,0 +1,163 @@
+"""Reads a whole cluster through its API, once and without changing anything, and tells it to an engine of our own.
+
+So the engine that answers is the one that schedules, whichever cluster is asked. Kinds that a cluster does not serve are
+kinds of which it has none.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from rich.console import Console
+
+from posse.cli.client import ApiClient, Refused
+from posse.cli.explain.ended_members import Fates, fates_of, has_ended
+from posse.cli.session import warn
+from posse.client.paths import path_of
+from posse.engine.engine import Engine
+from posse.engine.events import Observed
+from posse.engine.explain.explanation import Explanation
+from posse.engine.explain.group_status import GroupStatus, situation_of_ended
+from posse.engine.groups.forms import group_of, implied_group
+from posse.engine.keys import Form, GroupKey
+from posse.engine.options import EngineOptions
+from posse.kinds.machinery.conversion import to_storage
+from posse.kinds.machinery.errors import EXPIRED
+from posse.kinds.machinery.kind import Kind
+from posse.model.decoding import ShapeError, decode
+from posse.model.pod import Pod
+from posse.model.workload import Workload
+from posse.runtime.scheduling.group_status import object_kind
+from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
+
+Json = dict[str, Any]
+
+PAGE = 500
+
+
+@dataclass(slots=True)
+class Survey:
+    engine: Engine
+    pods: dict[tuple[str, str], Pod] = field(default_factory=dict)
+    """By namespace and name."""
+    members: dict[GroupKey, dict[str, Pod]] = field(default_factory=dict)
+    """By name; also those that have finished."""
+    _objects: dict[tuple[Kind, str, str], Json] = field(default_factory=dict)
+
+    def object_of(self, key: GroupKey) -> Json | None:
+        """What describes the group, as it is stored."""
+        return self.find(object_kind(key), key.namespace, key.name)
+
+    def find(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        return self._objects.get((kind, namespace, name))
+
+    def created(self, key: GroupKey) -> str:
+        """When what describes the group was made, else its oldest pod."""
+        obj = self.object_of(key)
+        if obj is not None:
+            return str(obj["metadata"].get("creationTimestamp", ""))
+        return min(
+            (pod.metadata.creation_timestamp for pod in self.members.get(key, {}).values()), default=""
+        )
+
+    def fates(self, key: GroupKey) -> Fates:
+        return fates_of(self.members.get(key, {}).values())
+
+    def group_keys(self) -> list[GroupKey]:
+        known = {group.key: None for group in self.engine.overview().groups}
+        return [*known, *self._ended_keys(known)]
+
+    def situations(self) -> Iterator[GroupStatus]:
+        known = set()
+        for now in self.engine.situations():
+            known.add(now.key)
+            yield now
+        for key in self._ended_keys(known):
+            yield self._situation_of_ended(key)
+
+    def explain(self, key: GroupKey) -> Explanation:
+        return self.engine.explain(key) or Explanation(self._situation_of_ended(key))
+
+    def _ended_keys(self, known: Collection[GroupKey]) -> list[GroupKey]:
+        """Groups that only pods name which have ended: those the engine forgets."""
+        return [
+            key
+            for key, pods in self.members.items()
+            if key not in known and all(map(has_ended, pods.values()))
+        ]
+
+    def _situation_of_ended(self, key: GroupKey) -> GroupStatus:
+        obj = self.object_of(key) if key.form is Form.WORKLOAD else None
+        return situation_of_ended(key, implied_group(decode(Workload, obj), key) if obj else None)
+
+    def warn_of_faults(self) -> None:
+        """Rules of installed packages that went wrong did not take part in the answer."""
+        for fault in self.engine.take_plugin_faults():
+            warn(fault)
+
+    def note(self, kind: Kind, obj: Json) -> None:
+        metadata = obj["metadata"]
+        self._objects[kind, metadata.get("namespace", ""), metadata["name"]] = obj
+
+    def note_pod(self, pod: Pod) -> None:
+        self.pods[pod.metadata.namespace, pod.metadata.name] = pod
+        group = group_of(pod)
+        if group is not None:
+            self.members.setdefault(group, {})[pod.metadata.name] = pod
+
+
+def survey_cluster(client: ApiClient, options: EngineOptions) -> Survey:
+    survey = Survey(Engine(options))
+    with Console(stderr=True).status("Reading the cluster") as status:
+        for kind, struct in FOLLOWED_KINDS:
+            for obj in listed(client, kind, None, status.update):
+                _take_in(survey, kind, struct, obj)
+        status.update("Working out how the groups stand")
+    return survey
+
+
+def listed(
+    client: ApiClient, kind: Kind, namespace: str | None, tell: Callable[[str], None]
+) -> Iterator[Json]:
+    """All objects of a kind in their stored form, in whichever version it is served; of namespace None: everywhere."""
+    version = client.served.version_of(kind)
+    if version is None:
+        return
+    for number, item in enumerate(_pages(client, path_of(kind, version, namespace))):
+        if number % PAGE == 0:
+            tell(f"Reading {kind.plural}: {number:,}")
+        # Items of a list do not say what they are.
+        yield to_storage(kind, item | {"apiVersion": kind.api_version_of(version), "kind": kind.name})
+
+
+def _pages(client: ApiClient, path: str) -> Iterator[Json]:
+    """In pages. If the cluster forgets where we were, everything comes once more, and all at once."""
+    token = ""
+    while True:
+        try:
+            answer = client.get(f"{path}?limit={PAGE}&continue={quote(token, safe='')}")
+        except Refused as refusal:
+            if refusal.code != EXPIRED:
+                raise
+            yield from client.get(path).get("items") or []
+            return
+        yield from answer.get("items") or []
+        token = answer["metadata"].get("continue", "")
+        if not token:
+            return
+
+
+def _take_in(survey: Survey, kind: Kind, struct: type[Any], obj: Json) -> None:
+    """One object that cannot be read is left out, as the scheduler does."""
+    try:
+        decoded = decode(struct, obj)
+    except ShapeError as error:
+        metadata = obj["metadata"]
+        warn(f"leaving out {kind.singular} {metadata.get('namespace', '')}/{metadata['name']}: {error}")
+        return
+    survey.engine.absorb(Observed(decoded))
+    if isinstance(decoded, Pod):
+        survey.note_pod(decoded)
+    else:
+        survey.note(kind, obj)

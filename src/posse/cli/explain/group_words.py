@@ -1,0 +1,157 @@
+"""How a group stands, in a word and in a sentence, for lists and explanations alike."""
+
+from collections.abc import Iterator
+
+from posse.cli.explain.ended_members import Fates
+from posse.engine.explain.capacity_limits import NeverFits
+from posse.engine.explain.group_status import GroupStatus, State
+from posse.engine.keys import Form, GroupKey
+from posse.engine.reporting.groups import BELOW_MINIMUM
+
+FINISHED = "Finished"
+
+_SENTENCES = {
+    FINISHED: "{who} has finished: {why}.",
+    BELOW_MINIMUM: "{who} has started, but {left} now: {why}.",
+    State.SCHEDULED: "{who} has started: {share}.",
+    State.FITS: "{who} fits: it could start now{rest}. Whoever schedules it has not placed it yet.",
+    State.WAITING_FOR_PODS: "{who} waits for pods: {why}.",
+    State.WAITING_FOR_GROUP: "{who} cannot be tried: {why}. It is named by {members}.",
+    State.GATED: "{who} is held back: {why}.",
+    State.INVALID: "{who} cannot start as it is: {why}.",
+    State.FOREIGN: "{who} is not scheduled by these rules: {why}. If that is Posse, give its --config or --scheduler-name.",
+}
+
+
+def shown_state(now: GroupStatus, fates: Fates) -> str:
+    """The engine forgets pods that have finished; to people they are no loss."""
+    has_run = now.has_started or fates.succeeded >= now.minimum
+    if has_run and fates.succeeded and not now.counts.members:
+        return FINISHED
+    if now.state is State.INVALID and not has_minimum(now):
+        return now.state
+    if now.has_fallen_short:
+        return BELOW_MINIMUM
+    has_started = now.has_started and (now.counts.members or now.policy != "Basic")
+    return State.SCHEDULED if has_started else now.state
+
+
+def has_minimum(now: GroupStatus) -> bool:
+    there = now.groups.started if now.groups is not None else now.counts.on_nodes
+    return there >= now.minimum
+
+
+def cause(now: GroupStatus, fates: Fates) -> str:
+    """Why it waits, or its further pods do, and what else is the matter, in one short line."""
+    return "; ".join(filter(None, [_why(now, fates), *_remarks(now, fates)]))
+
+
+def _remarks(now: GroupStatus, fates: Fates) -> Iterator[str]:
+    if now.awaited:
+        yield f"waits for {pods(now.awaited)} to terminate, preempted for it"
+    number = now.counts.terminating
+    if number:
+        preempted = f"{fates.preempted} of them " if fates.preempted < number else ""
+        ending = f", {preempted}preempted" if fates.preempted else ""
+        yield f"{number} of its pods {'is' if number == 1 else 'are'} terminating{ending}"
+    if now.is_being_deleted:
+        naming = now.counts.members + fates.ended
+        yield f"it is being deleted; {pods(naming)} still {'names' if naming == 1 else 'name'} it"
+
+
+def _why(now: GroupStatus, fates: Fates) -> str:
+    state = shown_state(now, fates)
+    if state == FINISHED:
+        return f"{pods(fates.succeeded)} succeeded" + (f", {fates.failed} failed" if fates.failed else "")
+    if state == State.FITS:
+        return "it fits now; it has not been placed yet"
+    if state == State.SCHEDULED and not (now.counts.waiting or now.counts.gated):
+        return ""
+    if now.state == State.WAITING_FOR_PODS and fates.ended:
+        return f"{_left(now)} left: {fates.in_words}"
+    return with_closures(first_sentence(now.message), now.out_of_reach)
+
+
+def with_closures(text: str, reach: NeverFits | None) -> str:
+    """What a resource lacks on the nodes that are open is half of it, where it is the others that have enough."""
+    if reach is None or all(one.reason in text for one in reach.closed):
+        return text
+    return f"{text}; closed: {closed_nodes(reach)}"
+
+
+def closed_nodes(reach: NeverFits) -> str:
+    return ", ".join(f"{one.nodes} {one.reason}" for one in reach.closed)
+
+
+def headline(now: GroupStatus, fates: Fates) -> str:
+    remarks = (f"{one[0].upper()}{one[1:]}." for one in _remarks(now, fates))
+    return " ".join([_verdict(now, fates), *remarks])
+
+
+def _verdict(now: GroupStatus, fates: Fates) -> str:
+    state, why = shown_state(now, fates), _why(now, fates)
+    sentence = _SENTENCES.get(state, "{who} waits: {why}.")
+    if state == State.SCHEDULED and why:
+        sentence = "{who} has started: {share}; {why}."
+    return sentence.format(
+        who=title(now.key),
+        why=why,
+        share=_share(now),
+        left=_short(now),
+        members=pods(now.counts.members),
+        rest=_rest(now),
+    )
+
+
+def _short(now: GroupStatus) -> str:
+    there = now.groups.started if now.groups is not None else now.counts.on_nodes
+    if now.groups is not None and now.minimum == 1:
+        return "none of its groups has its pods on nodes"
+    what = "groups it needs have their pods" if now.groups is not None else "pods it needs are"
+    return f"{f'only {there}' if there else 'none'} of the {now.minimum} {what} on nodes"
+
+
+def title(key: GroupKey) -> str:
+    place = f"{key.namespace}/{key.name}"
+    if key.is_composite:
+        return f"CompositePodGroup {place}"
+    match key.form:
+        case Form.NATIVE:
+            return f"PodGroup {place}"
+        case Form.WORKLOAD:
+            replica = f", replica {key.replica_key}," if key.replica_key else ""
+            return f"Group {key.pod_group}{replica} of Workload {place}"
+        case _:
+            return f"PodGroup {place} ({key.form})"
+
+
+def pods(number: int) -> str:
+    return "1 pod" if number == 1 else f"{number} pods"
+
+
+def groups(number: int) -> str:
+    return "1 group" if number == 1 else f"{number} groups"
+
+
+def first_sentence(text: str) -> str:
+    return text.partition(". ")[0].removesuffix(".")
+
+
+def _left(now: GroupStatus) -> str:
+    counts = now.counts
+    there = counts.on_nodes + counts.waiting + counts.gated
+    return f"{there or 'none'} of the {now.minimum} pods it needs {'is' if there == 1 else 'are'}"
+
+
+def _share(now: GroupStatus) -> str:
+    counts = now.counts
+    if now.groups is not None:
+        return f"{now.groups.started} of its {now.groups.children} groups have, and it needs {now.minimum}"
+    if counts.on_nodes < counts.members:
+        return f"{counts.on_nodes} of its {counts.members} pods are on nodes, and it needs {now.minimum}"
+    return "its pod is on a node" if counts.members == 1 else f"all {counts.members} pods are on nodes"
+
+
+def _rest(now: GroupStatus) -> str:
+    left = now.counts.waiting - sum(number for _, number in now.placement)
+    return f" without {pods(left)}" if left else ""

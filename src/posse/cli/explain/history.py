@@ -1,0 +1,120 @@
+"""What the API remembers of an object: the conditions in its status, and the latest events about it and its pods."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, VOLCANO_UNSCHEDULABLE
+from posse.kinds.machinery.durations import UNKNOWN, since
+
+Json = dict[str, Any]
+
+MOST_EVENTS = 6
+SCHEDULED = "Scheduled"
+_REFUSALS = {(INITIALLY_SCHEDULED, "False"), ("PodScheduled", "False"), (VOLCANO_UNSCHEDULABLE, "True")}
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One event, or several that say the same of several objects."""
+
+    last_seen: str
+    reason: str
+    message: str
+    kind: str
+    name: str
+    """Of the object, or of one of them."""
+    objects: int
+    count: int
+
+
+def condition_lines(obj: Json | None, now: float, verdict: str | None = None) -> list[str]:
+    """With the verdict of this moment, what was written at another and says something else is told apart; empty: it fits."""
+    status = (obj or {}).get("status") or {}
+    phase = [f"phase {status['phase']}"] if status.get("phase") else []
+    return phase + [
+        f"{_condition(one, now)}{_then(one, now, verdict)}" for one in status.get("conditions") or []
+    ]
+
+
+def _condition(condition: Json, now: float) -> str:
+    age = since(condition.get("lastTransitionTime"), now)
+    reason = f" ({condition['reason']})" if condition.get("reason") else ""
+    text = f": {condition['message']}" if condition.get("message") else ""
+    when = f", since {age}" if age != UNKNOWN else ""
+    return f"{condition.get('type', '')}={condition.get('status', '')}{reason}{when}{text}"
+
+
+def _then(condition: Json, now: float, verdict: str | None) -> str:
+    text = condition.get("message") or ""
+    is_refusal = (condition.get("type"), condition.get("status")) in _REFUSALS
+    if verdict is None or not is_refusal or (verdict and verdict in text):
+        return ""
+    age = since(condition.get("lastTransitionTime"), now)
+    when = f"up to {age} ago" if age != UNKNOWN else "earlier"
+    return f" [written {when}; how it stands now is said above]"
+
+
+def happenings(events: Iterable[Json], uids: Collection[str]) -> list[Happening]:
+    """The latest about these objects, oldest first; what is said of many pods alike is told once."""
+    found: dict[tuple[str, str, str], Happening] = {}
+    about = {str((event.get("metadata") or {}).get("uid")): event for event in events}
+    for event in about.values():
+        scheduling_class = event.get("involvedObject") or {}
+        if scheduling_class.get("uid") in uids:
+            one = _happening(event, scheduling_class)
+            said = (one.kind, one.reason, "" if one.reason == SCHEDULED else one.message)
+            found[said] = _merged(found[said], one) if said in found else one
+    return sorted(found.values(), key=lambda one: (one.last_seen, one.name))[-MOST_EVENTS:]
+
+
+def preemptors(events: Iterable[Json], uids: Collection[str]) -> list[str]:
+    """For whom these pods were preempted, as far as events tell."""
+    told = [
+        event.get("related") or {}
+        for event in events
+        if event.get("reason") == "Preempted" and (event.get("involvedObject") or {}).get("uid") in uids
+    ]
+    named = [
+        f"{one.get('kind', '').lower()} {one.get('namespace', '')}/{one['name']}"
+        for one in told
+        if "name" in one
+    ]
+    return list(dict.fromkeys(named))
+
+
+def happening_lines(found: Iterable[Happening], now: float) -> list[str]:
+    return [_line(one, now) for one in found]
+
+
+def _happening(event: Json, scheduling_class: Json) -> Happening:
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return Happening(
+        last_seen=next((str(time) for time in times if time), ""),
+        reason=str(event.get("reason") or ""),
+        message=str(event.get("message") or "").strip(),
+        kind=str(scheduling_class.get("kind") or "").lower(),
+        name=str(scheduling_class.get("name") or ""),
+        objects=1,
+        count=int(series.get("count") or event.get("count") or 1),
+    )
+
+
+def _merged(first: Happening, second: Happening) -> Happening:
+    return replace(
+        first,
+        last_seen=max(first.last_seen, second.last_seen),
+        name=min(first.name, second.name),
+        message=first.message if first.message == second.message else "Successfully assigned to their nodes",
+        objects=first.objects + 1,
+        count=max(first.count, second.count),
+    )
+
+
+def _line(one: Happening, now: float) -> str:
+    others = f" and {one.objects - 1} more" if one.objects > 1 else ""
+    times = f", {one.count} times" if one.count > 1 else ""
+    return (
+        f"{since(one.last_seen, now)} ago{times}  {one.reason}  {one.kind}/{one.name}{others}: {one.message}"
+    )

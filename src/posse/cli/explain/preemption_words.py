@@ -1,0 +1,69 @@
+"""Who would be evicted to make room, what that costs, and what was decided against, in words."""
+
+from collections.abc import Iterator, Sequence
+
+from posse.cli.explain.group_words import pods
+from posse.engine.explain.preemption import Forgone, HeldRoom, PreemptionStatus
+from posse.engine.keys import PodRef
+from posse.engine.preemption.cost import Cost
+from posse.engine.preemption.marks import described
+from posse.engine.preemption.messages import counted
+
+_MOST_VICTIMS = 8
+_MOST_FORGONE = 3
+_MOST_HOLDERS = 5
+
+
+def making_room(told: PreemptionStatus) -> Iterator[str]:
+    yield told.message.partition("preemption: ")[2]
+    if told.victims:
+        yield f"{'leaving' if told.is_under_way else 'would be evicted'}: {_names(told.victims, _MOST_VICTIMS)}"
+    if told.cost is None or not told.victims:
+        return
+    yield f"at a cost of {_price(told.cost)}"
+    for forgone in told.forgone:
+        where = f" on {forgone.node}" if forgone.node else ""
+        who = _names(forgone.victims, _MOST_FORGONE)
+        yield f"rather than {who}{where}: {_drawback(forgone, told.cost)}"
+
+
+def held_room(rooms: Sequence[HeldRoom]) -> Iterator[str]:
+    for room in rooms[:_MOST_HOLDERS]:
+        nodes = "1 node" if room.nodes == 1 else f"{room.nodes} nodes"
+        yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which is preempting"
+    if len(rooms) > _MOST_HOLDERS:
+        yield f"and for {len(rooms) - _MOST_HOLDERS} more"
+
+
+def _names(victims: Sequence[PodRef], most: int) -> str:
+    named = ", ".join(f"{one.namespace}/{one.name}" for one in victims[:most])
+    return f"{named} and {len(victims) - most} more" if len(victims) > most else named
+
+
+def _price(cost: Cost) -> str:
+    overdrawn = f"; {_overdrawn(cost)}" if cost.budgets else ""
+    return f"{pods(cost.pods)}, priority {cost.highest} at most{overdrawn}"
+
+
+def _overdrawn(cost: Cost) -> str:
+    return (
+        "beyond a disruption budget"
+        if cost.pods == 1
+        else f"among them {counted(cost.budgets, 'unit')} beyond a disruption budget"
+    )
+
+
+def _drawback(forgone: Forgone, chosen: Cost) -> str:
+    """The first criterion by which it is worse decides."""
+    cost = forgone.cost
+    if cost < chosen:
+        return "which would do as well by now, and cost less"
+    if cost.budgets > chosen.budgets:
+        return _overdrawn(cost)
+    if cost.highest > chosen.highest:
+        return f"of priority {cost.highest}, which is higher"
+    if cost.pods > chosen.pods:
+        return f"{pods(cost.pods)}, which is more"
+    if cost.total > chosen.total:
+        return "their priorities add up to more"
+    return "it costs the same, and they have run as long or longer"

@@ -1,0 +1,128 @@
+"""From what a person asks about (podgroup/trainer, workload/job-1, pod/web) to the groups or the pod that are meant."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from posse.cli.explain.cluster_reader import Survey
+from posse.cli.problems import Misuse, Problem
+from posse.cli.resources import kind_named
+from posse.engine.keys import Form, GroupKey
+from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import COMPOSITE_POD_GROUP, POD, POD_GROUP, WORKLOAD
+from posse.runtime.scheduling.group_status import forms_of, object_kind
+
+MOST_LISTED = 10
+ANY_POD_GROUP = frozenset({"podgroup", "podgroups", "pg"})
+ANY_COMPOSITE = frozenset({"compositepodgroup", "compositepodgroups", "cpg"})
+EXPLAINED = "podgroup/NAME, compositepodgroup/NAME, workload/NAME or pod/NAME"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something of a kind. `forms` are those of the groups that may be meant; a pod has none."""
+
+    kind: Kind
+    name: str
+    forms: tuple[Form, ...]
+
+
+def parse_target(text: str, name: str = "") -> Target:
+    kind_text, slash, rest = text.partition("/")
+    if slash and name:
+        raise Misuse(f'"{text}" has a name already; "{name}" is one too many')
+    if not kind_text or not (rest or name):
+        raise Misuse(f"say what to explain as {EXPLAINED}")
+    name = rest or name
+    if kind_text.lower() in ANY_POD_GROUP:
+        return Target(POD_GROUP, name, tuple(form for form in Form if form is not Form.WORKLOAD))
+    if kind_text.lower() in ANY_COMPOSITE:
+        return Target(COMPOSITE_POD_GROUP, name, (Form.NATIVE, Form.POSSE))
+    kind = kind_named(kind_text)
+    forms = forms_of(kind)
+    if kind is not POD and not forms:
+        raise Misuse(f"{kind.singular} is nothing that is scheduled; try {EXPLAINED}")
+    return Target(kind, name, forms)
+
+
+def groups_meant(survey: Survey, target: Target, namespace: str) -> list[GroupKey]:
+    """One group, or all groups of a Workload."""
+    found = list(_matching(survey, target, namespace))
+    if target.kind is WORKLOAD and found:
+        return found
+    if len(found) > 1:
+        choices = " or ".join(typed(key) for key in found)
+        what = f'{target.kind.name}s "{target.name}"'
+        raise Problem(f"there are several {what} in {namespace}: say {choices}")
+    if not found:
+        raise Problem(_nothing(survey, target, namespace))
+    return found
+
+
+def typed(key: GroupKey) -> str:
+    """How to ask for this group and no other."""
+    if key.form is Form.WORKLOAD:
+        return f"workload/{short_name(key)}"
+    kind = object_kind(key)
+    return f"{kind.singular}.{kind.group}/{key.name}"
+
+
+def short_name(key: GroupKey) -> str:
+    """Its name within its namespace."""
+    return "/".join(filter(None, (key.name, key.pod_group, key.replica_key)))
+
+
+def listing(names: Sequence[str]) -> str:
+    if not names:
+        return "there are none"
+    rest = len(names) - MOST_LISTED
+    return f"there are {', '.join(names[:MOST_LISTED])}" + (f" and {rest} more" if rest > 0 else "")
+
+
+def _matching(survey: Survey, target: Target, namespace: str) -> Iterator[GroupKey]:
+    for key in survey.group_keys():
+        if key.namespace == namespace and (
+            _is_meant(key, target) or (target.kind is WORKLOAD and _workload_name(survey, key) == target.name)
+        ):
+            yield key
+
+
+def _is_meant(key: GroupKey, target: Target) -> bool:
+    if key.form not in target.forms or key.is_composite != (target.kind.name == COMPOSITE_POD_GROUP.name):
+        return False
+    return target.name == key.name or target.name == short_name(key)
+
+
+def _workload_name(survey: Survey, key: GroupKey) -> str:
+    """The Workload that a group was made from, if it was."""
+    obj = survey.object_of(key) if key.form is Form.NATIVE else None
+    reference = ((obj or {}).get("spec") or {}).get("workloadRef") or {}
+    return str(reference.get("workloadName") or "")
+
+
+def _unnamed(workload: dict[str, Any], name: str, namespace: str) -> str:
+    """Of a Workload that exists, without the group that was asked for."""
+    own_name, _, group = name.partition("/")
+    if not group:
+        return f'no pod and no PodGroup names Workload "{name}" in {namespace} yet, so it has no groups'
+    templates = (workload.get("spec") or {}).get("podGroupTemplates") or []
+    names = [str(template.get("name")) for template in templates]
+    if group.partition("/")[0] in names:
+        return f'no pod names "{group}" of Workload "{own_name}" in {namespace} yet'
+    return f'Workload "{own_name}" in {namespace} has no group "{group}"; {listing(names)}'
+
+
+def _nothing(survey: Survey, target: Target, namespace: str) -> str:
+    workload = survey.find(WORKLOAD, namespace, target.name.partition("/")[0])
+    if target.kind is WORKLOAD and workload is not None:
+        return _unnamed(workload, target.name, namespace)
+    is_composite = target.kind.name == COMPOSITE_POD_GROUP.name
+    keys = [
+        key for key in survey.group_keys() if key.form in target.forms and key.is_composite == is_composite
+    ]
+    elsewhere = dict.fromkeys(key.namespace for key in keys if _is_meant(key, target))
+    what = f'there is no {target.kind.name} "{target.name}" in namespace {namespace}'
+    if elsewhere:
+        return f"{what}; there is one in {', '.join(elsewhere)} (use -n)"
+    here = dict.fromkeys(short_name(key) for key in keys if key.namespace == namespace)
+    return f"{what}; {listing(list(here))}"

@@ -1,0 +1,217 @@
+"""Explanations as text: the answer in a sentence, then what it rests on. Lines without indentation are headings."""
+
+from collections.abc import Iterator, Sequence
+
+from posse.cli.explain.ended_members import Fates
+from posse.cli.explain.exact_check import certainty
+from posse.cli.explain.group_words import closed_nodes, groups, has_minimum, headline, pods, with_closures
+from posse.cli.explain.preemption_words import held_room, making_room
+from posse.cli.explain.targets import short_name, typed
+from posse.cli.explain.tree_picture import tree_lines
+from posse.cli.tables import aligned
+from posse.engine.explain.capacity_limits import NeverFits
+from posse.engine.explain.explanation import Ahead, Explanation, PodExplanation
+from posse.engine.explain.group_status import GroupStatus, State
+from posse.engine.explain.obstacles import Obstacle
+from posse.engine.keys import Form, GroupKey, PodRef
+from posse.engine.placement_problem import RemedyProblem, Unadvised
+from posse.solver.advice import no_way_out, ways_out
+
+MOST_NODES = 8
+INDENT = "  "
+
+
+def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[str]:
+    now = explanation.situation
+    yield headline(now, fates)
+    facts = [("described by", _described(now, age)), ("pods", _counted(now, fates))]
+    if explanation.ahead is not None:
+        facts.append(("queue", _queued(explanation.ahead)))
+    if now.placement:
+        facts.append(("would go to", _places(now.placement)))
+    yield from indented(aligned(facts))
+    if explanation.tree:
+        yield from headed("Its tree", tree_lines(explanation.tree, now.key))
+    if explanation.obstacles or now.proof is not None:
+        where = f", in {explanation.domain}, which comes closest" if explanation.domain else ""
+        yield from headed(f"What is in its way{where}", _in_the_way(explanation))
+    yield from _holders(explanation.obstacles)
+    yield from _room(explanation)
+    yield from _advice(explanation)
+
+
+def _advice(explanation: Explanation) -> Iterator[str]:
+    now = explanation.situation
+    match explanation.remedy_problem:
+        case Unadvised() as unadvised:
+            yield from headed("What would let it start", [unadvised.sentence])
+        case RemedyProblem() as remedy_problem:
+            ways = ways_out(remedy_problem)
+            if ways:
+                what = "more of its pods start" if has_minimum(now) else "it start"
+                yield from headed(f"Each of these would let {what}", ways)
+            elif ways is not None:
+                yield from headed("What would let it start", [no_way_out(remedy_problem)])
+        case None if now.depth and now.state is State.WAITING:
+            root = explanation.tree[0].key
+            asked = f"posse explain {typed(root)} -n {root.namespace}"
+            yield from headed("What would let its tree start", [asked])
+
+
+def pod_lines(pod: PodExplanation) -> Iterator[str]:
+    who = f"Pod {pod.ref.namespace}/{pod.ref.name}"
+    if pod.node:
+        yield f"{who} is on node {pod.node}{_leaving(pod)}."
+    elif pod.held:
+        yield f"{who} waits: {pod.held}."
+    elif pod.target:
+        yield f"{who} fits: it could start on {pod.target} now. Whoever schedules it has not placed it yet."
+    elif pod.obstacle is not None:
+        yield f"{who} waits: it {_missed(pod.obstacle, pod.out_of_reach)}."
+    facts = [("priority", str(pod.priority))]
+    if pod.ahead is not None:
+        facts.append(("queue", _queued(pod.ahead)))
+    yield from indented(aligned(facts))
+    if pod.obstacle is not None:
+        beyond = [_beyond(pod.out_of_reach)] if pod.out_of_reach is not None else []
+        yield from headed("What is in its way", [*_details(pod.obstacle), *beyond])
+        yield from _holders([pod.obstacle])
+    yield from _room(pod)
+
+
+def _leaving(pod: PodExplanation) -> str:
+    if pod.preemptor:
+        return f", and is being deleted to make way for {pod.preemptor}"
+    return ", and is being deleted" if pod.is_terminating else ""
+
+
+def _room(told: Explanation | PodExplanation) -> Iterator[str]:
+    if told.held_rooms:
+        yield from headed("Room that is held for others", held_room(told.held_rooms))
+    if told.making_room.message:
+        yield from headed("Making room", making_room(told.making_room))
+
+
+def _missed(obstacle: Obstacle, reach: NeverFits | None) -> str:
+    sentence = obstacle.sentence.removeprefix("1 ")
+    if obstacle.resource or not obstacle.refusals:
+        return with_closures(sentence, reach)
+    return f"{sentence}: {', '.join(f'{one.nodes} {one.reason}' for one in obstacle.refusals)}"
+
+
+def headed(heading: str, lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
+    yield ""
+    yield heading
+    yield from indented(lines)
+
+
+def indented(lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
+    return (f"{INDENT}{line}" for line in lines)
+
+
+def _described(now: GroupStatus, age: str) -> str:
+    if not now.exists:
+        return "nothing yet"
+    kind = f"{'CompositePodGroup' if now.key.is_composite else 'PodGroup'} of {now.key.form}"
+    if now.key.form is Form.WORKLOAD:
+        kind = "Workload"
+    many = groups(now.minimum) if now.groups is not None else f"{now.minimum}"
+    size = f", at least {many} together" if now.policy == "Gang" else ""
+    if now.expected:
+        size = f", {pods(now.expected)} expected"
+    if now.topology_key:
+        size += f", all in one {now.topology_key}"
+    return f"{kind}: {now.policy}{size}, priority {now.priority}, made {age} ago"
+
+
+def _counted(now: GroupStatus, fates: Fates) -> str:
+    counts = now.counts
+    staying = counts.members - counts.waiting - counts.gated - counts.terminating
+    parts = [
+        (staying, "on nodes"),
+        (counts.terminating, "terminating"),
+        (counts.waiting, "waiting"),
+        (counts.gated, "gated"),
+        (counts.missing - fates.ended, "missing"),
+        (fates.failed, "failed"),
+        (fates.succeeded, "succeeded"),
+    ]
+    return f"{counts.members + fates.ended}: " + (
+        ", ".join(f"{n} {word}" for n, word in parts if n > 0) or "none"
+    )
+
+
+def _queued(ahead: Ahead) -> str:
+    counts = [
+        text
+        for number, text in ((ahead.groups, groups(ahead.groups)), (ahead.pods, pods(ahead.pods)))
+        if number
+    ]
+    if not counts:
+        return "nobody before it"
+    return f"{' and '.join(counts)} before it, being more important or older, which does not block it"
+
+
+def _places(placement: Sequence[tuple[str, int]]) -> str:
+    shown = [f"{node} ({pods(number)})" for node, number in placement[:MOST_NODES]]
+    rest = len(placement) - MOST_NODES
+    return ", ".join(shown) + (f" and {rest} more nodes" if rest > 0 else "")
+
+
+def _in_the_way(explanation: Explanation) -> Iterator[str]:
+    now, is_only_one = explanation.situation, len(explanation.obstacles) == 1
+    if not explanation.obstacles and now.topology_key:
+        yield "all of its pods would fit if they could go anywhere, but not in the domains where they must be"
+    for obstacle in explanation.obstacles:
+        alike = f"{pods(obstacle.number)} like {obstacle.example.name} ({_asked(obstacle)})"
+        # With one sort of pods, the headline has said already what they lack.
+        others = f"{obstacle.number - obstacle.fit} would not" if is_only_one else obstacle.sentence
+        yield f"{alike}: {obstacle.fit} would fit, {others}"
+        yield from indented(_details(obstacle))
+    if explanation.undescribed:
+        yield f"pods of {explanation.undescribed} other sorts find no node either"
+    if now.out_of_reach is not None:
+        yield _beyond(now.out_of_reach)
+    if sentence := certainty(explanation):
+        yield sentence
+
+
+def _beyond(reach: NeverFits) -> str:
+    if not reach.closed:
+        whole = f"any {reach.domain}" if reach.domain else "the cluster"
+        return f"It is bigger than {whole}: too few would fit even if nothing else were there."
+    return f"It would not fit on the nodes open to it even if nothing else ran there; closed: {closed_nodes(reach)}."
+
+
+def _asked(obstacle: Obstacle) -> str:
+    return ", ".join(f"{name} {amount}" for name, amount in obstacle.requests) or "no requests"
+
+
+def _details(obstacle: Obstacle) -> Iterator[str]:
+    counted = [
+        ("1 node" if one.nodes == 1 else f"{one.nodes} nodes", one.reason, one.rule)
+        for one in obstacle.refusals
+    ]
+    yield from aligned(counted)
+    if obstacle.closest:
+        rooms = [f"{room.node} has {room.free} of {room.capacity}" for room in obstacle.closest]
+        placed = ", once those that fit are placed" if obstacle.fit else ""
+        yield f"closest{placed}: {', '.join(rooms)} {obstacle.resource} free"
+
+
+def _holders(obstacles: Sequence[Obstacle]) -> Iterator[str]:
+    """Resource by resource; two sorts of pods that lack the same one would be told the same."""
+    for resource in dict.fromkeys(one.resource for one in obstacles if one.holders):
+        holders = next(one.holders for one in obstacles if one.resource == resource)
+        rows = [
+            (_name(one.who), f"{one.amount} with {pods(one.pods)}", f"priority {one.priority}")
+            for one in holders
+        ]
+        yield from headed(f"Who holds the {resource}, on nodes with too little of it left", aligned(rows))
+
+
+def _name(who: GroupKey | PodRef) -> str:
+    if isinstance(who, PodRef):
+        return f"pod {who.namespace}/{who.name}"
+    kind = "workload" if who.form is Form.WORKLOAD else "podgroup"
+    return f"{kind} {who.namespace}/{short_name(who)}"

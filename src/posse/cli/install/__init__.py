@@ -1,0 +1,1 @@
+"""The verb install: manifests for a real cluster."""

@@ -1,0 +1,122 @@
+"""posse install: print what a cluster needs to run Posse, or apply it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from posse.cli.controller_names import chosen_controllers
+from posse.cli.manifest_text import manifest_text
+from posse.cli.problems import Misuse, check_format
+from posse.installation.bundle import objects
+from posse.installation.options import (
+    DEFAULT_IMAGE,
+    DEFAULT_NAMESPACE,
+    DEFAULT_SCHEDULER_NAME,
+    NAME,
+    InstallOptions,
+)
+from posse.kinds.discovered import ClusterForm
+from posse.kinds.machinery.formats import dns_label, dns_subdomain
+from posse.runtime.process.run_options import Form, SetController
+
+FormOption = Annotated[
+    Form,
+    typer.Option(
+        help="Where groups come from: [bold]native[/bold], the API of the cluster (Kubernetes 1.35 and newer, if it is "
+        "switched on); [bold]crd[/bold], custom resources that Posse brings along; [bold]auto[/bold] asks the cluster."
+    ),
+]
+ImageOption = Annotated[str, typer.Option(metavar="IMAGE", help="The container image of Posse.")]
+NamespaceOption = Annotated[
+    str, typer.Option("--namespace", "-n", metavar="NS", help="Where the scheduler runs.")
+]
+SchedulerNameOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Pods with this schedulerName are scheduled by Posse; all others are left alone."
+    ),
+]
+MonitoringOption = Annotated[
+    bool, typer.Option("--with-monitoring", help="Also a ServiceMonitor, for the Prometheus operator.")
+]
+ControllersOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help=f"Also let it control these: {', '.join(SetController)}, with commas between; or all.",
+        show_default=False,
+    ),
+]
+ApplyOption = Annotated[bool, typer.Option("--apply", help="Do it, instead of printing what is to be done.")]
+KubeconfigOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Which cluster. Default: $KUBECONFIG, else ~/.kube/config."),
+]
+ContextOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Which context of the kubeconfig; else the current one.")
+]
+
+
+def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
+    form: FormOption = Form.AUTO,
+    image: ImageOption = DEFAULT_IMAGE,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
+    scheduler_name: SchedulerNameOption = DEFAULT_SCHEDULER_NAME,
+    with_monitoring: MonitoringOption = False,
+    controllers: ControllersOption = "",
+    apply: ApplyOption = False,
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
+) -> None:
+    """Print the manifests that install Posse in a Kubernetes cluster, or apply them.
+
+    [bold]Examples[/bold]
+
+      posse install --image registry.example/posse:1 | kubectl apply -f -
+
+      posse install --image registry.example/posse:1 --apply
+
+      posse install | kubectl delete -f -
+    """
+    check_format("--namespace", namespace, dns_label)
+    check_format("--scheduler-name", scheduler_name, dns_subdomain)
+    if not image.strip():
+        raise Misuse("--image: an image has a name, such as registry.example/posse:1")
+    is_needed = apply or kubeconfig is not None or context is not None
+    chosen = _found_out(kubeconfig, context, is_needed) if form is Form.AUTO else ClusterForm(form.value)
+    control = chosen_controllers(controllers)
+    wanted = objects(InstallOptions(chosen, image, namespace, scheduler_name, with_monitoring, control))
+    if not apply:
+        typer.echo(manifest_text(wanted), nl=False)
+        return
+    # The client takes a while to load, which the other verbs need not wait for.
+    from posse.cli.install.run import apply_objects, form_of_cluster  # noqa: PLC0415
+
+    if form is Form.NATIVE and form_of_cluster(kubeconfig, context) is not ClusterForm.NATIVE:
+        _say(
+            "Warning: the cluster has no groups of its own, so there will be none; --form crd brings them along"
+        )
+    apply_objects(kubeconfig, context, wanted, typer.echo)
+    _say(f"see it start: kubectl -n {namespace} rollout status deployment/{NAME}")
+
+
+def _found_out(kubeconfig: Path | None, context: str | None, is_needed: bool) -> ClusterForm:
+    """What the cluster says; without one, what every cluster can do."""
+    from posse.cli.install.run import NoClusterError, form_of_cluster  # noqa: PLC0415 - as above
+
+    try:
+        form = form_of_cluster(kubeconfig, context)
+    except NoClusterError as error:
+        if is_needed:
+            raise
+        _say(f"no cluster to ask ({error}); taking --form crd, which works on all")
+        return ClusterForm.CRD
+    has = "groups of its own" if form is ClusterForm.NATIVE else "no groups of its own"
+    _say(f"the cluster has {has}; taking --form {form}")
+    return form
+
+
+def _say(text: str) -> None:
+    """Beside the manifests, which go down the pipe."""
+    typer.echo(text, err=True)

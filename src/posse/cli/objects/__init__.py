@@ -1,0 +1,1 @@
+"""Verbs on objects: apply, get, delete."""

@@ -1,0 +1,1 @@
+"""The verb run: schedule for a real cluster."""

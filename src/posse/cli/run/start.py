@@ -1,0 +1,58 @@
+"""Runs a scheduler for a real cluster in the foreground, until a signal says stop."""
+
+import asyncio
+import logging
+from typing import Any
+
+import uvloop
+
+from posse.apiserver.http.server import PortInUse
+from posse.cli.configuration_file import unusable
+from posse.cli.problems import Problem
+from posse.client.credentials import CredentialsError
+from posse.client.http_responses import AnswerBroken
+from posse.configuration.problems import ConfigurationError
+from posse.runtime.process.background import BackgroundFailed
+from posse.runtime.process.logs import LogForm, configure_logging
+from posse.runtime.process.run_options import RunOptions
+from posse.runtime.process.stopping import on_stop_signal
+from posse.runtime.remote.remote import RemoteScheduler
+from posse.version import VERSION
+
+log = logging.getLogger(__name__)
+
+
+def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
+    """Problem: it could not start, or it broke."""
+    configure_logging(logging.getLevelNamesMapping()[level], form)
+    try:
+        uvloop.run(_run(options))
+    except ConfigurationError as error:
+        raise unusable(error, options.config) from error
+    except (CredentialsError, PortInUse, BackgroundFailed) as error:
+        raise Problem(str(error)) from error
+    except OSError as error:
+        raise Problem(_refused_by_system(error, options)) from error
+
+
+def _refused_by_system(error: OSError, options: RunOptions) -> str:
+    """Only an address to listen on is asked of the system."""
+    where = f"{options.bind_address}:{options.port}" if options.bind_address else f"port {options.port}"
+    return f"{where}: {(error.strerror or str(error)).lower()}; use another --bind-address or --port"
+
+
+async def _run(options: RunOptions) -> None:
+    asyncio.get_running_loop().set_exception_handler(on_unclaimed_error)
+    scheduler = RemoteScheduler(options)
+    on_stop_signal(scheduler.stop)
+    await scheduler.run(lambda: log.info("Posse %s serves %s/healthz", VERSION, scheduler.url))
+    log.info("stopped")
+
+
+def on_unclaimed_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A connection that breaks while nobody waits for it matters to nobody; whoever asks next hears of it."""
+    error = context.get("exception")
+    if isinstance(error, OSError | AnswerBroken):
+        log.debug("a connection broke: %s: %s", context.get("message"), error)
+    else:
+        loop.default_exception_handler(context)

@@ -1,0 +1,1 @@
+"""The verb up: the embedded cluster with its live view."""

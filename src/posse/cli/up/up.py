@@ -1,0 +1,204 @@
+"""posse up: what can be asked of an embedded cluster, and what makes no sense. How it runs is in serving.py."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from posse.apiserver.http.kubeconfig import CONTEXT
+from posse.cli.locations import default_data_dir
+from posse.cli.manifests import Manifest
+from posse.cli.problems import Misuse, Problem
+from posse.cli.up.examples import example_names, read_example
+from posse.kinds.gating import served_kinds
+from posse.kubelet.nodes import Level, TopologyError, parse_topology
+from posse.model.feature_gates import Gate, GateError, Gates, parse_gates
+from posse.runtime.process.logs import log_decisions_to
+from posse.runtime.process.options import DEFAULT_EXACT_SEARCH, ClusterOptions
+
+DEFAULT_PORT = 6553
+MOST_NODES = 100_000
+SIMULATION = "Simulated nodes"
+PLACE = "Where it lives"
+SCHEDULING = "Scheduling"
+
+
+def complete_example(incomplete: str) -> list[str]:
+    return [name for name in example_names() if name.startswith(incomplete)]
+
+
+NodesOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        max=MOST_NODES,
+        help="How many simulated nodes there should be, at least. Default: 8 in a new cluster, else those it has.",
+        rich_help_panel=SIMULATION,
+    ),
+]
+TopologyOption = Annotated[
+    str,
+    typer.Option(
+        metavar="LEVELS",
+        help="Spread new nodes over domains, widest first: block=2,rack=4 makes 2 blocks of 4 racks each "
+        "and labels the nodes topology.posse.dev/block and topology.posse.dev/rack.",
+        rich_help_panel=SIMULATION,
+    ),
+]
+ExampleOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"Put an example into the cluster: {', '.join(example_names())}. May be repeated.",
+        autocompletion=complete_example,
+        rich_help_panel=SIMULATION,
+    ),
+]
+DataDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Where the cluster is kept. The same directory brings the same cluster back. "
+        "Default: $XDG_DATA_HOME/posse/default.",
+        rich_help_panel=PLACE,
+    ),
+]
+PortOption = Annotated[
+    int,
+    typer.Option(
+        metavar="P", min=0, max=65535, help="Port on 127.0.0.1; 0 takes any free one.", rich_help_panel=PLACE
+    ),
+]
+KubeconfigOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Also write the kubeconfig to this file.", rich_help_panel=PLACE),
+]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Schedule as this KubeSchedulerConfiguration says: profiles, plugins and their arguments.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+FeatureGatesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=BOOL,...",
+        help=f"Switch feature gates off or on, as in GangScheduling=false; all are on by default: {', '.join(Gate)}. "
+        "May be repeated.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+ExactSearchOption = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.0,
+        help="How long it may take, in about seconds of one core, to find out whether a group fits at all when the quick search "
+        "is not sure. 0: that is not found out.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+LogDecisionsOption = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="Append the story of every decision to this file, a line of JSON for each; - prints it.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+
+
+def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
+    nodes: NodesOption = None,
+    topology: TopologyOption = "",
+    example: ExampleOption = None,
+    data_dir: DataDirOption = None,
+    port: PortOption = DEFAULT_PORT,
+    kubeconfig: KubeconfigOption = None,
+    config: ConfigOption = None,
+    feature_gates: FeatureGatesOption = None,
+    exact_search: ExactSearchOption = DEFAULT_EXACT_SEARCH,
+    log_decisions: LogDecisionsOption = "",
+) -> None:
+    """Start a cluster on this machine: API server, scheduler and simulated nodes in one process.
+
+    kubectl works on it as on any cluster. It runs until Ctrl-C and comes back as it was from its data directory.
+    Nodes labelled posse.dev/simulated=true run pods in name only; all others are left alone.
+
+    [bold]Examples[/bold]
+
+      posse up                                      8 nodes
+
+      posse up --example gang                       with a gang to look at
+
+      posse up --nodes 64 --topology block=2,rack=4 --data-dir /tmp/lab --port 0
+
+      posse up --feature-gates=GangScheduling=false,WorkloadAwarePreemption=false
+    """
+    gates = chosen_gates(feature_gates or [])
+    options = ClusterOptions(
+        data_dir=(data_dir or default_data_dir()).expanduser().absolute(),
+        port=port,
+        node_count=nodes,
+        topology=_levels(topology),
+        extra_kubeconfig=_replaceable(kubeconfig.expanduser().absolute()) if kubeconfig else None,
+        config=config.expanduser().absolute() if config else None,
+        gates=gates,
+        exact_search=exact_search,
+    )
+    examples = [manifest for name in example or [] for manifest in _example(name, gates)]
+    if log_decisions:
+        start_decision_log(log_decisions)
+    # The server and the engine take a while to load; completion and the other verbs need neither.
+    from posse.cli.up.run import serve  # noqa: PLC0415
+
+    serve(options, examples)
+
+
+def _levels(text: str) -> tuple[Level, ...]:
+    try:
+        return parse_topology(text)
+    except TopologyError as error:
+        raise Misuse(f"--topology: {error}; for example --topology block=2,rack=4") from error
+
+
+def chosen_gates(texts: list[str]) -> Gates:
+    try:
+        return parse_gates(texts)
+    except GateError as error:
+        raise Misuse(f"--feature-gates: {error}") from error
+
+
+def _example(name: str, gates: Gates) -> list[Manifest]:
+    manifests = read_example(name)
+    served = served_kinds(gates)
+    for manifest in manifests:
+        if manifest.kind not in served:
+            kind = manifest.kind
+            raise Misuse(f"--example: {name} has a {kind.name}, which --feature-gates switches off")
+    return manifests
+
+
+def start_decision_log(destination: str) -> None:
+    try:
+        log_decisions_to(destination)
+    except OSError as error:
+        raise Problem(f"--log-decisions: {destination}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _replaceable(path: Path) -> Path:
+    """Refuse to overwrite what Posse has not written: a kubeconfig with other clusters is precious."""
+    try:
+        config = yaml.safe_load(path.read_text("utf-8"))
+        contexts = [entry["name"] for entry in config["contexts"]]
+    except FileNotFoundError:
+        return path
+    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError):
+        contexts = []
+    if contexts != [CONTEXT]:
+        raise Problem(f"--kubeconfig: {path} exists and is not from Posse; move it away or name another file")
+    return path

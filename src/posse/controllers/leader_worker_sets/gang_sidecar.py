@@ -1,0 +1,128 @@
+"""Gangs for LeaderWorkerSets that somebody else controls: those that ask for the provider posse get a Workload and, for each
+leader, a group. Pods that wait at the gate for it are put into their group; everything else is left alone.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+from posse.controllers.event_dedup import ToldOnce
+from posse.controllers.gated_pods import is_waiting, joined
+from posse.controllers.leader_worker_sets.keys import (
+    GROUP_INDEX,
+    NAME,
+    annotations_of,
+    is_leader,
+    labels_of,
+)
+from posse.controllers.leader_worker_sets.observed_set import Scene
+from posse.controllers.leader_worker_sets.prerequisites import prerequisites
+from posse.controllers.leader_worker_sets.providers.posse import PosseCrdProvider
+from posse.controllers.observed import Observed
+from posse.controllers.steps import Create, News, Plan, Write, is_deleting
+from posse.controllers.touched import Touched
+from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import LEADER_WORKER_SET, POD, STATEFUL_SET
+from posse.model.decoding import decode
+from posse.model.leader_worker_set import EXCLUSIVE_TOPOLOGY, PROVIDER, LeaderWorkerSet
+
+Json = dict[str, Any]
+
+ASKED_FOR = "posse"
+DEADLOCK = News(
+    "InvalidGang",
+    f"with {EXCLUSIVE_TOPOLOGY} workers are made when their leader has its node, which a gang would wait for",
+    is_warning=True,
+)
+
+
+class LeaderWorkerSetCompanion:
+    """A Reconciler."""
+
+    subject_kind = LEADER_WORKER_SET
+    reporter = "posse-leaderworkerset-companion"
+
+    def __init__(self) -> None:
+        self._provider = PosseCrdProvider()
+        self.kinds = (LEADER_WORKER_SET, *self._provider.kinds, STATEFUL_SET, POD)
+        self.selectors = {STATEFUL_SET: NAME, POD: NAME}
+        self.touched = Touched()
+        self._observed = Observed()
+        self._uids: dict[tuple[str, str], str] = {}
+        self._told = ToldOnce()
+
+    def see(self, kind: Kind, obj: Json) -> None:
+        if self._observed.see(kind, obj):
+            if kind is LEADER_WORKER_SET:
+                self._uids[_place(obj, obj["metadata"]["name"])] = obj["metadata"]["uid"]
+            self._touch_subject(obj)
+
+    def lose(self, kind: Kind, obj: Json) -> None:
+        self._observed.lose(obj)
+        if kind is LEADER_WORKER_SET:
+            self._told.forget(obj["metadata"]["uid"])
+            self._uids.pop(_place(obj, obj["metadata"]["name"]), None)
+        self._touch_subject(obj)
+
+    def subject(self, uid: str) -> Json | None:
+        return self._observed.get(uid)
+
+    def plan(self, uid: str, _now: float) -> Plan:
+        lws = self._observed.get(uid)
+        if lws is None or is_deleting(lws) or annotations_of(lws).get(PROVIDER) != ASKED_FOR:
+            return Plan()
+        if EXCLUSIVE_TOPOLOGY in annotations_of(lws):
+            return self._told.plan(uid, DEADLOCK)
+        scene = self._scene(lws)
+        needed = prerequisites(scene, self._provider, frozenset(self._provider.kinds))
+        if needed.obstacle is not None:
+            return self._told.plan(
+                uid, News(needed.obstacle.reason, needed.obstacle.message, is_warning=True)
+            )
+        self._told.forget(uid)
+        result = Plan()
+        result.then(*needed.steps)
+        for leader in self._leaders(lws):
+            self._serve(result, scene, leader)
+        return result
+
+    def _scene(self, lws: Json) -> Scene:
+        filled = deepcopy(lws)
+        LEADER_WORKER_SET.rules.default(filled)
+        namespace = lws["metadata"]["namespace"]
+        return Scene(
+            lws=lws,
+            spec=decode(LeaderWorkerSet, filled).spec,
+            find=lambda kind, name: self._observed.at(kind, namespace, name),
+        )
+
+    def _leaders(self, lws: Json) -> Sequence[Json]:
+        sets = self._observed.owned_by(lws["metadata"]["uid"], STATEFUL_SET)
+        pods = [pod for item in sets for pod in self._observed.owned_by(item["metadata"]["uid"], POD)]
+        return [
+            pod for pod in pods if is_leader(pod) and GROUP_INDEX in labels_of(pod) and not is_deleting(pod)
+        ]
+
+    def _serve(self, result: Plan, scene: Scene, leader: Json) -> None:
+        provider = self._provider
+        name = provider.group_of(leader)
+        if not name and not is_waiting(leader):
+            # It was scheduled by itself before anybody asked for a gang.
+            return
+        name = name or provider.name_group(leader, leader["metadata"]["uid"])
+        made = provider.group(scene.lws, scene.spec, joined(leader, name))
+        if scene.find(made.kind, name) is None:
+            result.then(Create(made.kind, made.obj))
+        sets = self._observed.owned_by(leader["metadata"]["uid"], STATEFUL_SET)
+        workers = [pod for item in sets for pod in self._observed.owned_by(item["metadata"]["uid"], POD)]
+        waiting = [pod for pod in (leader, *workers) if is_waiting(pod) and not is_deleting(pod)]
+        result.then(*(Write(POD, joined(pod, name)) for pod in waiting))
+
+    def _touch_subject(self, obj: Json) -> None:
+        name = labels_of(obj).get(NAME) or obj["metadata"]["name"]
+        if uid := self._uids.get(_place(obj, name)):
+            self.touched.add(uid)
+
+
+def _place(obj: Json, name: str) -> tuple[str, str]:
+    return obj["metadata"].get("namespace", ""), name

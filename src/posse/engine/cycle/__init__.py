@@ -1,0 +1,1 @@
+"""One call of `decide`, step by step."""

@@ -1,0 +1,121 @@
+"""Who is looked at again because of what has changed in the cluster, and nobody else.
+
+Somebody may fit now, or may have room made for it: for that it takes a new node, or that somebody leaves who could not have
+been evicted. A group that lacks room for many is not tried because one of them would fit; but after a while it is, so that
+what it was told does not stay wrong.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.groups.tree import Root, root_of
+from posse.engine.intake.cluster_events import Intake
+from posse.engine.keys import GroupKey
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.placement.root import may_fit
+from posse.engine.preemption.pod_search import could_make_room
+from posse.engine.queue.backlog import Key
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.node_scores import REFUSED
+from posse.engine.trials.group_trial import GroupTrials
+
+_SETTLING_SECONDS = 1.0
+"""How long a group whose victims are ending waits before it looks for a place elsewhere that needs no more of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    improved: Sequence[int]
+    """Rows where something may fit now that did not before."""
+    has_new_nodes: bool
+    is_freed: bool
+    """Somebody has left who could not have been evicted."""
+
+
+class Waking:
+    def __init__(self, known: Intake, trials: GroupTrials) -> None:
+        self._known = known
+        self._trials = trials
+        self._seen_version = 0
+        """Of the state, when the parked were last looked at."""
+
+    def wake_improved(self, now: float, misplaced: Iterable[GroupKey]) -> None:
+        """Wake who could use what has changed since the last time.
+
+        Whose claim has changed is told how it stands now, even if that does not help.
+        """
+        state = self._known.state
+        improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
+        frees_up_to = self._frees_up_to(state.take_highest_gone())
+        claims = state.storage.book.take_changed_claims()
+        for group in misplaced if renewed else ():
+            self._known.backlog.resume(group, now)
+        scheduling_classes = (
+            self._known.backlog.parked_subjects() if self._seen_version != state.version else []
+        )
+        rows = np.array(improved if scheduling_classes else [], dtype=np.int64)
+        for scheduling_class in scheduling_classes:
+            is_helped = self._fits(scheduling_class, rows) or scheduling_class.pod_class.uses_any(claims)
+            may_be_freed = bool(renewed) or frees_up_to is not None
+            for priority, keys in self._parked(scheduling_class).items() if is_helped or may_be_freed else ():
+                is_freed = frees_up_to is not None and frees_up_to >= priority
+                evicts = renewed or is_freed
+                if is_helped or (evicts and could_make_room(state, scheduling_class, priority, rows)):
+                    for key in keys:
+                        self._wake(key, now, _Change(improved, bool(renewed), is_freed))
+        self._seen_version = state.version
+
+    def _frees_up_to(self, highest_gone: int | None) -> int | None:
+        """Of which priority one may be, at most, to have room made only now; None if that goes for nobody.
+
+        Who could have been evicted all the time makes no difference by leaving, and somebody has to be left to evict.
+        """
+        lowest = min(self._known.state.usage.priorities(), default=0)
+        return highest_gone if highest_gone is not None and lowest < highest_gone else None
+
+    def _parked(self, scheduling_class: SchedulingClass) -> dict[int, list[Key]]:
+        """By priority."""
+        backlog = self._known.backlog
+        parked: dict[int, list[Key]] = {}
+        for key in backlog.parked_for(scheduling_class):
+            waiting = backlog.get(key)
+            if waiting is not None:
+                parked.setdefault(waiting.priority, []).append(key)
+        return parked
+
+    def _fits(self, scheduling_class: SchedulingClass, rows: IntArray) -> bool:
+        """What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node."""
+        view = self._known.state.view(scheduling_class)
+        totals = view.totals()[rows] if view.is_row_local else view.totals()
+        return bool(np.any(totals != REFUSED))
+
+    def _wake(self, key: Key, now: float, change: _Change) -> None:
+        """That one member fits somewhere is not enough to try a gang which lacks room for many."""
+        backlog, is_waiting = self._known.backlog, self._known.ledger.is_waiting(key)
+        group = root_of(self._known.groups, key) if isinstance(key, GroupKey) else None
+        if group is None:
+            backlog.resume(key, now)
+        elif not (change.has_new_nodes or self._may_start(group, change)):
+            if not is_waiting:
+                backlog.renew(key, now)
+        elif is_waiting and self._is_made_for(group, change.improved):
+            # The last of its victims may be about to go; then it has all of the room that was made for it.
+            backlog.resume_at(key, now + _SETTLING_SECONDS)
+        else:
+            backlog.resume(key, now)
+
+    def _may_start(self, group: Root, change: _Change) -> bool:
+        state = self._known.state
+        if may_fit(state, group):
+            return True
+        if not (change.is_freed and self._trials.makes_room_for(group)):
+            return False
+        with state.lightened_below(group.priority):
+            return may_fit(state, group)
+
+    def _is_made_for(self, group: Root, improved: Sequence[int]) -> bool:
+        """Whether nothing became better but nodes on which room is being made for it. Room elsewhere might be taken by others."""
+        nominated = dict.fromkeys(record.nominated for record in group.members.values())
+        return all(self._known.state.nodes.names[row] in nominated for row in improved)

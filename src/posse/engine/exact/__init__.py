@@ -1,0 +1,1 @@
+"""Questions to the exact solver, and what becomes of its answers."""

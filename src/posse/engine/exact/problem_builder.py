@@ -1,0 +1,179 @@
+"""A group or a tree as a puzzle: what it wants, what is free, and which node or pod each number stands for.
+
+A puzzle knows resources, which nodes are open to which pods, and topology keys. Where other rules decide as well, nothing is asked.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.exact.questions import Question
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.tree import Branch, Part, Root, Tree, is_started, started_children
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.placement.gang.domain_pin import pin_of
+from posse.engine.placement.gang.minimum_resources import missing_resources
+from posse.engine.placement.gang.proof import missing
+from posse.engine.placement.search.member_classes import MemberClass, classes_of
+from posse.engine.placement_problem import GroupDemand, PlacementProblem, PodSet
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
+
+_MOST_CELLS = 50_000
+"""Sorts of nodes times sorts of pods times groups; a question beyond that would not be answered in time."""
+_MOST_NUMBERS = 1_000_000
+"""In a question: more take too long to write down."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemBuilder:
+    """What a question is about."""
+
+    state: ClusterState
+    top: Part
+    scheduling_classes: tuple[SchedulingClass, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def is_modelled(self) -> bool:
+        """Whether nothing decides where its pods may go that a puzzle does not know."""
+        return all(self.state.view(one).counts_by_resources for one in self.scheduling_classes)
+
+    @property
+    def unmodelled(self) -> tuple[str, ...]:
+        """Rules that a puzzle does not know."""
+        return tuple(
+            dict.fromkeys(
+                name for one in self.scheduling_classes for name in self.state.view(one).non_resource_rules
+            )
+        )
+
+    def parts(self) -> Iterator[Part]:
+        return _parts(self.state, self.top)
+
+    def leaves(self) -> Iterator[GroupRecord]:
+        return (one for one in self.parts() if not isinstance(one, Branch))
+
+    @property
+    def resources(self) -> list[int]:
+        return sorted(
+            dict.fromkeys(index for one in self.scheduling_classes for index, _ in one.pod_class.limited)
+        )
+
+    def wanted(self, scheduling_class: SchedulingClass) -> tuple[int, ...]:
+        amounts = dict(scheduling_class.pod_class.limited)
+        return tuple(amounts.get(resource, 0) for resource in self.resources)
+
+    def domains(self, rows: IntArray) -> IntArray:
+        """By key, by row."""
+        ids = [self.state.nodes.labels.column(key).ids[rows] for key in self.keys]
+        return np.array(ids, dtype=np.int64).reshape(len(ids), rows.size)
+
+    def demand(self, part: Part) -> GroupDemand:
+        key = self.keys.index(part.topology_key) if part.topology_key else None
+        domain = self._pinned(part) if part.topology_key else None
+        if isinstance(part, Branch):
+            children = tuple(self.demand(child) for child in _able(self.state, part))
+            return GroupDemand(
+                part.minimum - started_children(part), children=children, key=key, domain=domain
+            )
+        return GroupDemand(missing(part), tuple(self._sorts(part)), key=key, domain=domain)
+
+    def _sorts(self, leaf: GroupRecord) -> Iterator[tuple[int, int]]:
+        """With nobody of a group that must not start, wherever there is room."""
+        is_open = missing_resources(self.state, leaf) is None
+        for scheduling_class, pods in _classes(self.state, leaf):
+            yield self.scheduling_classes.index(scheduling_class), len(pods) if is_open else 0
+
+    def _pinned(self, part: Part) -> int | None:
+        pin = pin_of(self.state, part)
+        return (
+            None if pin.value is None else self.state.nodes.labels.column(part.topology_key).id_of(pin.value)
+        )
+
+
+def question_of(state: ClusterState, root: Root) -> Question | None:
+    """Whether any placement exists; None where rules matter that a puzzle does not know, or there is too much to look at."""
+    asking = about(state, root)
+    if asking is None or not asking.is_modelled:
+        return None
+    room = np.array(
+        [state.view(scheduling_class).capacity() for scheduling_class in asking.scheduling_classes]
+    )
+    rows = np.flatnonzero(room.any(axis=0))
+    wanted, domains = asking.resources, asking.domains(rows)
+    free = state.nodes.allocatable[wanted][:, rows] - state.nodes.requested[wanted][:, rows]
+    if not is_small(asking, np.vstack((free, room[:, rows], domains))):
+        return None
+    pod_sets = [
+        PodSet(asking.wanted(scheduling_class), tuple(line.tolist()))
+        for scheduling_class, line in zip(asking.scheduling_classes, room[:, rows], strict=True)
+    ]
+    return Question(
+        PlacementProblem(lines(free), tuple(pod_sets), asking.demand(asking.top), lines(domains)),
+        tuple(state.nodes.names[row] for row in rows),
+        tuple(tuple(_uids(pods) for _, pods in _classes(state, leaf)) for leaf in asking.leaves()),
+    )
+
+
+def is_small(asking: ProblemBuilder, features: IntArray) -> bool:
+    """Whether an answer can be expected in time; `features` are what is known of each node, by column."""
+    if features.size > _MOST_NUMBERS:
+        return False
+    shapes: int = np.unique(features, axis=1).shape[1]
+    return shapes * len(asking.scheduling_classes) * len(list(asking.leaves())) <= _MOST_CELLS
+
+
+def about(state: ClusterState, root: Root) -> ProblemBuilder | None:
+    """What a question would be about; None where there is nothing to ask.
+
+    That is so of a tree that is not all there, or has started and could only become larger, and of who runs in several domains.
+    """
+    top = root.top if isinstance(root, Tree) else root
+    if top is None or (isinstance(top, Branch) and is_started(top)) or _is_torn(state, top):
+        return None
+    return about_part(state, top)
+
+
+def about_part(state: ClusterState, top: Part, above: Sequence[Branch] = ()) -> ProblemBuilder | None:
+    """The same for what is below one that has started; that is named by the domains of those above as well."""
+    parts = list(_parts(state, top))
+    leaves = [part for part in parts if not isinstance(part, Branch)]
+    scheduling_classes = dict.fromkeys(
+        scheduling_class for leaf in leaves for scheduling_class, _ in _classes(state, leaf)
+    )
+    keys = dict.fromkeys(part.topology_key for part in (*above, *parts) if part.topology_key)
+    return ProblemBuilder(state, top, tuple(scheduling_classes), tuple(keys)) if scheduling_classes else None
+
+
+def _parts(state: ClusterState, part: Part) -> Iterator[Part]:
+    yield part
+    for child in _able(state, part) if isinstance(part, Branch) else ():
+        yield from _parts(state, child)
+
+
+def _able(state: ClusterState, branch: Branch) -> Iterator[Part]:
+    """Children that could start. Those that have are counted instead, and others that never will are not known to a puzzle."""
+    for child in branch.children:
+        is_populated = not isinstance(child, Branch) or any(child.leaves())
+        if is_populated and not is_started(child) and not _is_torn(state, child):
+            yield child
+
+
+def _is_torn(state: ClusterState, part: Part) -> bool:
+    """Whether it should be in one domain, and has pods where it cannot go on."""
+    return bool(part.topology_key and pin_of(state, part).error)
+
+
+def _classes(state: ClusterState, leaf: GroupRecord) -> list[MemberClass]:
+    return classes_of(state, leaf.unattached())
+
+
+def _uids(records: Sequence[PodRecord]) -> tuple[str, ...]:
+    return tuple(record.ref.uid for record in records)
+
+
+def lines(matrix: IntArray) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(line.tolist()) for line in matrix)

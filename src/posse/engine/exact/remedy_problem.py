@@ -1,0 +1,262 @@
+"""A refused group together with what could be changed about it: further nodes like those there are, and who is in its way.
+
+What of that would let it start is found out elsewhere, by an exact search; here nothing is tried.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.exact.problem_builder import ProblemBuilder, about, about_part, is_small, lines
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.tree import Branch, Part, Root, Tree, is_started, started_children
+from posse.engine.keys import GroupKey
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.placement.tree.domains import Rows, all_places, inside
+from posse.engine.placement_problem import (
+    NEW_DOMAIN,
+    DemandName,
+    EvictableUnit,
+    NodeShape,
+    PlacementProblem,
+    PodSet,
+    RemedyProblem,
+    Unadvised,
+)
+from posse.engine.pods.domain_counts import HOSTNAME
+from posse.engine.preemption.units import Unit, evicted_with, units_below
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
+
+_MANY = 2**31
+"""More pods than there are."""
+_SYSTEM_PRIORITY = 2_000_000_000
+"""From here on pods keep the cluster running; nobody is told to evict them."""
+_BOUND_TO_NODES = frozenset({"DaemonSet", "Node"})
+"""What has a pod on each node, or on this one: whoever of it is evicted is there again at once."""
+_MOST_OCCUPANTS = 16
+_MOST_SHAPES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """The nodes that are open to a group, full ones too."""
+
+    asking: ProblemBuilder
+    rows: IntArray
+    room: IntArray
+    """By subject, by row: how many pods would fit if nothing else were there."""
+    domains: IntArray
+    """By key, by row."""
+    numbers: dict[str, int]
+    """Which node of the puzzle is meant, by its name."""
+
+    @property
+    def state(self) -> ClusterState:
+        return self.asking.state
+
+    def closeness(self) -> IntArray:
+        """By row: how many pods the domain it is in could take now."""
+        state, rows = self.state, self.rows
+        fitting = np.sum([state.view(one).capacity()[rows] for one in self.asking.scheduling_classes], axis=0)
+        everywhere = np.zeros((1, rows.size), dtype=np.int64)
+        _, domain_of = np.unique(np.vstack((self.domains, everywhere)), axis=1, return_inverse=True)
+        totals = np.bincount(domain_of.ravel(), weights=fitting).astype(np.int64)
+        by_row: IntArray = totals[domain_of.ravel()]
+        return by_row
+
+
+def impasse_of(
+    state: ClusterState, groups: GroupBook, root: Root, key: GroupKey, *, makes_room: bool
+) -> RemedyProblem | Unadvised | None:
+    """None where there is nothing to ask. Of a tree that has started, it is about the group with the key.
+
+    `makes_room` says whether those that matter less are evicted for the group.
+    """
+    if not isinstance(root, Tree) or root.top is None or not is_started(root.top):
+        return _impasse(about(state, root), groups, root, makes_room=makes_room)
+    above, newcomer = _newcomer(root.top, key)
+    if newcomer is None:
+        return None
+    rows: Rows = None
+    for branch in above:
+        found = all_places(state, branch, rows)
+        rows = found[0].rows if len(found) == 1 else rows
+    with inside(state, rows):
+        return _impasse(about_part(state, newcomer, above), groups, root, makes_room=makes_room)
+
+
+def _newcomer(branch: Branch, key: GroupKey) -> tuple[list[Branch], Part | None]:
+    """On the way down to a group the first that has not started, and those above it; None if all have."""
+    below = (one for one in branch.children if key in _keys(one))
+    child = next(below, None)
+    if child is None or not is_started(child):
+        return [branch], child
+    above, newcomer = _newcomer(child, key) if isinstance(child, Branch) else ([], None)
+    return [branch, *above], newcomer
+
+
+def _keys(part: Part) -> list[GroupKey]:
+    if not isinstance(part, Branch):
+        return [part.key]
+    return [part.key, *(key for child in part.children for key in _keys(child))]
+
+
+def _impasse(
+    asking: ProblemBuilder | None, groups: GroupBook, root: Root, *, makes_room: bool
+) -> RemedyProblem | Unadvised | None:
+    if asking is None:
+        return None
+    if not asking.is_modelled:
+        rules = ", ".join(asking.unmodelled) or "the volumes of its pods"
+        return Unadvised(f"{rules} would have to be taken into account")
+    ground = _ground(asking)
+    nodes, wanted, rows = ground.state.nodes, asking.resources, ground.rows
+    free = nodes.allocatable[wanted][:, rows] - nodes.requested[wanted][:, rows]
+    if not rows.size:
+        return Unadvised("no node that is there would take any of its pods, even if it were empty")
+    if not is_small(asking, np.vstack((free, ground.room, ground.domains))):
+        return Unadvised("there are too many sorts of nodes and pods")
+    pod_sets = [
+        PodSet(asking.wanted(one), tuple(line.tolist()))
+        for one, line in zip(asking.scheduling_classes, ground.room, strict=True)
+    ]
+    units = _units(ground, groups, root)
+    lesser = [unit for unit in units if makes_room and unit.priority < root.priority]
+    others = [unit for unit in units if not makes_room or unit.priority >= root.priority]
+    others = [unit for unit in others if not any(map(_comes_back, unit.records))]
+    return RemedyProblem(
+        PlacementProblem(lines(free), tuple(pod_sets), asking.demand(asking.top), lines(ground.domains)),
+        tuple(_names(asking)),
+        _shapes(ground),
+        lines(_taken(ground, lesser)) if lesser else (),
+        tuple(_occupants(ground, groups, others)),
+    )
+
+
+def _ground(asking: ProblemBuilder) -> _Ground:
+    room = np.array(
+        [_room_when_empty(asking.state, scheduling_class) for scheduling_class in asking.scheduling_classes]
+    )
+    rows = np.flatnonzero(room.any(axis=0))
+    names = asking.state.nodes.names
+    numbers = {names[row]: number for number, row in enumerate(rows.tolist())}
+    return _Ground(asking, rows, room[:, rows], asking.domains(rows), numbers)
+
+
+def _room_when_empty(state: ClusterState, scheduling_class: SchedulingClass) -> IntArray:
+    room = np.where(state.view(scheduling_class).open_when_empty(), _MANY, 0)
+    for index, wanted in scheduling_class.pod_class.limited:
+        np.minimum(room, state.nodes.allocatable[index] // wanted, out=room)
+    return room
+
+
+def _names(asking: ProblemBuilder) -> Iterator[DemandName]:
+    for part in asking.parts():
+        running = started_children(part) if isinstance(part, Branch) else part.attached_count
+        yield DemandName(part.key.name, part.key.is_composite, part.minimum, running)
+
+
+def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
+    """Those of the domains with most room come first, of these the most frequent."""
+    state, asking = ground.state, ground.asking
+    offered = state.nodes.allocatable[asking.resources][:, ground.rows]
+    domains = _open_domains(ground)
+    features = np.vstack((offered, ground.room, domains))
+    _, first, counts = np.unique(features, axis=1, return_index=True, return_counts=True)
+    closeness = ground.closeness()
+    order = sorted(
+        (-int(closeness[column]), -count, column)
+        for column, count in zip(first.tolist(), counts.tolist(), strict=True)
+    )
+    return tuple(
+        NodeShape(
+            state.nodes.names[ground.rows[column]],
+            tuple(offered[:, column].tolist()),
+            tuple(ground.room[:, column].tolist()),
+            tuple(domains[:, column].tolist()),
+            _where(asking, domains[:, column]),
+        )
+        for _, _, column in order[:_MOST_SHAPES]
+    )
+
+
+def _open_domains(ground: _Ground) -> IntArray:
+    """By key, by row: the domain in which a further node like this one would be."""
+    domains = ground.domains.copy()
+    for line, key in zip(domains, ground.asking.keys, strict=True):
+        if _tells_nodes_apart(ground, key):
+            line[line >= 0] = NEW_DOMAIN
+    return domains
+
+
+def _tells_nodes_apart(ground: _Ground, key: str) -> bool:
+    """Whether it is what a node is called, which no other can be. A rack of one node, though, may get another."""
+    nodes = ground.state.nodes
+    column = nodes.labels.column(key)
+    named = ((nodes.names[row], int(column.ids[row])) for row in ground.rows.tolist())
+    return column.is_one_to_one and (
+        key == HOSTNAME or all(column.values[value] == name for name, value in named if value >= 0)
+    )
+
+
+def _where(asking: ProblemBuilder, domains: IntArray) -> str:
+    """Such as "rack r1"; of several keys, from the first that the tree names."""
+    labels = asking.state.nodes.labels
+    named = [
+        f"{key.rpartition('/')[2]} {labels.column(key).values[domain]}"
+        for key, domain in zip(asking.keys, domains.tolist(), strict=True)
+        if domain >= 0
+    ]
+    return " and ".join(named)
+
+
+def _units(ground: _Ground, groups: GroupBook, root: Root) -> list[Unit]:
+    """Who is on these nodes and could be evicted, the most important first."""
+    state = ground.state
+    there = (record for row in ground.rows.tolist() for record in state.pods_on(state.nodes.names[row]))
+    others = [one for one in there if not one.is_ending and one.ref.uid not in root.members]
+    return units_below(others, _SYSTEM_PRIORITY, groups)
+
+
+def _taken(ground: _Ground, units: Sequence[Unit]) -> IntArray:
+    """By resource, by node of the puzzle."""
+    taken = np.zeros((len(ground.asking.resources), ground.rows.size), dtype=np.int64)
+    for record in (record for unit in units for record in unit.records):
+        node = ground.numbers.get(record.node)
+        if node is not None:
+            amounts = dict(record.pod_class.requests)
+            taken[:, node] += [amounts.get(resource, 0) for resource in ground.asking.resources]
+    return taken
+
+
+def _occupants(ground: _Ground, groups: GroupBook, units: Sequence[Unit]) -> Iterator[EvictableUnit]:
+    """Of those that matter equally, the ones in the domain with most room, and of these the smallest."""
+    closeness, numbers = ground.closeness(), ground.numbers
+
+    def order(unit: Unit) -> tuple[int, int, int]:
+        here = max(int(closeness[numbers[r.node]]) for r in unit.records if r.node in numbers)
+        return unit.priority, -here, len(unit.records)
+
+    for unit in sorted(units, key=order)[:_MOST_OCCUPANTS]:
+        taken = _taken(ground, [unit])
+        freed = [
+            (node, tuple(taken[:, node].tolist())) for node in np.flatnonzero(taken.any(axis=0)).tolist()
+        ]
+        yield EvictableUnit(_name(unit, groups), tuple(freed))
+
+
+def _comes_back(record: PodRecord) -> bool:
+    owners = record.pod.metadata.owner_references
+    return any(owner.controller and owner.kind in _BOUND_TO_NODES for owner in owners)
+
+
+def _name(unit: Unit, groups: GroupBook) -> str:
+    first = unit.records[0]
+    whole = evicted_with(first.group, groups) if first.group is not None else []
+    if not whole:
+        return f"pod {first.ref.namespace}/{first.ref.name}"
+    key = whole[0]
+    return f"{'compositepodgroup' if key.is_composite else 'podgroup'} {key.namespace}/{key.name}"

@@ -1,0 +1,1 @@
+"""Read-only answers: status, explanation, statistics."""

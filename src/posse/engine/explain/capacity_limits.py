@@ -1,0 +1,99 @@
+"""Whether pods could ever fit on the nodes open to them, and if not, what closes the others.
+
+It is counted by resources and by what nodes say of themselves, as if nothing else ran; what pods are to each other is left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.nodes.topology_domains import Domains
+from posse.engine.placement.gang.domain_pin import domain_noun, pin_of
+from posse.engine.placement.search.member_classes import MemberClass, classes_of
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.verdict import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class NeverFits:
+    """Too few fit on the nodes that are open to them, even if nothing else were there."""
+
+    closed: tuple[Refusal, ...]
+    """What keeps the pods off nodes on which enough of them would fit; empty if the whole cluster is too small."""
+    domain: str = ""
+    """What they must be in one of; then it is the domains that are too small."""
+
+
+def group_out_of_reach(state: ClusterState, group: GroupRecord) -> NeverFits | None:
+    waiting = group.unattached()
+    spare = group.attached_count + len(waiting) - group.minimum
+    classes = classes_of(state, waiting)
+    if not group.topology_key:
+        return out_of_reach(state, classes, spare)
+    # The domain that would do, or would if it were open, or is at least the largest, answers for all.
+    found: NeverFits | None = None
+    for rows in _best_domains(state, group, classes, spare):
+        with state.confined(rows):
+            found = out_of_reach(state, classes, spare)
+    return None if found is None else replace(found, domain=domain_noun(group))
+
+
+def _best_domains(
+    state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass], spare: int
+) -> list[IntArray]:
+    """The rows of one domain, if there are any."""
+    domains, pinned = state.domains(group.topology_key), pin_of(state, group).value
+    numbers = [number for number, value in enumerate(domains.values) if pinned in {None, value}]
+    if not numbers:
+        return []
+    on_open, on_any = np.zeros((2, len(domains)), dtype=np.int64)
+    for scheduling_class, pods in classes:
+        open_rows = state.view(scheduling_class).open_when_empty()
+        on_open += _most_in(state, domains, scheduling_class, open_rows, len(pods))
+        on_any += _most_in(state, domains, scheduling_class, state.nodes.alive, len(pods))
+    enough = np.greater_equal(on_open, sum(len(pods) for _, pods in classes) - spare)
+    best = max(numbers, key=lambda one: (bool(enough[one]), int(on_any[one]), int(on_open[one]), -one))
+    return [domains.rows(best)]
+
+
+def out_of_reach(state: ClusterState, classes: Sequence[MemberClass], spare: int) -> NeverFits | None:
+    """None if all of the pods may fit but `spare` of them."""
+    never_open = sum(len(pods) - _most_on_open_nodes(state, one, len(pods)) for one, pods in classes)
+    if never_open <= spare:
+        return None
+    usable = state.usable()
+    never_at_all = sum(len(pods) - _most(state, one, usable, len(pods)) for one, pods in classes)
+    return NeverFits(_closed(state, classes) if never_at_all <= spare else ())
+
+
+def _most_on_open_nodes(state: ClusterState, scheduling_class: SchedulingClass, number: int) -> int:
+    return _most(state, scheduling_class, state.view(scheduling_class).open_when_empty(), number)
+
+
+def _most(state: ClusterState, scheduling_class: SchedulingClass, rows: BoolArray, number: int) -> int:
+    return min(number, int(_room(state, scheduling_class, rows, number).sum()))
+
+
+def _most_in(
+    state: ClusterState, domains: Domains, scheduling_class: SchedulingClass, rows: BoolArray, number: int
+) -> IntArray:
+    return np.minimum(domains.sums(_room(state, scheduling_class, rows, number)[domains.members]), number)
+
+
+def _room(state: ClusterState, scheduling_class: SchedulingClass, rows: BoolArray, number: int) -> IntArray:
+    room = np.where(rows, number, 0)
+    for index, wanted in scheduling_class.pod_class.limited:
+        np.minimum(room, state.nodes.allocatable[index] // wanted, out=room)
+    return room
+
+
+def _closed(state: ClusterState, classes: Sequence[MemberClass]) -> tuple[Refusal, ...]:
+    """Of those that miss a place most; pods of one group are mostly closed out alike."""
+    scheduling_class, _ = max(
+        classes, key=lambda one: len(one[1]) - _most_on_open_nodes(state, one[0], len(one[1]))
+    )
+    return state.view(scheduling_class).closures()

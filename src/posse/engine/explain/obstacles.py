@@ -1,0 +1,125 @@
+"""What is in the way of pods that find no node, in more detail than a message has room for.
+
+Told while members of the same group that do fit are still on their nodes, so that the numbers are those the others met.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey, PodRef
+from posse.engine.placement.gang.shortfall import Lack, amount_text, lack_of, shortfall
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.verdict import Refusal
+
+_MOST_NODES = 3
+_MOST_HOLDERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRoom:
+    """How much of the lacking resource a node has left, and in all."""
+
+    node: str
+    free: str
+    capacity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who uses how much of the lacking resource, with so many pods, on nodes that have too little left."""
+
+    who: GroupKey | PodRef
+    priority: int
+    amount: str
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why pods of one class find no node."""
+
+    example: PodRef
+    number: int
+    fit: int
+    """Of that number, those that would find a node."""
+    requests: tuple[tuple[str, str], ...]
+    """What one of them asks for."""
+    sentence: str
+    """What those that do not fit lack."""
+    refusals: tuple[Refusal, ...]
+    resource: str = ""
+    """What they lack; empty where it is not a resource."""
+    closest: tuple[NodeRoom, ...] = ()
+    holders: tuple[Holder, ...] = ()
+
+
+def obstacle(
+    state: ClusterState,
+    groups: GroupBook,
+    scheduling_class: SchedulingClass,
+    records: Sequence[PodRecord],
+    fit: int,
+) -> Obstacle:
+    """For pods of one class of which the first `fit` have found a node, and the others have not."""
+    short, lack = shortfall(state, scheduling_class, records[fit:]), lack_of(state, scheduling_class)
+    return Obstacle(
+        example=records[fit].ref,
+        number=len(records),
+        fit=fit,
+        requests=_requests(state, scheduling_class),
+        sentence=short.sentence,
+        refusals=tuple(sorted(short.verdict.refusals, key=lambda one: (-one.nodes, one.rule, one.reason))),
+        resource=lack.resource if lack is not None else "",
+        closest=_closest(state, lack) if lack is not None else (),
+        holders=_holders(state, groups, lack, records[fit]) if lack is not None else (),
+    )
+
+
+def _requests(state: ClusterState, scheduling_class: SchedulingClass) -> tuple[tuple[str, str], ...]:
+    names = list(state.nodes.resource_index)
+    asked = [(names[index], wanted) for index, wanted in scheduling_class.pod_class.requests]
+    return tuple((name, amount_text(name, wanted)) for name, wanted in asked if name != "pods")
+
+
+def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:
+    """Nodes with most of it left, though too little; none where nothing is left."""
+    nodes, name = state.nodes, lack.resource
+    capacity = nodes.allocatable[lack.index]
+    free = capacity - nodes.requested[lack.index]
+    rows = np.flatnonzero(lack.short & (free > 0)).tolist()
+    nearest = sorted(rows, key=lambda row: (-int(free[row]), nodes.names[row]))[:_MOST_NODES]
+    return tuple(
+        NodeRoom(nodes.names[row], amount_text(name, int(free[row])), amount_text(name, int(capacity[row])))
+        for row in nearest
+    )
+
+
+def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRecord) -> tuple[Holder, ...]:
+    """The largest first; the group of the pod that wants it is not among them."""
+    found: dict[GroupKey | PodRef, tuple[int, int, int]] = {}
+    for row in np.flatnonzero(lack.short).tolist():
+        for record in state.pods_on(state.nodes.names[row]):
+            amount = dict(record.pod_class.requests).get(lack.index, 0)
+            if amount and (record.group is None or not _are_one(groups, record.group, wanting.group)):
+                who = record.group or record.ref
+                _, held, pods = found.get(who, (0, 0, 0))
+                found[who] = record.standing, held + amount, pods + 1
+    largest = sorted(found.items(), key=lambda item: (-item[1][1], _name(item[0])))[:_MOST_HOLDERS]
+    return tuple(
+        Holder(who, priority, amount_text(lack.resource, held), pods)
+        for who, (priority, held, pods) in largest
+    )
+
+
+def _are_one(groups: GroupBook, key: GroupKey, wanting: GroupKey | None) -> bool:
+    """Whether both are one group, or parts of one tree."""
+    return wanting is not None and groups.links.root_key(key) == groups.links.root_key(wanting)
+
+
+def _name(who: GroupKey | PodRef) -> str:
+    return str(who) if isinstance(who, GroupKey) else f"{who.namespace}/{who.name}"

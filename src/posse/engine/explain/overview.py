@@ -1,0 +1,79 @@
+"""A summary of the engine's knowledge for people: counts, and one line per group."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.tree import Branch, Root, Tree, leaves_of, root_of, started_children, tops
+from posse.engine.intake.cluster_events import Intake
+from posse.engine.keys import GroupKey
+from posse.engine.placement.root import held_root
+from posse.engine.queue.backlog import QueueState
+from posse.engine.reporting.groups import BELOW_MINIMUM
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    key: GroupKey
+    attached: int
+    minimum: int
+    members: int
+    """Of a group of groups, the groups directly below it; so for the two above."""
+    state: str
+    """Scheduled, Finished, BelowMinimum, Waiting (it can be tried, but does not fit), or why it is not tried."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    nodes: int
+    pods_on_nodes: int
+    pods_waiting: int
+    queue: dict[QueueState, int]
+    groups: tuple[GroupSummary, ...]
+
+
+def overview(known: Intake) -> Overview:
+    on_nodes = sum(1 for record in known.pods.values() if record.node)
+    roots = [root for key in known.entries() if (root := root_of(known.groups, key)) is not None]
+    lines = [line for root in roots for line in _lines(known, root)]
+    return Overview(
+        nodes=len(known.state.nodes),
+        pods_on_nodes=on_nodes,
+        pods_waiting=len(known.pods) - on_nodes,
+        queue=known.backlog.counts(),
+        groups=tuple(sorted(lines, key=lambda line: str(line.key))),
+    )
+
+
+def _lines(known: Intake, root: Root) -> Iterator[GroupSummary]:
+    hold = held_root(known.groups, root)
+    yield from (_summary(leaf, hold) for leaf in leaves_of(root))
+    for top in tops(known.groups, root) if isinstance(root, Tree) else ():
+        if isinstance(top, Branch):
+            yield from (_summary_of_branch(branch, hold) for branch in top.branches())
+
+
+def _summary_of_branch(branch: Branch, hold: NotReady | None) -> GroupSummary:
+    state, message = ("Waiting", branch.record.reported[1])
+    started = started_children(branch)
+    if started >= branch.minimum:
+        state, message = ("Scheduled", "")
+    elif hold is not None:
+        state, message = (hold.reason, hold.message)
+    return GroupSummary(branch.key, started, branch.minimum, len(branch.children), state, message)
+
+
+def _summary(group: GroupRecord, hold: NotReady | None) -> GroupSummary:
+    state, message = ("Waiting", group.reported[1])
+    if group.scheduled and group.attached_count >= group.minimum:
+        state, message = ("Scheduled", "")
+    elif group.has_completed_members and not group.members:
+        state, message = ("Finished", "")
+    elif group.has_fallen_short and (hold is None or hold.reason == WAITING_FOR_PODS):
+        left = f"{group.attached_count} of the {group.minimum} pods that must run together are left"
+        state, message = (BELOW_MINIMUM, left)
+    elif hold is not None:
+        state, message = (hold.reason, hold.message)
+    return GroupSummary(group.key, group.attached_count, group.minimum, len(group.members), state, message)

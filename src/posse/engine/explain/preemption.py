@@ -1,0 +1,195 @@
+"""How room is made, or could be, for a group or a pod that waits: who leaves, why they and no others; and for whom room is held.
+
+Nothing is changed by asking. While victims are ending, it is told of them, and what else would have done.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from posse.engine.explain.group_status import as_if_its_turn
+from posse.engine.groups.tree import Root
+from posse.engine.intake.cluster_events import Intake
+from posse.engine.keys import GroupKey, PodRef
+from posse.engine.placement.root import probe_root
+from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.cost import Choice, Cost, cost_of
+from posse.engine.preemption.group_search import EvictionPlan
+from posse.engine.preemption.messages import waiting_for
+from posse.engine.preemption.pod_search import PodSearchResult
+from posse.engine.preemption.units import Unit, units_below
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.trials.group_trial import GroupTrials, RoomSought
+from posse.engine.trials.pod_trial import PodTrials
+
+
+@dataclass(frozen=True, slots=True)
+class Hindsight:
+    victims: tuple[Unit, ...]
+    cost: Cost
+    others: tuple[Choice, ...]
+    """The best that were not chosen, or would be by now."""
+
+
+@contextmanager
+def as_if_undecided(victims: Sequence[PodRecord], waiting: Iterable[PodRecord]) -> Iterator[None]:
+    """For a search that is to find what it would have found: nobody is ending, and no room is meant for those that wait."""
+    endings = [(record, record.pod, record.evicted_for) for record in victims]
+    nominations = [(record, record.nominated) for record in waiting]
+    for record in victims:
+        metadata = msgspec.structs.replace(record.pod.metadata, deletion_timestamp="")
+        record.pod, record.evicted_for = msgspec.structs.replace(record.pod, metadata=metadata), ""
+    for record, _ in nominations:
+        record.nominated = ""
+    try:
+        yield
+    finally:
+        for record, pod, evicted_for in endings:
+            record.pod, record.evicted_for = pod, evicted_for
+        for record, node in nominations:
+            record.nominated = node
+
+
+def in_hindsight(
+    units: Sequence[Unit], budgets: BudgetBook, found: EvictionPlan | PodSearchResult | None
+) -> Hindsight:
+    """Of these victims, beside what a search finds now."""
+    violating, _ = budgets.split(units)
+    chosen = uids_of(units)
+    others = tuple(
+        choice for choice in _choices(found) if not uids_of(choice.victims).keys() >= chosen.keys()
+    )
+    return Hindsight(tuple(units), cost_of(units, len(violating)), others)
+
+
+def _choices(found: EvictionPlan | PodSearchResult | None) -> Iterator[Choice]:
+    if isinstance(found, PodSearchResult) and found.chosen is not None:
+        yield Choice(found.chosen.victims, found.chosen.cost(), found.chosen.node)
+    elif isinstance(found, EvictionPlan) and found.cost is not None:
+        yield Choice(found.victims, found.cost)
+    yield from found.others if found is not None else ()
+
+
+def uids_of(units: Iterable[Unit]) -> dict[str, None]:
+    """In no order that matters."""
+    return {record.ref.uid: None for unit in units for record in unit.records}
+
+
+@dataclass(frozen=True, slots=True)
+class Forgone:
+    """Victims that would have made the room as well, but were not chosen."""
+
+    victims: tuple[PodRef, ...]
+    cost: Cost
+    node: str = ""
+    """Where, for a single pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionStatus:
+    message: str = ""
+    """What came of the search for victims; empty if there was none."""
+    victims: tuple[PodRef, ...] = ()
+    cost: Cost | None = None
+    """Of these victims."""
+    forgone: tuple[Forgone, ...] = ()
+    """The next best choices there were."""
+    is_under_way: bool = False
+    """The victims are ending already; those that have gone are not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRoom:
+    """Room on nodes that counts as taken, because evictions make it for somebody who matters as much or more."""
+
+    who: GroupKey | PodRef
+    priority: int
+    nodes: int
+
+
+def room_for_group(known: Intake, trials: GroupTrials, group: Root) -> PreemptionStatus:
+    left = _left(known, group.key)
+    if not left:
+        sought = _seek(known, trials, group)
+        victims = sought.room.victims if sought.room is not None else ()
+        return _sought(sought, _instead(known, trials, group, victims))
+    with as_if_undecided(left, group.members.values()):
+        units = units_below(left, group.priority, known.groups)
+        seen = in_hindsight(units, known.budgets, _seek(known, trials, group).room)
+        others = seen.others or _instead(known, trials, group, units)
+        return _under_way(known, group.key, replace(seen, others=others))
+
+
+def room_for_pod(
+    known: Intake, trials: PodTrials, record: PodRecord, outcome: PodSearchResult | None
+) -> PreemptionStatus:
+    """`outcome` is what an attempt made now comes to."""
+    left = _left(known, record.ref.uid)
+    if outcome is None or not left:
+        return _found(outcome) if outcome is not None else PreemptionStatus()
+    with as_if_undecided(left, [record]):
+        units = units_below(left, record.priority, known.groups)
+        again = trials.probe(record).outcome
+        return _under_way(known, record.ref.uid, in_hindsight(units, known.budgets, again))
+
+
+def held_against(known: Intake, priority: int, own: Collection[str]) -> tuple[HeldRoom, ...]:
+    """What pods of this priority may not take, but for the pods `own`; most nodes first."""
+    nodes: dict[GroupKey | PodRef, dict[str, None]] = {}
+    ranks: dict[GroupKey | PodRef, int] = {}
+    for record in known.nominations:
+        if record.standing >= priority and record.ref.uid not in own:
+            who = known.entry_of(record.group) if record.group is not None else record.ref
+            nodes.setdefault(who, {})[record.nominated] = None
+            ranks[who] = record.standing
+    held = [HeldRoom(who, ranks[who], len(where)) for who, where in nodes.items()]
+    return tuple(sorted(held, key=lambda one: -one.nodes))
+
+
+def _seek(known: Intake, trials: GroupTrials, group: Root) -> RoomSought:
+    with as_if_its_turn(known, group):
+        return trials.seek_room(group, probe_root(known.state, group).verdict)
+
+
+def _instead(known: Intake, trials: GroupTrials, group: Root, victims: Sequence[Unit]) -> tuple[Choice, ...]:
+    """What would be chosen if none of these could be evicted; if that is nothing, without the most important of them."""
+    for kept in (victims, victims[:1]) if victims else ():
+        with as_if_its_turn(known, group):
+            room = trials.room(group, uids_of(kept))
+        if room is not None and room.cost is not None and uids_of(room.victims) != uids_of(victims):
+            return (Choice(room.victims, room.cost),)
+    return ()
+
+
+def _left(known: Intake, preemptor: str | GroupKey) -> list[PodRecord]:
+    preemption = known.ledger.get(preemptor)
+    return [known.pods[uid] for uid in preemption.left] if preemption is not None else []
+
+
+def _sought(sought: RoomSought, instead: tuple[Choice, ...]) -> PreemptionStatus:
+    others = sought.room.others if sought.room is not None else ()
+    victims = tuple(victim.ref for victim in sought.victims)
+    return PreemptionStatus(sought.message, victims, sought.cost, _forgone(others or instead))
+
+
+def _found(outcome: PodSearchResult) -> PreemptionStatus:
+    if outcome.chosen is None:
+        return PreemptionStatus(outcome.message)
+    chosen = outcome.chosen
+    return PreemptionStatus(outcome.message, _refs(chosen.victims), chosen.cost(), _forgone(outcome.others))
+
+
+def _under_way(known: Intake, preemptor: str | GroupKey, seen: Hindsight) -> PreemptionStatus:
+    preemption = known.ledger.get(preemptor)
+    message = f"preemption: {waiting_for(preemption)}." if preemption is not None else ""
+    return PreemptionStatus(message, _refs(seen.victims), seen.cost, _forgone(seen.others), is_under_way=True)
+
+
+def _forgone(others: Sequence[Choice]) -> tuple[Forgone, ...]:
+    return tuple(Forgone(_refs(other.victims), other.cost, other.node) for other in others)
+
+
+def _refs(units: Sequence[Unit]) -> tuple[PodRef, ...]:
+    return tuple(record.ref for unit in units for record in unit.records)

@@ -1,0 +1,106 @@
+"""How many wait, where and because of whom, in the words of kube-scheduler. Counted when somebody asks."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.inherited_victims import claim_victims
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.queue.backlog import QueueState
+from posse.engine.state.pod_record import PodRecord
+
+
+class Overcommitted(NamedTuple):
+    """CPU in thousandths, everything else in whole units."""
+
+    node: str
+    resource: str
+    requested: int
+    allocatable: int
+
+
+def overcommitted(nodes: NodeTable) -> list[Overcommitted]:
+    over = (nodes.requested > nodes.allocatable) & nodes.alive
+    names = list(nodes.resource_index)
+    return [
+        Overcommitted(
+            nodes.names[row],
+            names[resource],
+            int(nodes.requested[resource, row]),
+            int(nodes.allocatable[resource, row]),
+        )
+        for resource, row in np.argwhere(over).tolist()
+    ]
+
+
+class Queue(Enum):
+    ACTIVE = "active"
+    BACKOFF = "backoff"
+    UNSCHEDULABLE = "unschedulable"
+    GATED = "gated"
+    """Not to be tried as long as it, or its group, is as it is."""
+    INCOMPLETE = "incomplete"
+    """Its group does not exist yet."""
+
+
+_QUEUE_OF_PLACE = {
+    QueueState.ACTIVE: Queue.ACTIVE,
+    QueueState.TAKEN: Queue.ACTIVE,
+    QueueState.BACKING_OFF: Queue.BACKOFF,
+    QueueState.PENALISED: Queue.BACKOFF,
+    QueueState.PARKED: Queue.UNSCHEDULABLE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    nodes: int
+    pods: int
+    """On nodes, those included whose binding is still on its way."""
+    assumed_pods: int
+    """Whose binding is still on its way."""
+    pods_by_queue: Mapping[Queue, int]
+    single_pods_by_queue: Mapping[Queue, int]
+    groups_by_queue: Mapping[Queue, int]
+    overcommitted_nodes: int
+    """Of which more is requested than they have."""
+    refused_pods: Mapping[tuple[str, str], int]
+    """Waiting pods by the rule that refused them some node, and scheduler name. A pod counts for every such rule."""
+    preemptions: int
+    """Under way: pods and groups for which others were evicted and that have not started yet."""
+
+
+def statistics(known: Intake) -> Statistics:
+    claim_victims(known)
+    attached = [record for record in known.pods.values() if record.node]
+    waiting = [record for record in known.pods.values() if known.is_pending(record)]
+    queues = [(record, _queue_of(known, record)) for record in waiting]
+    group_queues = {record.group: queue for record, queue in queues if record.group is not None}
+    return Statistics(
+        nodes=len(known.state.nodes),
+        pods=len(attached),
+        assumed_pods=sum(1 for record in attached if not record.pod.spec.node_name),
+        pods_by_queue=Counter(queue for _, queue in queues),
+        single_pods_by_queue=Counter(queue for record, queue in queues if record.group is None),
+        groups_by_queue=Counter(group_queues.values()),
+        overcommitted_nodes=len({each.node: None for each in overcommitted(known.state.nodes)}),
+        refused_pods=Counter(
+            (rule, record.ref.scheduler_name)
+            for record in waiting
+            for rule in dict.fromkeys(refusal.rule for refusal in record.refusals)
+        ),
+        preemptions=len(known.ledger),
+    )
+
+
+def _queue_of(known: Intake, record: PodRecord) -> Queue:
+    entry = known.backlog.get(known.entry_of(record.group) if record.group is not None else record.ref.uid)
+    if entry is not None:
+        return _QUEUE_OF_PLACE[entry.place]
+    group = known.groups.get(record.group) if record.group is not None else None
+    return Queue.INCOMPLETE if group is not None and group.podgroup is None else Queue.GATED

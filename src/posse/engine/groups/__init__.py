@@ -1,0 +1,1 @@
+"""Which pods belong together: group forms, records, hierarchies, admission."""

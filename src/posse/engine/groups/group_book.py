@@ -1,0 +1,193 @@
+"""Groups and their members, whichever came first. Nothing here decides where pods go."""
+
+from collections.abc import Iterator
+
+from posse.engine.decisions import ReportGroup
+from posse.engine.events import GroupObject
+from posse.engine.groups.forms import (
+    DISRUPTION_TARGET,
+    INITIALLY_SCHEDULED,
+    describe,
+    group_names,
+    implied_group,
+    outcome_told,
+    permitted,
+)
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.hierarchy_links import TreeLinks
+from posse.engine.keys import Form, GroupKey
+from posse.engine.state.pod_record import PodRecord
+from posse.model.feature_gates import ALL_GATES, Gates
+from posse.model.meta import Condition
+from posse.model.workload import PodGroup, Workload
+
+
+class GroupBook:
+    """Groups exist from the first sight of what describes them or of a member until neither is left.
+
+    What a Workload implies exists only with members: how many replicas there are is known from nothing else.
+    """
+
+    def __init__(self, gates: Gates = ALL_GATES) -> None:
+        self._gates = gates
+        self.links = TreeLinks()
+        """The trees that groups with a parent are part of."""
+        self._groups: dict[GroupKey, GroupRecord] = {}
+        self._workloads: dict[tuple[str, str], Workload] = {}
+        self._implied: dict[tuple[str, str], dict[GroupKey, GroupRecord]] = {}
+        """Groups with members that name the Workload, known or not; in order of arrival."""
+
+    def __iter__(self) -> Iterator[GroupRecord]:
+        return iter(self._groups.values())
+
+    def get(self, key: GroupKey) -> GroupRecord | None:
+        return self._groups.get(key)
+
+    def definition(self, key: GroupKey) -> tuple[object, ...] | None:
+        """What the group asks for, and of which object that is; None as long as nothing says so."""
+        if key.is_composite:
+            record = self.links.composite(key)
+            return (record.uid, record.composite.spec) if record is not None else None
+        group = self._groups.get(key)
+        if group is None or group.podgroup is None:
+            return None
+        return group.podgroup.metadata.uid, group.podgroup.spec, group.minimum_resources
+
+    def put(self, obj: GroupObject) -> GroupRecord:
+        description = describe(obj)
+        group = self._get_or_make(description.key)
+        group.minimum_resources = description.minimum_resources
+        podgroup = permitted(description.podgroup, self._gates)
+        _define(group, podgroup)
+        self.links.link(group.key, podgroup)
+        return group
+
+    def standing(self, group: GroupRecord) -> int | None:
+        """The priority that protects its members, in a tree that of the root; None if each has its own."""
+        root = self.links.root(group.key)
+        if root is not None:
+            return root.priority
+        return group.priority if group.podgroup is not None else None
+
+    def workload(self, namespace: str, name: str) -> Workload | None:
+        return self._workloads.get((namespace, name))
+
+    def put_workload(self, workload: Workload) -> list[GroupKey]:
+        """Return the groups that are not what they were."""
+        place = workload.metadata.namespace, workload.metadata.name
+        self._workloads[place] = workload
+        return self._imply(place)
+
+    def drop_workload(self, namespace: str, name: str) -> list[GroupKey]:
+        """Return the groups that are not what they were."""
+        self._workloads.pop((namespace, name), None)
+        return self._imply((namespace, name))
+
+    def _imply(self, place: tuple[str, str]) -> list[GroupKey]:
+        groups = self._implied.get(place, {}).values()
+        return [group.key for group in groups if self._describe_implied(group)]
+
+    def _describe_implied(self, group: GroupRecord) -> bool:
+        before = self.definition(group.key)
+        workload = self._workloads.get((group.key.namespace, group.key.name))
+        group.siblings = None if workload is None else group_names(workload)
+        implied = None if workload is None else implied_group(workload, group.key)
+        _define(group, None if implied is None else permitted(implied, self._gates))
+        return self.definition(group.key) != before
+
+    def say_again(self, lost: ReportGroup) -> None:
+        """A report was lost, or only the answer to it. What has started has started, also if it lost members since.
+
+        If by now there is something else to say, that is on its way.
+        """
+        key = lost.group
+        record = self.links.composite(key) if key.is_composite else self._groups.get(key)
+        if record is None or (record.uid, record.scheduled) != (lost.uid, lost.scheduled):
+            return
+        if record.scheduled:
+            record.is_untold = True
+        else:
+            self.not_yet_scheduled(key)
+
+    def not_yet_scheduled(self, key: GroupKey) -> None:
+        """What was about to be reported does not hold, or was not written: it is said again when its time comes."""
+        composite, group = self.links.composite(key), self._groups.get(key)
+        if composite is not None:
+            composite.not_yet_scheduled()
+        if group is not None:
+            self._not_yet_scheduled(group)
+
+    def _not_yet_scheduled(self, group: GroupRecord) -> None:
+        condition = _initially_scheduled(group.podgroup) if group.podgroup is not None else None
+        group.scheduled = condition is not None and condition.status == "True"
+        group.is_untold = False
+        group.reported = (condition.reason, condition.message) if condition is not None else ("", "")
+        group.outcome = outcome_told(group.podgroup.status.conditions) if group.podgroup is not None else ""
+
+    def drop(self, key: GroupKey) -> None:
+        group = self._groups.get(key)
+        if group is not None:
+            _define(group, None)
+            self.links.link(key, None)
+            group.minimum_resources = {}
+            self._forget_if_empty(group)
+
+    def join(self, record: PodRecord, key: GroupKey) -> GroupRecord:
+        group = self._get_or_make(key)
+        group.members[record.ref.uid] = record
+        # The same key object for all members: looking it up compares no names.
+        record.group = group.key
+        return group
+
+    def leave(self, record: PodRecord, key: GroupKey) -> None:
+        group = self._groups[key]
+        del group.members[record.ref.uid]
+        self._forget_if_empty(group)
+
+    def _get_or_make(self, key: GroupKey) -> GroupRecord:
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = GroupRecord(key)
+            if key.form is Form.WORKLOAD:
+                self._implied.setdefault((key.namespace, key.name), {})[key] = group
+                self._describe_implied(group)
+        return group
+
+    def _forget_if_empty(self, group: GroupRecord) -> None:
+        is_implied = group.key.form is Form.WORKLOAD
+        if not group.members and (group.podgroup is None or is_implied):
+            del self._groups[group.key]
+            if is_implied:
+                self._forget_implied(group.key)
+
+    def _forget_implied(self, key: GroupKey) -> None:
+        together = self._implied[key.namespace, key.name]
+        del together[key]
+        if not together:
+            del self._implied[key.namespace, key.name]
+
+
+def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
+    """Another object, or none, is another group: what was said of the old one does not hold for it."""
+    before = group.podgroup
+    if podgroup is None or (before is not None and before.metadata.uid != podgroup.metadata.uid):
+        group.scheduled, group.is_untold, group.reported = False, False, ("", "")
+        group.has_completed_members = group.is_known_to_be_short = group.gathered = False
+        group.is_disrupted, group.outcome = False, ""
+    group.podgroup = podgroup
+    group.is_disrupted = group.is_disrupted or (podgroup is not None and _is_marked(podgroup))
+    condition = _initially_scheduled(podgroup) if podgroup is not None else None
+    if condition is not None:
+        group.scheduled = group.scheduled or condition.status == "True"
+        group.reported = (condition.reason, condition.message)
+        group.gathered = True
+    if podgroup is not None:
+        group.outcome = outcome_told(podgroup.status.conditions) or group.outcome
+
+
+def _is_marked(podgroup: PodGroup) -> bool:
+    return any(c.type == DISRUPTION_TARGET and c.status == "True" for c in podgroup.status.conditions)
+
+
+def _initially_scheduled(podgroup: PodGroup) -> Condition | None:
+    return next((c for c in podgroup.status.conditions if c.type == INITIALLY_SCHEDULED), None)

@@ -1,0 +1,1 @@
+"""Cluster events and failed writes as updates of what the engine knows."""

@@ -1,0 +1,1 @@
+"""Nodes as NumPy columns: resources, labels, taints, topology domains. Knows no pods."""

@@ -1,0 +1,42 @@
+"""Columns added up by domain. After a change of a few rows the sums follow those rows, not all of them."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from posse.engine.nodes.arrays import IntArray, tally
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.topology_domains import Domains
+
+
+class DomainSums:
+    def __init__(self, nodes: NodeTable, domains: Domains, read: Callable[[IntArray], IntArray]) -> None:
+        """`read` gives present amounts for rows, in one line or several."""
+        self.domains = domains
+        self._nodes = nodes
+        self._read = read
+        self._amounts = np.empty(0, dtype=np.int64)
+        """Of the members of all domains, as they are counted in the sums."""
+        self._sums = np.empty(0, dtype=np.int64)
+        self._version = -1
+
+    def present(self) -> IntArray:
+        """Not to be written to."""
+        if self._version == self._nodes.version:
+            return self._sums
+        touched = self._nodes.touched_since(self._version) if self._version >= 0 else None
+        if touched is None:
+            self._amounts = self._read(self.domains.members)
+            self._sums = self.domains.sums(self._amounts)
+        elif touched.size:
+            self._follow(tally(touched)[0])
+        self._version = self._nodes.version
+        return self._sums
+
+    def _follow(self, rows: IntArray) -> None:
+        places = self.domains.places_of(rows, self._nodes.alive.size)
+        after = self._read(self.domains.members[places])
+        change = after - self._amounts[..., places]
+        # Seen from the other side, so that domains come first.
+        np.add.at(self._sums.T, self.domains.numbers_at(places), change.T)
+        self._amounts[..., places] = after

@@ -1,0 +1,81 @@
+"""Node labels as columns of small integers, one per key that some rule has asked for.
+
+A column holds the id of the node's value, or ABSENT. Selectors become comparisons of integers, and a topology
+key's column is the domain of each node. Keys nobody asks for cost nothing.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from posse.engine.nodes.arrays import IntArray
+
+ABSENT = -1
+
+
+class LabelColumn:
+    def __init__(self, size: int) -> None:
+        self.ids: IntArray = np.full(size, ABSENT, dtype=np.int64)
+        self.values: list[str] = []
+        """The value behind each id; ids are never reused."""
+        self._id_of: dict[str, int] = {}
+        self._nodes_with: list[int] = []
+        """How many nodes have each value."""
+        self._shared = 0
+        """Values that more than one node has."""
+
+    @property
+    def is_one_to_one(self) -> bool:
+        """Whether no two nodes share a value, as with host names: each node is then a domain of its own."""
+        return not self._shared
+
+    def put(self, row: int, value: str | None) -> None:
+        self._count(int(self.ids[row]), -1)
+        self.ids[row] = ABSENT if value is None else self._intern(value)
+        self._count(int(self.ids[row]), 1)
+
+    def _intern(self, value: str) -> int:
+        known = self._id_of.get(value)
+        if known is None:
+            known = self._id_of[value] = len(self.values)
+            self.values.append(value)
+            self._nodes_with.append(0)
+        return known
+
+    def _count(self, known: int, change: int) -> None:
+        if known != ABSENT:
+            was_shared = self._nodes_with[known] > 1
+            self._nodes_with[known] += change
+            self._shared += (self._nodes_with[known] > 1) - was_shared
+
+    def id_of(self, value: str) -> int:
+        """The id of a value, or one that no node has."""
+        return self._id_of.get(value, ABSENT - 1)
+
+    def grow(self, size: int) -> None:
+        self.ids = np.pad(self.ids, (0, size - self.ids.size), constant_values=ABSENT)
+
+
+class LabelColumns:
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._columns: dict[str, LabelColumn] = {}
+        self._labels: dict[int, Mapping[str, str]] = {}
+
+    def column(self, key: str) -> LabelColumn:
+        column = self._columns.get(key)
+        if column is None:
+            column = self._columns[key] = LabelColumn(self._size)
+            for row, labels in self._labels.items():
+                column.put(row, labels.get(key))
+        return column
+
+    def put(self, row: int, labels: Mapping[str, str]) -> None:
+        self._labels[row] = labels
+        for key, column in self._columns.items():
+            column.put(row, labels.get(key))
+
+    def grow(self, size: int) -> None:
+        self._size = size
+        for column in self._columns.values():
+            column.grow(size)

@@ -1,0 +1,205 @@
+"""Nodes as rows of NumPy columns. A row belongs to one node until that node vanishes, then it is used again.
+
+Every change of a row is noted in a log of touched rows, so that whatever is derived from the columns can be
+brought up to date row by row instead of anew. The table knows resources, labels and taints, and no pods.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.nodes.image_columns import ImageColumns
+from posse.engine.nodes.label_columns import LabelColumns
+from posse.engine.nodes.resources import FIXED_RESOURCES, node_allocatable
+from posse.model.node import Node, Taint
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load:
+    """As columns, so that one operation covers every resource and every row; and as numbers, for one row alone."""
+
+    lines: IntArray
+    amounts: IntArray
+    scoring: IntArray
+    requests: Sequence[tuple[int, int]]
+    scoring_requests: Sequence[int]
+
+
+def load_of(requests: Sequence[tuple[int, int]], scoring: tuple[int, int]) -> Load:
+    return Load(
+        lines=np.array([[index] for index, _ in requests], dtype=np.int64),
+        amounts=np.array([[amount] for _, amount in requests], dtype=np.int64),
+        scoring=np.array([[amount] for amount in scoring], dtype=np.int64),
+        requests=requests,
+        scoring_requests=scoring,
+    )
+
+
+_FIRST_CAPACITY = 64
+_MOST_TOUCHED_PER_ROW = 4
+"""Beyond so many touches per row the log is cut: whoever is that far behind looks at all rows anyway."""
+
+
+class NodeTable:
+    def __init__(self) -> None:
+        self.row_of: dict[str, int] = {}
+        self.names: list[str] = []
+        self.nodes: list[Node | None] = []
+        """The object behind each row; None where the row is free."""
+        self.resource_index: dict[str, int] = {name: i for i, name in enumerate(FIXED_RESOURCES)}
+        self.alive: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
+        self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
+        self.taint_set: IntArray = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        """Index into `taint_sets`; nodes with equal taints share one."""
+        self.taint_sets: list[tuple[Taint, ...]] = [()]
+        self.allocatable: IntArray = np.zeros((len(FIXED_RESOURCES), _FIRST_CAPACITY), dtype=np.int64)
+        """Resource-major: one contiguous run per resource, since rules compare one resource over all nodes."""
+        self.requested: IntArray = np.zeros_like(self.allocatable)
+        """Exact sums of what the pods on the node request."""
+        self.scoring_requested: IntArray = np.zeros((2, _FIRST_CAPACITY), dtype=np.int64)
+        """CPU and memory with defaults for containers that request none; read by scores only."""
+        self.labels = LabelColumns(_FIRST_CAPACITY)
+        self.images = ImageColumns(_FIRST_CAPACITY)
+        self.description_version = 0
+        """Grows when a node comes, goes or changes; not when pods do."""
+        self._taint_set_ids: dict[tuple[Taint, ...], int] = {(): 0}
+        self._free_rows: list[int] = []
+        self._touched: list[int] = []
+        self._touched_offset = 0
+
+    def __len__(self) -> int:
+        return len(self.row_of)
+
+    @property
+    def row_count(self) -> int:
+        """Rows in use or free; columns are valid up to here."""
+        return len(self.names)
+
+    def put(self, node: Node) -> int:
+        """Insert the node or replace what is known of it; usage columns of an existing row stay."""
+        row = self.row_of.get(node.metadata.name)
+        if row is None:
+            row = self._take_row(node.metadata.name)
+        self.nodes[row] = node
+        self.alive[row] = True
+        self.unschedulable[row] = node.spec.unschedulable
+        self.taint_set[row] = self._intern_taints(node.spec.taints)
+        self.labels.put(row, node.metadata.labels)
+        self.images.put(row, node.status.images)
+        self.description_version += 1
+        self._put_allocatable(row, node_allocatable(node))
+        self.touch(row)
+        return row
+
+    def drop(self, name: str) -> None:
+        row = self.row_of.pop(name)
+        self.nodes[row] = None
+        self.names[row] = ""
+        self.alive[row] = False
+        self.allocatable[:, row] = 0
+        self.requested[:, row] = 0
+        self.scoring_requested[:, row] = 0
+        self.labels.put(row, {})
+        self.images.put(row, ())
+        self.description_version += 1
+        self._free_rows.append(row)
+        self.touch(row)
+
+    def resource(self, name: str) -> int:
+        """The index of a resource, made on first use: what no node has is a resource of which all have none."""
+        index = self.resource_index.get(name)
+        if index is None:
+            index = self.resource_index[name] = len(self.resource_index)
+            empty = np.zeros((1, self.alive.size), dtype=np.int64)
+            self.allocatable = np.vstack((self.allocatable, empty))
+            self.requested = np.vstack((self.requested, empty))
+        return index
+
+    def change_usage(self, rows: IntArray, load: Load, pods: IntArray | int) -> None:
+        """Add the requests of that many pods to each of `rows`, which are distinct; the caller touches them."""
+        self.requested[load.lines, rows] += load.amounts * pods
+        self.scoring_requested[:, rows] += load.scoring * pods
+
+    def change_usage_of_row(self, row: int, load: Load, pods: int) -> None:
+        """The same for a single row, where plain numbers are quicker than arrays."""
+        for line, amount in load.requests:
+            self.requested[line, row] += amount * pods
+        for slot, amount in enumerate(load.scoring_requests):
+            self.scoring_requested[slot, row] += amount * pods
+
+    def resource_state(self, row: int) -> bytes:
+        """Equal for rows with equal capacity and usage."""
+        return (
+            self.allocatable[:, row].tobytes()
+            + self.requested[:, row].tobytes()
+            + self.scoring_requested[:, row].tobytes()
+        )
+
+    def touch_all(self, rows: Sequence[int]) -> None:
+        self._touched.extend(rows)
+        if len(self._touched) > _MOST_TOUCHED_PER_ROW * max(self.row_count, _FIRST_CAPACITY):
+            self._trim()
+
+    def touch(self, row: int) -> None:
+        self.touch_all((row,))
+
+    @property
+    def version(self) -> int:
+        """Grows with every touched row; equal versions mean equal columns."""
+        return self._touched_offset + len(self._touched)
+
+    def touched_since(self, version: int) -> IntArray | None:
+        """Rows touched since, each as often as it was, or None where a fresh look at all rows is cheaper or the only way."""
+        first = version - self._touched_offset
+        count = len(self._touched) - first
+        if first < 0 or 2 * count > self.row_count:
+            return None
+        return np.array(self._touched[first:], dtype=np.int64)
+
+    def _trim(self) -> None:
+        """Keep one touch per row; whoever is further behind looks at all rows anyway."""
+        excess = len(self._touched) - max(self.row_count, _FIRST_CAPACITY)
+        del self._touched[:excess]
+        self._touched_offset += excess
+
+    def _put_allocatable(self, row: int, amounts: Mapping[str, int]) -> None:
+        indexes = {self.resource(name): amount for name, amount in amounts.items()}
+        self.allocatable[:, row] = 0
+        for index, amount in indexes.items():
+            self.allocatable[index, row] = amount
+
+    def _intern_taints(self, taints: tuple[Taint, ...]) -> int:
+        """When a taint was added makes no difference to anybody."""
+        timeless = tuple(Taint(key=t.key, value=t.value, effect=t.effect) for t in taints)
+        known = self._taint_set_ids.get(timeless)
+        if known is None:
+            known = self._taint_set_ids[timeless] = len(self.taint_sets)
+            self.taint_sets.append(timeless)
+        return known
+
+    def _take_row(self, name: str) -> int:
+        if self._free_rows:
+            row = self._free_rows.pop()
+            self.names[row] = name
+        else:
+            row = len(self.names)
+            self.names.append(name)
+            self.nodes.append(None)
+            if row >= self.alive.size:
+                self._grow(self.alive.size + max(_FIRST_CAPACITY, self.alive.size // 4))
+        self.row_of[name] = row
+        return row
+
+    def _grow(self, size: int) -> None:
+        more = size - self.alive.size
+        self.alive = np.pad(self.alive, (0, more))
+        self.unschedulable = np.pad(self.unschedulable, (0, more))
+        self.taint_set = np.pad(self.taint_set, (0, more))
+        self.allocatable = np.pad(self.allocatable, ((0, 0), (0, more)))
+        self.requested = np.pad(self.requested, ((0, 0), (0, more)))
+        self.scoring_requested = np.pad(self.scoring_requested, ((0, 0), (0, more)))
+        self.labels.grow(size)
+        self.images.grow(size)
+        self.description_version += 1

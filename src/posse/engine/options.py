@@ -1,0 +1,26 @@
+"""What an engine is made with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from posse.engine.queue.backlog import USUAL_BACKOFF, Backoff
+from posse.engine.rules.plugin_guard import PluginFaults
+from posse.engine.rules.profile import Profile
+from posse.engine.rules.registry import DEFAULT_PROFILE
+from posse.model.feature_gates import ALL_GATES, Gates
+
+DEFAULT_SCHEDULER = "default-scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_SCHEDULER: DEFAULT_PROFILE})
+    """By scheduler name; pods that name another scheduler are not ours."""
+    backoff: Backoff = USUAL_BACKOFF
+    faults: PluginFaults = field(default_factory=PluginFaults)
+    """Where plugins among the rules of the profiles leave what goes wrong with them."""
+    gates: Gates = ALL_GATES
+    asks: bool = False
+    """Whether an exact search is at hand: then `decide` may ask for it to be made, and waits for what comes of it."""
+    effort: float = 10.0
+    """That an exact search may take, in about seconds of one core."""

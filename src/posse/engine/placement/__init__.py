@@ -1,0 +1,1 @@
+"""Attempts to place a gang or a tree of groups."""

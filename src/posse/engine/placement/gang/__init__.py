@@ -1,0 +1,1 @@
+"""One attempt to place one group, in a topology domain or anywhere."""

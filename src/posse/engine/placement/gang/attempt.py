@@ -1,0 +1,221 @@
+"""One attempt to place a group, or a run of equal pods, in one draft. Pure search: reports and queues are not its business.
+
+A group is tried as a whole: members class by class, oldest class first, and if fewer than the minimum find a place the
+draft is rolled back, so that a gang holds nothing while it waits. What the refusal says comes from that first pass; before
+it is given, other orders are tried.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang.domain_attempt import NoDomain, place_in_domain
+from posse.engine.placement.gang.exhaustive import Steps, ThoroughSearch
+from posse.engine.placement.gang.member_pass import (
+    Feasibility,
+    Pass,
+    nominated_places,
+    objection,
+    pass_as_given,
+    pass_if_possible,
+    pass_through,
+)
+from posse.engine.placement.gang.minimum_resources import missing_resources
+from posse.engine.placement.gang.proof import proof_of
+from posse.engine.placement.gang.shortfall import Shortfall, told
+from posse.engine.placement.search.backtracking import steps_allowed
+from posse.engine.placement.search.fill import fill
+from posse.engine.placement.search.member_classes import classes_of, other_ways
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import no_gang_below_minimum
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
+
+_NO_PLAN: Mapping[str, str] = MappingProxyType({})
+
+
+class PartRefusal(NamedTuple):
+    """Of a group in a tree that does not start."""
+
+    key: GroupKey
+    verdict: Verdict
+    fits: int = 0
+    """Pods, or groups below it, that are on nodes or would be if nothing but itself mattered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    verdict: Verdict
+    placed: tuple[PodRecord, ...] = ()
+    """Attached to their nodes; empty unless the verdict is success."""
+    refused: tuple[tuple[PodRecord, Verdict], ...] = ()
+    parts: tuple[PartRefusal, ...] = ()
+    """Of a tree: those of its groups that do not start, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What an attempt would give if it were made now."""
+
+    verdict: Verdict
+    placements: tuple[tuple[PodRecord, str], ...]
+    """Where pods would go; empty unless the verdict is success."""
+    refused: tuple[tuple[PodRecord, Verdict], ...]
+    parts: tuple[PartRefusal, ...] = ()
+
+
+def try_pods(state: ClusterState, scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Attempt:
+    """Place pods that are alike, each on its own account; those that find no node are refused."""
+    draft = Draft(state)
+    placed = fill(state, draft, scheduling_class, records)
+    if placed == len(records):
+        return Attempt(SUCCESS, draft.commit())
+    verdict = state.view(scheduling_class).refuse()
+    return Attempt(SUCCESS, draft.commit(), tuple((record, verdict) for record in records[placed:]))
+
+
+def try_group(
+    state: ClusterState, group: GroupRecord, plan: Mapping[str, str] = _NO_PLAN, *, is_thorough: bool = True
+) -> Attempt:
+    """With a plan, of a node for each of the members by uid, that is tried first.
+
+    Thorough is an attempt that goes through every placement before it gives up, as far as steps allow.
+    """
+    draft = Draft(state)
+    attempt = attempt_in(state, draft, group, plan, Steps(steps_allowed(state) if is_thorough else 0))
+    draft.commit()
+    return attempt
+
+
+def probe_group(state: ClusterState, group: GroupRecord, steps: Steps | None = None) -> Probe:
+    """Try the group and take everything back: the state is as it was, to the last bit.
+
+    Who tries often says how many steps may be made in order to go through every placement; otherwise as many as are allowed.
+    """
+    draft = Draft(state)
+    attempt = attempt_in(state, draft, group, steps=steps or Steps(steps_allowed(state)))
+    placements = tuple((record, record.node) for record in attempt.placed)
+    draft.roll_back()
+    return Probe(attempt.verdict, placements, attempt.refused)
+
+
+def attempt_in(
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    plan: Mapping[str, str] = _NO_PLAN,
+    steps: Steps | None = None,
+) -> Attempt:
+    """Try the group in an open draft, on the rows that the state is confined to.
+
+    Where it fits, its pods are in the draft afterwards, behind what was there before; otherwise the draft is as it was.
+    """
+    members = group.unattached()
+    missing = missing_resources(state, group)
+    if missing is not None:
+        return _refused_together(members, missing)
+    given, thorough = plan or nominated_places(members), None
+    if steps is not None and steps.left:
+        thorough = ThoroughSearch(state, draft, group, steps)
+    if group.topology_key:
+        found = place_in_domain(state, draft, group, given, thorough)
+        return _started(group, found) if isinstance(found, Pass) else _without_domain(members, found)
+    return _attempt_anywhere(state, draft, group, given, thorough)
+
+
+def _attempt_anywhere(
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    given: Mapping[str, str],
+    thorough: ThoroughSearch | None,
+) -> Attempt:
+    as_given = pass_as_given(state, draft, group, given)
+    if as_given is not None:
+        return _accepted(state, group, as_given)
+    members = group.unattached()
+    classes = classes_of(state, members)
+    first = pass_through(state, draft, group, classes)
+    if first.succeeded:
+        return _accepted(state, group, first)
+    first.undo()
+    proof = proof_of(state, group, classes)
+    for ordered, way in other_ways(state, classes) if proof.doubts else ():
+        other = pass_if_possible(state, draft, group, ordered, way)
+        if other.succeeded:
+            return _accepted(state, group, other)
+        other.undo()
+    if thorough is not None and proof.doubts:
+        found = thorough.run()
+        if found is not None:
+            return _accepted(state, group, found)
+        proof = thorough.proof(proof)
+    return _refused(group, members, first, proof)
+
+
+def _accepted(state: ClusterState, group: GroupRecord, made: Pass) -> Attempt:
+    if against := objection(state, group):
+        made.undo()
+        proof = Proof((against.partition(":")[0],))
+        return _refused_together(group.unattached(), Verdict(Code.UNSCHEDULABLE, against, proof=proof))
+    return _started(group, made)
+
+
+def _started(group: GroupRecord, made: Pass) -> Attempt:
+    no_gang_below_minimum(group.key, made.attached + made.placed, group.minimum)
+    return Attempt(SUCCESS, made.records(), _own_verdicts(made.short))
+
+
+def _without_domain(members: Sequence[PodRecord], found: NoDomain) -> Attempt:
+    if found.verdict.code is Code.ERROR:
+        return Attempt(found.verdict, refused=tuple((record, found.verdict) for record in members))
+    return _refused_with(found.verdict, members, found.short)
+
+
+def _own_verdicts(short: Sequence[Shortfall]) -> tuple[tuple[PodRecord, Verdict], ...]:
+    return tuple((record, one.verdict) for one in short for record in one.records)
+
+
+def _refused_together(members: Sequence[PodRecord], verdict: Verdict) -> Attempt:
+    return Attempt(verdict, refused=tuple((record, drawn_along(verdict)) for record in members))
+
+
+def drawn_along(verdict: Verdict) -> Verdict:
+    """Told to a member that would fit by itself."""
+    return Verdict(verdict.code, f"pod group is unschedulable, {verdict.message}")
+
+
+def _refused(group: GroupRecord, members: Sequence[PodRecord], made: Pass, proof: Proof) -> Attempt:
+    resolvable = made.standing.feasibility is not Feasibility.UNRESOLVABLE
+    code = Code.UNSCHEDULABLE if resolvable else Code.UNRESOLVABLE
+    verdict = Verdict(code, f"{_head(group, made)} {told(made.short)} {proof.sentence}", proof=proof)
+    return _refused_with(verdict, members, made.short)
+
+
+def _refused_with(verdict: Verdict, members: Sequence[PodRecord], short: Sequence[Shortfall]) -> Attempt:
+    """Who found no place is told why; the others are refused along with them."""
+    with_the_others, proof = drawn_along(verdict), verdict.proof or Proof()
+    own = {record: _with_doubts(one_verdict, proof) for record, one_verdict in _own_verdicts(short)}
+    return Attempt(verdict, refused=tuple((record, own.get(record, with_the_others)) for record in members))
+
+
+def _with_doubts(verdict: Verdict, proof: Proof) -> Verdict:
+    """A pod that may have been refused for want of a better search is told so."""
+    if not proof.doubts:
+        return verdict
+    return Verdict(verdict.code, f"{verdict.message} {proof.sentence}", verdict.refusals)
+
+
+def _head(group: GroupRecord, made: Pass) -> str:
+    fit = made.attached + made.placed
+    if group.minimum == 1 or fit >= group.minimum:
+        return "none of its waiting pods fits:"
+    # What the others lack is counted with these on their nodes, so that must be said.
+    beside = "; beside them" if made.placed else ";"
+    share = f"only {fit}" if fit else "none"
+    return f"{share} of the {group.minimum} pods that must start together fit{beside}"

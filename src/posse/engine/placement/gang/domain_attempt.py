@@ -1,0 +1,225 @@
+"""One attempt to place a group inside one domain of its topology key: the best that can hold it, or why none can.
+
+Members for which room is being made take it, if that is still possible. Otherwise the domain is chosen anew, unless members
+that run already pin it. Rules between pods go on seeing the whole cluster; only where members may go is confined.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.placement.gang.domain_bounds import DomainBounds, bounds
+from posse.engine.placement.gang.domain_choice import DomainChoice
+from posse.engine.placement.gang.domain_pin import common_domain, domain_noun, domains_of_members, pin_of
+from posse.engine.placement.gang.exhaustive import ThoroughSearch
+from posse.engine.placement.gang.member_pass import (
+    Feasibility,
+    Pass,
+    objection,
+    pass_as_given,
+    pass_if_possible,
+    pass_through,
+)
+from posse.engine.placement.gang.proof import missing
+from posse.engine.placement.gang.shortfall import Shortfall, told
+from posse.engine.placement.search.member_classes import classes_of, other_ways
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import no_gang_across_domains
+from posse.engine.verdict import Code, Proof, Verdict
+
+_MOST_REORDERED = 16
+"""Domains in which other orders of the members are tried."""
+_DIFFERENT_PODS = "pods that differ"
+_MANY_DOMAINS = "so many domains"
+
+
+@dataclass(frozen=True, slots=True)
+class NoDomain:
+    verdict: Verdict
+    short: tuple[Shortfall, ...] = ()
+    """In the domain that came closest."""
+
+
+def place_in_domain(
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    given: Mapping[str, str],
+    thorough: ThoroughSearch | None,
+) -> Pass | NoDomain:
+    """Where the group fits, its members are in the draft; otherwise the draft is as it was.
+
+    Given places are tried first, and last, if wanted, every placement in the domains where it might fit.
+    """
+    pin = pin_of(state, group)
+    if pin.error:
+        return NoDomain(Verdict(Code.ERROR, pin.error))
+    found = _Trial(state, draft, group, pin.value).run(given, thorough)
+    if isinstance(found, Pass):
+        no_gang_across_domains(group.key, domains_of_members(state, group))
+    return found
+
+
+class _Trial:
+    def __init__(self, state: ClusterState, draft: Draft, group: GroupRecord, pinned: str | None) -> None:
+        self._state = state
+        self._draft = draft
+        self._group = group
+        self._pinned = pinned
+        self._classes = classes_of(state, group.unattached())
+        self._made: Pass | None = None
+        """The last one."""
+        self._objections: dict[str, str] = {}
+        """What rules had against a placement, by name of the rule."""
+
+    def run(self, given: Mapping[str, str], thorough: ThoroughSearch | None) -> Pass | NoDomain:
+        made = self._as_given(given)
+        if made is not None:
+            return made
+        seen = bounds(self._state, self._group.topology_key, self._classes)
+        if not len(seen.domains) or (self._pinned is not None and self._pinned not in seen.domains.values):
+            return NoDomain(Verdict(Code.UNRESOLVABLE, _nowhere(self._group, self._pinned), proof=Proof()))
+        choice = self._choice(seen)
+        if choice.run() is not None and self._made is not None:
+            return self._made
+        made, proof = self._reordered(choice), self._proof(choice)
+        if made is None and thorough is not None and proof.doubts:
+            made = self._thoroughly(choice, thorough)
+            proof = proof if self._objections or choice.left_over else thorough.proof(proof)
+        return made if made is not None else self._refused(choice, proof)
+
+    def _as_given(self, given: Mapping[str, str]) -> Pass | None:
+        if not given:
+            return None
+        value = common_domain(self._state, self._group.topology_key, given.values())
+        domains = self._state.domains(self._group.topology_key)
+        if value is None or value not in domains.values or self._pinned not in {None, value}:
+            return None
+        with self._state.confined(domains.rows(domains.values.index(value))):
+            made = pass_as_given(self._state, self._draft, self._group, given)
+        if made is not None and not self._is_acceptable(made):
+            made.undo()
+            return None
+        return made
+
+    def _choice(self, seen: DomainBounds) -> DomainChoice:
+        scoring = self._state.profile(self._classes[0][0].pod_class).domain_scoring
+        return DomainChoice(
+            self._state,
+            self._draft,
+            seen,
+            missing(self._group),
+            self._place,
+            scoring,
+            self._group.attached_count,
+            None if self._pinned is None else seen.domains.values.index(self._pinned),
+        )
+
+    def _place(self) -> int:
+        self._made = pass_if_possible(self._state, self._draft, self._group, self._classes)
+        return self._made.placed if self._is_acceptable(self._made) else 0
+
+    def _is_acceptable(self, made: Pass) -> bool:
+        if not made.succeeded:
+            return False
+        against = objection(self._state, self._group)
+        if against:
+            self._objections[against.partition(":")[0]] = against
+        return not against
+
+    def _reordered(self, choice: DomainChoice) -> Pass | None:
+        """Other ways of placing different pods, in the domains that promise most."""
+        if len(self._classes) == 1:
+            return None
+        for number in _by_promise(choice)[:_MOST_REORDERED]:
+            with self._state.confined(choice.bounds.domains.rows(number)):
+                for ordered, way in other_ways(self._state, self._classes):
+                    made = pass_if_possible(self._state, self._draft, self._group, ordered, way)
+                    if self._is_acceptable(made):
+                        return made
+                    made.undo()
+        return None
+
+    def _thoroughly(self, choice: DomainChoice, thorough: ThoroughSearch) -> Pass | None:
+        """Every way, in each of the domains where the group might fit."""
+        numbers = _by_promise(choice)
+        for already, number in enumerate(numbers):
+            with self._state.confined(choice.bounds.domains.rows(number)):
+                made = thorough.run(len(numbers) - already)
+            if made is not None and self._is_acceptable(made):
+                return made
+            if made is not None:
+                made.undo()
+        return None
+
+    def _refused(self, choice: DomainChoice, proof: Proof) -> NoDomain:
+        seen = choice.bounds
+        closest = self._closest(choice)
+        with self._state.confined(seen.domains.rows(closest)):
+            made = pass_through(self._state, self._draft, self._group, self._classes)
+            made.undo()
+        head = _head(self._group, made, seen, closest) if self._pinned is None else self._pinned_head()
+        code = Code.UNSCHEDULABLE if self._eviction_could_help(seen) else Code.UNRESOLVABLE
+        reasons = told(made.short) if made.short else f"{' '.join(self._objections.values())}."
+        text = f"{head} {reasons} {proof.sentence}"
+        return NoDomain(Verdict(code, text, proof=proof), tuple(made.short))
+
+    def _closest(self, choice: DomainChoice) -> int:
+        """Of the domains that were tried, or of all if none was worth it, the one that promises most."""
+        if choice.only is not None:
+            return choice.only
+        ordered = choice.bounds.best_first(0)
+        return next((number for number in ordered if number in choice.tried), ordered[0])
+
+    def _pinned_head(self) -> str:
+        return f"its pods run in {domain_noun(self._group)} {self._pinned}, which has no room for the others:"
+
+    def _proof(self, choice: DomainChoice) -> Proof:
+        """Domains that promise too little are out for certain; of those that were tried in vain only alike pods are."""
+        if not (choice.tried or choice.left_over):
+            return Proof()
+        around = [
+            name
+            for scheduling_class, _ in self._classes
+            for name in self._state.view(scheduling_class).depends_on_other_nodes
+        ]
+        different = [_DIFFERENT_PODS] if len(self._classes) > 1 else []
+        many = [_MANY_DOMAINS] if choice.left_over else []
+        return Proof(tuple(dict.fromkeys([*different, *around, *self._objections, *many])))
+
+    def _eviction_could_help(self, seen: DomainBounds) -> bool:
+        """Whether there is a domain in which enough members are refused by no node for good."""
+        possible = np.zeros(len(seen.domains), dtype=np.int64)
+        for scheduling_class, records in self._classes:
+            open_rows = self._state.view(scheduling_class).resolvable().astype(np.int64)
+            possible += len(records) * np.greater(seen.domains.sums(open_rows[seen.domains.members]), 0)
+        enough = possible >= missing(self._group)
+        return bool(enough.any() if self._pinned is None else enough[seen.domains.values.index(self._pinned)])
+
+
+def _by_promise(choice: DomainChoice) -> list[int]:
+    """The domains that were tried, those first that promise most."""
+    promise = choice.bounds.counts
+    return sorted(choice.tried, key=lambda one: (-int(promise[one]), one))
+
+
+def _nowhere(group: GroupRecord, pinned: str | None) -> str:
+    where = f"no node has the label {group.topology_key}"
+    if pinned is not None:
+        where = f"its pods run in {domain_noun(group)} {pinned}, which is not among the nodes it may use"
+    return f"no feasible placements found: {where}."
+
+
+def _head(group: GroupRecord, made: Pass, seen: DomainBounds, closest: int) -> str:
+    fit, value = made.attached + made.placed, seen.domains.values[closest]
+    head = f"0/{len(seen.domains)} placements are available: "
+    if group.minimum == 1 or made.standing.feasibility is Feasibility.SUCCESS:
+        return f"{head}no {domain_noun(group)} takes any of its pods; in the best, {value},"
+    beside = "; beside them" if made.placed else ";"
+    return (
+        f"{head}no {domain_noun(group)} can hold the {group.minimum} pods that must start together; "
+        f"the best, {value}, has room for {fit}{beside}"
+    )

@@ -1,0 +1,119 @@
+"""The best domain for a group: most points for how full it would be and how many pods it takes, as in kube-scheduler.
+
+Exactly what trying every domain would give, but only those are tried whose promise is as good as the best result so far.
+Of equally good domains the first by name is taken.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.placement.gang.domain_bounds import DomainBounds
+from posse.engine.rules.profile import DomainScoring
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+
+MOST_TRIED = 256
+"""Domains that are tried at most for one group. Bounds usually leave one; the rest is for pods with rules between them."""
+
+_FULL_MARKS = 100
+
+PlaceHere = Callable[[], int]
+"""Place pods on the rows the state is confined to, leaving them in the draft. Returns how many; none if that is too few."""
+
+Number = TypeVar("Number", int, IntArray)
+
+
+@dataclass(slots=True)
+class DomainChoice:
+    state: ClusterState
+    draft: Draft
+    bounds: DomainBounds
+    least: int
+    """Domains that promise fewer pods are hopeless."""
+    place: PlaceHere
+    scoring: DomainScoring
+    attached: int = 0
+    """Pods that are there already; they count as found wherever the rest goes."""
+    only: int | None = None
+    """The one domain that may be taken, if that is given."""
+    tried: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Pods that found a place, none if too few, and points for fullness; of the domains that were tried."""
+    _standing: int | None = None
+    """The domain whose placements are in the draft."""
+    _start: int = 0
+
+    def run(self) -> int | None:
+        """The number of the best domain, its placements in the draft; None, and nothing in the draft, if there is none."""
+        self._start = self.draft.checkpoint()
+        best = self._search()
+        if best is None:
+            self._undo()
+        elif best != self._standing:
+            self._try(best)
+        return best
+
+    @property
+    def left_over(self) -> bool:
+        """Whether domains that might do were not tried."""
+        return bool(self._untried().any())
+
+    def _search(self) -> int | None:
+        left, counts, points = self._untried(), self.bounds.counts, self.bounds.points
+        while len(self.tried) < MOST_TRIED and left.any():
+            # The most pods that any domain takes, as far as that can be told: points are relative to it.
+            top, most = int(counts[left].max()), self._most_placed()
+            promises = np.where(left, self._points(counts, points, max(top, most)), -1)
+            number = int(np.argmax(promises))
+            best = self._best(max(top, most))
+            if best is not None and not self._beats(number, int(promises[number]), best, max(top, most)):
+                if most >= top:
+                    break
+                number = int(np.argmax(left & np.equal(counts, top)))
+            self._try(number)
+            left[number] = False
+            placed, _ = self.tried[number]
+            if best is None and placed == int(counts[number]) == top:
+                # It holds what it promised, and nobody promises more.
+                return number
+        return self._best(self._most_placed())
+
+    def _beats(self, number: int, promise: int, best: int, most: int) -> bool:
+        return (promise, -number) > (self._points(*self.tried[best], most), -best)
+
+    def _untried(self) -> BoolArray:
+        left = np.greater_equal(self.bounds.counts, self.least)
+        if self.only is not None:
+            left &= np.equal(np.arange(left.size), self.only)
+        if self.tried:
+            left[list(self.tried)] = False
+        return left
+
+    def _try(self, number: int) -> None:
+        self._undo()
+        with self.state.confined(self.bounds.domains.rows(number)):
+            placed = self.place()
+        points = int(self.bounds.points[number])
+        if placed != self.bounds.counts[number]:
+            points = self.bounds.utilization.points_of(number) if placed else 0
+        self.tried[number] = placed, points
+        self._standing = number
+
+    def _undo(self) -> None:
+        self.draft.roll_back(self._start)
+        self._standing = None
+
+    def _best(self, most: int) -> int | None:
+        enough = [number for number, (placed, _) in self.tried.items() if placed]
+        return max(enough, key=lambda one: (self._points(*self.tried[one], most), -one), default=None)
+
+    def _most_placed(self) -> int:
+        return max((placed for placed, _ in self.tried.values()), default=0)
+
+    def _points(self, counts: Number, points: Number, most: int) -> Number:
+        """With so many pods placed where most of them were."""
+        share = (self.attached + counts) * _FULL_MARKS // (self.attached + most)
+        return self.scoring.count_weight * share + self.scoring.fullness_weight * points

@@ -1,0 +1,62 @@
+"""Where a group must stay: members that are on nodes pin it to their domain."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from posse.engine.nodes.label_columns import ABSENT
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
+
+
+class Confined(Protocol):
+    """A group, or a group of groups, that may have to stay inside one domain."""
+
+    @property
+    def members(self) -> Mapping[str, PodRecord]: ...
+
+    @property
+    def topology_key(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    value: str | None = None
+    """The domain; None if nothing says which."""
+    error: str = ""
+    """Why there is no domain in which the group could go on."""
+
+
+def pin_of(state: ClusterState, group: Confined) -> Pin:
+    values = domains_of_members(state, group)
+    outside = values.pop(None, "")
+    if outside:
+        return Pin(error=f"pods of the group run on node {outside}, which has no label {group.topology_key}")
+    names = sorted(value for value in values if value is not None)
+    if len(names) > 1:
+        return Pin(error=f"more than 1 domain found for pod group: {', '.join(names)}")
+    return Pin(names[0] if names else None)
+
+
+def domains_of_members(state: ClusterState, group: Confined) -> dict[str | None, str]:
+    """Every domain that members are in, with one of their nodes; None for nodes without the label.
+
+    Members on nodes that are not known say nothing.
+    """
+    row_of, column = state.nodes.row_of, state.nodes.labels.column(group.topology_key)
+    nodes = dict.fromkeys(record.node for record in group.members.values() if record.node in row_of)
+    ids = {int(column.ids[row_of[node]]): node for node in nodes}
+    return {None if one == ABSENT else column.values[one]: node for one, node in ids.items()}
+
+
+def common_domain(state: ClusterState, key: str, nodes: Iterable[str]) -> str | None:
+    """The one domain that all of these nodes are in; None if it is not one, or there are no nodes."""
+    row_of, column = state.nodes.row_of, state.nodes.labels.column(key)
+    values = dict.fromkeys(int(column.ids[row_of[one]]) if one in row_of else ABSENT for one in nodes)
+    value = next(iter(values)) if len(values) == 1 else ABSENT
+    return column.values[value] if value != ABSENT else None
+
+
+def domain_noun(group: Confined) -> str:
+    """What a domain is called: the last part of the label's name."""
+    return group.topology_key.rpartition("/")[2]

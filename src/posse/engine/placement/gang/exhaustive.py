@@ -1,0 +1,50 @@
+"""The last that is tried before a group is refused: every way to place the members that must start, as far as steps allow.
+
+It also says what is known after that: there is no placement, the steps did not suffice, or which rules it cannot go through.
+"""
+
+from dataclasses import dataclass, field
+
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.placement.gang.member_pass import Pass, pass_beside
+from posse.engine.placement.gang.proof import missing
+from posse.engine.placement.search.backtracking import Backtracking, Ending
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.verdict import Proof
+
+_MANY_PODS = "so many pods"
+
+
+@dataclass(slots=True)
+class Steps:
+    """How many may still be made, by all who share them."""
+
+    left: int
+
+
+@dataclass(slots=True)
+class ThoroughSearch:
+    state: ClusterState
+    draft: Draft
+    group: GroupRecord
+    _steps: Steps
+    _endings: list[Ending] = field(default_factory=list)
+
+    def run(self, shares: int = 1) -> Pass | None:
+        """On the rows that the state is confined to, with one of so many shares of the steps that are left."""
+        start, needed, steps = self.draft.checkpoint(), missing(self.group), self._steps.left // shares
+        search = Backtracking(self.state, self.draft, self.group.unattached(), needed, steps)
+        ending = search.run()
+        self._steps.left -= steps - search.steps_left
+        self._endings.append(ending)
+        return pass_beside(self.state, self.draft, self.group, start) if ending is Ending.FOUND else None
+
+    def proof(self, before: Proof) -> Proof:
+        """After it was run wherever the group might fit, and found nothing; `before` is what was known without it."""
+        if Ending.OUT_OF_REACH in self._endings:
+            return Proof((*before.doubts, _MANY_PODS))
+        if Ending.CUT_SHORT in self._endings:
+            return Proof(before.doubts, exhausted=True)
+        views = [self.state.view(self.state.scheduling_class(record)) for record in self.group.unattached()]
+        return Proof(tuple(dict.fromkeys(name for view in views for name in view.uncountable_rules)))

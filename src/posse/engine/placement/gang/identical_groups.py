@@ -1,0 +1,107 @@
+"""Groups that are alike: where one of them has just started, the next in the queue follow in one step.
+
+Exactly what trying one after the other gives. Pods are placed one by one in any case, wherever one group ends and the next
+begins; and the domain that was the best for the first is only fuller for the next, which makes it no worse, as long as
+it has room for all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.placement.search.fill import fill
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import ensure, no_gang_across_domains
+from posse.engine.state.pod_record import PodRecord
+
+
+@dataclass(frozen=True, slots=True)
+class GroupShape:
+    """Groups that share it need the same in every respect that decides where they go."""
+
+    scheduling_class: SchedulingClass
+    size: int
+    topology_key: str
+
+
+def shape_of(state: ClusterState, group: GroupRecord) -> GroupShape | None:
+    """None if the group goes its own way: its members differ, some have a place or a claim to one, or more than room counts."""
+    members = list(group.members.values())
+    scheduling_class = _common_subject(state, members)
+    if scheduling_class is None or group.minimum_resources or not all(map(_is_free, members)):
+        return None
+    if (
+        state.profile(scheduling_class.pod_class).group_rules
+        or not state.view(scheduling_class).counts_by_resources
+    ):
+        return None
+    return GroupShape(scheduling_class, len(members), group.topology_key)
+
+
+def _is_free(record: PodRecord) -> bool:
+    return not (record.node or record.nominated or record.pod.metadata.deletion_timestamp)
+
+
+def _common_subject(state: ClusterState, members: Sequence[PodRecord]) -> SchedulingClass | None:
+    first = members[0]
+    scheduling_class = state.scheduling_class(first)
+    for record in members:
+        if record.pod_class is not first.pod_class:
+            return None
+        if record.labels is not first.labels and state.scheduling_class(record) != scheduling_class:
+            return None
+    return scheduling_class
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What a group that has started leaves for those that follow it."""
+
+    pattern: GroupShape
+    groups: int
+    """How many more like it fit."""
+    rows: IntArray | None
+    """Where; None for the whole cluster."""
+
+
+def remaining_of(state: ClusterState, pattern: GroupShape, node: str) -> Remaining:
+    """Behind a group of which a member is on this node."""
+    view = state.view(pattern.scheduling_class)
+    if not pattern.topology_key:
+        return Remaining(pattern, int(view.capacity().sum()) // pattern.size, None)
+    domains = state.domains(pattern.topology_key)
+    row = np.array([state.nodes.row_of[node]])
+    number = int(domains.numbers_at(domains.places_of(row, state.nodes.alive.size))[0])
+    return Remaining(pattern, int(view.most_in(domains)[number]) // pattern.size, domains.rows(number))
+
+
+def place_identical(
+    state: ClusterState, wake: Remaining, groups: Sequence[GroupRecord]
+) -> list[tuple[PodRecord, ...]]:
+    """Place no more groups than fit; returns the members of each."""
+    members = [tuple(group.unattached()) for group in groups]
+    if not members:
+        return []
+    records = [record for together in members for record in together]
+    draft = Draft(state)
+    if wake.rows is None:
+        placed = fill(state, draft, wake.pattern.scheduling_class, records)
+    else:
+        with state.confined(wake.rows):
+            placed = fill(state, draft, wake.pattern.scheduling_class, records)
+        values = _domains_of(state, wake.pattern.topology_key, records)
+        no_gang_across_domains([group.key for group in groups], values)
+    ensure(placed == len(records), "room that was counted is there", placed=placed, counted=len(records))
+    draft.commit()
+    return members
+
+
+def _domains_of(state: ClusterState, key: str, records: Sequence[PodRecord]) -> list[str]:
+    column = state.nodes.labels.column(key)
+    rows = [state.nodes.row_of[record.node] for record in records]
+    return [str(column.values[one]) for one in np.unique(column.ids[rows]).tolist()]

@@ -1,0 +1,178 @@
+"""One way through the classes of a group: where its members go, in which order they are tried, and how they fare.
+
+Everything happens in a draft that somebody else opened, on the rows that the search is confined to.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.placement.gang.shortfall import Shortfall, shortfall
+from posse.engine.placement.search.fill import fill
+from posse.engine.placement.search.member_classes import Fill, MemberClass, classes_of
+from posse.engine.rules.contract import GroupPlacement
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.state.node_scores import REFUSED
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.verdict import Code
+
+
+class Feasibility(Enum):
+    SUCCESS = "the minimum is placed"
+    WAIT = "the minimum can still be reached with free capacity"
+    UNSCHEDULABLE = "the minimum can only be reached by evicting others"
+    UNRESOLVABLE = "the minimum cannot be reached, whoever is evicted"
+
+
+@dataclass(frozen=True, slots=True)
+class PassProgress:
+    """How the members of a group stand in the middle, or at the end, of an attempt."""
+
+    minimum: int
+    placed: int
+    """On nodes: those that were there before and those that found a place now."""
+    untried: int
+    resolvable: int
+    """Found no place, but would if others were evicted."""
+
+    @property
+    def feasibility(self) -> Feasibility:
+        if self.placed >= self.minimum:
+            return Feasibility.SUCCESS
+        if self.placed + self.untried >= self.minimum:
+            return Feasibility.WAIT
+        if self.placed + self.untried + self.resolvable >= self.minimum:
+            return Feasibility.UNSCHEDULABLE
+        return Feasibility.UNRESOLVABLE
+
+
+@dataclass(slots=True)
+class Pass:
+    """Its placements are still in the draft."""
+
+    draft: Draft
+    start: int
+    """Checkpoint of the draft before it."""
+    group: GroupRecord
+    untried: int
+    attached: int
+    placed: int = 0
+    short: list[Shortfall] = field(default_factory=list)
+
+    @property
+    def standing(self) -> PassProgress:
+        resolvable = sum(len(one.records) for one in self.short if one.verdict.code is Code.UNSCHEDULABLE)
+        # A group that has its minimum running is tried for the sake of somebody new.
+        minimum = max(self.group.minimum, self.attached + 1)
+        return PassProgress(minimum, self.attached + self.placed, self.untried, resolvable)
+
+    @property
+    def succeeded(self) -> bool:
+        return self.standing.feasibility is Feasibility.SUCCESS
+
+    def records(self) -> tuple[PodRecord, ...]:
+        """Those that found a place, in order."""
+        return self.draft.placed(self.start)
+
+    def undo(self) -> None:
+        self.draft.roll_back(self.start)
+
+
+def pass_through(
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    classes: Sequence[MemberClass],
+    way: Fill = fill,
+) -> Pass:
+    """Try all members, class by class."""
+    made = _begin(draft, group, classes)
+    _fill_classes(state, made, classes, way, stops_early=False)
+    return made
+
+
+def pass_if_possible(
+    state: ClusterState,
+    draft: Draft,
+    group: GroupRecord,
+    classes: Sequence[MemberClass],
+    way: Fill = fill,
+) -> Pass:
+    """The same, given up as soon as the minimum is out of reach."""
+    made = _begin(draft, group, classes)
+    _fill_classes(state, made, classes, way, stops_early=True)
+    return made
+
+
+def nominated_places(members: Sequence[PodRecord]) -> dict[str, str]:
+    """Nodes by uid, of those for which room is being made."""
+    return {record.ref.uid: record.nominated for record in members if record.nominated}
+
+
+def pass_as_given(
+    state: ClusterState, draft: Draft, group: GroupRecord, nodes: Mapping[str, str]
+) -> Pass | None:
+    """Members for which a place is given, by uid, take it, all of them, and the others what is left."""
+    members = group.unattached()
+    given = [record for record in members if record.ref.uid in nodes]
+    if not given:
+        return None
+    made = Pass(draft, draft.checkpoint(), group, untried=0, attached=group.attached_count, placed=len(given))
+    if all(takes(state, draft, record, nodes[record.ref.uid]) for record in given):
+        others = [record for record in members if record.ref.uid not in nodes]
+        _fill_classes(state, made, classes_of(state, others), fill, stops_early=False)
+        if made.succeeded:
+            return made
+    made.undo()
+    return None
+
+
+def pass_beside(state: ClusterState, draft: Draft, group: GroupRecord, start: int) -> Pass:
+    """What the draft holds since then is enough to start; the others take what is left."""
+    placed = len(draft.placed(start))
+    made = Pass(draft, start, group, untried=0, attached=group.attached_count - placed, placed=placed)
+    _fill_classes(state, made, classes_of(state, group.unattached()), fill, stops_early=False)
+    return made
+
+
+def objection(state: ClusterState, group: GroupRecord) -> str:
+    """What a rule of the group's profile has against where its members are now; empty if nothing."""
+    rules = state.profile(next(iter(group.members.values())).pod_class).group_rules
+    placed = [r for r in group.members.values() if r.node in state.nodes.row_of] if rules else []
+    if not placed:
+        return ""
+    rows = np.array([state.nodes.row_of[record.node] for record in placed])
+    placement = GroupPlacement(group.key.namespace, group.key.name, rows)
+    objections = ((rule.name, rule.objection(placement, state.context)) for rule in rules)
+    return next((f"{name}: {objection}" for name, objection in objections if objection), "")
+
+
+def _begin(draft: Draft, group: GroupRecord, classes: Sequence[MemberClass]) -> Pass:
+    count = sum(len(records) for _, records in classes)
+    return Pass(draft, draft.checkpoint(), group, untried=count, attached=group.attached_count)
+
+
+def takes(state: ClusterState, draft: Draft, record: PodRecord, node: str) -> bool:
+    """Whether the pod may go there; if so it does."""
+    row = state.nodes.row_of.get(node)
+    if row is None or state.view(state.scheduling_class(record)).totals()[row] == REFUSED:
+        return False
+    draft.place([record], np.array([row]))
+    return True
+
+
+def _fill_classes(
+    state: ClusterState, made: Pass, classes: Sequence[MemberClass], way: Fill, *, stops_early: bool
+) -> None:
+    for scheduling_class, records in classes:
+        placed = way(state, made.draft, scheduling_class, records)
+        made.untried -= len(records)
+        made.placed += placed
+        if placed < len(records):
+            made.short.append(shortfall(state, scheduling_class, records[placed:]))
+        if stops_early and made.standing.feasibility not in {Feasibility.SUCCESS, Feasibility.WAIT}:
+            break

@@ -1,0 +1,54 @@
+"""Whether the refusal of a group is a proof. Members of one sort are counted exactly; several sorts only bounded from above.
+
+A bound takes each sort by itself, as if the others were not there: if even so too few fit, no order of placing helps.
+"""
+
+from collections.abc import Sequence
+
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.placement.gang.domain_bounds import could_hold
+from posse.engine.placement.search.member_classes import MemberClass, classes_of
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.verdict import Proof
+
+_DIFFERENT_PODS = "pods that differ"
+
+
+def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass]) -> Proof:
+    """Of a group that just found no placement, with the state as it was before."""
+    around = [
+        name
+        for scheduling_class, _ in classes
+        for name in state.view(scheduling_class).depends_on_other_nodes
+    ]
+    if not around and (len(classes) == 1 or _most_that_fit(state, classes) < missing(group)):
+        return Proof()
+    if len(classes) == 1:
+        return Proof(tuple(dict.fromkeys(around)))
+    beside = [
+        name for scheduling_class, _ in classes for name in state.view(scheduling_class).non_resource_rules
+    ]
+    return Proof(tuple(dict.fromkeys([_DIFFERENT_PODS, *beside])))
+
+
+def missing(group: GroupRecord) -> int:
+    """How many more have to find a place so that any may take it."""
+    return max(1, group.minimum - group.attached_count)
+
+
+def could_start(state: ClusterState, group: GroupRecord) -> bool:
+    """Whether enough of its members may fit, by a bound that is quicker than an attempt."""
+    if group.topology_key:
+        return could_hold(state, group, missing(group))
+    classes = classes_of(state, group.unattached())
+    if any(state.view(scheduling_class).depends_on_other_nodes for scheduling_class, _ in classes):
+        return True
+    return _most_that_fit(state, classes) >= missing(group)
+
+
+def _most_that_fit(state: ClusterState, classes: Sequence[MemberClass]) -> int:
+    """No more than this many can be placed in any order."""
+    return sum(
+        min(len(records), int(state.view(scheduling_class).capacity().sum()))
+        for scheduling_class, records in classes
+    )

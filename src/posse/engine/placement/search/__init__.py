@@ -1,0 +1,1 @@
+"""Placing equal pods, and searching through placements."""

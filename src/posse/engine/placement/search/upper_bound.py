@@ -1,0 +1,42 @@
+"""How many more pods of one sort can find a place at the very most, whatever else is placed, and in which order.
+
+A bound: pods are counted as if no others came. It takes resources into account, what nodes say of themselves, and that pods
+which keep away from their own kind are one to a domain.
+"""
+
+import numpy as np
+
+from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.nodes.label_columns import LabelColumn
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+
+
+class MostLeft:
+    def __init__(self, state: ClusterState, scheduling_class: SchedulingClass) -> None:
+        self._view = state.view(scheduling_class)
+        self._is_orderless = self._view.is_orderless
+        self._has_volumes = scheduling_class.pod_class.volumes is not None
+        own = [
+            term
+            for term in scheduling_class.pod_class.terms.forbidden
+            if term.query in scheduling_class.matches_own
+        ]
+        self._one_each = [state.nodes.labels.column(term.topology_key) for term in own]
+
+    def of(self, waiting: int, open_now: BoolArray) -> int:
+        """Of so many that wait, with the nodes that take one of them now."""
+        if self._has_volumes:
+            return waiting
+        # What is closed stays closed where nobody can open it; elsewhere only the node itself is certain.
+        rows = np.flatnonzero(open_now if self._is_orderless else self._view.open_when_empty())
+        room = np.minimum(np.maximum(self._view.room_on(rows), 0), waiting)
+        counts = [_one_to_a_domain(label, rows, room) for label in self._one_each]
+        return min(waiting, int(room.sum()), *counts)
+
+
+def _one_to_a_domain(label: LabelColumn, rows: IntArray, room: IntArray) -> int:
+    """Of domains that have room at all; nodes outside of any domain take what they can."""
+    ids = label.ids[rows]
+    inside = np.unique(ids[(room > 0) & (ids >= 0)])
+    return int(inside.size) + int(room[ids < 0].sum())

@@ -1,0 +1,1 @@
+"""One attempt to place a tree of groups."""

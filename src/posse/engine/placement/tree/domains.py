@@ -1,0 +1,118 @@
+"""Where a part of a tree may go: the domains of its own key, inside of those of the groups above it, the best first.
+
+A domain is left out if not even its bounds promise room for what must start: every group counted as if it were alone, and
+what all of them take at the least against what is free.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.groups.tree import Branch, Part, is_started, unattached
+from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.nodes.topology_domains import Domains
+from posse.engine.placement.gang.domain_bounds import bounds
+from posse.engine.placement.gang.domain_pin import pin_of
+from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.state.cluster_state import ClusterState
+
+Rows = IntArray | None
+"""Where somebody may go; None for everywhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    rows: Rows
+    name: str = ""
+    """The domain; empty for a part that has no key."""
+    of: int = 1
+    """How many domains there are."""
+    is_hopeful: bool = True
+    """Whether what must start may find room in it."""
+
+
+def inside(state: ClusterState, rows: Rows) -> AbstractContextManager[None]:
+    return nullcontext() if rows is None else state.confined(rows)
+
+
+def places(state: ClusterState, part: Part, rows: Rows) -> Iterator[Rows]:
+    """Those that may do, best first."""
+    return (place.rows for place in all_places(state, part, rows) if place.is_hopeful)
+
+
+def all_places(state: ClusterState, part: Part, rows: Rows) -> list[Place]:
+    """All of them, best first; pods that are on nodes already leave no choice. None if those are in several."""
+    if not part.topology_key:
+        return [Place(rows)]
+    pin = pin_of(state, part)
+    if pin.error:
+        return []
+    with inside(state, rows):
+        classes = classes_of(state, unattached(part))
+        if pin.value is not None or not classes:
+            return _pinned(state.domains(part.topology_key), pin.value)
+        seen = bounds(state, part.topology_key, classes)
+        if isinstance(part, Branch):
+            hopeful = _may_start(state, part, seen.domains) & _has_enough(state, part, seen.domains)
+        else:
+            hopeful = np.greater_equal(seen.counts, part.minimum - part.attached_count)
+        ordered = seen.best_first(0)
+    return [
+        Place(seen.domains.rows(one), seen.domains.values[one], len(ordered), bool(hopeful[one]))
+        for one in ordered
+    ]
+
+
+def _pinned(domains: Domains, value: str | None) -> list[Place]:
+    if value not in domains.values:
+        return []
+    return [Place(domains.rows(domains.values.index(value)), value)]
+
+
+def _may_start(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
+    """By domain: whether enough members find room, each group and each sort of pods by itself."""
+    if is_started(part):
+        return np.ones(len(domains), dtype=np.bool_)
+    if isinstance(part, Branch):
+        able = np.zeros(len(domains), dtype=np.int64)
+        for child in part.children:
+            able += _may_start(state, child, domains)
+        return np.greater_equal(able, part.minimum)
+    fit = np.full(len(domains), part.attached_count, dtype=np.int64)
+    for scheduling_class, records in classes_of(state, part.unattached()):
+        fit += np.minimum(state.view(scheduling_class).most_in(domains), len(records))
+    return np.greater_equal(fit, part.minimum)
+
+
+def _has_enough(state: ClusterState, branch: Branch, domains: Domains) -> BoolArray:
+    """By domain: whether of every resource there is as much free as what must start takes at the least."""
+    nodes = state.nodes
+    least = _least_taken(branch, len(nodes.resource_index))
+    wanted = np.flatnonzero(least)
+    free = np.maximum(nodes.allocatable[wanted] - nodes.requested[wanted], 0)[:, domains.members]
+    enough: BoolArray = np.all(domains.sums(free) >= least[wanted][:, None], axis=0)
+    return enough
+
+
+def _least_taken(part: Part, resources: int) -> IntArray:
+    """By resource: what the members take at the least that must still find a place so that the part starts."""
+    if isinstance(part, Branch):
+        waiting = [child for child in part.children if not is_started(child)]
+        needed = part.minimum - (len(part.children) - len(waiting))
+        shares = [_least_taken(child, resources) for child in waiting]
+    else:
+        needed = part.minimum - part.attached_count
+        shares = [_amounts(record.pod_class.limited, resources) for record in part.unattached()]
+    if not shares or needed <= 0:
+        return np.zeros(resources, dtype=np.int64)
+    smallest: IntArray = np.sort(np.array(shares), axis=0)[:needed].sum(axis=0)
+    return smallest
+
+
+def _amounts(limited: tuple[tuple[int, int], ...], resources: int) -> IntArray:
+    amounts = np.zeros(resources, dtype=np.int64)
+    for index, wanted in limited:
+        amounts[index] = wanted
+    return amounts

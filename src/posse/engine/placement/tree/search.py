@@ -1,0 +1,211 @@
+"""Ways to start a tree: which of its groups start, and where, with each at its minimum and not more.
+
+First comes what the documents describe: groups in the order of their age, each in its best place. When a group finds none,
+those before it are moved or left out, the latest first, until all that must start do, or the search has taken as many
+steps as it may. Groups that are alike are not tried in each other's place.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.tree import Branch, Part, is_admissible, is_started, unattached
+from posse.engine.placement.gang.minimum_resources import missing_resources
+from posse.engine.placement.search.fill import fill
+from posse.engine.placement.search.member_classes import Fill, MemberClass, classes_of, other_ways
+from posse.engine.placement.search.pack import fill_tightly
+from posse.engine.placement.tree.domains import Rows, inside, places
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.state.pod_record import PodRecord
+
+_PER_MILLION = 1_000_000
+_STEPS_FOR_ONE = 30
+"""Taken at the most to start one group that need not start."""
+
+
+@dataclass(slots=True)
+class TreeSearch:
+    state: ClusterState
+    draft: Draft
+    steps_left: int
+    """How many more groups of pods may be tried somewhere; the search ends with what it has found by then."""
+    further_steps: int
+    """The same, for what need not start: of these, however long it took to start what must."""
+    largest_first: bool = False
+    """Otherwise the oldest come first."""
+    _likeness_of: dict[int, int] = field(default_factory=dict)
+    _likenesses: dict[tuple[object, ...], int] = field(default_factory=dict)
+
+    def ways(self, part: Part, rows: Rows) -> Iterator[None]:
+        """At every step the part has started in the draft, each time differently; in the end the draft is as before."""
+        if not isinstance(part, Branch) and is_started(part):
+            yield
+            return
+        for within in places(self.state, part, rows):
+            if isinstance(part, Branch):
+                yield from self._ways_of_children(part, within)
+            else:
+                yield from self._ways_of_leaf(part, within)
+
+    def start_further(self, branch: Branch, rows: Rows) -> None:
+        """Start what need not start but can, below groups that have started."""
+        if not unattached(branch):
+            return
+        for within in self._until_placed(branch, rows):
+            for child in branch.children:
+                if not is_started(child) and is_admissible(child):
+                    self._start_if_possible(child, within)
+            for child in branch.children:
+                if isinstance(child, Branch) and is_started(child):
+                    self.start_further(child, within)
+
+    def _start_if_possible(self, child: Part, rows: Rows) -> None:
+        """With a share of the steps that leaves some for those behind it."""
+        share = min(self.further_steps, _STEPS_FOR_ONE)
+        self.steps_left = share
+        next(self.ways(child, rows), None)
+        self.further_steps -= share - self.steps_left
+
+    def fill_up(self, part: Part, rows: Rows) -> None:
+        """Place all that fit of groups that have started, and have not come to their end."""
+        if not unattached(part) or not is_started(part) or _is_closed(self.state, part):
+            return
+        for within in self._until_placed(part, rows):
+            if isinstance(part, Branch):
+                for child in part.children:
+                    self.fill_up(child, within)
+            else:
+                with inside(self.state, within):
+                    for scheduling_class, records in classes_of(self.state, part.unattached()):
+                        fill(self.state, self.draft, scheduling_class, records)
+
+    def _until_placed(self, part: Part, rows: Rows) -> Iterator[Rows]:
+        """Places for more of a part that has started, up to the first in which somebody of it is placed.
+
+        It may still be free to choose: its pods have finished, or are on nodes that are not known.
+        """
+        before = self.draft.checkpoint()
+        for within in places(self.state, part, rows):
+            yield within
+            if self.draft.checkpoint() > before:
+                return
+
+    def _ways_of_leaf(self, leaf: GroupRecord, rows: Rows) -> Iterator[None]:
+        members = leaf.unattached()
+        needed = leaf.minimum - leaf.attached_count
+        is_possible = len(members) >= needed and not _is_closed(self.state, leaf)
+        for classes, way in self._orders(members) if is_possible else ():
+            if self.steps_left <= 0:
+                return
+            self.steps_left -= 1
+            before = self.draft.checkpoint()
+            with inside(self.state, rows):
+                placed = self._fill(classes, way, needed)
+            if placed == needed:
+                yield
+            self.draft.roll_back(before)
+            if placed < needed and len(classes) == 1:
+                # Pods that are alike are counted exactly; where they go makes a difference to others only.
+                return
+
+    def _orders(self, members: Sequence[PodRecord]) -> Iterator[tuple[Sequence[MemberClass], Fill]]:
+        classes = classes_of(self.state, members)
+        yield classes, fill
+        if len(classes) == 1:
+            yield classes, fill_tightly
+        yield from other_ways(self.state, classes)
+
+    def _fill(self, classes: Sequence[MemberClass], way: Fill, most: int) -> int:
+        placed = 0
+        for scheduling_class, records in classes:
+            wanted = records[: most - placed]
+            placed += way(self.state, self.draft, scheduling_class, wanted) if wanted else 0
+        return placed
+
+    def _ways_of_children(self, branch: Branch, rows: Rows) -> Iterator[None]:
+        """Start as many children as must start."""
+        children = self._in_order(branch.children)
+        needed = branch.minimum - sum(1 for child in branch.children if is_started(child))
+        chosen: list[_Chosen] = []
+        position = 0
+        left_out: tuple[int, ...] = ()
+        while True:
+            if len(chosen) >= needed:
+                yield
+            elif len(chosen) + len(children) - position >= needed:
+                child = children[position]
+                likeness, position = self._likeness(child), position + 1
+                begun = _Chosen(position, self.ways(child, rows), left_out, likeness)
+                if likeness not in left_out and begun.goes_on():
+                    chosen.append(begun)
+                else:
+                    left_out = (*left_out, likeness)
+                continue
+            # Nothing more can come of those that are chosen: the last one goes elsewhere, or is left out.
+            if not chosen:
+                return
+            last = chosen[-1]
+            position, left_out = last.position, last.left_out
+            if not last.goes_on():
+                chosen.pop()
+                left_out = (*left_out, last.likeness)
+
+    def _in_order(self, children: Sequence[Part]) -> list[Part]:
+        able = [child for child in children if not is_started(child) and is_admissible(child)]
+        return sorted(able, key=self._size, reverse=True) if self.largest_first else able
+
+    def _size(self, part: Part) -> int:
+        """What the part takes of the cluster at the least, of the resource of which that is the largest share."""
+        if isinstance(part, Branch):
+            sizes = sorted(self._size(child) for child in part.children)
+            return sum(sizes[: part.minimum])
+        amounts = self.state.nodes.allocatable.sum(axis=1).tolist()
+        members = part.unattached()[: max(part.minimum - part.attached_count, 0)]
+        taken: dict[int, int] = {}
+        for record in members:
+            for index, wanted in record.pod_class.requests:
+                taken[index] = taken.get(index, 0) + wanted
+        return max((_PER_MILLION * total // max(amounts[i], 1) for i, total in taken.items()), default=0)
+
+    def _likeness(self, part: Part) -> int:
+        """Equal of parts that can take each other's place."""
+        known = self._likeness_of.get(id(part))
+        if known is None:
+            description = self._description(part)
+            known = self._likenesses.setdefault(description, len(self._likenesses))
+            self._likeness_of[id(part)] = known
+        return known
+
+    def _description(self, part: Part) -> tuple[object, ...]:
+        if isinstance(part, Branch):
+            children = sorted(self._likeness(child) for child in part.children)
+            return part.topology_key, part.minimum, *children
+        if any(record.node for record in part.members.values()):
+            return (part.key,)
+        classes = classes_of(self.state, part.unattached())
+        sizes = ((scheduling_class, len(records)) for scheduling_class, records in classes)
+        return part.topology_key, part.minimum, *sorted(part.minimum_resources.items()), *sizes
+
+
+def _is_closed(state: ClusterState, part: Part) -> bool:
+    """Whether nobody of a group of pods is placed, wherever there is room."""
+    return isinstance(part, GroupRecord) and (part.is_over or missing_resources(state, part) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A child that has started, with the other ways in which it could, and who was left out before it."""
+
+    position: int
+    """Behind it."""
+    ways: Iterator[None]
+    left_out: tuple[int, ...]
+    likeness: int
+
+    def goes_on(self) -> bool:
+        """Start it in the next way; False if there is none, and it has not started then."""
+        return next(self.ways, _END) is not _END
+
+
+_END = object()

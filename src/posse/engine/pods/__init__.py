@@ -1,0 +1,1 @@
+"""How pods are read: classes, affinity terms, selectors, the census of pods per node."""

@@ -1,0 +1,159 @@
+"""Affinity terms and spread constraints of a pod, read once for its class: whom they are about and over which domains."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from posse.engine.pods.selectors import PodQuery, PodSelector, affinity_selector, spread_selector
+from posse.model.placement import (
+    PodAffinity,
+    PodAffinityTerm,
+    PodAntiAffinity,
+    TopologySpreadConstraint,
+    WeightedPodAffinityTerm,
+)
+from posse.model.pod import Pod
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Pods that `selector` matches, in the same domain of `topology_key`."""
+
+    selector: PodSelector
+    topology_key: str
+
+    @property
+    def query(self) -> PodQuery:
+        return PodQuery((self.selector,))
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedTerm:
+    """Positive weights attract, negative ones repel."""
+
+    term: Term
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepellingTerm:
+    """The trait of a pod that shares a domain with no pod matching the term."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class AttractingTerm:
+    """The trait of a pod that must share a domain with a pod matching the term; it also draws such pods a little."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    selector: PodSelector
+    topology_key: str
+    max_skew: int
+    min_domains: int
+    honors_affinity: bool
+    honors_taints: bool
+    needs_key: bool = True
+    """Whether nodes without the topology key are left out when nodes are compared."""
+
+    @property
+    def query(self) -> PodQuery:
+        return PodQuery((self.selector,), counts_terminating=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PodTerms:
+    """Hashable: pods whose terms differ are of different classes, even if their specs read alike."""
+
+    required: tuple[Term, ...] = ()
+    forbidden: tuple[Term, ...] = ()
+    preferred: tuple[WeightedTerm, ...] = ()
+    hard_spread: tuple[Spread, ...] = ()
+    soft_spread: tuple[Spread, ...] = ()
+
+    @property
+    def traits(self) -> tuple[RepellingTerm | AttractingTerm | WeightedTerm, ...]:
+        """What other pods have to reckon with once a pod with these terms is on a node."""
+        return (
+            *(RepellingTerm(term) for term in self.forbidden),
+            *(AttractingTerm(term) for term in self.required),
+            *self.preferred,
+        )
+
+    @property
+    def queries(self) -> tuple[PodQuery, ...]:
+        """Every count of pods that these terms need."""
+        needed = [term.query for term in self.forbidden]
+        needed += [weighted.term.query for weighted in self.preferred]
+        needed += [spread.query for spread in (*self.hard_spread, *self.soft_spread)]
+        if self.required:
+            needed.append(self.companions)
+        return tuple(dict.fromkeys(needed))
+
+    @property
+    def companions(self) -> PodQuery:
+        """One and the same pod must satisfy all required terms."""
+        return PodQuery(tuple(term.selector for term in self.required))
+
+
+def terms_of(pod: Pod, default_spreads: Sequence[tuple[str, Spread]] = ()) -> PodTerms:
+    """Selectors that cannot be read raise SelectorError. The defaults are for pods without constraints of their own."""
+    own_spreads = [
+        (constraint.when_unsatisfiable, spread_of(pod, constraint))
+        for constraint in pod.spec.topology_spread_constraints
+    ]
+    spreads = own_spreads or default_spreads
+    if not spreads and pod.spec.affinity is None:
+        return _NO_TERMS
+    near = (pod.spec.affinity and pod.spec.affinity.pod_affinity) or _NOWHERE_NEAR
+    apart = (pod.spec.affinity and pod.spec.affinity.pod_anti_affinity) or _NOWHERE_APART
+    namespace = pod.metadata.namespace
+    return PodTerms(
+        required=_terms(near.required_during_scheduling_ignored_during_execution, namespace),
+        forbidden=_terms(apart.required_during_scheduling_ignored_during_execution, namespace),
+        preferred=(
+            *_weighted(near.preferred_during_scheduling_ignored_during_execution, namespace, 1),
+            *_weighted(apart.preferred_during_scheduling_ignored_during_execution, namespace, -1),
+        ),
+        hard_spread=tuple(spread for otherwise, spread in spreads if otherwise == "DoNotSchedule"),
+        soft_spread=tuple(spread for otherwise, spread in spreads if otherwise == "ScheduleAnyway"),
+    )
+
+
+_NO_TERMS = PodTerms()
+_NOWHERE_NEAR, _NOWHERE_APART = PodAffinity(), PodAntiAffinity()
+
+
+def _terms(terms: tuple[PodAffinityTerm, ...], namespace: str) -> tuple[Term, ...]:
+    return tuple(Term(affinity_selector(term, namespace), term.topology_key) for term in terms)
+
+
+def _weighted(
+    terms: tuple[WeightedPodAffinityTerm, ...], namespace: str, sign: int
+) -> tuple[WeightedTerm, ...]:
+    return tuple(
+        WeightedTerm(
+            Term(affinity_selector(term.pod_affinity_term, namespace), term.pod_affinity_term.topology_key),
+            sign * term.weight,
+        )
+        for term in terms
+    )
+
+
+def spread_of(pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
+    return Spread(
+        selector=spread_selector(
+            constraint.label_selector,
+            constraint.match_label_keys,
+            pod.metadata.namespace,
+            pod.metadata.labels,
+        ),
+        topology_key=constraint.topology_key,
+        max_skew=constraint.max_skew,
+        min_domains=constraint.min_domains if constraint.min_domains is not None else 1,
+        honors_affinity=constraint.node_affinity_policy in {None, "Honor"},
+        honors_taints=constraint.node_taints_policy == "Honor",
+    )

@@ -1,0 +1,214 @@
+"""How many pods of which sort are on each node: one column per question that somebody asks.
+
+Two sorts of questions: how many pods match a query (asked by affinity and spread of other pods), and how many pods
+bring a trait along (an anti-affinity term, a host port). Pods with equal namespace and labels match the same queries,
+so a query is compared with label classes, not with pods. A question nobody asks any more costs nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.pods.affinity_terms import AttractingTerm, RepellingTerm, WeightedTerm
+from posse.engine.pods.host_ports import HostPort
+from posse.engine.pods.selector_index import SelectorIndex, anchor_of
+from posse.engine.pods.selectors import PodQuery, PodSelector
+from posse.model.pod import Pod
+
+TermTrait = RepellingTerm | AttractingTerm | WeightedTerm
+Trait = TermTrait | HostPort
+LabelKey = tuple[str, tuple[tuple[str, str], ...], bool]
+
+
+@dataclass(slots=True, eq=False)
+class Column:
+    """`counts` holds for every row; pods on nodes that are not known are in none."""
+
+    counts: IntArray
+    askers: int = 0
+    """How many pod classes hold on to the column."""
+    total: int = 0
+    """Pods counted, over all rows."""
+
+    def add(self, rows: IntArray, pods: IntArray) -> None:
+        """Count that many more pods on each of the rows, which are distinct."""
+        self.counts[rows] += pods
+        self.total += int(pods.sum())
+
+    def add_one(self, row: int, sign: int) -> None:
+        self.counts[row] += sign
+        self.total += sign
+
+    def clear(self, row: int) -> None:
+        self.total -= int(self.counts[row])
+        self.counts[row] = 0
+
+
+@dataclass(slots=True, eq=False)
+class LabelClass:
+    """Pods that no query can tell apart."""
+
+    key: LabelKey
+    namespace: str
+    labels: Mapping[str, str]
+    matched: tuple[Column, ...] = ()
+    """Columns of the queries that match these pods."""
+    matched_by: tuple[Trait, ...] = ()
+    """Traits of other pods whose selectors match these."""
+    version: int = -1
+    """Of the census, when the two above were last worked out."""
+    member_count: int = 0
+
+    @property
+    def is_terminating(self) -> bool:
+        return self.key[2]
+
+
+class Census:
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._queries: dict[PodQuery, Column] = {}
+        self._traits: dict[Trait, Column] = {}
+        self._query_anchors: SelectorIndex[PodQuery] = SelectorIndex()
+        self._term_anchors: SelectorIndex[TermTrait] = SelectorIndex()
+        self._label_classes: dict[LabelKey, LabelClass] = {}
+        self._namespace_labels: dict[str, Mapping[str, str]] = {}
+        self._version = 0
+        """Grows when a question comes or goes, or when what matches one may have changed."""
+
+    def join(self, pod: Pod) -> LabelClass:
+        terminating = bool(pod.metadata.deletion_timestamp)
+        key = (pod.metadata.namespace, tuple(sorted(pod.metadata.labels.items())), terminating)
+        label_class = self._label_classes.get(key)
+        if label_class is None:
+            label_class = self._label_classes[key] = LabelClass(
+                key, pod.metadata.namespace, pod.metadata.labels
+            )
+        label_class.member_count += 1
+        return label_class
+
+    def leave(self, label_class: LabelClass) -> None:
+        label_class.member_count -= 1
+        if not label_class.member_count:
+            del self._label_classes[label_class.key]
+
+    @property
+    def version(self) -> int:
+        return self._version
+
+    @property
+    def has_queries(self) -> bool:
+        return bool(self._queries)
+
+    def matches(self, query: PodQuery | PodSelector, label_class: LabelClass) -> bool:
+        namespace_labels = self._namespace_labels.get(label_class.namespace, {})
+        return query.matches(label_class.namespace, namespace_labels, label_class.labels)
+
+    def matched(self, label_class: LabelClass) -> tuple[Column, ...]:
+        self._refresh(label_class)
+        return label_class.matched
+
+    def matched_by(self, label_class: LabelClass) -> tuple[Trait, ...]:
+        self._refresh(label_class)
+        return label_class.matched_by
+
+    def column(self, query: PodQuery) -> Column:
+        """The answer to a query that some pod class has asked."""
+        return self._queries[query]
+
+    def trait(self, trait: Trait) -> Column | None:
+        """Who brings the trait along; None if no pod does."""
+        return self._traits.get(trait)
+
+    def ports(self) -> list[tuple[HostPort, Column]]:
+        return [(trait, column) for trait, column in self._traits.items() if isinstance(trait, HostPort)]
+
+    def ask(self, query: PodQuery, attached: Iterable[tuple[LabelClass, int]]) -> None:
+        """Have a query answered from now on, beginning with the pods there are. Undone by `drop`."""
+        column = self._queries.get(query)
+        if column is None:
+            column = self._queries[query] = Column(np.zeros(self.size, dtype=np.int64))
+            self._query_anchors.add(query, query.selectors)
+            self._version += 1
+            anchor = anchor_of(query.selectors)
+            for label_class, row in attached:
+                # Asked for every pod on a node, whenever a class with a question of its own appears.
+                if anchor is not None and label_class.labels.get(anchor.key) not in anchor.values:
+                    continue
+                if self._counts(query, label_class):
+                    column.add_one(row, 1)
+        column.askers += 1
+
+    def drop(self, query: PodQuery) -> None:
+        column = self._queries[query]
+        column.askers -= 1
+        if not column.askers:
+            del self._queries[query]
+            self._query_anchors.remove(query, query.selectors)
+            self._version += 1
+
+    def bring(self, trait: Trait) -> Column:
+        """The column of a trait that a pod class brings along. Undone by `take_away`."""
+        column = self._traits.get(trait)
+        if column is None:
+            column = self._traits[trait] = Column(np.zeros(self.size, dtype=np.int64))
+            if not isinstance(trait, HostPort):
+                self._term_anchors.add(trait, [trait.term.selector])
+            self._version += 1
+        column.askers += 1
+        return column
+
+    def take_away(self, trait: Trait) -> None:
+        column = self._traits[trait]
+        column.askers -= 1
+        if not column.askers:
+            del self._traits[trait]
+            if not isinstance(trait, HostPort):
+                self._term_anchors.remove(trait, [trait.term.selector])
+            self._version += 1
+
+    def put_namespace(
+        self, name: str, labels: Mapping[str, str], attached: Iterable[tuple[LabelClass, int]]
+    ) -> None:
+        """Labels of a namespace decide what queries match in it: with new ones, everything is counted again."""
+        if self._namespace_labels.get(name, {}) == labels:
+            return
+        self._namespace_labels[name] = labels
+        self._version += 1
+        for column in self._queries.values():
+            column.counts[:] = 0
+            column.total = 0
+        for label_class, row in attached:
+            for column in self.matched(label_class):
+                column.add_one(row, 1)
+
+    def clear_row(self, row: int) -> None:
+        for column in (*self._queries.values(), *self._traits.values()):
+            column.clear(row)
+
+    def grow(self, size: int) -> None:
+        more, self.size = size - self.size, size
+        for column in (*self._queries.values(), *self._traits.values()):
+            column.counts = np.pad(column.counts, (0, more))
+
+    def _refresh(self, label_class: LabelClass) -> None:
+        if label_class.version == self._version:
+            return
+        label_class.version = self._version
+        label_class.matched = tuple(
+            self._queries[query]
+            for query in self._query_anchors.near(label_class.labels)
+            if self._counts(query, label_class)
+        )
+        label_class.matched_by = tuple(
+            term
+            for term in self._term_anchors.near(label_class.labels)
+            if self.matches(term.term.selector, label_class)
+        )
+
+    def _counts(self, query: PodQuery, label_class: LabelClass) -> bool:
+        if label_class.is_terminating and not query.counts_terminating:
+            return False
+        return self.matches(query, label_class)

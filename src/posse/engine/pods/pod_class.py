@@ -1,0 +1,122 @@
+"""Pods that any rule would treat alike, but for how others see their labels, form one class.
+
+A class is compiled once and asked once for all its pods. Its key is the encoded form of every field that some rule
+reads, and the terms, whose meaning depends on namespace and labels. A cluster has few classes and many pods.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import msgspec
+
+from posse.engine.keys import ClaimKey
+from posse.engine.nodes.image_columns import image_key
+from posse.engine.nodes.node_table import Load, NodeTable, load_of
+from posse.engine.nodes.resources import Amounts, effective_requests, scoring_requests
+from posse.engine.pods.affinity_terms import PodTerms
+from posse.engine.pods.host_ports import HostPort, host_ports
+from posse.engine.pods.policy import PodReader
+from posse.engine.pods.selectors import PodQuery
+from posse.engine.storage.claims import VolumeNeeds, volume_needs
+from posse.model.pod import Pod, PodSpec
+
+ClassKey = tuple[bytes, PodTerms, VolumeNeeds | None]
+
+_encoder = msgspec.msgpack.Encoder(order="deterministic")
+
+
+@dataclass(slots=True, eq=False)
+class PodClass:
+    spec: PodSpec
+    """The spec of the first member; rules read only what the key covers."""
+    requests: tuple[tuple[int, int], ...]
+    """(resource index, amount), only what is more than nothing."""
+    limited: tuple[tuple[int, int], ...]
+    """Those of the requests that a node must have room for."""
+    load: Load
+    """The requests, and what scores count for them, as they are added to a node's columns."""
+    terms: PodTerms
+    queries: tuple[PodQuery, ...]
+    """Every count of pods that the terms need."""
+    ports: tuple[HostPort, ...]
+    images: tuple[str, ...]
+    """One entry per container and image volume, in any order."""
+    volumes: VolumeNeeds | None
+    """Claims and disks; None for the many pods that have neither."""
+    key: ClassKey
+    member_count: int = 0
+
+    def uses_any(self, claims: Collection[ClaimKey]) -> bool:
+        return self.volumes is not None and any(use.key in claims for use in self.volumes.claims)
+
+
+def key_of(pod: Pod, terms: PodTerms) -> ClassKey:
+    spec = pod.spec
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    encoded = _encoder.encode(
+        (
+            [(c.resources, c.restart_policy, c.ports, c.image) for c in spec.init_containers],
+            [(c.resources, c.ports, c.image) for c in spec.containers],
+            spec.resources,
+            spec.overhead,
+            spec.node_selector,
+            affinity,
+            spec.tolerations,
+            spec.scheduler_name,
+            [volume.image for volume in spec.volumes if volume.image is not None],
+        )
+    )
+    return encoded, terms, volume_needs(pod)
+
+
+class ClassTable:
+    """Classes with at least one member. A class leaves with its last member."""
+
+    def __init__(self, nodes: NodeTable, reader: PodReader) -> None:
+        self._nodes = nodes
+        self._reader = reader
+        self._classes: dict[ClassKey, PodClass] = {}
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    def join(self, pod: Pod) -> PodClass:
+        key = key_of(pod, self._reader.terms(pod))
+        pod_class = self._classes.get(key)
+        if pod_class is None:
+            pod_class = self._classes[key] = self._compile(pod, key)
+        pod_class.member_count += 1
+        return pod_class
+
+    def leave(self, pod_class: PodClass) -> None:
+        pod_class.member_count -= 1
+        if not pod_class.member_count:
+            del self._classes[pod_class.key]
+
+    def _compile(self, pod: Pod, key: ClassKey) -> PodClass:
+        needed = effective_requests(pod)
+        limits = self._reader.policy(pod).limits
+        requests = self._indexed(needed)
+        return PodClass(
+            spec=pod.spec,
+            requests=requests,
+            load=load_of(requests, scoring_requests(pod)),
+            limited=self._indexed({name: wanted for name, wanted in needed.items() if limits.cover(name)}),
+            terms=key[1],
+            queries=key[1].queries,
+            ports=host_ports(pod),
+            images=_images(pod.spec),
+            volumes=key[2],
+            key=key,
+        )
+
+    def _indexed(self, amounts: Amounts) -> tuple[tuple[int, int], ...]:
+        return tuple(sorted((self._nodes.resource(name), wanted) for name, wanted in amounts.items()))
+
+
+def _images(spec: PodSpec) -> tuple[str, ...]:
+    names = [container.image for container in (*spec.init_containers, *spec.containers)]
+    names += [
+        str(volume.image.get("reference", "")) for volume in spec.volumes if isinstance(volume.image, dict)
+    ]
+    return tuple(sorted(image_key(name) for name in names))

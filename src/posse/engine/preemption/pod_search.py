@@ -1,0 +1,106 @@
+"""Preemption by a single pod: look at the promising nodes, pick where the least is lost, and say what was found.
+
+Nodes where even the eviction of everybody less important frees too little are ruled out by one pass over the columns.
+Of the rest, those where pods of the lowest priority suffice are looked at first, and no more than a share of them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.preemption.candidates import Candidate, Search, least_lost
+from posse.engine.preemption.cost import Choice
+from posse.engine.preemption.messages import counted
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+
+LEAST_CANDIDATES = 100
+CANDIDATE_SHARE = 10
+"""At least so many nodes are looked at, and at least one in ten."""
+
+_IMPOSSIBLE = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class PodSearchResult:
+    message: str
+    chosen: Candidate | None = None
+    others: tuple[Choice, ...] = ()
+    """The next best."""
+
+
+def preempt(search: Search) -> PodSearchResult:
+    candidates: list[Candidate] = []
+    most = max(LEAST_CANDIDATES, len(search.state.nodes) // CANDIDATE_SHARE)
+    rows = _promising_rows(search)
+    for candidate in search.examine(rows.tolist()):
+        candidates.append(candidate)
+        if len(candidates) >= most and any(not found.violations for found in candidates):
+            break
+    if not candidates:
+        return PodSearchResult(_fruitless(search))
+    chosen, others = least_lost(candidates)
+    count = sum(len(unit.records) for unit in chosen.victims if not unit.is_ending)
+    does = f"preempting {counted(count, 'victim')}" if count else "waiting for those that terminate there"
+    found = f"found a potential placement for pod on node {chosen.node}"
+    return PodSearchResult(f"preemption: {found}, {does}", chosen, others)
+
+
+def could_make_room(
+    state: ClusterState, scheduling_class: SchedulingClass, priority: int, rows: IntArray
+) -> bool:
+    """Whether on one of the rows there would be enough for the pod if all that matter less were gone."""
+    nodes, lower = state.nodes, [one for one in state.usage.priorities() if one < priority]
+    if not lower or not state.profile(scheduling_class.pod_class).preempts:
+        return False
+    room = state.view(scheduling_class).resolvable()[rows]
+    for index, wanted in scheduling_class.pod_class.limited:
+        free = nodes.allocatable[index, rows] - nodes.requested[index, rows]
+        room &= free + sum(state.usage.requested(one)[index, rows] for one in lower) >= wanted
+    return bool(room.any())
+
+
+def _promising_rows(search: Search) -> IntArray:
+    """Rows where eviction may help, those first where evicting the lowest priorities is enough."""
+    state = search.state
+    level = np.full(state.nodes.alive.size, _IMPOSSIBLE, dtype=np.int64)
+    freed = np.zeros_like(state.nodes.requested)
+    for number, priority in enumerate(_lower_priorities(search)):
+        freed += state.usage.requested(priority)
+        level[_has_room(search, freed) & (level == _IMPOSSIBLE)] = number
+    resolvable = state.view(search.preemptor.scheduling_class).resolvable()
+    rows = np.flatnonzero(resolvable & (level != _IMPOSSIBLE) & _has_victims(search))
+    ordered: IntArray = rows[np.lexsort(((rows - state.turn) % level.size, level[rows]))]
+    return ordered
+
+
+def _lower_priorities(search: Search) -> list[int]:
+    return [priority for priority in search.state.usage.priorities() if priority < search.preemptor.priority]
+
+
+def _has_room(search: Search, freed: IntArray) -> BoolArray:
+    nodes = search.state.nodes
+    room = nodes.alive.copy()
+    for index, wanted in search.preemptor.scheduling_class.pod_class.limited:
+        room &= nodes.allocatable[index] - nodes.requested[index] + freed[index] >= wanted
+    return room
+
+
+def _has_victims(search: Search) -> BoolArray:
+    pods = search.state.nodes.resource_index["pods"]
+    lower = [search.state.usage.requested(priority)[pods] for priority in _lower_priorities(search)]
+    return np.any(np.array(lower) > 0, axis=0) if lower else np.zeros_like(search.state.nodes.alive)
+
+
+def _fruitless(search: Search) -> str:
+    nodes = search.state.nodes
+    resolvable = search.state.view(search.preemptor.scheduling_class).resolvable()
+    without = int(np.count_nonzero(nodes.alive & resolvable & ~_has_victims(search)))
+    useless = len(nodes) - without
+    counts = (
+        (without, "No preemption victims found for incoming pod"),
+        (useless, "Preemption is not helpful for scheduling"),
+    )
+    reasons = sorted(f"{count} {reason}" for count, reason in counts if count)
+    return f"preemption: 0/{len(nodes)} nodes are available: {', '.join(reasons)}."

@@ -1,0 +1,1 @@
+"""The scheduling queue: backlog, backoff, gathering of pods, starvation guard."""

@@ -1,0 +1,271 @@
+"""Room that is kept for a group which has waited long, so that a stream of smaller work cannot starve it.
+
+Nobody is held up behind a group that does not fit: others go on. But what they leave free bit by bit would never add up to
+a large gang. So once a group has been refused for a minute, and overtaken, nodes are chosen where it would fit if the pods
+there ended, and their room counts as taken by it for whoever does not matter more. That lasts five minutes at most, and
+then rests for as long: pods that never end delay others for a while, not for ever. One group at a time, the first in the
+queue's order.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.tree import Branch, Part, Root, Tree, is_started, root_of, started_children
+from posse.engine.keys import GroupKey
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.nodes.node_table import Load
+from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.tree.domains import Rows, all_places, inside
+from posse.engine.queue.backlog import Backlog, Key, Waiting
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
+
+PATIENCE_SECONDS = 60.0
+KEPT_SECONDS = 300.0
+REST_SECONDS = 300.0
+_MOST_DOMAINS = 32
+"""Where room is looked for, for a group that must be in one domain."""
+_LOOK_SECONDS = 1.0
+"""Between two searches for somebody to keep room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """So many pods of one load on one row."""
+
+    row: int
+    load: Load
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityReservation:
+    key: GroupKey
+    priority: int
+    until: float
+    shares: tuple[_Share, ...]
+
+    @property
+    def rows(self) -> IntArray:
+        return np.unique(np.array([share.row for share in self.shares], dtype=np.int64))
+
+
+class StarvationGuard:
+    def __init__(self, state: ClusterState, groups: GroupBook, backlog: Backlog) -> None:
+        self._state = state
+        self._groups = groups
+        self._backlog = backlog
+        self._kept: CapacityReservation | None = None
+        self._look_at = 0.0
+        self._ended: dict[Key, float] = {}
+        """When room was last kept for a group, or found to be of no use; then it rests."""
+        self._unfinished: dict[Key, float] = {}
+        """Until when room is kept that had to be given back before its time."""
+        self._overtaken_at = -math.inf
+        """When somebody was last placed."""
+
+    @property
+    def kept(self) -> CapacityReservation | None:
+        return self._kept
+
+    def settle(self, now: float) -> None:
+        """End what is over, wake whose room is ready, and keep room for the next one that has waited too long."""
+        if self._kept is not None:
+            self._review(self._kept, now)
+        if self._kept is None and now >= self._look_at:
+            self._look_at = now + _LOOK_SECONDS
+            self._ended = {key: ended for key, ended in self._ended.items() if key in self._backlog}
+            self._unfinished = {key: end for key, end in self._unfinished.items() if key in self._backlog}
+            self._keep_for_next(now)
+
+    def note_placed(self, now: float) -> None:
+        """Somebody has found a place, and whoever waits for longer was overtaken."""
+        self._overtaken_at = now
+
+    def next_wakeup(self) -> float | None:
+        if self._kept is not None:
+            return self._kept.until
+        turns = [self._due(entry) for entry in self._backlog.refused_groups() if self._is_overtaken(entry)]
+        return max(min(turns), self._look_at) if turns else None
+
+    @contextmanager
+    def lifted_for(self, priority: int, key: GroupKey | None = None) -> Iterator[None]:
+        """Let the group it is kept for use the room, and those that matter more."""
+        kept = self._kept
+        if kept is None or (kept.key != key and priority <= kept.priority):
+            yield
+            return
+        self._count(kept, -1)
+        try:
+            yield
+        finally:
+            self._count(kept, 1)
+
+    def tried(self, group: Root, now: float, *, started: bool) -> None:
+        """The group was tried: it needs the room no longer, or cannot use it although it is there."""
+        kept = self._kept
+        if kept is None or kept.key != group.key:
+            return
+        if started or self._is_ready(kept):
+            self._ended[group.key] = now
+            self.release()
+        elif _has_room_made(group):
+            self._unfinished[group.key] = kept.until
+            self.release()
+
+    def remark(self, priority: int, key: GroupKey | None = None) -> str:
+        """What somebody who finds no place should know of it."""
+        kept = self._kept
+        if kept is None or (kept.key != key and priority > kept.priority):
+            return ""
+        number = kept.rows.size
+        place = "1 node" if number == 1 else f"{number} nodes"
+        if kept.key == key:
+            return f"Room is kept for it on {place}."
+        return f"Room on {place} is kept for pod group {kept.key}, which has waited longer."
+
+    def release_on(self, node: str) -> None:
+        """The node is about to go; whoever had room kept there may have it kept elsewhere, for what is left of its time."""
+        row = self._state.nodes.row_of.get(node)
+        if self._kept is not None and row in self._kept.rows.tolist():
+            self._unfinished[self._kept.key] = self._kept.until
+            self.release()
+
+    def release(self) -> None:
+        """Give the room back; whoever could use it is looked at again."""
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            self._count(kept, -1)
+            for row in kept.rows.tolist():
+                self._state.note_improved(self._state.nodes.names[row], kept.priority)
+
+    def _review(self, kept: CapacityReservation, now: float) -> None:
+        if self._backlog.get(kept.key) is None:
+            self.release()
+        elif now >= kept.until:
+            self.release()
+            self._ended[kept.key] = now
+        elif self._is_ready(kept):
+            self._backlog.wake(kept.key)
+
+    def _is_ready(self, kept: CapacityReservation) -> bool:
+        nodes = self._state.nodes
+        return bool(np.all(nodes.requested[:, kept.rows] <= nodes.allocatable[:, kept.rows]))
+
+    def _due(self, entry: Waiting) -> float:
+        rested = self._ended[entry.key] + REST_SECONDS if entry.key in self._ended else -math.inf
+        return max(entry.refused_since + PATIENCE_SECONDS, rested)
+
+    def _is_overtaken(self, entry: Waiting) -> bool:
+        """Without anybody placed since it was refused, or since room was last kept for it, nobody is in its way."""
+        return self._overtaken_at >= max(entry.refused_since, self._ended.get(entry.key, -math.inf))
+
+    def _keep_for_next(self, now: float) -> None:
+        refused = self._backlog.refused_groups()
+        due = [entry for entry in refused if self._is_overtaken(entry) and self._due(entry) <= now]
+        for entry in sorted(due, key=Waiting.order):
+            group = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
+            shares = _plan(self._state, group) if group is not None and not _has_room_made(group) else ()
+            if group is not None and shares:
+                until = self._unfinished.pop(group.key, now + KEPT_SECONDS)
+                self._kept = CapacityReservation(group.key, entry.priority, until, shares)
+                self._count(self._kept, 1)
+                return
+            self._ended[entry.key] = now
+
+    def _count(self, kept: CapacityReservation, sign: int) -> None:
+        for share in kept.shares:
+            self._state.nodes.change_usage_of_row(share.row, share.load, sign * share.pods)
+        self._state.nodes.touch_all(kept.rows.tolist())
+
+
+def _has_room_made(root: Root) -> bool:
+    """Whether evictions make room for it, which is held for it already."""
+    return any(record.nominated for record in root.members.values())
+
+
+def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
+    """Where all that must start would fit if all that matter no more had ended; nothing if it would not even then."""
+    part = root.top if isinstance(root, Tree) else root
+    if part is None or is_started(part):
+        return ()
+    free = state.nodes.allocatable - state.usage.above(root.priority)
+    _take_own(state, root, free)
+    return tuple(_planned(state, part, None, free) or ())
+
+
+def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[_Share] | None:
+    """Room for what must start of a part, taken out of `free`; in one domain of its key, of those that have most room now."""
+    for place in all_places(state, part, rows)[:_MOST_DOMAINS]:
+        left = free.copy()
+        if isinstance(part, Branch):
+            shares = _planned_children(state, part, place.rows, left)
+        else:
+            with inside(state, place.rows):
+                shares = _planned_pods(state, part, left)
+        if shares is not None:
+            free[:] = left
+            return shares
+    return None
+
+
+def _planned_children(state: ClusterState, branch: Branch, rows: Rows, free: IntArray) -> list[_Share] | None:
+    missing = branch.minimum - started_children(branch)
+    shares: list[_Share] = []
+    for child in branch.children:
+        found = _planned(state, child, rows, free) if missing > 0 and not is_started(child) else None
+        if found is not None:
+            shares += found
+            missing -= 1
+    return shares if missing <= 0 else None
+
+
+def _planned_pods(state: ClusterState, group: GroupRecord, free: IntArray) -> list[_Share] | None:
+    """Nodes that are emptier now come first: there it takes the least until the room is ready."""
+    missing = group.minimum - group.attached_count
+    shares: list[_Share] = []
+    for scheduling_class, records in classes_of(state, group.unattached()):
+        found = _shares(state, scheduling_class, records[:missing], free)
+        missing -= sum(share.pods for share in found)
+        shares += found
+        if missing <= 0:
+            return shares
+    return None
+
+
+def _take_own(state: ClusterState, group: Root, free: IntArray) -> None:
+    """Its own members do not make way for it."""
+    for record in group.members.values():
+        row = state.nodes.row_of.get(record.node)
+        if row is not None and record.standing <= group.priority:
+            for index, amount in record.pod_class.requests:
+                free[index, row] -= amount
+
+
+def _shares(
+    state: ClusterState, scheduling_class: SchedulingClass, records: Sequence[PodRecord], free: IntArray
+) -> list[_Share]:
+    """Take room for as many of the records as fit out of `free`, which is changed."""
+    pod_class = scheduling_class.pod_class
+    open_rows = state.view(scheduling_class).open_when_empty()
+    room = np.where(open_rows, len(records), 0)
+    for index, wanted in pod_class.limited:
+        np.minimum(room, free[index] // wanted, out=room)
+    nodes = state.nodes
+    used = (nodes.requested / np.maximum(nodes.allocatable, 1))[[index for index, _ in pod_class.limited]]
+    rows = np.argsort(used.max(axis=0), kind="stable")
+    rows = rows[room[rows] > 0]
+    before = np.cumsum(room[rows]) - room[rows]
+    pods = np.minimum(room[rows], len(records) - before)
+    rows, pods = rows[pods > 0], pods[pods > 0]
+    for index, wanted in pod_class.requests:
+        free[index, rows] -= pods * wanted
+    taken = zip(rows.tolist(), pods.tolist(), strict=True)
+    return [_Share(row, pod_class.load, number) for row, number in taken]

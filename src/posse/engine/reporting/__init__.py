@@ -1,0 +1,1 @@
+"""Decisions that tell pods and groups where they stand."""

@@ -1,0 +1,29 @@
+"""What a rule is compiled for and what it may look at: a subject, and the scene it would enter."""
+
+from dataclasses import dataclass, field
+
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.search_scope import SearchScope
+from posse.engine.pods.census import Census, Trait
+from posse.engine.pods.pod_class import PodClass
+from posse.engine.pods.selectors import PodQuery
+from posse.engine.storage.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class RuleContext:
+    nodes: NodeTable
+    census: Census
+    storage: Storage
+    scope: SearchScope = field(default_factory=SearchScope)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingClass:
+    """Pods that every rule treats alike: of one class, and alike in how others see their labels."""
+
+    pod_class: PodClass
+    matched_by: tuple[Trait, ...] = ()
+    """Traits of other pods whose selectors match these pods."""
+    matches_own: tuple[PodQuery, ...] = ()
+    """Queries of the class's own terms that these pods match themselves."""

@@ -1,1 +1,0 @@
-"""The placement algorithms, each under its own name."""

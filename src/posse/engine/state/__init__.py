@@ -1,0 +1,1 @@
+"""The believed cluster: attached pods, drafts, scores per scheduling class, nominations, reservations."""

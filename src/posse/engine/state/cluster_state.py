@@ -1,0 +1,359 @@
+"""The cluster as the engine believes it to be: nodes, pods, who is where, and what every subject sees of it.
+
+Only `attach` and `detach` move pods, and they are exact inverses: a pod that was never there leaves no trace.
+A pod may name a node that is not known (yet, or any more); it then counts nowhere until the node appears.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from posse.engine.nodes.arrays import BoolArray, IntArray, tally
+from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.topology_domains import DomainBook, Domains
+from posse.engine.nodes.usage_by_priority import PriorityUsage
+from posse.engine.pods.census import Census, Column, LabelClass
+from posse.engine.pods.pod_class import ClassTable, PodClass
+from posse.engine.pods.policy import PodReader
+from posse.engine.pods.service_index import ServiceBook
+from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.rules.profile import Profile
+from posse.engine.rules.resource_scores import WeightedResource
+from posse.engine.state.domain_utilization import DomainUtilization
+from posse.engine.state.minimum_reservations import MinimumReservations
+from posse.engine.state.node_scores import NodeScores
+from posse.engine.state.pod_record import PodRecord, Usage
+from posse.engine.storage.storage import Storage
+from posse.model.node import Node
+from posse.model.pod import Pod
+
+_FEW = 8
+"""Pods for which counting one by one beats a pass over arrays."""
+
+
+class ClusterState:
+    def __init__(self, profiles: Mapping[str, Profile]) -> None:
+        self.nodes = NodeTable()
+        self.census = Census(self.nodes.alive.size)
+        self.usage = PriorityUsage(self.nodes)
+        self.minimum_reservations = MinimumReservations()
+        self.turn = 0
+        """The row that comes first among nodes of equal rank; it moves on, so that equals share the load."""
+        self._profiles = profiles
+        self._reader = PodReader({name: profile.policy for name, profile in profiles.items()})
+        self._classes = ClassTable(self.nodes, self._reader)
+        self.storage = Storage(self.nodes)
+        self.context = RuleContext(self.nodes, self.census, self.storage)
+        self._domains = DomainBook(self.nodes)
+        self._fullness: dict[tuple[str, tuple[WeightedResource, ...]], DomainUtilization] = {}
+        """By topology key and resources."""
+        self._views: dict[SchedulingClass, NodeScores] = {}
+        self._views_of: dict[PodClass, list[SchedulingClass]] = {}
+        self._brought: dict[PodClass, tuple[Column, ...]] = {}
+        """Columns of the traits that pods of the class bring along."""
+        self._pods_on: dict[str, dict[str, PodRecord]] = {}
+        self._improved_rows: list[int] = []
+        """Rows where something may fit now that did not before."""
+        self._highest_gone: int | None = None
+        """The standing of the most important pod that has left a node, or given up room held for it, since somebody asked."""
+        self._renewed_rows: list[int] = []
+        """Rows whose node is new or has changed itself: also an eviction may help there now that did not before."""
+
+    @property
+    def services(self) -> ServiceBook:
+        return self._reader.services
+
+    @property
+    def version(self) -> int:
+        """Grows with whatever could make a waiting pod fit."""
+        return self.nodes.version + self.storage.book.knowledge_version
+
+    def attached_records(self) -> list[PodRecord]:
+        """Every pod on a known node."""
+        known = self.nodes.row_of
+        return [record for node, there in self._pods_on.items() if node in known for record in there.values()]
+
+    @contextmanager
+    def lightened(self, records: Iterable[PodRecord]) -> Iterator[None]:
+        """The nodes without the requests of these pods, which stay where they are in every other respect."""
+        with self._without(self.usage_of((record, record.node) for record in records)):
+            yield
+
+    @contextmanager
+    def _without(self, usage: Usage) -> Iterator[None]:
+        self.add_usage(usage, -1)
+        try:
+            yield
+        finally:
+            self.add_usage(usage, 1)
+
+    @contextmanager
+    def confined(self, rows: IntArray) -> Iterator[None]:
+        """Let pods be placed on these rows only, which are in ascending order. Rules go on seeing the whole cluster.
+
+        Inside of other confines, the rows are some of theirs. A draft may stay open across the borders.
+        """
+        with self.context.scope.within(rows):
+            yield
+
+    def usable(self) -> BoolArray:
+        """Rows of nodes to which the search is confined."""
+        scope, alive = self.context.scope, self.nodes.alive
+        return alive if scope.rows is None else alive & scope.inside(alive.size)
+
+    def domains(self, key: str) -> Domains:
+        """The domains of a label key, among the rows to which the search is confined."""
+        return self._domains.of(key, self.context.scope)
+
+    def utilization(self, domains: Domains, resources: Sequence[WeightedResource]) -> DomainUtilization:
+        """How full the domains are of these resources."""
+        known = self._fullness.get((domains.key, tuple(resources)))
+        if known is None or known.domains is not domains:
+            known = DomainUtilization(self.nodes, domains, resources)
+            if self.context.scope.rows is None:
+                self._fullness[domains.key, tuple(resources)] = known
+        return known
+
+    def usage_of(self, places: Iterable[tuple[PodRecord, str]]) -> Usage:
+        """What these pods request on these nodes, in all; nodes that are not known do not count."""
+        rows_of: dict[PodClass, list[int]] = {}
+        for record, node in places:
+            row = self.nodes.row_of.get(node)
+            if row is not None:
+                rows_of.setdefault(record.pod_class, []).append(row)
+        requested, scoring = np.zeros_like(self.nodes.requested), np.zeros_like(self.nodes.scoring_requested)
+        for pod_class, rows in rows_of.items():
+            distinct, pods = tally(np.array(rows))
+            requested[pod_class.load.lines, distinct] += pod_class.load.amounts * pods
+            scoring[:, distinct] += pod_class.load.scoring * pods
+        return Usage(requested, scoring, np.flatnonzero(requested.any(axis=0)).tolist())
+
+    def add_usage(self, usage: Usage, sign: int) -> None:
+        self.nodes.requested += sign * usage.requested
+        self.nodes.scoring_requested += sign * usage.scoring
+        self.nodes.touch_all(usage.rows)
+
+    @contextmanager
+    def lightened_below(self, priority: int) -> Iterator[None]:
+        """The nodes without the requests of all pods that matter less."""
+        requested = self.usage.below(priority)
+        rows = np.flatnonzero(requested.any(axis=0)).tolist()
+        with self._without(Usage(requested, np.zeros_like(self.nodes.scoring_requested), rows)):
+            yield
+
+    def is_only_load(self, record: PodRecord) -> bool:
+        """Whether nobody would notice the pod on a node but for what it requests there."""
+        matched = self.census.has_queries and self.census.matched(record.labels)
+        return not (self._brought[record.pod_class] or matched)
+
+    def pods_on(self, node: str) -> Iterable[PodRecord]:
+        return self._pods_on.get(node, {}).values()
+
+    # --- classes and views -------------------------------------------------------------------------------
+
+    def enroll(self, pod: Pod) -> tuple[PodClass, LabelClass]:
+        """The classes of a pod that is about to be known. Undone by `dismiss`."""
+        pod_class = self._classes.join(pod)
+        if pod_class.member_count == 1:
+            for query in pod_class.queries:
+                self.census.ask(query, self._attached())
+            traits = (*pod_class.terms.traits, *pod_class.ports)
+            self._brought[pod_class] = tuple(self.census.bring(trait) for trait in traits)
+        return pod_class, self.census.join(pod)
+
+    def dismiss(self, pod_class: PodClass, labels: LabelClass) -> None:
+        self.census.leave(labels)
+        self._classes.leave(pod_class)
+        if pod_class.member_count:
+            return
+        for query in pod_class.queries:
+            self.census.drop(query)
+        for trait in (*pod_class.terms.traits, *pod_class.ports):
+            self.census.take_away(trait)
+        del self._brought[pod_class]
+        for scheduling_class in self._views_of.pop(pod_class, ()):
+            del self._views[scheduling_class]
+
+    def relabel(self, record: PodRecord) -> bool:
+        """Have a pod on a node count with the labels it has now, if nobody sees a difference; returns whether that is so."""
+        labels = self.census.join(record.pod)
+        if self.census.has_queries and self.census.matched(labels) != self.census.matched(record.labels):
+            self.census.leave(labels)
+            return False
+        self.census.leave(record.labels)
+        record.labels = labels
+        return True
+
+    def scheduling_class(self, record: PodRecord) -> SchedulingClass:
+        own = tuple(q for q in record.pod_class.queries if self.census.matches(q, record.labels))
+        return SchedulingClass(record.pod_class, self.census.matched_by(record.labels), own)
+
+    def profile(self, pod_class: PodClass) -> Profile:
+        """Of pods that are ours to place."""
+        return self._profiles[pod_class.spec.scheduler_name]
+
+    def view(self, scheduling_class: SchedulingClass) -> NodeScores:
+        view = self._views.get(scheduling_class)
+        if view is None:
+            view = self._views[scheduling_class] = NodeScores(
+                scheduling_class, self.context, self.profile(scheduling_class.pod_class)
+            )
+            self._views_of.setdefault(scheduling_class.pod_class, []).append(scheduling_class)
+        return view
+
+    # --- nodes and namespaces ----------------------------------------------------------------------------
+
+    def put_node(self, node: Node) -> None:
+        is_new = node.metadata.name not in self.nodes.row_of
+        row = self.nodes.put(node)
+        if self.nodes.alive.size != self.census.size:
+            self.census.grow(self.nodes.alive.size)
+        if is_new:
+            for record in self.pods_on(node.metadata.name):
+                self._count_few([record], [row], 1)
+        self._improved_rows.append(row)
+        self._renewed_rows.append(row)
+
+    def drop_node(self, name: str) -> None:
+        row = self.nodes.row_of.get(name)
+        if row is not None:
+            self.nodes.drop(name)
+            self.census.clear_row(row)
+            self.usage.clear_row(row)
+
+    def put_namespace(self, name: str, labels: Mapping[str, str]) -> None:
+        self.census.put_namespace(name, labels, self._attached())
+
+    # --- pods --------------------------------------------------------------------------------------------
+
+    def attach(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
+        """Put pods of one class each on its row; a row may come several times."""
+        needs = pod_class.volumes
+        for record, row in zip(records, rows.tolist(), strict=True):
+            if needs is not None:
+                record.volumes = self.storage.steps(needs, row)
+            self._note(record, self.nodes.names[row])
+        if len(records) <= _FEW:
+            self._count_few(records, rows.tolist(), 1)
+        else:
+            self._count(pod_class, records, rows)
+
+    def attach_by_name(self, record: PodRecord, node: str) -> None:
+        self._note(record, node)
+        self._count_there(record, node, 1)
+
+    def detach(self, record: PodRecord) -> None:
+        node, record.node = record.node, ""
+        self.minimum_reservations.note(record.group)
+        on_node = self._pods_on[node]
+        del on_node[record.ref.uid]
+        if not on_node:
+            del self._pods_on[node]
+        if record.pod_class.volumes is not None:
+            self.storage.give_back(record.ref.uid, record.pod_class.volumes, record.volumes, node)
+        self._count_there(record, node, -1)
+
+    def rank(self, record: PodRecord, standing: int) -> None:
+        """Let the pod count with this priority for those who look for victims."""
+        row = self.nodes.row_of.get(record.node)
+        if row is not None:
+            self.usage.add_to_row(record.standing, row, record.pod_class.load, -1)
+            self.usage.add_to_row(standing, row, record.pod_class.load, 1)
+        record.standing = standing
+
+    def release(self, record: PodRecord) -> None:
+        """Detach a pod for good: others may use its room."""
+        row = self.nodes.row_of.get(record.node)
+        self.detach(record)
+        record.volumes = ()
+        if row is not None:
+            self._improved_rows.append(row)
+            self._note_gone(record.standing)
+
+    def reserve(self, record: PodRecord, node: str) -> None:
+        """Count a waiting pod as if it were on the node. Undone by `unreserve`, before the node can change."""
+        self._count_there(record, node, 1)
+
+    def unreserve(self, record: PodRecord, node: str) -> None:
+        self._count_there(record, node, -1)
+
+    def note_improved(self, node: str, standing: int) -> None:
+        """Something may fit on the node now that did not before, though nobody left it: room was held for such a priority."""
+        row = self.nodes.row_of.get(node)
+        if row is not None:
+            self.nodes.touch(row)
+            self._improved_rows.append(row)
+            self._note_gone(standing)
+
+    def take_improved_rows(self) -> list[int]:
+        """Each as often as it improved."""
+        taken, self._improved_rows = self._improved_rows, []
+        return taken
+
+    @property
+    def has_improved_rows(self) -> bool:
+        return bool(self._improved_rows)
+
+    def take_highest_gone(self) -> int | None:
+        taken, self._highest_gone = self._highest_gone, None
+        return taken
+
+    def _note_gone(self, standing: int) -> None:
+        self._highest_gone = standing if self._highest_gone is None else max(self._highest_gone, standing)
+
+    def take_renewed_rows(self) -> list[int]:
+        taken, self._renewed_rows = self._renewed_rows, []
+        return taken
+
+    def _note(self, record: PodRecord, node: str) -> None:
+        record.node = node
+        self.minimum_reservations.note(record.group)
+        self._pods_on.setdefault(node, {})[record.ref.uid] = record
+        if record.pod_class.volumes is not None:
+            self.storage.take(record.ref.uid, record.pod_class.volumes, record.volumes, node)
+
+    def _count_there(self, record: PodRecord, node: str, sign: int) -> None:
+        row = self.nodes.row_of.get(node)
+        if row is not None:
+            self._count_few([record], [row], sign)
+
+    def _count_few(self, records: Sequence[PodRecord], rows: Sequence[int], sign: int) -> None:
+        """Count them, or no longer, one by one: most pods come alone or in small company."""
+        for record, row in zip(records, rows, strict=True):
+            pod_class = record.pod_class
+            self.nodes.change_usage_of_row(row, pod_class.load, sign)
+            self.usage.add_to_row(record.standing, row, pod_class.load, sign)
+            for column in self._brought[pod_class]:
+                column.add_one(row, sign)
+            if self.census.has_queries:
+                for column in self.census.matched(record.labels):
+                    column.add_one(row, sign)
+        self.nodes.touch_all(rows if len(rows) == 1 else list(dict.fromkeys(rows)))
+
+    def _count(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
+        """The same for many pods of one class that are put on nodes."""
+        distinct, pods = tally(rows)
+        self.nodes.change_usage(distinct, pod_class.load, pods)
+        self.nodes.touch_all(distinct.tolist())
+        self._count_by_priority(pod_class, records, rows)
+        for column in self._brought[pod_class]:
+            column.add(distinct, pods)
+        if self.census.has_queries:
+            for record, row in zip(records, rows.tolist(), strict=True):
+                for column in self.census.matched(record.labels):
+                    column.add_one(row, 1)
+
+    def _count_by_priority(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
+        by_priority: dict[int, list[int]] = {}
+        for record, row in zip(records, rows.tolist(), strict=True):
+            by_priority.setdefault(record.standing, []).append(row)
+        for priority, there in by_priority.items():
+            distinct, pods = tally(np.array(there))
+            self.usage.add(priority, distinct, pod_class.load, pods)
+
+    def _attached(self) -> Iterator[tuple[LabelClass, int]]:
+        for node, records in self._pods_on.items():
+            row = self.nodes.row_of.get(node)
+            if row is not None:
+                yield from ((record.labels, row) for record in records.values())

@@ -1,0 +1,90 @@
+"""What-if as a transaction on the cluster state: place, remove, checkpoint, roll back, commit.
+
+Every step is written down with enough to undo it. Rolled back, the state is as it was, to the last bit; nothing
+that a draft does is visible outside the engine before it is committed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.invariants import ensure, no_row_over_capacity
+from posse.engine.state.pod_record import PodRecord
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    records: tuple[PodRecord, ...]
+    turn: int
+    """Whose turn it was before, among nodes of equal rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Removed:
+    records: tuple[PodRecord, ...]
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _PutBack:
+    records: tuple[PodRecord, ...]
+
+
+class Draft:
+    def __init__(self, state: ClusterState) -> None:
+        self._state = state
+        self._steps: list[_Placed | _Removed | _PutBack] = []
+        self._removed_from: dict[str, str] = {}
+        """Where pods were that this draft has removed, by uid."""
+
+    def place(self, records: Sequence[PodRecord], rows: IntArray) -> None:
+        """Put pods of one class each on its row; the next turn is that of the row after the last."""
+        pod_class = records[0].pod_class
+        self._steps.append(_Placed(tuple(records), self._state.turn))
+        self._state.attach(pod_class, records, rows)
+        self._state.turn = int(rows[-1]) + 1
+        no_row_over_capacity(self._state.nodes, rows, [index for index, _ in pod_class.limited])
+
+    def remove(self, records: Sequence[PodRecord]) -> None:
+        self._steps.append(_Removed(tuple(records), tuple(record.node for record in records)))
+        for record in records:
+            self._removed_from[record.ref.uid] = record.node
+            self._state.detach(record)
+
+    def put_back(self, records: Sequence[PodRecord]) -> None:
+        """Return pods that this draft removed to where they were."""
+        self._steps.append(_PutBack(tuple(records)))
+        for record in records:
+            self._state.attach_by_name(record, self._removed_from[record.ref.uid])
+
+    def checkpoint(self) -> int:
+        return len(self._steps)
+
+    def roll_back(self, checkpoint: int = 0) -> None:
+        ensure(checkpoint <= len(self._steps), "a draft rolls back to a checkpoint of its own")
+        while len(self._steps) > checkpoint:
+            self._undo(self._steps.pop())
+
+    def _undo(self, step: _Placed | _Removed | _PutBack) -> None:
+        if isinstance(step, _Removed):
+            for record, node in zip(step.records, step.nodes, strict=True):
+                self._state.attach_by_name(record, node)
+            return
+        if isinstance(step, _Placed):
+            self._state.turn = step.turn
+        for record in reversed(step.records):
+            self._state.detach(record)
+            if isinstance(step, _Placed):
+                record.volumes = ()
+
+    def placed(self, since: int = 0) -> tuple[PodRecord, ...]:
+        """The pods that were placed since a checkpoint, in order."""
+        steps = self._steps[since:] if since else self._steps
+        return tuple(record for step in steps if isinstance(step, _Placed) for record in step.records)
+
+    def commit(self) -> tuple[PodRecord, ...]:
+        """Keep what was done; returns the pods that were placed, in order."""
+        placed = self.placed()
+        self._steps.clear()
+        return placed

@@ -1,0 +1,64 @@
+"""A pod as the engine knows it."""
+
+from dataclasses import dataclass
+
+from posse.engine.decisions import VolumeStep
+from posse.engine.keys import GroupKey, PodRef
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.pods.census import LabelClass
+from posse.engine.pods.pod_class import PodClass
+from posse.engine.verdict import Refusal
+from posse.model.pod import Pod
+
+
+@dataclass(slots=True, eq=False)
+class PodRecord:
+    """One pod that is neither finished nor gone."""
+
+    pod: Pod
+    ref: PodRef
+    pod_class: PodClass
+    labels: LabelClass
+    group: GroupKey | None
+    created: str
+    """RFC 3339 text, which sorts by time."""
+    arrival: int
+    """Order in which pods were first seen; breaks ties of creation time."""
+    standing: int
+    """The priority that protects it from others: its group's, where it has one. Changed by `ClusterState.rank` alone."""
+    node: str = ""
+    """Where it is attached: bound there, or promised by a decision that is on its way."""
+    volumes: tuple[VolumeStep, ...] = ()
+    """What has to be done for its claims on that node, as long as it is promised by us."""
+    nominated: str = ""
+    """The node where room is being made for it."""
+    evicted_for: str | GroupKey = ""
+    """Whom it makes room for, once its eviction is decided: the uid of a pod, or a group."""
+    reported: tuple[str, str, str] = ("", "", "")
+    """Reason and message last written to PodScheduled=False, and the nominated node beside them."""
+    is_untold: bool = False
+    """That may not have arrived, and is told again though nothing is new."""
+    queued_at: float = 0.0
+    """When it was first free to be tried; 0 until then."""
+    attempts: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    """What stood in its way at the last attempt."""
+
+    @property
+    def priority(self) -> int:
+        return self.pod.spec.priority or 0
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether its end has begun or is ordered, by whomever and for whomever."""
+        return bool(self.pod.metadata.deletion_timestamp or self.evicted_for)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Usage:
+    """Requests on all nodes, in the form of the node table's own columns."""
+
+    requested: IntArray
+    scoring: IntArray
+    rows: list[int]
+    """Where there are any."""

@@ -1,0 +1,220 @@
+"""One attempt for a group or a tree: place it, or make room for it as a whole where that is allowed.
+
+Nobody is evicted unless it has a placement that needs it. What is freed is held for its members on the nodes they are
+nominated to; while their victims are ending nobody else is evicted for them, as long as that placement remains possible.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from posse.engine.exact.problem_builder import question_of
+from posse.engine.exact.questions import Answer, Question, Questions
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.tree import Root, Tree
+from posse.engine.placement.gang.attempt import Attempt
+from posse.engine.placement.gang.exhaustive import Steps
+from posse.engine.placement.root import probe_root, try_root
+from posse.engine.placement.search.backtracking import steps_allowed
+from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.cost import Cost
+from posse.engine.preemption.domain_search import DomainSearch
+from posse.engine.preemption.group_search import EvictionPlan, GroupSearch, Places
+from posse.engine.preemption.ledger import Ledger
+from posse.engine.preemption.member_search import MemberSearch
+from posse.engine.preemption.messages import counted, evicting, sentence, waiting_for
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.nominations import Nominations
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.verdict import Code, Outcome, Proof, Verdict
+from posse.model.feature_gates import Gate, Gates
+
+_NEVER = sentence("not eligible due to preemptionPolicy=Never")
+_FRUITLESS = sentence("no victims found whose eviction would let it start")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTrial:
+    attempt: Attempt
+    victims: tuple[PodRecord, ...] = ()
+    sought_victims: bool = False
+    question: Question | None = None
+    """What has to be known before the group is refused, or anybody evicted for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoomSought:
+    """What came of the search for victims, if one was made."""
+
+    message: str = ""
+    room: EvictionPlan | None = None
+    sought: bool = False
+
+    @property
+    def cost(self) -> Cost | None:
+        return self.room.cost if self.room is not None else None
+
+    @property
+    def victims(self) -> tuple[PodRecord, ...]:
+        units = self.room.victims if self.room is not None else ()
+        return tuple(record for unit in units for record in unit.records)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTrials:
+    state: ClusterState
+    groups: GroupBook
+    budgets: BudgetBook
+    nominations: Nominations
+    ledger: Ledger
+    gates: Gates
+    """They say how room is made for groups."""
+    questions: Questions
+
+    def run(self, group: Root) -> GroupTrial:
+        answer = self.questions.take_answer(group.key)
+        with self.nominations.held(group.priority, group.members):
+            plan = answer.plan if answer is not None else {}
+            # Whoever can ask need not search for long, while everybody else waits.
+            attempt = try_root(self.state, group, plan, is_thorough=not self.questions.asks)
+            question = self._question(group, attempt)
+            if question is not None and answer is not None and answer.settles(question):
+                attempt = _settled(attempt, answer)
+            elif question is not None and self.questions.may_ask(group.key):
+                return GroupTrial(attempt, question=question)
+            elif _is_doubtful(attempt) and self.questions.asks:
+                # Nobody will be asked, so this search has to do.
+                attempt = try_root(self.state, group, {}, is_thorough=True)
+            sought = self.seek_room(group, attempt.verdict)
+        room = sought.room
+        self._nominate(group, room.places if room is not None else ())
+        return GroupTrial(_told(attempt, sought.message), sought.victims, sought.sought)
+
+    def _question(self, group: Root, attempt: Attempt) -> Question | None:
+        in_doubt = self.questions.asks and _is_doubtful(attempt)
+        return question_of(self.state, group) if in_doubt else None
+
+    def seek_room(self, group: Root, verdict: Verdict) -> RoomSought:
+        """Who could make way for a group of which this came. Nothing is changed by asking."""
+        if verdict.code is not Code.UNSCHEDULABLE or not self.could_evict(group):
+            return RoomSought()
+        if _policy(group) == "Never":
+            return RoomSought(_NEVER)
+        room = self.room(group)
+        return RoomSought(self._message(group, room), room, sought=True)
+
+    def could_evict(self, group: Root) -> bool:
+        """Whether anybody matters less, and groups like this one may have room made for them."""
+        waiting = group.unattached()
+        lowest = min(self.state.usage.priorities(), default=group.priority)
+        return lowest < group.priority and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
+
+    def makes_room_for(self, group: Root) -> bool:
+        """Whether those that matter less are evicted for it as a whole, if that lets it start."""
+        is_allowed = Gate.WORKLOAD_AWARE_PREEMPTION in self.gates and _policy(group) != "Never"
+        return is_allowed and self.could_evict(group)
+
+    def room(self, group: Root, keeping: Collection[str] = ()) -> EvictionPlan | None:
+        """The best that can be made without evicting these, given by uid."""
+        if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
+            search = replace(self._search(group), keeping=keeping)
+            if isinstance(group, Tree) or not group.topology_key:
+                return search.find()
+            return DomainSearch(search, group).find()
+        if isinstance(group, Tree):
+            # Pods that choose for themselves do not meet in what a tree asks for.
+            return None
+        one_by_one = MemberSearch(self.state, self.groups, self.budgets)
+        return one_by_one.find(group, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
+
+    def _search(self, group: Root) -> GroupSearch:
+        members = group.unattached()
+
+        def place(steps: Steps) -> Places:
+            # To get ready to go through placements takes a look at every node, and is in vain with fewer steps than pods.
+            enough = steps if steps.left >= len(members) else Steps(0)
+            return probe_root(self.state, group, enough).placements
+
+        views = [self.state.view(scheduling_class) for scheduling_class, _ in classes_of(self.state, members)]
+        return GroupSearch(
+            self.state,
+            self.groups,
+            self.budgets,
+            group.priority,
+            place,
+            Steps(steps_allowed(self.state)),
+            _needed(members) if all(view.counts_by_resources for view in views) else (),
+            depends_on_other_nodes=any(view.depends_on_other_nodes for view in views),
+        )
+
+    def _message(self, group: Root, room: EvictionPlan | None) -> str:
+        if room is None:
+            return _FRUITLESS
+        return sentence(evicting(room) if room.victims else self._waiting(group, room))
+
+    def _waiting(self, group: Root, room: EvictionPlan) -> str:
+        preemption = self.ledger.get(group.key)
+        if preemption is not None and preemption.left:
+            return waiting_for(preemption)
+        nodes = dict.fromkeys(node for _, node in room.places)
+        ending = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
+        return f"waiting for {counted(ending, 'pod')} on its nodes to terminate"
+
+    def _nominate(self, group: Root, places: Places) -> None:
+        """Room is held where the group will go, and nowhere else."""
+        if not places and not any(record.nominated for record in group.members.values()):
+            return
+        nodes = {record.ref.uid: node for record, node in places}
+        for record in group.members.values():
+            node = nodes.get(record.ref.uid, "")
+            if node and node != record.nominated:
+                self.nominations.drop(record)
+                self.nominations.put(record, node)
+            elif not node and record.nominated:
+                self.nominations.drop(record)
+
+
+def _is_doubtful(attempt: Attempt) -> bool:
+    """Whether it was refused, and a placement may exist all the same."""
+    proof = attempt.verdict.proof
+    return proof is not None and bool(proof.doubts)
+
+
+def _settled(attempt: Attempt, answer: Answer) -> Attempt:
+    """The refusal, with what the exact search says to it instead of the doubts of the first."""
+    before = attempt.verdict.proof or Proof()
+    impossible = answer.solution.outcome is Outcome.IMPOSSIBLE
+    after = Proof() if impossible else Proof(before.doubts, exhausted=True)
+
+    def told(verdict: Verdict) -> Verdict:
+        message = verdict.message.replace(before.sentence, after.sentence)
+        return replace(verdict, message=message, proof=after if verdict.proof is not None else None)
+
+    refused = tuple((record, told(verdict)) for record, verdict in attempt.refused)
+    parts = tuple(part._replace(verdict=told(part.verdict)) for part in attempt.parts)
+    return Attempt(told(attempt.verdict), attempt.placed, refused, parts)
+
+
+def _needed(members: Sequence[PodRecord]) -> tuple[int, ...]:
+    return tuple(sorted(dict.fromkeys(i for record in members for i, _ in record.pod_class.limited)))
+
+
+def _policy(group: Root) -> str:
+    """The group's own, else Never if any member says so."""
+    own = group.preemption_policy
+    if own:
+        return own
+    never = any(record.pod.spec.preemption_policy == "Never" for record in group.members.values())
+    return "Never" if never else ""
+
+
+def _told(attempt: Attempt, message: str) -> Attempt:
+    if not message:
+        return attempt
+    refused = tuple((record, _with(verdict, message)) for record, verdict in attempt.refused)
+    parts = tuple(part._replace(verdict=_with(part.verdict, message)) for part in attempt.parts)
+    return Attempt(_with(attempt.verdict, message), attempt.placed, refused, parts)
+
+
+def _with(verdict: Verdict, message: str) -> Verdict:
+    return replace(verdict, message=f"{verdict.message} {message}")

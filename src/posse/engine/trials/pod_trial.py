@@ -1,0 +1,161 @@
+"""One attempt for pods that stand for themselves: place what fits, and make room for the rest where that is allowed.
+
+Room that is being made for somebody is held against pods that matter no more. A pod whose room is ready takes it
+without looking further; a pod whose victims are still ending waits for them and takes no others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.placement.gang.attempt import Attempt, try_pods
+from posse.engine.placement.search.fill import fill
+from posse.engine.preemption.budgets import BudgetBook
+from posse.engine.preemption.candidates import Preemptor, Search
+from posse.engine.preemption.pod_search import PodSearchResult, preempt
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.draft import Draft
+from posse.engine.state.node_scores import REFUSED
+from posse.engine.state.nominations import Nominations
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.verdict import SUCCESS, Code, Verdict
+
+NEVER = "preemption: not eligible due to preemptionPolicy=Never."
+UNDER_WAY = "preemption: not eligible due to a terminating pod on the nominated node."
+
+
+@dataclass(frozen=True, slots=True)
+class Eviction:
+    victim: PodRecord
+    preemptor: PodRecord
+    node: str
+    is_first: bool
+    """Somebody who is ending is not evicted again, but more than one may wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    attempt: Attempt
+    evictions: tuple[Eviction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PodProbe:
+    """What a trial of one pod would give if it were made now."""
+
+    node: str
+    """Where it would go; empty if nowhere."""
+    outcome: PodSearchResult | None = None
+    """Of the search for victims, where one is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodTrials:
+    state: ClusterState
+    groups: GroupBook
+    budgets: BudgetBook
+    nominations: Nominations
+
+    def run(self, scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Trial:
+        """Try pods that are alike and of one priority, in their order."""
+        with self.nominations.held(records[0].priority, [record.ref.uid for record in records]):
+            attempt = self._take_nominated(scheduling_class, records) or try_pods(
+                self.state, scheduling_class, records
+            )
+        for record in attempt.placed:
+            self.nominations.drop(record)
+        return self._make_room(scheduling_class, attempt)
+
+    def probe(self, record: PodRecord) -> PodProbe:
+        """Try one pod and take everything back: the state is as it was, to the last bit."""
+        scheduling_class = self.state.scheduling_class(record)
+        with self.nominations.held(record.priority, [record.ref.uid]):
+            row = self._nominated_row(scheduling_class, record)
+            node = self._first_choice(scheduling_class, record) if row is None else record.nominated
+            verdict = self.state.view(scheduling_class).refuse()
+        if node or not self.state.profile(scheduling_class.pod_class).preempts or not len(self.state.nodes):
+            return PodProbe(node)
+        return PodProbe(node, self._preempt(scheduling_class, record, verdict))
+
+    def _first_choice(self, scheduling_class: SchedulingClass, record: PodRecord) -> str:
+        draft = Draft(self.state)
+        fill(self.state, draft, scheduling_class, [record])
+        node = record.node
+        draft.roll_back()
+        return node
+
+    def _take_nominated(
+        self, scheduling_class: SchedulingClass, records: Sequence[PodRecord]
+    ) -> Attempt | None:
+        row = self._nominated_row(scheduling_class, records[0])
+        if len(records) > 1 or row is None:
+            return None
+        draft = Draft(self.state)
+        draft.place(records, np.array([row]))
+        return Attempt(SUCCESS, draft.commit())
+
+    def _nominated_row(self, scheduling_class: SchedulingClass, record: PodRecord) -> int | None:
+        """Of the node where room was made for the pod, if the room is there."""
+        row = self.state.nodes.row_of.get(record.nominated)
+        return None if row is None or self.state.view(scheduling_class).totals()[row] == REFUSED else row
+
+    def _make_room(self, scheduling_class: SchedulingClass, attempt: Attempt) -> Trial:
+        if not self.state.profile(scheduling_class.pod_class).preempts:
+            return Trial(attempt)
+        if not len(self.state.nodes):
+            for record, _ in attempt.refused:
+                self.nominations.drop(record)
+            return Trial(attempt)
+        refused: list[tuple[PodRecord, Verdict]] = []
+        evictions: list[Eviction] = []
+        fruitless: PodSearchResult | None = None
+        for record, verdict in attempt.refused:
+            outcome = fruitless or self._preempt(scheduling_class, record, verdict)
+            if outcome.chosen is not None:
+                node = outcome.chosen.node
+                self.nominations.put(record, node)
+                evictions += [
+                    _evict(victim, record, node) for unit in outcome.chosen.victims for victim in unit.records
+                ]
+            elif outcome.message != UNDER_WAY:
+                self.nominations.drop(record)
+                fruitless = outcome
+            refused.append(
+                (record, Verdict(verdict.code, f"{verdict.message} {outcome.message}", verdict.refusals))
+            )
+        return Trial(Attempt(attempt.verdict, attempt.placed, tuple(refused)), tuple(evictions))
+
+    def _preempt(
+        self, scheduling_class: SchedulingClass, record: PodRecord, verdict: Verdict
+    ) -> PodSearchResult:
+        if record.pod.spec.preemption_policy == "Never":
+            return PodSearchResult(NEVER)
+        if self._is_under_way(scheduling_class, record):
+            return PodSearchResult(UNDER_WAY)
+        if verdict.code is not Code.UNSCHEDULABLE:
+            count = len(self.state.nodes)
+            useless = f"{count} Preemption is not helpful for scheduling"
+            return PodSearchResult(f"preemption: 0/{count} nodes are available: {useless}.")
+        search = Search(
+            self.state, self.groups, self.budgets, Preemptor(record, scheduling_class, record.priority)
+        )
+        with self.nominations.held(record.priority, [record.ref.uid]):
+            return preempt(search)
+
+    def _is_under_way(self, scheduling_class: SchedulingClass, record: PodRecord) -> bool:
+        """Whether somebody on the pod's nominated node is ending to make room, and the pod could still go there."""
+        row = self.state.nodes.row_of.get(record.nominated)
+        if row is None or not self.state.view(scheduling_class).resolvable()[row]:
+            return False
+        there = self.state.pods_on(record.nominated)
+        return any(other.evicted_for and other.standing < record.priority for other in there)
+
+
+def _evict(victim: PodRecord, preemptor: PodRecord, node: str) -> Eviction:
+    """From now on the victim counts as leaving: others may come to stand where it did without evicting anybody."""
+    eviction = Eviction(victim, preemptor, node, is_first=not victim.is_ending)
+    victim.evicted_for = victim.evicted_for or preemptor.ref.uid
+    return eviction

@@ -1,0 +1,217 @@
+"""Rules for StatefulSet and ControllerRevision: what is filled in, what is refused, what may change.
+
+Claims of pods that a smaller set has no more are always kept: whenScaled other than Retain is refused.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from posse.kinds.core.pod_defaults import default_pod
+from posse.kinds.core.pod_templates import template_errors
+from posse.kinds.machinery.checks import not_negative, one_of, share_errors
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.filling import entries, fill, fill_text, section
+from posse.kinds.machinery.kind import Json, Rules, keep_spec
+from posse.kinds.machinery.label_selectors import label_selector_errors
+from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
+from posse.kinds.scheduling.pod_groups import clear_status
+from posse.kinds.storage.volumes import claim_spec_errors, default_claim
+from posse.model.meta import LabelSelector
+from posse.model.pod import PodTemplateSpec
+from posse.model.selectors import label_query
+from posse.model.stateful_set import (
+    DELETE,
+    ON_DELETE,
+    ORDERED_READY,
+    PARALLEL,
+    RETAIN,
+    ROLLING_UPDATE,
+    ControllerRevision,
+    StatefulSet,
+    StatefulSetPersistentVolumeClaimRetentionPolicy,
+    StatefulSetSpec,
+    StatefulSetStatus,
+    StatefulSetUpdateStrategy,
+)
+from posse.model.volume import PersistentVolumeClaim
+
+REVISION_HISTORY_LIMIT = 10
+CHANGEABLE = (
+    "replicas",
+    "ordinals",
+    "template",
+    "update_strategy",
+    "revision_history_limit",
+    "persistent_volume_claim_retention_policy",
+    "min_ready_seconds",
+)
+CHANGE_TEXT = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
+
+_management_policy = one_of(ORDERED_READY, PARALLEL)
+_strategy_type = one_of(ROLLING_UPDATE, ON_DELETE)
+_when_deleted = one_of(RETAIN, DELETE)
+_when_scaled = one_of(RETAIN)
+
+
+def default(obj: Json) -> None:
+    spec = section(obj, "spec")
+    fill(spec, "replicas", 1)
+    fill_text(spec, "podManagementPolicy", ORDERED_READY)
+    fill(spec, "revisionHistoryLimit", REVISION_HISTORY_LIMIT)
+    strategy = section(spec, "updateStrategy")
+    fill_text(strategy, "type", ROLLING_UPDATE)
+    if strategy.get("type") == ROLLING_UPDATE:
+        rolling = section(strategy, "rollingUpdate")
+        fill(rolling, "partition", 0)
+        fill(rolling, "maxUnavailable", 1)
+    retention = section(spec, "persistentVolumeClaimRetentionPolicy")
+    fill_text(retention, "whenDeleted", RETAIN)
+    fill_text(retention, "whenScaled", RETAIN)
+    default_pod(section(spec, "template"))
+    for claim in entries(spec, "volumeClaimTemplates"):
+        default_claim(claim)
+
+
+def validate(stateful_set: StatefulSet) -> list[FieldError]:
+    return metadata_errors(stateful_set.metadata, namespaced=True) + _spec_errors(stateful_set.spec)
+
+
+def validate_update(new: StatefulSet, old: StatefulSet) -> list[FieldError]:
+    errors = metadata_update_errors(new.metadata, old.metadata)
+    if new.spec != old.spec:
+        errors += _spec_errors(new.spec) + _spec_update_errors(new.spec, old.spec)
+    return errors if new.status == old.status else errors + _status_errors(new.status)
+
+
+def _spec_errors(spec: StatefulSetSpec) -> list[FieldError]:
+    return [
+        *not_negative("spec.replicas", spec.replicas),
+        *not_negative("spec.minReadySeconds", spec.min_ready_seconds),
+        *not_negative("spec.revisionHistoryLimit", spec.revision_history_limit),
+        *not_negative("spec.ordinals.start", spec.start),
+        *_management_policy("spec.podManagementPolicy", spec.pod_management_policy),
+        *_strategy_errors("spec.updateStrategy", spec.update_strategy),
+        *retention_errors(
+            "spec.persistentVolumeClaimRetentionPolicy", spec.persistent_volume_claim_retention_policy
+        ),
+        *_selector_errors(spec.selector, spec.template),
+        *template_errors("spec.template", spec.template),
+        *endless_errors("spec.template.spec", spec.template),
+        *claims_errors("spec.volumeClaimTemplates", spec.volume_claim_templates),
+    ]
+
+
+def _strategy_errors(field: str, strategy: StatefulSetUpdateStrategy) -> list[FieldError]:
+    errors = _strategy_type(f"{field}.type", strategy.type)
+    rolling = strategy.rolling_update
+    if rolling is None:
+        return errors
+    if strategy.type != ROLLING_UPDATE:
+        text = f"only allowed for updateStrategy '{ROLLING_UPDATE}'"
+        return [*errors, FieldError.invalid(f"{field}.rollingUpdate", rolling, text)]
+    errors += not_negative(f"{field}.rollingUpdate.partition", rolling.partition)
+    errors += share_errors(f"{field}.rollingUpdate.maxUnavailable", rolling.max_unavailable)
+    if rolling.max_unavailable in (0, "0%"):
+        text = "cannot be 0"
+        errors.append(
+            FieldError.invalid(f"{field}.rollingUpdate.maxUnavailable", rolling.max_unavailable, text)
+        )
+    return errors
+
+
+def retention_errors(
+    field: str, policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None
+) -> list[FieldError]:
+    if policy is None:
+        return []
+    return [
+        *_when_deleted(f"{field}.whenDeleted", policy.when_deleted or None),
+        *_when_scaled(f"{field}.whenScaled", policy.when_scaled or None),
+    ]
+
+
+def _selector_errors(selector: LabelSelector | None, template: PodTemplateSpec) -> list[FieldError]:
+    if selector is None:
+        return [FieldError.required("spec.selector")]
+    if not selector.match_labels and not selector.match_expressions:
+        text = "empty selector is invalid for statefulset"
+        return [FieldError.invalid("spec.selector", selector, text)]
+    errors = label_selector_errors("spec.selector", selector)
+    labels = template.metadata.labels
+    if not errors and not label_query(selector).matches(labels):
+        text = "`selector` does not match template `labels`"
+        errors.append(FieldError.invalid("spec.template.metadata.labels", labels, text))
+    return errors
+
+
+def endless_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
+    """The pods of a set are not meant to end."""
+    errors = []
+    if template.spec.restart_policy != "Always":
+        policy = template.spec.restart_policy
+        errors.append(FieldError.not_supported(f"{field}.restartPolicy", policy, ("Always",)))
+    if template.spec.active_deadline_seconds is not None:
+        text = "activeDeadlineSeconds in StatefulSet is not Supported"
+        errors.append(FieldError.forbidden(f"{field}.activeDeadlineSeconds", text))
+    return errors
+
+
+def claims_errors(field: str, claims: Sequence[PersistentVolumeClaim]) -> list[FieldError]:
+    errors = []
+    for index, claim in enumerate(claims):
+        if not claim.metadata.name:
+            errors.append(FieldError.required(f"{field}[{index}].metadata.name"))
+        errors += claim_spec_errors(f"{field}[{index}].spec", claim.spec)
+    return errors
+
+
+def _spec_update_errors(new: StatefulSetSpec, old: StatefulSetSpec) -> list[FieldError]:
+    allowed = {name: getattr(new, name) for name in CHANGEABLE}
+    if msgspec.structs.replace(old, **allowed) == new:
+        return []
+    return [FieldError.forbidden("spec", CHANGE_TEXT)]
+
+
+def _status_errors(status: StatefulSetStatus) -> list[FieldError]:
+    counts = {
+        "replicas": status.replicas,
+        "readyReplicas": status.ready_replicas,
+        "currentReplicas": status.current_replicas,
+        "updatedReplicas": status.updated_replicas,
+        "availableReplicas": status.available_replicas,
+    }
+    errors = not_negative("status.observedGeneration", status.observed_generation)
+    for name, count in counts.items():
+        errors += not_negative(f"status.{name}", count)
+        if name != "replicas" and count > status.replicas:
+            text = "cannot be greater than status.replicas"
+            errors.append(FieldError.invalid(f"status.{name}", count, text))
+    return errors
+
+
+def validate_revision(revision: ControllerRevision) -> list[FieldError]:
+    errors = metadata_errors(revision.metadata, namespaced=True)
+    if revision.data is None:
+        errors.append(FieldError.required("data", "data is mandatory"))
+    return errors + not_negative("revision", revision.revision)
+
+
+def validate_revision_update(new: ControllerRevision, old: ControllerRevision) -> list[FieldError]:
+    errors = metadata_update_errors(new.metadata, old.metadata)
+    if new.data != old.data:
+        errors.append(FieldError.invalid("data", new.data, "field is immutable"))
+    return errors + not_negative("revision", new.revision)
+
+
+RULES = Rules(
+    default=default,
+    prepare_create=clear_status,
+    prepare_status_update=keep_spec,
+    validate=validate,
+    validate_update=validate_update,
+)
+REVISION_RULES = Rules(validate=validate_revision, validate_update=validate_revision_update)

@@ -1,0 +1,1 @@
+"""Pods, nodes, namespaces, services, events, leases."""

@@ -1,0 +1,26 @@
+"""Rules for Lease: durations and counts make sense. Who may take a lease is decided by its holders."""
+
+from posse.kinds.machinery.checks import not_negative
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.kind import Rules
+from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
+from posse.model.lease import Lease, LeaseSpec
+
+
+def validate(lease: Lease) -> list[FieldError]:
+    return metadata_errors(lease.metadata, namespaced=True) + _spec_errors(lease.spec)
+
+
+def validate_update(new: Lease, old: Lease) -> list[FieldError]:
+    return metadata_update_errors(new.metadata, old.metadata) + _spec_errors(new.spec)
+
+
+def _spec_errors(spec: LeaseSpec) -> list[FieldError]:
+    errors = not_negative("spec.leaseTransitions", spec.lease_transitions)
+    duration = spec.lease_duration_seconds
+    if duration is not None and duration <= 0:
+        errors.append(FieldError.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0"))
+    return errors
+
+
+RULES = Rules(validate=validate, validate_update=validate_update, allow_unconditional_update=False)

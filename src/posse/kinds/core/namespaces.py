@@ -1,0 +1,48 @@
+"""Rules for Namespace. Its spec finalizer keeps it until whoever empties namespaces has done so."""
+
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.filling import fill, section
+from posse.kinds.machinery.formats import dns_label
+from posse.kinds.machinery.kind import Json, Rules, keep_spec, keep_status
+from posse.kinds.machinery.metadata import metadata_errors, object_update_errors
+from posse.model.namespace import Namespace
+
+CONTENT_FINALIZER = "kubernetes"
+NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def default(obj: Json) -> None:
+    """Selectors name namespaces by this label, so it always tells the name."""
+    metadata = section(obj, "metadata")
+    if metadata.get("name"):
+        section(metadata, "labels")[NAME_LABEL] = metadata["name"]
+
+
+def prepare_create(obj: Json) -> None:
+    default(obj)  # A generated name is known only now.
+    spec = section(obj, "spec")
+    fill(spec, "finalizers", [])
+    if isinstance(spec["finalizers"], list) and CONTENT_FINALIZER not in spec["finalizers"]:
+        spec["finalizers"] = [*spec["finalizers"], CONTENT_FINALIZER]
+    obj["status"] = {"phase": "Active"}
+
+
+def prepare_update(new: Json, old: Json) -> None:
+    """Finalizers of the spec are taken off by the finalize subresource only."""
+    keep_status(new, old)
+    finalizers = (old.get("spec") or {}).get("finalizers", [])
+    new["spec"] = section(new, "spec") | {"finalizers": finalizers}
+
+
+def validate(namespace: Namespace) -> list[FieldError]:
+    return metadata_errors(namespace.metadata, namespaced=False, name_format=dns_label)
+
+
+RULES = Rules(
+    default=default,
+    prepare_create=prepare_create,
+    prepare_update=prepare_update,
+    prepare_status_update=keep_spec,
+    validate=validate,
+    validate_update=object_update_errors,
+)

@@ -1,0 +1,48 @@
+"""Rules for pod templates inside other kinds: their pods are judged before there are any."""
+
+from dataclasses import replace
+
+import msgspec
+
+from posse.kinds.core.pods import spec_errors
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.metadata import template_metadata_errors
+from posse.model.container import Container
+from posse.model.placement import Affinity
+from posse.model.pod import PodTemplateSpec
+
+
+def template_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
+    errors = template_metadata_errors(template.metadata) + spec_errors(template.spec)
+    return [replace(error, field=f"{field}.{error.field}") for error in errors]
+
+
+def with_scheduling_of(template: PodTemplateSpec, other: PodTemplateSpec) -> PodTemplateSpec:
+    """The template with what `other` says of where its pods go and what they ask for, and with its labels."""
+    metadata = msgspec.structs.replace(
+        template.metadata, labels=other.metadata.labels, annotations=other.metadata.annotations
+    )
+    spec = msgspec.structs.replace(
+        template.spec,
+        affinity=_with_node_affinity(template.spec.affinity, other.spec.affinity),
+        node_selector=other.spec.node_selector,
+        tolerations=other.spec.tolerations,
+        scheduling_gates=other.spec.scheduling_gates,
+        containers=_with_resources(template.spec.containers, other.spec.containers),
+        init_containers=_with_resources(template.spec.init_containers, other.spec.init_containers),
+    )
+    return msgspec.structs.replace(template, metadata=metadata, spec=spec)
+
+
+def _with_node_affinity(old: Affinity | None, new: Affinity | None) -> Affinity | None:
+    wanted = msgspec.structs.replace(old or Affinity(), node_affinity=(new or Affinity()).node_affinity)
+    return None if new is None and wanted == Affinity() else wanted
+
+
+def _with_resources(old: tuple[Container, ...], new: tuple[Container, ...]) -> tuple[Container, ...]:
+    if len(old) != len(new):
+        return old
+    return tuple(
+        msgspec.structs.replace(container, resources=other.resources)
+        for container, other in zip(old, new, strict=True)
+    )

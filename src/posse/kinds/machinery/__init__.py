@@ -1,0 +1,1 @@
+"""What all kinds share: errors, metadata, defaults, patches, schemas."""

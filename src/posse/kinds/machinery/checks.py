@@ -1,0 +1,135 @@
+"""The small vocabulary in which the rules of all kinds are written: formats, enumerations, unions, immutability.
+
+Every function names the field it looks at and returns errors, [] when all is well. `old` is what the field was before
+an update; a rule that judges new objects never sees it.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.formats import Format, percent
+from posse.model.meta import IntOrString, Shape
+
+Check = Callable[[str, Any], list[FieldError]]
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def formatted(field: str, text: str, form: Format) -> list[FieldError]:
+    return [FieldError.invalid(field, text, problem) for problem in form(text)]
+
+
+def required(field: str, text: str, form: Format) -> list[FieldError]:
+    return formatted(field, text, form) if text else [FieldError.required(field)]
+
+
+def optional(form: Format) -> Check:
+    """A check for an optional text: absent or empty is fine."""
+
+    def check(field: str, text: str | None) -> list[FieldError]:
+        return formatted(field, text, form) if text else []
+
+    return check
+
+
+def one_of(*supported: str) -> Check:
+    """A check for an optional value out of a fixed set."""
+
+    def check(field: str, text: str | None) -> list[FieldError]:
+        if text is None or text in supported:
+            return []
+        return [FieldError.not_supported(field, text, supported)]
+
+    return check
+
+
+def at_most(limit: int) -> Check:
+    def check(field: str, number: int | None) -> list[FieldError]:
+        if number is None or number <= limit:
+            return []
+        return [FieldError.invalid(field, number, f"must be less than or equal to {limit}")]
+
+    return check
+
+
+def at_least_one(field: str, number: int) -> list[FieldError]:
+    """A required positive number: JSON cannot tell 0 from absent here."""
+    if number == 0:
+        return [FieldError.required(field)]
+    if number < 0:
+        return [FieldError.invalid(field, number, "must be greater than or equal to 1")]
+    return []
+
+
+def positive(field: str, number: int | None) -> list[FieldError]:
+    if number is None or number > 0:
+        return []
+    return [FieldError.invalid(field, number, "must be greater than or equal to 1")]
+
+
+def not_negative(field: str, number: int | None) -> list[FieldError]:
+    if number is None or number >= 0:
+        return []
+    return [FieldError.invalid(field, number, "must be greater than or equal to 0")]
+
+
+def share_errors(field: str, share: IntOrString | None) -> list[FieldError]:
+    """So many pods, or such a part of them."""
+    if share is None or isinstance(share, int):
+        return not_negative(field, share)
+    if problems := percent(share):
+        return [FieldError.invalid(field, share, problem) for problem in problems]
+    if len(share) > 4 or int(share[:-1]) > 100:
+        return [FieldError.invalid(field, share, "must not be greater than 100%")]
+    return []
+
+
+def union(field: str, shape: Shape, old: Shape | None, members: Collection[str]) -> list[FieldError]:
+    """Exactly one of the members (attribute names) is set. Looked at again only when membership changes."""
+    chosen = _chosen(shape, members)
+    if len(chosen) == 1 or (old is not None and chosen == _chosen(old, members)):
+        return []
+    names = ", ".join(f"`{json_name(shape, member)}`" for member in members)
+    if not chosen:
+        return [FieldError.invalid(field, "", f"must specify one of: {names}")]
+    several = ", ".join(json_name(shape, member) for member in chosen)
+    return [FieldError.invalid(field, f"{{{several}}}", f"must specify exactly one of: {names}")]
+
+
+def immutable(field: str, value: Any = None) -> FieldError:
+    return FieldError.invalid(field, value, "field is immutable")
+
+
+def fixed_fields(field: str, new: Shape, old: Shape | None, checks: Mapping[str, Check]) -> list[FieldError]:
+    """Fields (attribute names) that are checked when the object is made and never change afterwards."""
+    errors: list[FieldError] = []
+    for name, check in checks.items():
+        path = f"{field}.{json_name(new, name)}"
+        if old is None:
+            errors += check(path, getattr(new, name))
+        elif getattr(new, name) != getattr(old, name):
+            errors.append(immutable(path))
+    return errors
+
+
+def duplicate_names(field: str, items: Sequence[Named]) -> list[FieldError]:
+    seen: set[str] = set()
+    errors = []
+    for index, item in enumerate(items):
+        if item.name in seen:
+            errors.append(FieldError.duplicate(f"{field}[{index}]", item))
+        seen.add(item.name)
+    return errors
+
+
+def _chosen(shape: Shape, members: Collection[str]) -> list[str]:
+    return [member for member in members if getattr(shape, member) not in (None, ())]
+
+
+def json_name(shape: Shape | type[Shape], attribute: str) -> str:
+    position = shape.__struct_fields__.index(attribute)
+    return shape.__struct_encode_fields__[position]

@@ -1,0 +1,1 @@
+"""Workloads, pod groups, priority classes, disruption budgets."""

@@ -1,0 +1,93 @@
+"""Rules for the PodGroups of other projects: coscheduling and Volcano. They may be changed at any time.
+
+Fields that Posse does not act on are kept as they are; what they mean to their own scheduler is not checked.
+"""
+
+from collections.abc import Mapping
+
+from posse.kinds.machinery.checks import not_negative, optional
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.filling import fill, fill_text, section
+from posse.kinds.machinery.formats import dns_subdomain
+from posse.kinds.machinery.kind import Json, Rules
+from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
+from posse.kinds.machinery.quantities import amounts_errors
+from posse.model import coscheduling, volcano
+from posse.model.meta import Quantity
+
+DEFAULT_QUEUE = "default"
+
+
+def begin_pending(obj: Json) -> None:
+    """A group is born waiting, whatever its maker says of its status."""
+    obj["status"] = {"phase": "Pending"}
+
+
+def _fill_minimum(obj: Json) -> None:
+    fill(section(obj, "spec"), "minMember", 1)
+
+
+def _fill_minimum_and_queue(obj: Json) -> None:
+    _fill_minimum(obj)
+    fill_text(section(obj, "spec"), "queue", DEFAULT_QUEUE)
+
+
+def _size_errors(min_member: int, min_resources: Mapping[str, Quantity]) -> list[FieldError]:
+    errors = amounts_errors("spec.minResources", min_resources)
+    if min_member < 1:
+        text = "must be greater than or equal to 1"
+        errors.append(FieldError.invalid("spec.minMember", min_member, text))
+    return errors
+
+
+def _coscheduling_errors(spec: coscheduling.PodGroupSpec) -> list[FieldError]:
+    return [
+        *_size_errors(spec.min_member, spec.min_resources),
+        *not_negative("spec.scheduleTimeoutSeconds", spec.schedule_timeout_seconds),
+    ]
+
+
+def _volcano_errors(spec: volcano.PodGroupSpec) -> list[FieldError]:
+    errors = _size_errors(spec.min_member, spec.min_resources)
+    for task, count in spec.min_task_member.items():
+        errors += not_negative(f"spec.minTaskMember[{task}]", count)
+    name = optional(dns_subdomain)
+    return [
+        *errors,
+        *name("spec.queue", spec.queue),
+        *name("spec.priorityClassName", spec.priority_class_name),
+    ]
+
+
+def validate_coscheduling(group: coscheduling.PodGroup) -> list[FieldError]:
+    return metadata_errors(group.metadata, namespaced=True) + _coscheduling_errors(group.spec)
+
+
+def validate_coscheduling_update(new: coscheduling.PodGroup, old: coscheduling.PodGroup) -> list[FieldError]:
+    errors = metadata_update_errors(new.metadata, old.metadata)
+    return errors if new.spec == old.spec else errors + _coscheduling_errors(new.spec)
+
+
+def validate_volcano(group: volcano.PodGroup) -> list[FieldError]:
+    return metadata_errors(group.metadata, namespaced=True) + _volcano_errors(group.spec)
+
+
+def validate_volcano_update(new: volcano.PodGroup, old: volcano.PodGroup) -> list[FieldError]:
+    errors = metadata_update_errors(new.metadata, old.metadata)
+    return errors if new.spec == old.spec else errors + _volcano_errors(new.spec)
+
+
+COSCHEDULING_RULES = Rules(
+    default=_fill_minimum,
+    prepare_create=begin_pending,
+    validate=validate_coscheduling,
+    validate_update=validate_coscheduling_update,
+    allow_unconditional_update=False,
+)
+VOLCANO_RULES = Rules(
+    default=_fill_minimum_and_queue,
+    prepare_create=begin_pending,
+    validate=validate_volcano,
+    validate_update=validate_volcano_update,
+    allow_unconditional_update=False,
+)

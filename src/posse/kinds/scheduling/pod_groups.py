@@ -1,0 +1,104 @@
+"""Rules for PodGroup: what is filled in, what is refused, what may change. Priorities are filled in by admission."""
+
+from posse.kinds.machinery.checks import Check, fixed_fields
+from posse.kinds.machinery.conditions import conditions_errors
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.filling import fill, section
+from posse.kinds.machinery.kind import Json, Rules, keep_status
+from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
+from posse.kinds.scheduling.group_fields import (
+    FIXED_CHECKS,
+    name_errors,
+    policy_errors,
+    resource_claims_errors,
+    workload_reference_errors,
+)
+from posse.model.workload import PodGroup, PodGroupSpec, PodGroupStatus
+
+RESOURCE_CLAIM_STATUSES_MAX = 4
+DEFAULT_PREEMPTION_POLICY = "PreemptLowerPriority"
+
+FIXED_SPEC_CHECKS: dict[str, Check] = {
+    "parent_composite_pod_group_name": name_errors,
+    "workload_ref": workload_reference_errors,
+    "resource_claims": resource_claims_errors,
+    **FIXED_CHECKS,
+}
+
+
+def default(obj: Json) -> None:
+    """Also serves CompositePodGroup, which has the same defaults.
+
+    The preemption policy is none of them: it is that of the priority class, which only admission knows.
+    """
+    fill(section(obj, "spec"), "disruptionMode", {"single": {}})
+
+
+def clear_status(obj: Json) -> None:
+    obj.pop("status", None)
+
+
+def keep_unstated(new: Json, old: Json) -> None:
+    """The preemption policy is fixed. Who does not state it leaves it as it is.
+
+    A group that was made while the gate of preemption policies was off has none, which is as good as the usual one.
+    """
+    keep_status(new, old)
+    spec, before = section(new, "spec"), old.get("spec", {}).get("preemptionPolicy")
+    if before is not None:
+        fill(spec, "preemptionPolicy", before)
+    elif spec.get("preemptionPolicy") == DEFAULT_PREEMPTION_POLICY:
+        del spec["preemptionPolicy"]
+
+
+def validate(group: PodGroup) -> list[FieldError]:
+    return metadata_errors(group.metadata, namespaced=True) + _spec_errors(group.spec, None)
+
+
+def validate_update(new: PodGroup, old: PodGroup) -> list[FieldError]:
+    errors = metadata_update_errors(new.metadata, old.metadata)
+    if new.status != old.status:
+        errors += _status_errors(new.status, new.spec)
+    return errors + _spec_errors(new.spec, old.spec)
+
+
+def _spec_errors(new: PodGroupSpec, old: PodGroupSpec | None) -> list[FieldError]:
+    if new == old:
+        return []
+    errors = policy_errors(
+        "spec.schedulingPolicy", new.scheduling_policy, None if old is None else old.scheduling_policy
+    )
+    if _is_orphan(new) and not (old is not None and _is_orphan(old)):
+        text = "must be set when parentCompositePodGroupName is set"
+        errors.append(FieldError.required("spec.workloadRef", text))
+    return errors + fixed_fields("spec", new, old, FIXED_SPEC_CHECKS)
+
+
+def _is_orphan(spec: PodGroupSpec) -> bool:
+    """Groups of a hierarchy all come from one Workload; one that names a parent but no Workload cannot."""
+    return spec.parent_composite_pod_group_name is not None and spec.workload_ref is None
+
+
+def _status_errors(status: PodGroupStatus, spec: PodGroupSpec) -> list[FieldError]:
+    errors = conditions_errors("status.conditions", status.conditions)
+    field = "status.resourceClaimStatuses"
+    claims = {claim.name for claim in spec.resource_claims}
+    if len(status.resource_claim_statuses) > RESOURCE_CLAIM_STATUSES_MAX:
+        count = len(status.resource_claim_statuses)
+        return [*errors, FieldError.too_many(field, count, RESOURCE_CLAIM_STATUSES_MAX)]
+    for index, claim in enumerate(status.resource_claim_statuses):
+        if claim.name not in claims:
+            text = "must match the name of an entry in `spec.resourceClaims`"
+            errors.append(FieldError.invalid(f"{field}[{index}].name", claim.name, text))
+        errors += name_errors(f"{field}[{index}].resourceClaimName", claim.resource_claim_name)
+    return errors
+
+
+RULES = Rules(
+    default=default,
+    prepare_create=clear_status,
+    prepare_update=keep_unstated,
+    validate=validate,
+    validate_update=validate_update,
+    allow_unconditional_update=False,
+)

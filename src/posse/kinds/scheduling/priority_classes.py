@@ -1,0 +1,54 @@
+"""Rules for PriorityClass, and the two classes every cluster has. That one class at most is the default is admission's."""
+
+from posse.kinds.machinery.checks import one_of
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.filling import fill_text
+from posse.kinds.machinery.kind import Json, Rules
+from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
+from posse.kinds.scheduling.group_fields import PREEMPTION_POLICIES, USER_PRIORITY_MAX
+from posse.model.priority_class import PriorityClass
+
+SYSTEM_PREFIX = "system-"
+SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+_policy = one_of(*PREEMPTION_POLICIES)
+
+
+def default(obj: Json) -> None:
+    fill_text(obj, "preemptionPolicy", "PreemptLowerPriority")
+
+
+def validate(priority_class: PriorityClass) -> list[FieldError]:
+    errors = metadata_errors(priority_class.metadata, namespaced=False)
+    name = priority_class.metadata.name
+    if name.startswith(SYSTEM_PREFIX):
+        if reason := _unlike_system_class(priority_class):
+            text = f"priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only. error: {reason}"
+            errors.append(FieldError.forbidden("metadata.name", text))
+    elif priority_class.value > USER_PRIORITY_MAX:
+        text = f"maximum allowed value of a user defined priority is {USER_PRIORITY_MAX}"
+        errors.append(FieldError.forbidden("value", text))
+    return errors + _policy("preemptionPolicy", priority_class.preemption_policy)
+
+
+def validate_update(new: PriorityClass, old: PriorityClass) -> list[FieldError]:
+    errors = metadata_update_errors(new.metadata, old.metadata)
+    if new.value != old.value:
+        errors.append(FieldError.forbidden("value", "may not be changed in an update."))
+    if new.preemption_policy != old.preemption_policy:
+        text = "field is immutable"
+        errors.append(FieldError.invalid("preemptionPolicy", new.preemption_policy, text))
+    return errors
+
+
+def _unlike_system_class(priority_class: PriorityClass) -> str:
+    name = priority_class.metadata.name
+    value = SYSTEM_CLASSES.get(name)
+    if value is None:
+        return f"{name} is not a known system priority class"
+    if priority_class.value != value:
+        return f"value of {name} PriorityClass must be {value}"
+    return f"globalDefault of {name} PriorityClass must be false" if priority_class.global_default else ""
+
+
+RULES = Rules(default=default, validate=validate, validate_update=validate_update)

@@ -1,0 +1,114 @@
+"""Rules for the policies of a JobSet: when it has succeeded, what follows a failure, in which order Jobs start."""
+
+import re
+from collections.abc import Collection, Iterable
+
+from posse.kinds.machinery.checks import not_negative, one_of
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.formats import CONDITION_REASON
+from posse.model.jobset import (
+    ANY_ORDER,
+    BLOCKING_RECREATE,
+    COMPLETE,
+    FAIL_JOB_SET,
+    IN_ORDER,
+    READY,
+    RECREATE,
+    RESTART_JOB_SET,
+    RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS,
+    FailurePolicy,
+    FailurePolicyRule,
+    JobSetSpec,
+    ReplicatedJob,
+)
+
+DEPENDENCIES_MAX = 5
+RULE_NAME_LENGTH_MAX = 128
+
+_operator = one_of("All", "Any")
+_order = one_of(ANY_ORDER, IN_ORDER)
+_strategy = one_of(RECREATE, BLOCKING_RECREATE)
+_action = one_of(FAIL_JOB_SET, RESTART_JOB_SET, RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS)
+_failure_reason = one_of(
+    "BackoffLimitExceeded",
+    "DeadlineExceeded",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "PodFailurePolicy",
+)
+_dependency_status = one_of(READY, COMPLETE)
+
+
+def policy_errors(spec: JobSetSpec) -> list[FieldError]:
+    names = [job.name for job in spec.replicated_jobs]
+    errors = []
+    if spec.success_policy is not None:
+        field = "spec.successPolicy"
+        errors += _operator(f"{field}.operator", spec.success_policy.operator)
+        errors += _target_errors(field, spec.success_policy.target_replicated_jobs, names)
+    if spec.failure_policy is not None:
+        errors += _failure_policy_errors("spec.failurePolicy", spec.failure_policy, names)
+    return errors + _startup_errors(spec)
+
+
+def _target_errors(field: str, targets: Iterable[str], names: Collection[str]) -> list[FieldError]:
+    text = "does not name one of the replicatedJobs"
+    return [
+        FieldError.invalid(f"{field}.targetReplicatedJobs[{index}]", target, text)
+        for index, target in enumerate(targets)
+        if target not in names
+    ]
+
+
+def _failure_policy_errors(field: str, policy: FailurePolicy, names: Collection[str]) -> list[FieldError]:
+    errors = not_negative(f"{field}.maxRestarts", policy.max_restarts)
+    errors += _strategy(f"{field}.restartStrategy", policy.restart_strategy)
+    seen: set[str] = set()
+    for index, rule in enumerate(policy.rules):
+        path = f"{field}.rules[{index}]"
+        errors += _rule_errors(path, rule, names)
+        if rule.name in seen:
+            errors.append(FieldError.duplicate(f"{path}.name", rule.name))
+        seen.add(rule.name)
+    return errors
+
+
+def _rule_errors(field: str, rule: FailurePolicyRule, names: Collection[str]) -> list[FieldError]:
+    errors = []
+    if len(rule.name) > RULE_NAME_LENGTH_MAX:
+        errors.append(FieldError.too_long(f"{field}.name", RULE_NAME_LENGTH_MAX))
+    if not re.fullmatch(CONDITION_REASON, rule.name):
+        errors.append(FieldError.invalid(f"{field}.name", rule.name, f"must match '^{CONDITION_REASON}$'"))
+    errors += _action(f"{field}.action", rule.action)
+    for index, reason in enumerate(rule.on_job_failure_reasons):
+        errors += _failure_reason(f"{field}.onJobFailureReasons[{index}]", reason)
+    return errors + _target_errors(field, rule.target_replicated_jobs, names)
+
+
+def _startup_errors(spec: JobSetSpec) -> list[FieldError]:
+    order = spec.startup_policy.startup_policy_order if spec.startup_policy is not None else ANY_ORDER
+    errors = _order("spec.startupPolicy.startupPolicyOrder", order)
+    if order == IN_ORDER and any(job.depends_on for job in spec.replicated_jobs):
+        text = "startupPolicyOrder InOrder and dependsOn of replicatedJobs are mutually exclusive"
+        errors.append(FieldError.invalid("spec", order, text))
+    earlier: list[str] = []
+    for index, job in enumerate(spec.replicated_jobs):
+        errors += _dependency_errors(f"spec.replicatedJobs[{index}].dependsOn", job, earlier)
+        earlier.append(job.name)
+    return errors
+
+
+def _dependency_errors(field: str, job: ReplicatedJob, earlier: Collection[str]) -> list[FieldError]:
+    if not job.depends_on:
+        return []
+    if not earlier:
+        return [FieldError.forbidden(field, "the first replicatedJob has nothing before it to depend on")]
+    if len(job.depends_on) > DEPENDENCIES_MAX:
+        return [FieldError.too_many(field, len(job.depends_on), DEPENDENCIES_MAX)]
+    errors = []
+    for index, dependency in enumerate(job.depends_on):
+        if dependency.name not in earlier:
+            text = "does not name a replicatedJob that stands before this one"
+            errors.append(FieldError.invalid(f"{field}[{index}].name", dependency.name, text))
+        errors += _dependency_status(f"{field}[{index}].status", dependency.status)
+    return errors

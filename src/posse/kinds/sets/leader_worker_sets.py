@@ -1,0 +1,256 @@
+"""Rules for LeaderWorkerSet: what is filled in, what is refused, what may change.
+
+Pod templates stay as they are written, as in every kind that comes from a CRD, but they are judged as the pods that are
+made from them: what could not be run is refused here, before anything of it exists.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from posse.kinds.batch.stateful_sets import claims_errors, endless_errors, retention_errors
+from posse.kinds.core.pod_defaults import default_pod
+from posse.kinds.core.pod_templates import template_errors
+from posse.kinds.machinery.checks import at_most, immutable, not_negative, one_of, positive, share_errors
+from posse.kinds.machinery.conditions import conditions_errors
+from posse.kinds.machinery.errors import FieldError
+from posse.kinds.machinery.filling import fill, fill_text, section
+from posse.kinds.machinery.formats import LABEL_LENGTH_MAX, dns_1035_label
+from posse.kinds.machinery.kind import Json, Rules
+from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
+from posse.kinds.scheduling.pod_groups import clear_status
+from posse.model.decoding import decode
+from posse.model.leader_worker_set import (
+    LEADER_CREATED,
+    LEADER_EXCLUDED,
+    LEADER_READY,
+    LEADER_WORKER,
+    NO_PROVIDER,
+    NO_RECREATION,
+    PROVIDER,
+    PROVIDERS,
+    RECREATE_AFTER_START,
+    RECREATE_ON_POD_RESTART,
+    SHARED,
+    SUBGROUP_EXCLUSIVE_TOPOLOGY,
+    UNIQUE_PER_REPLICA,
+    LeaderWorkerSet,
+    LeaderWorkerSetSpec,
+    LeaderWorkerTemplate,
+    RollingUpdateConfiguration,
+    SubGroupPolicy,
+)
+from posse.model.pod import PodTemplateSpec
+from posse.model.shares import part_of
+
+ROLLING_UPDATE = "RollingUpdate"
+# An older name of "None".
+DEPRECATED_RESTART_POLICY = "Default"
+REPLICAS_MAX = 1_000_000
+PODS_MAX = 2**31 - 1
+HASH_LENGTH = 10
+TEMPLATE = "spec.leaderWorkerTemplate"
+ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
+
+_replicas = at_most(REPLICAS_MAX)
+_restart_policy = one_of(RECREATE_ON_POD_RESTART, RECREATE_AFTER_START, NO_RECREATION)
+_startup_policy = one_of(LEADER_CREATED, LEADER_READY)
+_subdomain_policy = one_of(SHARED, UNIQUE_PER_REPLICA)
+_subgroup_policy_type = one_of(LEADER_WORKER, LEADER_EXCLUDED)
+_strategy_type = one_of(ROLLING_UPDATE)
+_provider = one_of(*PROVIDERS, NO_PROVIDER)
+
+
+def default(obj: Json) -> None:
+    spec = section(obj, "spec")
+    fill(spec, "replicas", 1)
+    fill_text(spec, "startupPolicy", LEADER_CREATED)
+    template = section(spec, "leaderWorkerTemplate")
+    fill(template, "size", 1)
+    fill_text(template, "restartPolicy", RECREATE_ON_POD_RESTART)
+    if template["restartPolicy"] == DEPRECATED_RESTART_POLICY:
+        template["restartPolicy"] = NO_RECREATION
+    if template.get("subGroupPolicy") is not None:
+        fill_text(section(template, "subGroupPolicy"), "subGroupPolicyType", LEADER_WORKER)
+    strategy = section(spec, "rolloutStrategy")
+    fill_text(strategy, "type", ROLLING_UPDATE)
+    rolling = section(strategy, "rollingUpdateConfiguration")
+    for name, value in (("partition", 0), ("maxUnavailable", 1), ("maxSurge", 0)):
+        fill(rolling, name, value)
+    fill_text(section(spec, "networkConfig"), "subdomainPolicy", SHARED)
+
+
+def validate(lws: LeaderWorkerSet) -> list[FieldError]:
+    return [
+        *metadata_errors(lws.metadata, namespaced=True, name_format=dns_1035_label),
+        *_annotation_errors(lws),
+        *_spec_errors(lws),
+    ]
+
+
+def validate_update(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldError]:
+    errors = metadata_update_errors(new.metadata, old.metadata)
+    if new.metadata.annotations != old.metadata.annotations:
+        errors += _annotation_errors(new) + _provider_update_errors(new, old)
+    if new.spec != old.spec:
+        errors += _spec_errors(new) + _subgroup_update_errors(new, old)
+    if new.status != old.status:
+        errors += conditions_errors("status.conditions", new.status.conditions)
+    return errors
+
+
+def _annotation_errors(lws: LeaderWorkerSet) -> list[FieldError]:
+    annotations = lws.metadata.annotations
+    errors = _provider(f"metadata.annotations[{PROVIDER}]", annotations.get(PROVIDER))
+    has_policy = lws.spec.leader_worker_template.sub_group_policy is not None
+    if SUBGROUP_EXCLUSIVE_TOPOLOGY in annotations and not has_policy:
+        field = f"metadata.annotations[{SUBGROUP_EXCLUSIVE_TOPOLOGY}]"
+        text = f"cannot have {SUBGROUP_EXCLUSIVE_TOPOLOGY} without subGroupPolicy set"
+        errors.append(FieldError.invalid(field, annotations[SUBGROUP_EXCLUSIVE_TOPOLOGY], text))
+    return errors
+
+
+def _provider_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldError]:
+    """Pods that exist belong to groups of one provider, and would have to be made anew all at once."""
+    asked = new.metadata.annotations.get(PROVIDER)
+    same = asked == old.metadata.annotations.get(PROVIDER)
+    return [] if same else [immutable(f"metadata.annotations[{PROVIDER}]", asked)]
+
+
+def _spec_errors(lws: LeaderWorkerSet) -> list[FieldError]:
+    spec, template = lws.spec, lws.spec.leader_worker_template
+    policy = spec.network_config.subdomain_policy if spec.network_config is not None else None
+    return [
+        *_size_errors(spec),
+        *_startup_policy("spec.startupPolicy", spec.startup_policy),
+        *_subdomain_policy("spec.networkConfig.subdomainPolicy", policy),
+        *_restart_policy(f"{TEMPLATE}.restartPolicy", template.restart_policy),
+        *_subgroup_errors(f"{TEMPLATE}.subGroupPolicy", template.sub_group_policy, template.group_size),
+        *_rollout_errors(spec),
+        *_templates_errors(template),
+        *_gang_errors(lws.metadata.annotations, template),
+        *claims_errors(f"{TEMPLATE}.volumeClaimTemplates", template.volume_claim_templates),
+        *retention_errors(
+            f"{TEMPLATE}.persistentVolumeClaimRetentionPolicy",
+            template.persistent_volume_claim_retention_policy,
+        ),
+        *_child_name_errors(lws),
+    ]
+
+
+def _size_errors(spec: LeaderWorkerSetSpec) -> list[FieldError]:
+    size = spec.leader_worker_template.group_size
+    errors = [
+        *not_negative("spec.replicas", spec.replicas),
+        *_replicas("spec.replicas", spec.replicas),
+        *positive(f"{TEMPLATE}.size", size),
+    ]
+    if not errors and spec.wanted * size > PODS_MAX:
+        text = f"the product of replicas and size must not exceed {PODS_MAX}"
+        errors.append(FieldError.invalid("spec.replicas", spec.wanted, text))
+    return errors
+
+
+def _rollout_errors(spec: LeaderWorkerSetSpec) -> list[FieldError]:
+    rolling = spec.rolling
+    errors = [
+        *_strategy_type("spec.rolloutStrategy.type", spec.rollout_strategy.type),
+        *not_negative(f"{ROLLING}.partition", rolling.partition),
+        *share_errors(f"{ROLLING}.maxUnavailable", rolling.max_unavailable),
+        *share_errors(f"{ROLLING}.maxSurge", rolling.max_surge),
+    ]
+    if errors or spec.wanted <= 0:
+        return errors
+    if max_unavailable(rolling, spec.wanted) == max_surge(rolling, spec.wanted) == 0:
+        text = "must not be 0 when `maxSurge` is 0"
+        errors.append(FieldError.invalid(f"{ROLLING}.maxUnavailable", rolling.max_unavailable, text))
+    return errors
+
+
+def max_unavailable(rolling: RollingUpdateConfiguration, replicas: int) -> int:
+    share = 1 if rolling.max_unavailable is None else rolling.max_unavailable
+    return part_of(share, replicas, rounded_up=False)
+
+
+def max_surge(rolling: RollingUpdateConfiguration, replicas: int) -> int:
+    return min(replicas, part_of(rolling.max_surge or 0, replicas, rounded_up=True))
+
+
+def _subgroup_errors(field: str, policy: SubGroupPolicy | None, size: int) -> list[FieldError]:
+    if policy is None:
+        return []
+    errors = _subgroup_policy_type(f"{field}.subGroupPolicyType", policy.sub_group_policy_type)
+    path, part = f"{field}.subGroupSize", policy.sub_group_size
+    if part is None:
+        return [*errors, FieldError.required(path)]
+    if part < 1:
+        return [*errors, FieldError.invalid(path, part, "must be greater than or equal to 1")]
+    if part > size:
+        return [*errors, FieldError.invalid(path, part, "subGroupSize cannot be larger than size")]
+    if policy.sub_group_policy_type == LEADER_EXCLUDED:
+        if (size - 1) % part:
+            text = f"size - 1 must be divisible by subGroupSize when the type is {LEADER_EXCLUDED}"
+            errors.append(FieldError.invalid(path, part, text))
+    elif size % part and (size - 1) % part:
+        errors.append(FieldError.invalid(path, part, "size or size - 1 must be divisible by subGroupSize"))
+    return errors
+
+
+def _subgroup_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldError]:
+    field = f"{TEMPLATE}.subGroupPolicy"
+    policy = new.spec.leader_worker_template.sub_group_policy
+    before = old.spec.leader_worker_template.sub_group_policy
+    if (policy is None) != (before is None):
+        text = "cannot be added or removed after creation"
+        return [FieldError.invalid(field, policy, text)]
+    if policy is not None and before is not None and policy.sub_group_size != before.sub_group_size:
+        return [immutable(f"{field}.subGroupSize", policy.sub_group_size)]
+    return []
+
+
+def _templates_errors(template: LeaderWorkerTemplate) -> list[FieldError]:
+    errors = _pods_errors(f"{TEMPLATE}.workerTemplate", template.worker_template)
+    if template.leader_template is not None:
+        errors += _pods_errors(f"{TEMPLATE}.leaderTemplate", template.leader_template)
+    return errors
+
+
+def _pods_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
+    filled: Json = msgspec.json.decode(msgspec.json.encode(template))
+    default_pod(filled)
+    judged = decode(PodTemplateSpec, filled)
+    return template_errors(field, judged) + endless_errors(f"{field}.spec", judged)
+
+
+def _gang_errors(annotations: Mapping[str, str], template: LeaderWorkerTemplate) -> list[FieldError]:
+    """Pods of one group have one priority, and are put into it by nobody else."""
+    if annotations.get(PROVIDER, PROVIDERS[0]) != PROVIDERS[0]:
+        return []
+    errors = []
+    templates = {"workerTemplate": template.worker_template, "leaderTemplate": template.leader_template}
+    for name, part in templates.items():
+        if part is not None and (part.spec.scheduling_group or part.spec.workload_ref):
+            text = f"pods are put into their group by the controller; annotate {PROVIDER}: {NO_PROVIDER} to do it"
+            errors.append(FieldError.forbidden(f"{TEMPLATE}.{name}.spec.schedulingGroup", text))
+    priority = template.leader.spec.priority_class_name
+    if priority != template.worker_template.spec.priority_class_name:
+        text = "must be that of the workerTemplate: the pods of a replica are scheduled together"
+        field = f"{TEMPLATE}.leaderTemplate.spec.priorityClassName"
+        errors.append(FieldError.invalid(field, priority, text))
+    return errors
+
+
+def _child_name_errors(lws: LeaderWorkerSet) -> list[FieldError]:
+    """Names of pods are hostnames, and those of revisions and groups are labels of pods."""
+    spec, size = lws.spec, lws.spec.leader_worker_template.group_size
+    last = max(0, spec.wanted + max_surge(spec.rolling, spec.wanted) - 1)
+    room = LABEL_LENGTH_MAX - len(f"-{last}-") - max(HASH_LENGTH, len(str(size - 1)))
+    if len(lws.metadata.name) <= room:
+        return []
+    text = f"must be no more than {room} characters: pods and revisions of replica {last} are called by it"
+    return [FieldError.invalid("metadata.name", lws.metadata.name, text)]
+
+
+RULES = Rules(
+    default=default, prepare_create=clear_status, validate=validate, validate_update=validate_update
+)

@@ -1,0 +1,1 @@
+"""Controllers: reconcilers run on watched objects."""

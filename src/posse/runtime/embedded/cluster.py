@@ -1,0 +1,144 @@
+"""The embedded cluster: store, API server, scheduler, controllers and simulated nodes in one process.
+
+Parts start from the inside out and stop in the reverse order, so that whatever still writes finds what it writes to:
+first nobody outside is served any more, then the background work ends, then what is pending is made durable.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
+from posse.apiserver.committer import Committer
+from posse.apiserver.http.app import build_app
+from posse.apiserver.http.certificates import ensure_certificates
+from posse.apiserver.http.kubeconfig import Access, write_kubeconfig
+from posse.apiserver.http.server import serve
+from posse.apiserver.http.tokens import ensure_token
+from posse.apiserver.local import LocalTransport
+from posse.apiserver.service import ApiService
+from posse.configuration.reading import Configuration
+from posse.controllers.jobsets.controller import JobSetController
+from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
+from posse.controllers.reconciler import Reconciler
+from posse.controllers.stateful_sets.controller import StatefulSetController
+from posse.engine.engine import Engine
+from posse.engine.explain.overview import Overview
+from posse.engine.options import EngineOptions
+from posse.kinds.gating import served_kinds
+from posse.kinds.registry import NAMESPACE, NODE, POD
+from posse.runtime.control.controllers import Controllers
+from posse.runtime.control.garbage_control import GarbageControl
+from posse.runtime.control.job_control import JobControl
+from posse.runtime.control.reconciling import Reconciliation
+from posse.runtime.control.seeding import Item, create_missing, ensure_nodes
+from posse.runtime.control.volume_control import VolumeControl
+from posse.runtime.embedded.bootstrap import bootstrap_objects
+from posse.runtime.embedded.simulated_nodes import SimulatedNodes
+from posse.runtime.embedded.usage import NodeUsage, node_usage
+from posse.runtime.process.background import Background
+from posse.runtime.process.clock import steady_clock
+from posse.runtime.process.configuration import load_configuration
+from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions
+from posse.runtime.scheduling.scheduler import SchedulerLoop
+from posse.store.store import Store
+
+HOST = "127.0.0.1"
+DEFAULT_NODE_COUNT = 8
+
+
+class EmbeddedCluster:
+    """`start`, then use it, then `stop`. Errors of start: ConfigurationError, DataDirError, PortInUse, OSError."""
+
+    def __init__(self, options: ClusterOptions) -> None:
+        self._options = options
+        self._parts = AsyncExitStack()
+        self.url = ""
+
+    async def start(self) -> None:
+        configuration = load_configuration(self._options.config)
+        async with AsyncExitStack() as parts:
+            self._start_store(parts)
+            await create_missing(self._transport, bootstrap_objects())
+            await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, time.time())
+            self._start_background(parts, self._engine_options(configuration))
+            await self._start_server(parts)
+            self._parts = parts.pop_all()
+
+    def _engine_options(self, configuration: Configuration) -> EngineOptions:
+        effort = self._options.exact_search
+        return replace(configuration.options, gates=self._options.gates, asks=effort > 0, effort=effort)
+
+    async def stop(self) -> None:
+        await self._parts.aclose()
+
+    async def wait_failed(self) -> Exception:
+        """Return why the cluster cannot go on, once that is so."""
+        waits = [
+            asyncio.ensure_future(wait)
+            for wait in (self._background.wait_failed(), self._committer.wait_failed())
+        ]
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        return done.pop().result()
+
+    async def add(self, items: Sequence[Item]) -> None:
+        """Create those that do not exist yet."""
+        await create_missing(self._transport, items)
+
+    def scheduling(self) -> Overview:
+        return self._scheduler.overview()
+
+    def node_usage(self) -> list[NodeUsage]:
+        return list(node_usage(self._service.list(NODE, None).items, self._service.list(POD, None).items))
+
+    def _start_store(self, parts: AsyncExitStack) -> None:
+        store = Store.open(self._options.data_dir)
+        parts.callback(store.close)
+        self._committer = Committer(store)
+        parts.push_async_callback(self._committer.close)
+        self._service = ApiService(store, time.time, random.SystemRandom(), self._options.gates)
+        self._transport = LocalTransport(self._service, self._committer)
+        self._is_new = not self._service.list(NAMESPACE, None).items
+
+    def _wanted_nodes(self) -> int:
+        if self._options.node_count is not None:
+            return self._options.node_count
+        return DEFAULT_NODE_COUNT if self._is_new else 0
+
+    def _start_background(self, parts: AsyncExitStack, options: EngineOptions) -> None:
+        self._background = Background()
+        parts.push_async_callback(self._background.stop)
+        self._scheduler = SchedulerLoop(self._transport, Engine(options), steady_clock())
+        self._background.start("the scheduler", self._scheduler.run())
+        self._background.start("the controllers", Controllers(self._transport, time.time).run())
+        self._background.start("the volume controller", VolumeControl(self._transport).run())
+        jobs = JobControl(self._transport, time.time, self._options.gates)
+        self._background.start("the job controller", jobs.run())
+        self._start_reconciler("the stateful set controller", StatefulSetController())
+        served = served_kinds(self._options.gates)
+        self._start_reconciler("the leader worker set controller", LeaderWorkerSetController(served))
+        self._start_reconciler("the jobset controller", JobSetController(self._options.gates))
+        self._background.start("the garbage collector", GarbageControl(self._transport).run())
+        self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
+
+    def _start_reconciler(self, name: str, reconciler: Reconciler) -> None:
+        self._background.start(name, Reconciliation(self._transport, reconciler, time.time).run())
+
+    async def _start_server(self, parts: AsyncExitStack) -> None:
+        directory = self._options.data_dir
+        certificates = ensure_certificates(directory / "certificates", time.time())
+        token = ensure_token(directory / "token")
+        pages = {"/metrics": self._scheduler.metrics.page}
+        app = build_app(self._service, self._committer, token, time.time, pages)
+        listener = await serve(app, HOST, self._options.port, certificates.server_context())
+        parts.push_async_callback(listener.close)
+        self.url = listener.url
+        access = Access(listener.url, certificates.authority_pem, token)
+        for path in {directory / KUBECONFIG_NAME, self._options.kubeconfig}:
+            write_kubeconfig(path, access)

@@ -1,0 +1,1 @@
+"""The process: clock, logs, signals, options."""

@@ -1,0 +1,1 @@
+"""A real cluster: leader election, remote controllers, health probes."""

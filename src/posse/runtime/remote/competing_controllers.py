@@ -1,0 +1,48 @@
+"""Whether somebody else controls the objects of a kind in a cluster already: the project that the kind comes from.
+
+Two controllers of one object undo each other's work. Those of the projects are known by the names of their Deployments and of
+their webhooks, which no installation of them changes. Others may have webhooks about the same kind without controlling it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from posse.client.connection import Call, Connection
+from posse.client.reading import Page, read, read_named, read_page
+from posse.client.repeating import repeated
+from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET
+
+PROJECTS: Mapping[Kind, str] = {JOB_SET: "jobset", LEADER_WORKER_SET: "lws"}
+_HOOKS = "/apis/admissionregistration.k8s.io/v1"
+_SIGNS = (
+    (
+        "MutatingWebhookConfiguration",
+        f"{_HOOKS}/mutatingwebhookconfigurations",
+        "mutating-webhook-configuration",
+    ),
+    (
+        "ValidatingWebhookConfiguration",
+        f"{_HOOKS}/validatingwebhookconfigurations",
+        "validating-webhook-configuration",
+    ),
+    ("Deployment", "/apis/apps/v1/deployments", "controller-manager"),
+)
+"""What each project brings along: its kind, where it is, and how its name ends."""
+
+
+async def find_rival(connection: Connection, kind: Kind) -> str:
+    """Name what shows that somebody else controls the kind; nothing if nobody does."""
+    for sign, path, ending in _SIGNS:
+        selection = {"fieldSelector": f"metadata.name={PROJECTS[kind]}-{ending}"}
+        for name in await _names(connection, Call("GET", path, selection)):
+            return f"{sign} {name}"
+    return ""
+
+
+async def _names(connection: Connection, call: Call) -> Sequence[str]:
+    async def ask() -> Page:
+        return read(await connection.ask(call), read_page)
+
+    page = await repeated(ask)
+    found = [read(bytes(item), read_named).metadata for item in page.items or ()]
+    return ["/".join(filter(None, (item.namespace, item.name))) for item in found]

@@ -1,0 +1,285 @@
+"""A scheduler for a real cluster: follows it, waits to be in charge, schedules while it is, and leaves in good order.
+
+Everything is rebuilt from the API when it starts to follow, and again whenever it was in charge and is not any more:
+what it had decided and not written is forgotten then.
+"""
+
+import asyncio
+import contextlib
+import logging
+import platform
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from posse.apiserver.http.server import serve
+from posse.client.connection import Connection
+from posse.client.credentials import find_credentials, own_namespace
+from posse.client.http_connections import open_fence
+from posse.client.http_transport import HttpTransport
+from posse.client.write_priorities import Limits, Pace
+from posse.configuration.reading import Configuration
+from posse.engine.engine import Engine
+from posse.engine.events import ClusterObject
+from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
+from posse.kinds.machinery.kind import Kind
+from posse.runtime.process.background import Background
+from posse.runtime.process.clock import steady_clock
+from posse.runtime.process.configuration import load_configuration
+from posse.runtime.process.run_options import Form, RunOptions
+from posse.runtime.remote.leadership import Leadership
+from posse.runtime.remote.probes import Checks, build_probes
+from posse.runtime.remote.remote_controllers import RemoteControllers
+from posse.runtime.remote.remote_gauges import RemoteGauges
+from posse.runtime.scheduling.dry_run import DryRun
+from posse.runtime.scheduling.scheduler import SchedulerLoop
+from posse.runtime.scheduling.shadow import ShadowGauges, ShadowLedger, ShadowTransport
+from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS, LEFT_OUT, LOOKED_FOR, OPTIONAL_KINDS
+from posse.transport.transport import Transport
+
+log = logging.getLogger(__name__)
+
+LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - probes of a pod come from outside
+SHADOW_SUMMARY_SECONDS = 60.0
+FINISH_SECONDS = 20.0
+"""For what was decided before the process was asked to stop; a pod is killed after 30."""
+TELL_SECONDS = 2.0
+"""For the events about it. They are for people, and whoever leads next waits meanwhile."""
+
+
+class RemoteScheduler:
+    """Errors of `run`: ConfigurationError, CredentialsError, PortInUse, OSError, BackgroundFailed."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options = options
+        self._stop = asyncio.Event()
+        self._clock = steady_clock()
+        self._ledger: ShadowLedger | None = None
+        self.url = ""
+
+    def stop(self) -> None:
+        """Finish what was decided, let another one lead, and end."""
+        self._stop.set()
+
+    async def run(self, on_ready: Callable[[], None]) -> None:
+        self._configuration = load_configuration(self._options.config, is_embedded=False)
+        self._engine_options = _engine_options(self._configuration, self._options)
+        async with AsyncExitStack() as parts:
+            await self._connect(parts)
+            if self._options.shadow:
+                self._ledger = ShadowLedger(self._clock, list(self._engine_options.profiles))
+                parts.callback(self._tell_shadow)
+            self._loop = self._new_loop()
+            await self._serve(parts)
+            on_ready()
+            self._tell_task(parts)
+            await self._term()
+            while not self._stop.is_set():
+                self._loop = self._new_loop()
+                await self._term()
+
+    async def _connect(self, parts: AsyncExitStack) -> None:
+        running = self._configuration.running
+        configured = Path(running.kubeconfig) if running.kubeconfig else None
+        kubeconfig = self._options.kubeconfig or configured
+        connection = Connection(find_credentials(kubeconfig, self._options.context))
+        await connection.open()
+        parts.push_async_callback(connection.close)
+        self._connection = connection
+        limits = Limits(self._options.writes_at_once, Pace(running.requests_per_second, running.burst))
+        self._leadership: Leadership | None = None
+        if self._is_elected():
+            # With places of its own, so that renewing the lease never waits behind anything else.
+            identity = f"{platform.node()}_{uuid.uuid4()}"
+            self._leadership = Leadership(HttpTransport(connection, Limits()), running.terms, identity)
+        fence = self._leadership.fence if self._leadership else open_fence
+        self._remote = HttpTransport(connection, limits, fence)
+        # With places and watches of their own, so that bindings wait for theirs only where a pace is set for all.
+        self._controllers = RemoteControllers(
+            connection, HttpTransport(connection, limits, fence), self._options
+        )
+
+    def _is_elected(self) -> bool:
+        if self._options.dry_run or self._options.shadow:
+            return False
+        chosen, configured = self._options.leader_elect, self._configuration.running.leader_elect
+        return chosen if chosen is not None else configured if configured is not None else True
+
+    def _new_loop(self) -> SchedulerLoop:
+        loop = SchedulerLoop(
+            self._transport(),
+            Engine(self._engine_options),
+            self._clock,
+            followed_kinds(self._options.form),
+            self._ledger,
+        )
+        loop.metrics.add(RemoteGauges(self._remote.watches, self._leadership))
+        if self._ledger is not None:
+            loop.metrics.add(ShadowGauges(self._ledger))
+        return loop
+
+    def _transport(self) -> Transport:
+        if self._options.shadow:
+            return ShadowTransport(self._remote)
+        return DryRun(self._remote) if self._options.dry_run else self._remote
+
+    async def _serve(self, parts: AsyncExitStack) -> None:
+        host = self._options.bind_address or (EVERYWHERE if own_namespace() else LOOPBACK)
+        app = build_probes(self._alive, self._ready, self._metrics, self._settings)
+        listener = await serve(app, host, self._options.port, None)
+        parts.push_async_callback(listener.close)
+        self.url = listener.url
+
+    async def _term(self) -> None:
+        """From following the cluster to not leading any more, or being asked to stop."""
+        background, may_begin = Background(), asyncio.Event()
+        is_at_rest = False
+        background.start("the scheduler", self._loop.run(may_begin))
+        if self._options.controllers:
+            background.start("the controllers", self._controllers.run(may_begin))
+        try:
+            if self._leadership is None:
+                may_begin.set()
+                await self._first(background, self._stop.wait(), self._tell_shadow_for_ever())
+            else:
+                await self._first(background, self._lead(self._leadership, may_begin), self._stop.wait())
+            is_at_rest = not (self._stop.is_set() and may_begin.is_set()) or await self._finish()
+        finally:
+            await background.stop()
+            # With writes cut off half-way nobody else leads before the lease has run out by itself.
+            if self._leadership is not None and is_at_rest:
+                await self._leadership.release()
+
+    async def _lead(self, leadership: Leadership, may_begin: asyncio.Event) -> None:
+        await self._loop.knows_all.wait()
+        await leadership.acquire()
+        async with asyncio.TaskGroup() as tasks:
+            beginning = tasks.create_task(self._begin(may_begin))
+            await leadership.keep()
+            beginning.cancel()
+
+    async def _begin(self, may_begin: asyncio.Event) -> None:
+        """Whoever led before has written until a moment ago, and all of that has to be seen first."""
+        await self._loop.catch_up(self._remote.versions)
+        may_begin.set()
+
+    async def _finish(self) -> bool:
+        """Whether everything decided is written. The lease is renewed meanwhile, or writes would stop half-way."""
+        keeping = asyncio.ensure_future(self._leadership.keep() if self._leadership else asyncio.sleep(0))
+        try:
+            async with asyncio.timeout(FINISH_SECONDS):
+                await self._loop.finish()
+        except TimeoutError:
+            log.warning(
+                "stopping although not everything decided is written; whoever leads next goes on with it"
+            )
+            return False
+        else:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TELL_SECONDS):
+                    await self._loop.tell()
+            return True
+        finally:
+            keeping.cancel()
+            await asyncio.wait([keeping])
+
+    async def _first(self, background: Background, *awaited: Any) -> None:
+        """Wait for one of these, or for the scheduler to fail."""
+        failing = asyncio.ensure_future(background.wait_failed())
+        waits = [asyncio.ensure_future(one) for one in awaited]
+        try:
+            await asyncio.wait([failing, *waits], return_when=asyncio.FIRST_COMPLETED)
+            if failing.done():
+                raise failing.result()
+            for wait in waits:
+                if wait.done():
+                    wait.result()
+        finally:
+            for wait in (failing, *waits):
+                wait.cancel()
+            await asyncio.wait([failing, *waits])
+
+    async def _tell_shadow_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(SHADOW_SUMMARY_SECONDS)
+            self._tell_shadow()
+
+    def _tell_shadow(self) -> None:
+        if self._ledger is not None:
+            log.info("shadow: %s", self._ledger.summary())
+
+    def _tell_task(self, parts: AsyncExitStack) -> None:
+        names = ", ".join(self._engine_options.profiles)
+        log.info("working for pods with schedulerName %s at %s", names, self._connection.server)
+        telling = asyncio.ensure_future(self._tell_groups())
+        parts.callback(telling.cancel)
+
+    async def _tell_groups(self) -> None:
+        """Whoever waits for a group that nobody can describe would wait without a word."""
+        loop, form = self._loop, self._options.form
+        await loop.knows_all.wait()
+        kinds = [kind for kind in loop.served_kinds() if kind in OPTIONAL_KINDS]
+        names = ", ".join(kind.group_resource for kind in kinds) or "nothing"
+        if LOOKED_FOR[form].isdisjoint(kinds):
+            log.warning(
+                "groups are described by %s, which is none of what --form %s looks for; pods wait that name such a group",
+                names,
+                form,
+            )
+        else:
+            log.info("groups are described by %s", names)
+
+    def _metrics(self, accept: str) -> tuple[bytes, str]:
+        return self._loop.metrics.page(accept)
+
+    def _alive(self) -> Checks:
+        return {"ping": ""}
+
+    def _ready(self) -> Checks:
+        """One that waits to lead is ready to."""
+        if not self._loop.knows_all.is_set():
+            return {
+                "cluster-known": f"still reading the cluster; {self._connection.trouble}".removesuffix("; ")
+            }
+        checks = {"cluster-known": ""}
+        for kind, _ in followed_kinds(self._options.form):
+            health = self._remote.watches.get(kind)
+            if health is not None:
+                is_well = "" if health.is_open else health.last_error or "not open yet"
+                checks[f"watch-{kind.group_resource}"] = is_well
+            elif kind not in OPTIONAL_KINDS:
+                checks[f"watch-{kind.group_resource}"] = "not open yet"
+        return checks
+
+    def _settings(self) -> object:
+        running = self._configuration.running
+        return {
+            "schedulerNames": list(self._engine_options.profiles),
+            "featureGates": {gate.value: True for gate in sorted(self._engine_options.gates)},
+            "form": self._options.form,
+            "controllers": self._options.controllers,
+            "dryRun": self._options.dry_run,
+            "shadow": self._ledger.page() if self._ledger else None,
+            "leaderElection": running.terms if self._leadership else None,
+            "leader": self._leadership.holder if self._leadership else "",
+            "identity": self._leadership.identity if self._leadership else "",
+            "writesAtOnce": self._options.writes_at_once,
+            "requestsPerSecond": running.requests_per_second,
+        }
+
+
+def followed_kinds(form: Form) -> Sequence[tuple[Kind, type[ClusterObject]]]:
+    """Those that may tell of groups in this form; which of them the cluster serves is found out by asking for them."""
+    return [(kind, struct) for kind, struct in FOLLOWED_KINDS if kind not in LEFT_OUT[form]]
+
+
+def _engine_options(configuration: Configuration, options: RunOptions) -> EngineOptions:
+    found = configuration.options
+    if options.config is None:
+        profile = found.profiles[DEFAULT_SCHEDULER]
+        found = replace(found, profiles=dict.fromkeys(options.scheduler_names, profile))
+    effort = options.exact_search
+    return replace(found, gates=options.gates, asks=effort > 0, effort=effort)

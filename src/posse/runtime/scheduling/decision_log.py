@@ -1,0 +1,171 @@
+"""The story of every decision, as one line of JSON each on the logger `posse.decisions`.
+
+A binding is told when the API has accepted it, not when it is decided. Nothing is put together while nobody
+listens to that logger.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+import msgspec
+
+from posse.engine.decisions import SCHEDULER_ERROR, Bind, Placement, ReportGroup, ReportPod
+from posse.engine.keys import GroupKey, PodRef
+from posse.engine.trials.attempt_record import AttemptRecord
+from posse.engine.verdict import Refusal
+from posse.model.timestamps import format_micro_timestamp
+from posse.runtime.process.logs import DECISIONS
+from posse.runtime.scheduling.observers import Round
+
+log = logging.getLogger(DECISIONS)
+
+
+class Outcome(StrEnum):
+    BOUND = "bound"
+    REFUSED = "refused"
+    """It was tried and found no place; `message` and `refusals` say why."""
+    FAILED = "failed"
+    """It cannot be tried, or the API did not accept what was decided."""
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Either `pod` or `group` says who, as namespace/name."""
+
+    time: str
+    outcome: Outcome
+    pod: str = ""
+    uid: str = ""
+    group: str = ""
+    scheduler: str = ""
+    attempt: int = 0
+    queue_seconds: float | None = None
+    """Since it was first free to be tried."""
+    node: str = ""
+    placements: dict[str, str] = {}
+    """Of a group: the node of each pod that was bound."""
+    message: str = ""
+    refusals: tuple[Refusal, ...] = ()
+    nominated_node: str = ""
+    """Where evictions make room for it."""
+    victims: tuple[str, ...] = ()
+
+
+class DecisionLog:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+
+    def decided(self, done: Round) -> None:
+        if not log.isEnabledFor(logging.INFO):
+            return
+        now = self._clock()
+        for tried in done.tried:
+            if not tried.verdict.succeeded:
+                _write(_refused(tried, now))
+        for decision in done.decisions:
+            # All other reports repeat what was tried, and leave out what is no news.
+            if isinstance(decision, ReportPod | ReportGroup) and decision.reason == SCHEDULER_ERROR:
+                _write(_failed(decision, now))
+
+    def bound(self, done: Round, refusals: Mapping[str, str]) -> None:
+        if not log.isEnabledFor(logging.INFO):
+            return
+        now = self._clock()
+        for bind in done.binds():
+            if bind.group is None:
+                for placement in bind.placements:
+                    _write(_pod_bound(placement, refusals, now))
+            else:
+                _write(_group_bound(bind, bind.group, refusals, now))
+
+    def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:
+        if log.isEnabledFor(logging.INFO):
+            _write(
+                Line(
+                    time=format_micro_timestamp(self._clock()),
+                    outcome=Outcome.FAILED,
+                    pod=_name(pod),
+                    uid=pod.uid,
+                    scheduler=pod.scheduler_name,
+                    node=node,
+                    message=f"binding volumes: {reason}",
+                )
+            )
+
+
+def _refused(tried: AttemptRecord, now: float) -> Line:
+    pod = tried.who if isinstance(tried.who, PodRef) else None
+    return Line(
+        time=format_micro_timestamp(now),
+        outcome=Outcome.REFUSED,
+        pod=_name(pod) if pod else "",
+        uid=pod.uid if pod else "",
+        group="" if pod else str(tried.who),
+        scheduler=tried.scheduler_name,
+        attempt=tried.number,
+        queue_seconds=_seconds(now - tried.queued_at),
+        message=tried.verdict.message,
+        refusals=tried.verdict.refusals,
+        nominated_node=tried.nominated_node,
+        victims=tuple(_name(victim) for victim in tried.victims),
+    )
+
+
+def _pod_bound(placement: Placement, refusals: Mapping[str, str], now: float) -> Line:
+    refusal = refusals.get(placement.pod.uid)
+    return Line(
+        time=format_micro_timestamp(now),
+        outcome=Outcome.BOUND if refusal is None else Outcome.FAILED,
+        pod=_name(placement.pod),
+        uid=placement.pod.uid,
+        scheduler=placement.pod.scheduler_name,
+        attempt=placement.attempts,
+        queue_seconds=_seconds(now - placement.queued_at),
+        node=placement.node,
+        message="" if refusal is None else f"binding rejected: {refusal}",
+    )
+
+
+def _group_bound(bind: Bind, group: GroupKey, refusals: Mapping[str, str], now: float) -> Line:
+    """A group of which a binding was refused has failed, whatever else of it is bound."""
+    refused = [placement for placement in bind.placements if placement.pod.uid in refusals]
+    return Line(
+        time=format_micro_timestamp(now),
+        outcome=Outcome.FAILED if refused else Outcome.BOUND,
+        group=str(group),
+        scheduler=bind.placements[0].pod.scheduler_name,
+        attempt=max(placement.attempts for placement in bind.placements),
+        queue_seconds=_seconds(now - min(placement.queued_at for placement in bind.placements)),
+        placements={
+            placement.pod.name: placement.node
+            for placement in bind.placements
+            if placement.pod.uid not in refusals
+        },
+        message="; ".join(f"binding {p.pod.name} rejected: {refusals[p.pod.uid]}" for p in refused),
+    )
+
+
+def _failed(report: ReportPod | ReportGroup, now: float) -> Line:
+    pod = report.pod if isinstance(report, ReportPod) else None
+    return Line(
+        time=format_micro_timestamp(now),
+        outcome=Outcome.FAILED,
+        pod=_name(pod) if pod else "",
+        uid=pod.uid if pod else "",
+        group=str(report.group) if isinstance(report, ReportGroup) else "",
+        scheduler=pod.scheduler_name if pod else "",
+        message=report.message,
+    )
+
+
+def _write(line: Line) -> None:
+    log.info("%s", msgspec.json.encode(line).decode())
+
+
+def _name(pod: PodRef) -> str:
+    return f"{pod.namespace}/{pod.name}"
+
+
+def _seconds(duration: float) -> float:
+    """In microseconds, which is all the clock tells; it may also have been set back meanwhile."""
+    return max(0.0, round(duration, 6))

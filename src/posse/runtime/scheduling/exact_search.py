@@ -1,0 +1,112 @@
+"""Has questions of the engine answered in a process of their own, one after the other, so that deciding is never held up.
+
+Whether a group fits comes before what would let it start. The process is started with the first question. If it dies, the
+question it died of counts as not answered and the next one gets a new process.
+"""
+
+import asyncio
+import contextlib
+import logging
+import sys
+from collections.abc import AsyncGenerator
+from typing import TypeVar
+
+import msgspec
+
+from posse.engine.decisions import Advise, Solve
+from posse.engine.events import Advised, Solved
+from posse.engine.keys import GroupKey
+from posse.engine.placement_problem import Solution
+from posse.engine.verdict import Outcome
+from posse.solver.frames import LENGTH_BYTES, AdviseRequest, Request, SolveRequest, frame
+
+log = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
+
+_MOST_SECONDS = 60.0
+_SECONDS_PER_EFFORT = 5.0
+"""After which the process is given up, whatever keeps it busy."""
+
+
+class ExactSearch:
+    def __init__(self) -> None:
+        self._questions: dict[GroupKey, Solve] = {}
+        """Those not begun yet, in the order of asking; of each group the last, since nobody waits for an earlier one."""
+        self._doubts: dict[GroupKey, Advise] = {}
+        """The same, of what would let a group start: there is time for that when nobody waits for an answer."""
+        self._has_questions = asyncio.Event()
+        self._process: asyncio.subprocess.Process | None = None
+
+    def put(self, question: Solve | Advise) -> None:
+        if isinstance(question, Solve):
+            self._questions[question.group] = question
+        else:
+            self._doubts[question.group] = question
+        self._has_questions.set()
+
+    async def answers(self) -> AsyncGenerator[Solved | Advised, None]:
+        """Until cancelled; then the process is ended too."""
+        try:
+            while True:
+                yield await self._answer(await self._next())
+        finally:
+            await self._end()
+
+    async def _next(self) -> Solve | Advise:
+        await self._has_questions.wait()
+        waiting: dict[GroupKey, Solve] | dict[GroupKey, Advise] = self._questions or self._doubts
+        question = waiting.pop(next(iter(waiting)))
+        if not self._questions and not self._doubts:
+            self._has_questions.clear()
+        return question
+
+    async def _answer(self, question: Solve | Advise) -> Solved | Advised:
+        if isinstance(question, Solve):
+            solution = await self._ask(
+                SolveRequest(question.problem, question.effort), Solution, question.group
+            )
+            return Solved(question.group, question.number, solution or Solution(Outcome.EXHAUSTED))
+        text = await self._ask(AdviseRequest(question.remedy_problem), str, question.group)
+        return Advised(question.group, question.number, text or "")
+
+    async def _ask(self, request: Request, form: type[Answer], group: GroupKey) -> Answer | None:
+        """None if no answer came."""
+        try:
+            async with asyncio.timeout(_seconds(request)):
+                requests, answers = await self._pipes()
+                requests.write(frame(request))
+                await requests.drain()
+                length = int.from_bytes(await answers.readexactly(LENGTH_BYTES))
+                return msgspec.msgpack.decode(await answers.readexactly(length), type=form)
+        except (OSError, EOFError) as error:
+            log.warning("the exact search for %s failed: %s", group, error)
+            await self._end()
+            return None
+
+    async def _pipes(self) -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:
+        if self._process is None:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "posse.solver",
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+            )
+        requests, answers = self._process.stdin, self._process.stdout
+        if requests is None or answers is None:
+            message = "the process has no pipes"
+            raise OSError(message)
+        return requests, answers
+
+    async def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+def _seconds(request: Request) -> float:
+    effort = request.effort if isinstance(request, SolveRequest) else 0.0
+    return max(_MOST_SECONDS, _SECONDS_PER_EFFORT * effort)

@@ -1,0 +1,76 @@
+"""What can be counted at the moment somebody asks: who waits where, because of whom, and how large the cluster is."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from posse.engine.explain.statistics import Queue, Statistics
+from posse.model.feature_gates import Gate, Gates
+
+# On unless somebody switches it off: that is what Kubernetes calls beta.
+GATE_STAGE = "BETA"
+
+
+class Gauges(Collector):
+    def __init__(self, statistics: Callable[[], Statistics], gates: Gates) -> None:
+        self._statistics = statistics
+        self._gates = gates
+
+    def collect(self) -> Iterator[Metric]:
+        now = self._statistics()
+        yield _gauge(
+            "scheduler_pending_pods",
+            "Pods that wait, by the queue they or their group are in.",
+            ("queue",),
+            [((queue.value,), now.pods_by_queue.get(queue, 0)) for queue in Queue],
+        )
+        yield _gauge(
+            "scheduler_queued_entities",
+            "Pods that stand for themselves and pod groups that wait, by queue.",
+            ("queue", "type"),
+            [
+                ((queue.value, entity), counts.get(queue, 0))
+                for entity, counts in (("pod", now.single_pods_by_queue), ("podgroup", now.groups_by_queue))
+                for queue in Queue
+            ],
+        )
+        yield _gauge(
+            "scheduler_unschedulable_pods",
+            "Waiting pods by the rules that refused them nodes; a pod counts once for every such rule.",
+            ("plugin", "profile"),
+            now.refused_pods.items(),
+        )
+        yield _gauge(
+            "scheduler_cache_size",
+            "What the scheduler knows of the cluster.",
+            ("type",),
+            [(("nodes",), now.nodes), (("pods",), now.pods), (("assumed_pods",), now.assumed_pods)],
+        )
+        yield _gauge(
+            "posse_preemptions_under_way",
+            "Pods and pod groups that others were evicted for and that have not started yet.",
+            (),
+            [((), now.preemptions)],
+        )
+        yield _gauge(
+            "posse_overcommitted_nodes",
+            "Nodes of which more is requested than they have.",
+            (),
+            [((), now.overcommitted_nodes)],
+        )
+        yield _gauge(
+            "kubernetes_feature_enabled",
+            "Which feature gates are on.",
+            ("name", "stage"),
+            [((gate.value, GATE_STAGE), int(gate in self._gates)) for gate in Gate],
+        )
+
+
+def _gauge(
+    name: str, text: str, labels: tuple[str, ...], values: Iterable[tuple[tuple[str, ...], int]]
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, text, labels=labels)
+    for label_values, value in values:
+        family.add_metric(label_values, value)
+    return family

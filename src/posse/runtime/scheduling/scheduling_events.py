@@ -1,0 +1,79 @@
+"""What the scheduler tells people in Kubernetes Events, of bindings and failures word for word as kube-scheduler does."""
+
+from collections.abc import Sequence
+
+from posse.engine.decisions import Evict, Placement, ReportPod
+from posse.engine.keys import GroupKey, GroupRef, PodRef
+from posse.engine.preemption.marks import described
+from posse.engine.preemption.messages import counted
+from posse.runtime.scheduling.group_status import object_kind
+from posse.runtime.watching.event_recorder import Note, Subject
+
+_MOST_NAMED = 3
+
+
+def scheduled(placement: Placement) -> Note:
+    pod = placement.pod
+    text = f"Successfully assigned {pod.namespace}/{pod.name} to {placement.node}"
+    return Note(pod.scheduler_name, _scheduling_class(pod), "Scheduled", text, "Binding")
+
+
+def not_bound(placement: Placement, refusal: str) -> Note:
+    return _failed(placement.pod, f"binding rejected: {refusal}")
+
+
+def not_scheduled(report: ReportPod) -> Note:
+    return _failed(report.pod, report.message)
+
+
+def preempted(eviction: Evict) -> Note:
+    """By name, where kube-scheduler tells the uid of the preemptor alone, and of a group nothing of the node."""
+    who, related = _preemptor(eviction.preemptor)
+    text = f"Preempted by {who} on node {eviction.node}"
+    return _preempted(eviction.preemptor, _scheduling_class(eviction.pod), text, related)
+
+
+def preempted_as_a_whole(victim: GroupRef, preemptor: PodRef | GroupRef) -> Note:
+    """In our own words: kube-scheduler tells the pods alone."""
+    who, related = _preemptor(preemptor)
+    return _preempted(preemptor, _group_subject(victim), f"Preempted as a whole by {who}", related)
+
+
+def _preempted(preemptor: PodRef | GroupRef, victim: Subject, text: str, related: Subject) -> Note:
+    return Note(preemptor.scheduler_name, victim, "Preempted", text, "Preempting", related=related)
+
+
+def _preemptor(preemptor: PodRef | GroupRef) -> tuple[str, Subject]:
+    if isinstance(preemptor, GroupRef):
+        return described(preemptor.key), _group_subject(preemptor)
+    return described(preemptor), _scheduling_class(preemptor)
+
+
+def preempting(evictions: Sequence[Evict], whole: Sequence[GroupKey] = ()) -> Note:
+    """Told to the one for whom all of these are evicted, among them whole groups."""
+    preemptor, count = evictions[0].preemptor, len(evictions)
+    _, scheduling_class = _preemptor(preemptor)
+    text = f"Preempting {counted(count, 'pod')} of lower priority: {_some([one.pod for one in evictions])}"
+    groups = f"; as a whole {_some(whole)}" if whole else ""
+    return Note(preemptor.scheduler_name, scheduling_class, "Preempting", f"{text}{groups}", "Preempting")
+
+
+def _some(named: Sequence[PodRef | GroupKey]) -> str:
+    shown = [f"{one.namespace}/{one.name}" if isinstance(one, PodRef) else described(one) for one in named]
+    rest = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return f"{', '.join(shown[:_MOST_NAMED])}{rest}"
+
+
+def _group_subject(group: GroupRef) -> Subject:
+    kind = object_kind(group.key)
+    return Subject(kind.api_version, kind.name, group.key.namespace, group.key.name, group.uid)
+
+
+def _failed(pod: PodRef, message: str) -> Note:
+    return Note(
+        pod.scheduler_name, _scheduling_class(pod), "FailedScheduling", message, "Scheduling", warning=True
+    )
+
+
+def _scheduling_class(pod: PodRef) -> Subject:
+    return Subject("v1", "Pod", pod.namespace, pod.name, pod.uid)

@@ -1,0 +1,1 @@
+"""Informers and what they feed: work queues, events, permission warnings."""

@@ -1,0 +1,298 @@
+"""Keeps somebody told of every object of a kind, or of those with some labels: a list first, then a watch, and a new list
+when that breaks.
+
+Whatever the watch misses shows in the next list: what is no longer there is told as gone. Lists that follow each other are
+further and further apart, or those who follow a large cluster would keep it busy with nothing else.
+"""
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, Generic, TypeVar
+
+from posse.client.repeating import Pauses, retry_after
+from posse.kinds.machinery.errors import EXPIRED, FORBIDDEN, NOT_FOUND, ApiError, no_such_resource
+from posse.kinds.machinery.kind import Kind
+from posse.model.decoding import ShapeError
+from posse.model.meta import ApiObject
+from posse.runtime.process.error_isolation import skipping
+from posse.transport.objects import Listing, Place, Shown, Versions, WatchEvent
+from posse.transport.transport import Transport
+
+log = logging.getLogger(__name__)
+
+MOST_PAUSE_SECONDS = 5.0
+SETTLED_SECONDS = 10.0
+"""A watch that lasted so long was a good one."""
+CATCH_UP_SECONDS = 1.0
+"""For a watch to bring what is known to be there."""
+LOOK_SECONDS = 0.02
+UNSERVED_SECONDS = 30.0
+"""Between looks whether a kind is served by now."""
+
+Json = dict[str, Any]
+T = TypeVar("T")
+S = TypeVar("S", bound=ApiObject)
+AskVersions = Callable[[Kind], Awaitable[Versions]]
+
+
+class Following(ABC, Generic[T]):
+    """What both followers do; they differ in the form in which objects are told."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        kind: Kind,
+        on_seen: Callable[[T], None],
+        on_gone: Callable[[T], None],
+        labels: str = "",
+        *,
+        is_optional: bool = False,
+    ) -> None:
+        self._transport = transport
+        self.kind = kind
+        self._labels = labels
+        self._on_seen = on_seen
+        self._on_gone = on_gone
+        self._known: dict[Place, T] = {}
+        self._version = ""
+        self.is_served = True
+        self._was_listed = False
+        """What could be seen once is there; a server that forbids it now has just started, or is wrong for a while."""
+        self._is_optional = is_optional
+        """Whether one can do without it: where it is not served, there is nothing of it."""
+        self._pauses = Pauses(MOST_PAUSE_SECONDS)
+        self._watching: asyncio.Timeout | None = None
+        """While there is a watch: how to end it."""
+        self._listed = asyncio.Event()
+        self._deleted: dict[Place, str] | None = None
+        """While it catches up: what the watch told to be gone, with the version at which it went."""
+
+    @abstractmethod
+    def _form(self, shown: Shown) -> T:
+        """ShapeError: it cannot be read."""
+
+    @abstractmethod
+    def _place(self, obj: T) -> Place: ...
+
+    @abstractmethod
+    def _uid(self, obj: T) -> str: ...
+
+    @abstractmethod
+    def _resource_version(self, obj: T) -> str: ...
+
+    async def sync(self) -> None:
+        """Tell everything there is now, and what has gone since the last time."""
+        listing = await self._list()
+        read = [self._read(shown) for shown in listing.shown]
+        present = {place for place, _ in read}
+        for place in [place for place in self._known if place not in present]:
+            self._lose(place, None)
+        for place, obj in read:
+            self._see(place, obj)
+        self._version = listing.resource_version
+        self._listed.set()
+
+    async def begin(self) -> None:
+        """Tell everything there is, however long it takes until the cluster can be asked."""
+        while True:
+            try:
+                return await self.sync()
+            except ApiError as error:
+                await self._pause(error)
+
+    async def follow(self) -> None:
+        """Tell changes for ever, listing anew whenever the watch breaks. `begin` comes first."""
+        now = asyncio.get_running_loop().time
+        while True:
+            started = now()
+            try:
+                await self._follow_once()
+            except ApiError as error:
+                if now() - started > SETTLED_SECONDS:
+                    self._pauses.start_over()
+                await self._pause(error)
+            await self.begin()
+
+    async def catch_up(self, ask: AskVersions) -> None:
+        """Return when all that there is now has been told: a watch does not know how far behind it is."""
+        pauses = Pauses(MOST_PAUSE_SECONDS)
+        self._deleted = {}
+        while self.is_served:
+            try:
+                await self._reach(await ask(self.kind))
+                break
+            except ApiError as error:
+                await asyncio.sleep(pauses.next(retry_after(error)))
+        self._deleted = None
+
+    async def _reach(self, there: Versions) -> None:
+        """Wait for the watch to bring this; one that does not do so soon is given up for a list."""
+        now = asyncio.get_running_loop().time
+        deadline = now() + CATCH_UP_SECONDS
+        behind = [place for place in {**there.of, **self._known} if self._is_behind(place, there)]
+        while self.is_served and behind:
+            if now() > deadline and self._watching is not None:
+                self._listed.clear()
+                self._watching.reschedule(now())
+                await self._listed.wait()
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+            behind = [place for place in behind if self._is_behind(place, there)]
+
+    def _is_behind(self, place: Place, there: Versions) -> bool:
+        """Whether what is there is newer than what was told of it, or gone although it was told."""
+        known = self._known.get(place)
+        told = (self._deleted or {}).get(place, "") if known is None else self._resource_version(known)
+        if place in there.of:
+            return _is_older(told, there.of[place])
+        return known is not None and not _is_older(there.at, told)
+
+    async def _list(self) -> Listing:
+        """A kind that is not served, or that one may not see, is one of which there is nothing, for now; if it is optional."""
+        try:
+            listing = await self._transport.list(self.kind, labels=self._labels)
+        except ApiError as error:
+            is_hidden = error.code == FORBIDDEN and not self._was_listed
+            if not self._is_optional or not (error.code == NOT_FOUND or is_hidden):
+                raise
+            if is_hidden and self.is_served:
+                log.warning("going on without %s: %s", self.kind.group_resource, error)
+            self.is_served = False
+            return Listing((), "")
+        if not self.is_served:
+            log.info("the cluster serves %s now", self.kind.group_resource)
+        self.is_served = self._was_listed = True
+        return listing
+
+    async def _pause(self, error: ApiError) -> None:
+        if not self.is_served:
+            await asyncio.sleep(UNSERVED_SECONDS)
+            return
+        if error.code != EXPIRED:
+            # That a watch expires is to be expected.
+            log.warning("following %s failed, trying again: %s", self.kind.plural, error)
+        await asyncio.sleep(self._pauses.next(retry_after(error)))
+
+    async def _follow_once(self) -> None:
+        """Return if it lags behind."""
+        if not self.is_served:
+            raise no_such_resource()
+        try:
+            async with asyncio.timeout(None) as self._watching:
+                async for batch in self._transport.watch(self.kind, self._version, labels=self._labels):
+                    self._take(batch)
+        except TimeoutError:
+            log.warning("the watch of %s lags behind, listing anew", self.kind.plural)
+        finally:
+            self._watching = None
+
+    def _take(self, batch: Sequence[WatchEvent]) -> None:
+        for event in batch:
+            place, obj = self._read(event.shown)
+            if event.type == "DELETED":
+                self._lose(place, obj)
+                if self._deleted is not None and obj is not None:
+                    self._deleted[place] = self._resource_version(obj)
+            else:
+                self._see(place, obj)
+
+    def _read(self, shown: Shown) -> tuple[Place, T | None]:
+        """One object that cannot be read is left out; it never stops the others."""
+        try:
+            obj = self._form(shown)
+        except ShapeError as error:
+            place = _place_in(shown.obj)
+            log.warning("ignoring %s %s: %s", self.kind.name, "/".join(filter(None, place)), error)
+            return place, None
+        return self._place(obj), obj
+
+    def _see(self, place: Place, obj: T | None) -> None:
+        if obj is None:
+            return
+        previous = self._known.get(place)
+        if previous is not None and self._uid(previous) != self._uid(obj):
+            self._tell(self._on_gone, place, previous)
+        self._known[place] = obj
+        self._tell(self._on_seen, place, obj)
+
+    def _lose(self, place: Place, last: T | None) -> None:
+        """Tell the last state of it, as far as that is known."""
+        known = self._known.pop(place, None)
+        gone = known if last is None else last
+        if gone is not None:
+            self._tell(self._on_gone, place, gone)
+
+    def _tell(self, listener: Callable[[T], None], place: Place, obj: T) -> None:
+        with skipping(self.kind.name, *place):
+            listener(obj)
+
+
+class Follower(Following[Json]):
+    """Tells objects as JSON."""
+
+    def _form(self, shown: Shown) -> Json:
+        return shown.obj
+
+    def _place(self, obj: Json) -> Place:
+        return _place_in(obj)
+
+    def _uid(self, obj: Json) -> str:
+        return str(obj["metadata"].get("uid", ""))
+
+    def _resource_version(self, obj: Json) -> str:
+        return str(obj["metadata"].get("resourceVersion", ""))
+
+
+class StructFollower(Following[S]):
+    """Tells objects as structs, which take less room and time."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        kind: Kind,
+        on_seen: Callable[[S], None],
+        on_gone: Callable[[S], None],
+        struct: type[S],
+        *,
+        is_optional: bool = False,
+    ) -> None:
+        super().__init__(transport, kind, on_seen, on_gone, is_optional=is_optional)
+        self._struct = struct
+
+    def _form(self, shown: Shown) -> S:
+        return shown.read(self._struct)
+
+    def _place(self, obj: S) -> Place:
+        return obj.metadata.namespace, obj.metadata.name
+
+    def _uid(self, obj: S) -> str:
+        return obj.metadata.uid
+
+    def _resource_version(self, obj: S) -> str:
+        return obj.metadata.resource_version
+
+
+async def attend(
+    followers: Sequence[Following[Any]], *works: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
+    """Follow all of these for ever, and do the works beside it, which begin when everything there is has been seen."""
+    for follower in followers:
+        await follower.begin()
+    async with asyncio.TaskGroup() as tasks:
+        for follower in followers:
+            tasks.create_task(follower.follow())
+        for work in works:
+            tasks.create_task(work())
+
+
+def _place_in(obj: Json) -> Place:
+    return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def _is_older(version: str, than: str) -> bool:
+    """Versions are numbers wherever Kubernetes is; of others, one that differs is taken for older."""
+    if version.isdecimal() and than.isdecimal():
+        return int(version) < int(than)
+    return version != than
