@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 
 from posse.cli.access import read_access
-from tests.faulty_proxy import FaultyProxy
-from tests.scripted_server import status
+from tests.support.faulty_proxy import FaultyProxy
+from tests.support.scripted_server import status
 
 PHASE_SECONDS = 1.0
 SEED = 5

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tests.cluster.cluster_api import ClusterApi
-from tests.stock_kubectl import Kubectl
+from tests.support.stock_kubectl import Kubectl
 from tools.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_kubectl
 from tools.control_plane.plane import running_plane
 from tools.control_plane.posse import POSSE_ACCOUNT, start_posse

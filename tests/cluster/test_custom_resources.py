@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from tests.cluster.posse_command import posse
-from tests.stock_kubectl import Kubectl
+from tests.support.stock_kubectl import Kubectl
 from tools.control_plane.assets import NATIVE, find_program
 
 pytestmark = pytest.mark.cluster

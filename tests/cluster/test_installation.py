@@ -8,7 +8,7 @@ import yaml
 from tests.cluster.cluster_api import ClusterApi, wait_until
 from tests.cluster.manifests import gang, node, pod
 from tests.cluster.posse_command import posse
-from tests.stock_kubectl import Kubectl
+from tests.support.stock_kubectl import Kubectl
 from tools.control_plane.assets import NATIVE, find_program
 from tools.control_plane.posse import PosseRun, install_posse
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.cluster.cluster_api import wait_until
-from tests.stock_kubectl import Kubectl
+from tests.support.stock_kubectl import Kubectl
 from tools.control_plane.assets import find_kubectl
 from tools.control_plane.posse import PosseRun, install_posse
 from tools.control_plane.program import Program

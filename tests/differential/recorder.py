@@ -23,7 +23,8 @@ from posse.model.placement import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from tests.builders import (
+from tests.differential.recording import write_event
+from tests.support.builders import (
     CREATED,
     NAMESPACE,
     changed,
@@ -35,7 +36,6 @@ from tests.builders import (
     taint,
     toleration,
 )
-from tests.differential.recording import write_event
 
 ZONES = ["east", "west", "north"]
 APPS = ["web", "db", "queue"]

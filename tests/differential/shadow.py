@@ -13,7 +13,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.model.node import Node
 from posse.model.pod import Pod
-from tests.builders import changed
+from tests.support.builders import changed
 
 OURS = "default-scheduler"
 FINISHED = ("Succeeded", "Failed")

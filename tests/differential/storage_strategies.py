@@ -7,9 +7,9 @@ import random
 
 from hypothesis import strategies as st
 
-from tests.builders import node, pod, requirement
 from tests.differential.storage_oracle import ZONES, World
-from tests.storage_parts import DRIVER, claim, csi_driver, csi_node, storage_class, using, volume
+from tests.support.builders import node, pod, requirement
+from tests.support.storage_objects import DRIVER, claim, csi_driver, csi_node, storage_class, using, volume
 
 NODES = ["n0", "n1", "n2"]
 CLAIMS = ["c0", "c1", "c2"]

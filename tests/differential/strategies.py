@@ -9,7 +9,7 @@ from posse.model.placement import (
     NodeSelector,
     NodeSelectorTerm,
 )
-from tests.builders import container, node, pod, requirement, taint, toleration
+from tests.support.builders import container, node, pod, requirement, taint, toleration
 
 GPU = "example.com/gpu"
 NODE_NAMES = ["n0", "n1", "n2", "n3", "n4"]

@@ -17,8 +17,8 @@ from posse.model.placement import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from tests.builders import CREATED, changed, container, node, pod
 from tests.differential.strategies import NODE_NAMES, TAINTS, terms, tolerations
+from tests.support.builders import CREATED, changed, container, node, pod
 
 HOSTNAME = "kubernetes.io/hostname"
 NAMESPACES = {"test": {"team": "red"}, "other": {"team": "blue"}, "bare": {}}

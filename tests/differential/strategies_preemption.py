@@ -9,7 +9,7 @@ from posse.model.disruption_budget import (
 )
 from posse.model.meta import LabelSelector, ObjectMeta
 from posse.model.workload import AllDisruptionMode, DisruptionMode
-from tests.builders import NAMESPACE, changed, gang, node, pod
+from tests.support.builders import NAMESPACE, changed, gang, node, pod
 
 NODES = 4
 COLOURS = ("blue", "green")

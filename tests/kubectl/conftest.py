@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.live_server import LiveServer, running_server
-from tests.stock_kubectl import SECONDS, Kubectl
+from tests.support.live_server import LiveServer, running_server
+from tests.support.stock_kubectl import SECONDS, Kubectl
 
 
 class KubectlOfServer(Kubectl):

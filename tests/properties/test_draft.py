@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from posse.engine.placement.search.fill import fill
 from posse.engine.state.draft import Draft
 from tests.differential.strategies import clusters, neighbours, pod_named, sized_pods
-from tests.engine_parts import attached, records_of, state_of
+from tests.support.engine_parts import attached, records_of, state_of
 
 trials = st.lists(
     st.one_of(

@@ -9,8 +9,8 @@ from posse.engine.rules.inter_pod_preference import InterPodPreference
 from posse.engine.rules.node_ports import NodePorts
 from tests.differential import oracle_pods
 from tests.differential.strategies_pods import NAMESPACES, namespace_objects, sociable_pods, worlds
-from tests.engine_parts import reasons
-from tests.rule_parts import Surroundings
+from tests.support.engine_parts import reasons
+from tests.support.rule_surroundings import Surroundings
 
 TWINS = {
     InterPodAffinity: lambda pod, node, world: oracle_pods.affinity_refusal(pod, node, world, NAMESPACES),

@@ -8,10 +8,10 @@ from posse.engine.pods.pod_class import ClassTable
 from posse.engine.pods.policy import PodReader
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.state.node_scores import REFUSED, NodeScores
-from tests.builders import node
 from tests.differential import oracle, oracle_reference
 from tests.differential.strategies import NODE_NAMES, nodes, pod_named, pods, sized_pods
-from tests.engine_parts import record_of, state_of, subject_of
+from tests.support.builders import node
+from tests.support.engine_parts import record_of, state_of, subject_of
 
 steps = st.one_of(
     st.sampled_from(NODE_NAMES).flatmap(nodes).map(lambda made: ("put", made)),

@@ -10,8 +10,8 @@ from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.rules.spread_preference import SpreadPreference
 from posse.model.meta import ObjectMeta
 from posse.model.service import Service, ServiceSpec
-from tests.builders import NAMESPACE, changed, node, pod
-from tests.rule_parts import Surroundings
+from tests.support.builders import NAMESPACE, changed, node, pod
+from tests.support.rule_surroundings import Surroundings
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 SKEWS = {HOST: 3, ZONE: 5}

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from posse.engine.preemption.domain_costs import LeastCosts
 from posse.engine.preemption.domain_search import DomainSearch
 from posse.model.node import Node
-from tests.builders import changed, gang, one_domain, pod
 from tests.differential.strategies_preemption import NODES, clusters, objects_of
-from tests.driving import Driver
+from tests.support.builders import changed, gang, one_domain, pod
+from tests.support.engine_driver import Driver
 
 PREEMPTOR = 5
 racks = st.lists(st.sampled_from(["r1", "r2"]), min_size=NODES, max_size=NODES)

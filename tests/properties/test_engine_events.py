@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION
 from posse.engine.placement.gang.minimum_resources import share_of
-from tests.builders import basic_group, changed, gang, gated, node, pod, taint
 from tests.differential.laws import check_decisions, check_state
 from tests.differential.shadow import OURS, Shadow
+from tests.support.builders import basic_group, changed, gang, gated, node, pod, taint
 
 NODES = ["n0", "n1", "n2", "n3"]
 GROUPS = ["g0", "g1"]

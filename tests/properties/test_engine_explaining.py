@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from posse.engine.explain.group_status import State
 from posse.engine.keys import GroupKey
 from posse.model.pod import PodSchedulingGroup
-from tests.builders import NAMESPACE, changed, gang
 from tests.differential.strategies import clusters, neighbours, pod_named, pods, sized_pods
-from tests.driving import Driver, placements
+from tests.support.builders import NAMESPACE, changed, gang
+from tests.support.engine_driver import Driver, placements
 
 KEY = GroupKey(NAMESPACE, "g1")
 

@@ -10,7 +10,7 @@ from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.state.draft import Draft
 from tests.differential import greedy, oracle, oracle_reference
 from tests.differential.strategies import clusters, neighbours, pod_named, pods, sized_pods
-from tests.engine_parts import attached, records_of, state_of
+from tests.support.engine_parts import attached, records_of, state_of
 
 
 class Whim:

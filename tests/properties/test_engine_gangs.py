@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.model.pod import PodSchedulingGroup
-from tests.builders import changed, gang, node, pod
 from tests.differential import greedy, oracle
 from tests.differential.exact import most_that_fit
 from tests.differential.strategies import clusters, neighbours, pod_named, pods, sized_pods
-from tests.driving import Driver, binds, group_reports
+from tests.support.builders import changed, gang, node, pod
+from tests.support.engine_driver import Driver, binds, group_reports
 
 
 def placed_elsewhere(there):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from posse.engine.decisions import Evict
 from posse.model.workload import AllDisruptionMode, DisruptionMode
-from tests.builders import gang, node, pod
-from tests.driving import Driver, placements
+from tests.support.builders import gang, node, pod
+from tests.support.engine_driver import Driver, placements
 
 PRIORITY = 5
 SIZES = st.integers(1, 3)

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.engine.decisions import Evict, ReportPod
-from tests.builders import changed
 from tests.differential import oracle_reference
 from tests.differential.strategies_pods import NAMESPACES, objects_of, sociable_pods, worlds
-from tests.driving import Driver, placements
+from tests.support.builders import changed
+from tests.support.engine_driver import Driver, placements
 
 priorities = st.sampled_from([-5, 0, 0, 10])
 

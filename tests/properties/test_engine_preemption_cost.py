@@ -4,10 +4,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from posse.model.node import Node
-from tests.builders import changed, gang, node, one_domain, pod
 from tests.differential.documented_preemption import compared
 from tests.differential.strategies_preemption import NODES, clusters, objects_of
-from tests.driving import Driver
+from tests.support.builders import changed, gang, node, one_domain, pod
+from tests.support.engine_driver import Driver
 
 PREEMPTOR = 5
 RACKS = 16

@@ -7,8 +7,8 @@ from posse.engine.decisions import Bind, Evict
 from posse.engine.keys import GroupRef
 from posse.model.meta import OwnerReference
 from posse.model.workload import AllDisruptionMode, DisruptionMode
-from tests.builders import changed, gang, node, pod
-from tests.driving import Driver
+from tests.support.builders import changed, gang, node, pod
+from tests.support.engine_driver import Driver
 
 MOST_ROUNDS = 80
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from posse.engine.state.node_scores import NodeScores
 from posse.engine.trials import group_trial
-from tests.builders import gang, pod
 from tests.differential.strategies_preemption import clusters, objects_of
-from tests.driving import Driver
+from tests.support.builders import gang, pod
+from tests.support.engine_driver import Driver
 
 PREEMPTOR = 5
 

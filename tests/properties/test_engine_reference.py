@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import changed
 from tests.differential import oracle, oracle_reference
 from tests.differential.strategies_pods import NAMESPACES, objects_of, sociable_pods, worlds
-from tests.driving import Driver, placements, pod_reports
+from tests.support.builders import changed
+from tests.support.engine_driver import Driver, placements, pod_reports
 
 
 def named(pod, name):

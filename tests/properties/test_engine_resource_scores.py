@@ -13,7 +13,7 @@ from posse.engine.rules.resource_scores import (
 )
 from tests.differential import resource_scores as twins
 from tests.differential.strategies import GPU, clusters, neighbours, pod_named, pods
-from tests.rule_parts import Surroundings
+from tests.support.rule_surroundings import Surroundings
 
 NAMES = ["cpu", "memory", GPU, "ephemeral-storage", "example.com/nobody-has-it", "pods"]
 

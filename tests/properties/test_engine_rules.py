@@ -18,7 +18,7 @@ from posse.engine.verdict import Code
 from tests.differential import greedy, oracle, oracle_reference
 from tests.differential.strategies import clusters, neighbours, pods
 from tests.differential.strategies_pods import sociable_pods, worlds
-from tests.engine_parts import attached, compiled, reasons, state_of, view_of
+from tests.support.engine_parts import attached, compiled, reasons, state_of, view_of
 
 TWINS = {
     NodeUnschedulable: lambda pod, node, _: [oracle.UNSCHEDULABLE] * oracle.is_cordoned_for(pod, node),

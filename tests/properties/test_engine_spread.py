@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.spread_preference import SpreadPreference
 from posse.engine.rules.topology_spread import TopologySpread
-from tests.builders import changed
 from tests.differential import oracle_pods
 from tests.differential.strategies_pods import (
     namespace_objects,
@@ -14,8 +13,9 @@ from tests.differential.strategies_pods import (
     spread_constraints,
     worlds,
 )
-from tests.engine_parts import reasons
-from tests.rule_parts import Surroundings
+from tests.support.builders import changed
+from tests.support.engine_parts import reasons
+from tests.support.rule_surroundings import Surroundings
 
 
 def spread_pods(otherwise):

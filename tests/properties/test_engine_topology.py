@@ -9,13 +9,13 @@ from posse.engine.placement.gang.attempt import probe_group, try_group
 from posse.engine.placement.search.fill import fill
 from posse.engine.state.draft import Draft
 from posse.model.pod import PodSchedulingGroup
-from tests.builders import NAMESPACE, changed, gang, node, one_domain, pod
 from tests.differential import every_domain
 from tests.differential.exact import most_that_fit
 from tests.differential.strategies import NODE_NAMES, sized_pods
 from tests.differential.strategies_pods import sociable_pods
-from tests.driving import Driver, group_reports
-from tests.engine_parts import attached, record_of, state_of
+from tests.support.builders import NAMESPACE, changed, gang, node, one_domain, pod
+from tests.support.engine_driver import Driver, group_reports
+from tests.support.engine_parts import attached, record_of, state_of
 
 KEY = GroupKey(NAMESPACE, "g1")
 racks = st.sampled_from(["r1", "r2", "r3", None])

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.engine.decisions import Evict
-from tests.builders import changed, gang, node, one_domain, pod
-from tests.driving import Driver, placements
+from tests.support.builders import changed, gang, node, one_domain, pod
+from tests.support.engine_driver import Driver, placements
 
 HIGH = 9
 racks = st.sampled_from(["r1", "r2", "r3"])

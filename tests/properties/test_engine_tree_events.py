@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from posse.engine.decisions import Bind, Evict
 from posse.engine.events import BindRefused
-from tests.builders import changed, composite, gang, node, one_domain, pod
-from tests.driving import Driver
+from tests.support.builders import changed, composite, gang, node, one_domain, pod
+from tests.support.engine_driver import Driver
 
 _GROUPS = {"a": ("left", 2, 3), "b": ("left", 1, 2), "c": ("right", 2, 2), "d": ("root", 1, 2)}
 """Parent, minimum and number of pods of each leaf."""

@@ -17,9 +17,9 @@ from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.engine.placement_problem import GroupDemand, PlacementProblem, PodSet
 from posse.solver.solving import solve
-from tests.builders import NAMESPACE, composite, gang, initially_scheduled, node, one_domain, pod
 from tests.differential.every_placement import is_solvable
-from tests.driving import Driver, binds, group_reports, placements
+from tests.support.builders import NAMESPACE, composite, gang, initially_scheduled, node, one_domain, pod
+from tests.support.engine_driver import Driver, binds, group_reports, placements
 
 _EFFORT = 10.0
 _KEYS = ("block", "rack")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posse.kinds.registry import JOB_SET
-from tests.jobset_world import LEFT_WITH_A_JOBSET, World
+from tests.support.jobset_world import LEFT_WITH_A_JOBSET, World
 
 PLENTY = 10_000
 MOST_PODS = 4

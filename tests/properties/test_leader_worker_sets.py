@@ -17,7 +17,7 @@ from posse.controllers.leader_worker_sets.rollout import (
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import KINDS, LEADER_WORKER_SET, POD
-from tests.controller_world import World
+from tests.support.controller_world import World
 
 # Whole clusters are simulated, which takes a while.
 WHOLE_CLUSTERS = settings(max_examples=settings().max_examples * 2 // 5)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import CONTROLLER_REVISION, POD, STATEFUL_SET
-from tests.controller_world import World
+from tests.support.controller_world import World
 
 SPECS = st.fixed_dictionaries(
     {

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from posse.kinds.registry import LEASE, NAMESPACE, NODE, POD, POD_GROUP
-from tests.live_server import running_server
+from tests.support.live_server import running_server
 
 PATIENCE_SECONDS = 60.0
 SIZE = 3

@@ -6,7 +6,7 @@ import pytest
 from kubernetes import client, config, dynamic, watch
 from kubernetes.client.exceptions import ApiException
 
-from tests.live_server import running_server
+from tests.support.live_server import running_server
 
 GANG = {
     "apiVersion": "scheduling.k8s.io/v1alpha3",

@@ -1,8 +1,8 @@
 """What people do to a cluster in which groups have groups as members: trees come in any order, change, fall apart, and go."""
 
-from tests.builders import changed, composite, one_domain
 from tests.simulation.knowledge import parent_of
 from tests.simulation.workload import GOES_AS_ONE, PRIORITIES, Workload
+from tests.support.builders import changed, composite, one_domain
 
 
 class Forest(Workload):

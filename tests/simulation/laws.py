@@ -17,7 +17,6 @@ from posse.engine.state.invariants import (
     no_tree_below_minimum,
 )
 from posse.model.workload import CompositePodGroup, PodGroup
-from tests.builders import NAMESPACE
 from tests.simulation.knowledge import (
     accepts,
     cpu_of,
@@ -29,6 +28,7 @@ from tests.simulation.knowledge import (
     topology_key,
 )
 from tests.simulation.world import FINISHED
+from tests.support.builders import NAMESPACE
 
 
 def decisions_are_sound(knowledge, decisions):

@@ -10,9 +10,9 @@ from posse.engine.events import BindRefused, Observed, Vanished
 from posse.engine.options import EngineOptions
 from posse.model.node import Node
 from posse.model.workload import PodGroup
-from tests.builders import changed
 from tests.simulation.run import Run, SimulationFailed, usual_engine
 from tests.simulation.world import World
+from tests.support.builders import changed
 
 _SEEDS = range(300)
 

@@ -11,7 +11,6 @@ from posse.model.disruption_budget import (
 from posse.model.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from posse.model.pod import Pod
 from posse.model.workload import AllDisruptionMode, CompositePodGroup, DisruptionMode
-from tests.builders import NAMESPACE, basic_group, changed, gang, gated, node, one_domain, pod
 from tests.simulation.knowledge import (
     group_minimum_of,
     group_name,
@@ -21,6 +20,7 @@ from tests.simulation.knowledge import (
     topology_key,
 )
 from tests.simulation.world import FINISHED
+from tests.support.builders import NAMESPACE, basic_group, changed, gang, gated, node, one_domain, pod
 
 MOST_PODS = 25
 MOST_NODES = 8

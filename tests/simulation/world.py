@@ -11,7 +11,7 @@ from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.timestamps import format_timestamp
 from posse.model.workload import CompositePodGroup, PodGroup
-from tests.builders import changed
+from tests.support.builders import changed
 
 KINDS = (Node, PodDisruptionBudget, PodGroup, Pod)
 """In the order in which a scheduler lists them."""

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from posse.cli.client import Refused
 from posse.cli.main import app
 from posse.cli.problems import Misuse, Problem
-from tests.live_server import running_server
+from tests.support.live_server import running_server
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from posse.client import connection as connections
 from posse.client.connection import Call, Connection
 from posse.client.credentials import CredentialsError, Kubeconfig
 from posse.kinds.machinery.errors import ApiError
-from tests.live_server import running_server
-from tests.scripted_server import FixedCredentials, ScriptedServer, connected, dropping, status
+from tests.support.live_server import running_server
+from tests.support.scripted_server import FixedCredentials, ScriptedServer, connected, dropping, status
 
 HERE = Call("GET", "/api/v1/pods", {"limit": "5"})
 

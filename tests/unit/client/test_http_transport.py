@@ -18,8 +18,8 @@ from posse.model.pod import Pod
 from posse.model.workload import PodGroup
 from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import Binding
-from tests.live_server import running_server
-from tests.scripted_server import ScriptedServer, connected, dropping, status, streaming
+from tests.support.live_server import running_server
+from tests.support.scripted_server import ScriptedServer, connected, dropping, status, streaming
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from posse.client import repeating
 from posse.client.watches import Watch, WatchHealth
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import NODE, POD_GROUP
-from tests.scripted_server import ScriptedServer, connected, dropping, status, streaming
+from tests.support.scripted_server import ScriptedServer, connected, dropping, status, streaming
 
 
 @pytest.fixture(autouse=True)

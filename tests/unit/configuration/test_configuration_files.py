@@ -7,7 +7,7 @@ from posse.configuration.reading import read_configuration
 from posse.configuration.running import LeaseTerms, Running
 from posse.engine.queue.backlog import Backoff
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from tests.configuring import (
+from tests.support.configurations import (
     configured,
     disabled,
     document,

@@ -11,7 +11,7 @@ from posse.model.placement import (
     WeightedPodAffinityTerm,
 )
 from posse.model.service import Service, ServiceSpec
-from tests.builders import (
+from tests.support.builders import (
     NAMESPACE,
     changed,
     container,
@@ -27,8 +27,8 @@ from tests.builders import (
     requirement,
     taint,
 )
-from tests.configuring import configured, disabled, enabled, options
-from tests.driving import Driver, group_reports, pod_reports
+from tests.support.configurations import configured, disabled, enabled, options
+from tests.support.engine_driver import Driver, group_reports, pod_reports
 
 GPU = "example.com/gpu"
 PACKING = {"scoringStrategy": {"type": "MostAllocated"}}

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from posse.configuration.reading import read_configuration
-from tests.builders import changed, container, gang, node, pod, pods
-from tests.driving import Driver, group_reports, pod_reports
+from tests.support.builders import changed, container, gang, node, pod, pods
+from tests.support.engine_driver import Driver, group_reports, pod_reports
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 POWER = EXAMPLES / "plugin-rack-power"

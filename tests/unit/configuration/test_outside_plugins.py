@@ -10,9 +10,19 @@ from posse.engine.rules.contract import (
     RelativeScoreRule,
     RowScoreRule,
 )
-from tests.builders import nodes, pod
-from tests.configuring import configured, disabled, enabled, filters, options, problems, profile, read, scores
-from tests.driving import Driver
+from tests.support.builders import nodes, pod
+from tests.support.configurations import (
+    configured,
+    disabled,
+    enabled,
+    filters,
+    options,
+    problems,
+    profile,
+    read,
+    scores,
+)
+from tests.support.engine_driver import Driver
 
 
 class Nowhere(FilterRule):

@@ -3,7 +3,7 @@
 import pytest
 
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from tests.configuring import disabled, enabled, filters, profile, scores
+from tests.support.configurations import disabled, enabled, filters, profile, scores
 
 DEFAULT_FILTERS = filters(DEFAULT_PROFILE)
 DEFAULT_SCORES = scores(DEFAULT_PROFILE)

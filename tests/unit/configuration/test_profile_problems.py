@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.configuring import configured, disabled, enabled, problems
+from tests.support.configurations import configured, disabled, enabled, problems
 
 
 def wrong_set(point, entries, message, place):

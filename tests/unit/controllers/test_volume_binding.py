@@ -6,7 +6,7 @@ from posse.kinds.machinery.patching import merge_patch
 from posse.kinds.registry import PERSISTENT_VOLUME
 from posse.model.decoding import decode
 from posse.model.volume import PersistentVolume, PersistentVolumeClaim
-from tests.storage_parts import CLASSES, claim, storage_class, volume
+from tests.support.storage_objects import CLASSES, claim, storage_class, volume
 
 NOW = storage_class("now", late=False)
 

@@ -4,8 +4,8 @@ from posse.engine.queue.backlog import QueueState
 from posse.model.meta import LabelSelector
 from posse.model.placement import Affinity, PodAffinityTerm, PodAntiAffinity
 from posse.model.pod import PodCondition
-from tests.builders import changed, gated, interleaved, node, nodes, pod, pods, taint
-from tests.driving import Driver, binds, placements, pod_reports
+from tests.support.builders import changed, gated, interleaved, node, nodes, pod, pods, taint
+from tests.support.engine_driver import Driver, binds, placements, pod_reports
 
 NO_HELP = "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
 

@@ -5,7 +5,7 @@ import json
 import pytest
 import requests
 
-from tests.live_server import running_server
+from tests.support.live_server import running_server
 
 
 @pytest.fixture

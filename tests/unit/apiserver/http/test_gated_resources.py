@@ -3,7 +3,7 @@
 import pytest
 
 from posse.model.feature_gates import ALL_GATES, NEEDS, Gate
-from tests.live_server import running_server
+from tests.support.live_server import running_server
 
 GROUP = "/apis/scheduling.k8s.io"
 GATED = {

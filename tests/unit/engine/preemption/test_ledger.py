@@ -3,8 +3,8 @@
 from posse.engine.decisions import ReportPod
 from posse.engine.events import EvictionFailed
 from posse.model.meta import OwnerReference
-from tests.builders import changed, gang, gated, node, nodes, pod, pods
-from tests.driving import Driver, evicted
+from tests.support.builders import changed, gang, gated, node, nodes, pod, pods
+from tests.support.engine_driver import Driver, evicted
 
 HIGH, MIDDLE = 100, 50
 HERE = {"place": "here"}

@@ -4,8 +4,8 @@ from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.node_affinity import NodeAffinity
 from posse.engine.verdict import Code
 from posse.model.placement import NodeSelectorTerm
-from tests.builders import node, pod, required_affinity, requirement, taint
-from tests.engine_parts import accepted, compiled, reasons, state_of, view_of
+from tests.support.builders import node, pod, required_affinity, requirement, taint
+from tests.support.engine_parts import accepted, compiled, reasons, state_of, view_of
 
 RULE = NodeAffinity()
 NODES = (

@@ -1,7 +1,7 @@
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
-from tests.builders import node, pod, toleration
-from tests.engine_parts import accepted, compiled, reasons, state_of
+from tests.support.builders import node, pod, toleration
+from tests.support.engine_parts import accepted, compiled, reasons, state_of
 
 RULE = NodeUnschedulable()
 NODES = (node("open"), node("cordoned", unschedulable=True))

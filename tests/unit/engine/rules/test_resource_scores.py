@@ -8,8 +8,8 @@ from posse.engine.rules.resource_scores import (
     WeightedResource,
 )
 from posse.model.container import ResourceRequirements
-from tests.builders import container, node, pod
-from tests.rule_parts import Surroundings
+from tests.support.builders import container, node, pod
+from tests.support.rule_surroundings import Surroundings
 
 GPU = "example.com/gpu"
 LEAST = ResourceScores()

@@ -1,7 +1,7 @@
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.resources_fit import ResourcesFit
-from tests.builders import node, pod
-from tests.engine_parts import accepted, attached, compiled, reasons, state_of
+from tests.support.builders import node, pod
+from tests.support.engine_parts import accepted, attached, compiled, reasons, state_of
 
 GPU = "example.com/gpu"
 RULE = ResourcesFit()

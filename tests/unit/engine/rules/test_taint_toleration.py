@@ -1,7 +1,7 @@
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.taint_toleration import TaintToleration
-from tests.builders import node, pod, taint, toleration
-from tests.engine_parts import accepted, compiled, reasons, state_of
+from tests.support.builders import node, pod, taint, toleration
+from tests.support.engine_parts import accepted, compiled, reasons, state_of
 
 RULE = TaintToleration()
 NODES = (

@@ -1,0 +1,208 @@
+"""Plans for the runs of a JobSet and the sizes of its gangs: what comes back after a restart, and what is not missed."""
+
+import pytest
+
+from posse.kinds.registry import JOB, POD_GROUP, SERVICE, WORKLOAD
+from posse.model.timestamps import format_timestamp
+from tests.support.jobset_plans import (
+    COMPLETE,
+    GANG,
+    NOW,
+    PREFIX,
+    READY,
+    as_seen,
+    children,
+    condition,
+    conditions,
+    controller_of,
+    deleted,
+    jobset,
+    made,
+    names,
+    plan,
+    replicated_job,
+    steps,
+    written,
+)
+
+RESTARTED = {"restarts": 1, "conditions": [condition("RestartingJobSet", "DefaultFailurePolicy")]}
+
+
+def restarted(strategy, **spec):
+    """A JobSet in its second run, and its Jobs of the first."""
+    policy = {"maxRestarts": 3, "restartStrategy": strategy}
+    return jobset(status=RESTARTED, failurePolicy=policy, **spec), children(jobset())
+
+
+def test_jobs_come_back_as_soon_as_their_predecessors_are_gone():
+    obj, before = restarted("Recreate")
+    assert deleted(plan(obj, before)) == ["js-driver-0", "js-workers-0", "js-workers-1"]
+    assert made(plan(obj, before)) == []
+    leaving = as_seen(
+        before[1], metadata={"deletionTimestamp": format_timestamp(NOW), "resourceVersion": "6"}
+    )
+    result = plan(obj, [leaving])
+    assert deleted(result) == []
+    assert names(made(result)) == ["js-driver-0", "js-workers-1"]
+    assert made(result)[0]["metadata"]["labels"][PREFIX + "restart-attempt"] == "1"
+
+
+def test_jobs_may_wait_until_all_predecessors_are_gone():
+    obj, before = restarted("BlockingRecreate")
+    assert made(plan(obj, before[:1])) == []
+    assert len(made(plan(obj))) == 3
+
+
+def test_a_restart_is_over_when_all_jobs_are_up():
+    obj, _ = restarted("Recreate")
+    jobs = children(obj, js_driver_0=COMPLETE, js_workers_0=READY, js_workers_1=READY)
+    result = plan(obj, jobs)
+    assert conditions(result, "False") == {"RestartingJobSet": "JobsReady"}
+    assert plan(obj, jobs[:2]).news == []
+
+
+def test_the_jobs_of_a_gang_come_back_together():
+    obj, before = restarted("Recreate", gangConfig=GANG)
+    (group,) = made(plan(jobset(gangConfig=GANG)), POD_GROUP)
+    old = as_seen(group)
+    result = plan(obj, before, [old])
+    assert deleted(result, POD_GROUP) == ["pg-js"]
+    assert (made(result), made(result, POD_GROUP)) == ([], [])
+    # One Job of the first run is left, then only its group, then nothing.
+    assert (made(plan(obj, before[:1])), made(plan(obj, before[:1]), POD_GROUP)) == ([], [])
+    leaving = as_seen(group, metadata={"deletionTimestamp": format_timestamp(NOW)})
+    result = plan(obj, [], [leaving])
+    assert (made(result), deleted(result, POD_GROUP)) == ([], [])
+    result = plan(obj)
+    (new,) = made(result, POD_GROUP)
+    assert new["metadata"]["labels"][PREFIX + "restart-attempt"] == "1"
+    assert len(made(result)) == 3
+
+
+def test_each_job_that_is_a_gang_comes_back_by_itself():
+    jobs = [replicated_job("workers", 2, gangConfig={"gangMode": "ReplicatedGang"})]
+    obj = jobset(*jobs, status=RESTARTED, failurePolicy={"maxRestarts": 3})
+    before = children(jobset(replicated_job("workers", 2)))
+    result = plan(obj, before[:1])
+    assert names(made(result)) == ["js-workers-1"]
+    assert names(made(result, POD_GROUP)) == ["js-pg-workers-1"]
+
+
+def test_groups_are_not_made_twice():
+    obj = jobset(gangConfig=GANG)
+    first = plan(obj)
+    groups = [as_seen(group) for group in made(first, POD_GROUP)]
+    result = plan(obj, [], groups)
+    assert made(result, POD_GROUP) == []
+    assert len(made(result)) == 3
+
+
+def short_handed(pods=4):
+    """A gang of one Job whose pods have come far: three have succeeded, and the fourth had to be replaced."""
+    obj = jobset(replicated_job("workers", pods=pods, gangConfig=GANG))
+    (group,) = made(plan(obj), POD_GROUP)
+    return obj, as_seen(group)
+
+
+def test_pods_that_have_succeeded_are_not_missed():
+    obj, group = short_handed()
+    (job,) = children(obj, js_workers_0={"succeeded": 3, "active": 1, "ready": 0})
+    (changed,) = written(plan(obj, [job], [group]), POD_GROUP)
+    assert changed["spec"]["schedulingPolicy"] == {"gang": {"minCount": 1}}
+    assert changed["metadata"]["resourceVersion"] == group["metadata"]["resourceVersion"]
+
+
+def test_indexes_that_have_failed_for_good_are_not_missed():
+    obj, group = short_handed()
+    (job,) = children(obj, js_workers_0={"failedIndexes": "0,2,3", "failed": 3, "active": 1, "ready": 0})
+    (changed,) = written(plan(obj, [job], [group]), POD_GROUP)
+    assert changed["spec"]["schedulingPolicy"] == {"gang": {"minCount": 1}}
+
+
+@pytest.mark.parametrize("status", [{"succeeded": 3, "active": 1, "ready": 1}, {"active": 4, "ready": 1}])
+def test_a_group_whose_pods_run_or_are_yet_to_run_is_left_as_it_is(status):
+    obj, group = short_handed()
+    (job,) = children(obj, js_workers_0=status)
+    assert written(plan(obj, [job], [group]), POD_GROUP) == []
+
+
+def grown(pods, **status):
+    """A JobSet of one gang of two Jobs, made when they had two pods each, that now wants another number of them."""
+    before = jobset(replicated_job("workers", 2, gangConfig=GANG))
+    (workload,) = made(plan(before), WORKLOAD)
+    (group,) = made(plan(before), POD_GROUP)
+    controller = controller_of(
+        jobset(replicated_job("workers", 2, pods, gangConfig=GANG)),
+        children(before, **status),
+        [as_seen(group)],
+    )
+    controller.see(WORKLOAD, as_seen(workload))
+    return controller.plan("u", NOW)
+
+
+def sizes(result):
+    """What is written, in this order: the minimum of Workload and group, the pods of each Job."""
+    found = []
+    for step in steps(result):
+        spec = step.obj["spec"]
+        if step.kind is WORKLOAD:
+            found.append(spec["podGroupTemplates"][0]["schedulingPolicy"]["gang"]["minCount"])
+        elif step.kind is POD_GROUP:
+            found.append(spec["schedulingPolicy"]["gang"]["minCount"])
+        elif step.kind is JOB:
+            found.append((spec["parallelism"], spec["completions"]))
+    return found
+
+
+@pytest.mark.parametrize("pods", [1, 5])
+def test_a_gang_is_told_its_new_size_before_its_jobs_are(pods):
+    assert sizes(grown(pods)) == [2 * pods, 2 * pods, (pods, pods), (pods, pods)]
+
+
+def test_what_has_succeeded_does_not_count_towards_the_new_size():
+    result = grown(5, js_workers_0={"succeeded": 1, "active": 1})
+    assert sizes(result) == [10, 9, (5, 5), (5, 5)]
+    assert sizes(grown(5, js_workers_0=COMPLETE)) == [10, 5, (5, 5)]
+
+
+def test_a_jobset_of_the_same_size_is_left_as_it_is():
+    assert sizes(grown(2)) == []
+
+
+def test_new_groups_have_the_new_size_at_once():
+    before = jobset(gangConfig=GANG)
+    controller = controller_of(
+        jobset(replicated_job("driver"), replicated_job("workers", 2, 3), gangConfig=GANG)
+    )
+    controller.see(WORKLOAD, as_seen(made(plan(before), WORKLOAD)[0]))
+    result = controller.plan("u", NOW)
+    assert sizes(result)[:2] == [8, 8]
+    assert len(made(result, POD_GROUP)) == 1
+
+
+def test_what_an_earlier_jobset_has_left_behind_is_taken_over():
+    obj = jobset(gangConfig=GANG)
+    first = plan(obj)
+    orphans = [
+        (kind, as_seen(made(first, kind)[0], metadata={"ownerReferences": []}))
+        for kind in (WORKLOAD, SERVICE, POD_GROUP)
+    ]
+    controller = controller_of(obj)
+    for kind, orphan in orphans:
+        controller.see(kind, orphan)
+    result = controller.plan("u", NOW)
+    assert [step.kind for step in steps(result)] == [WORKLOAD, SERVICE, POD_GROUP]
+    for step in steps(result):
+        assert [owner["uid"] for owner in step.obj["metadata"]["ownerReferences"]] == ["u"]
+        controller.see(step.kind, {**step.obj, "metadata": step.obj["metadata"] | {"resourceVersion": "9"}})
+    assert len(made(controller.plan("u", NOW))) == 3
+
+
+@pytest.mark.parametrize("kind", [WORKLOAD, SERVICE])
+def test_what_people_have_made_is_not(kind):
+    obj = jobset(gangConfig=GANG)
+    (theirs,) = made(plan(obj), kind)
+    controller = controller_of(obj)
+    controller.see(kind, as_seen(theirs, metadata={"ownerReferences": [], "labels": {}}))
+    result = controller.plan("u", NOW)
+    assert (written(result, kind), made(result, kind)) == ([], [])

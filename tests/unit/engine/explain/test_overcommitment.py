@@ -1,0 +1,15 @@
+from posse.engine.explain.statistics import Overcommitted
+from tests.support.builders import node, pod
+from tests.support.engine_driver import Driver
+
+
+def test_what_others_took_beyond_what_there_is_is_told_and_nothing_more_goes_there():
+    small, large = node("small", cpu="2"), node("large", cpu="4")
+    driver = Driver(small, large)
+    driver.see(pod("theirs-1", cpu="2", on="small"), pod("theirs-2", cpu="1", on="small"))
+    assert driver.engine.overcommitted() == [Overcommitted("small", "cpu", 3000, 2000)]
+    assert driver.engine.statistics().overcommitted_nodes == 1
+    driver.see(*(pod(f"ours-{number}", cpu="1") for number in range(4)))
+    assert set(driver.bind().values()) == {"large"}
+    driver.lose(pod("theirs-2", cpu="1", on="small"))
+    assert driver.engine.overcommitted() == []

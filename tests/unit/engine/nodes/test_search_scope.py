@@ -1,0 +1,105 @@
+"""Confined to some rows a search uses no others, and everything is as it was afterwards."""
+
+import numpy as np
+import pytest
+
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang.attempt import attempt_in
+from posse.engine.placement.search.fill import fill
+from posse.engine.placement.search.pack import fill_tightly
+from posse.engine.state.draft import Draft
+from posse.engine.state.node_scores import REFUSED
+from posse.engine.verdict import Code
+from posse.model.meta import LabelSelector
+from posse.model.placement import TopologySpreadConstraint
+from tests.support.builders import NAMESPACE, changed, gang, in_rack, nodes, one_domain, pod, pods, taint
+from tests.support.engine_parts import attached, records_of, state_of, subject_of, view_of
+
+SECOND_AND_THIRD = np.array([1, 2])
+
+
+@pytest.mark.parametrize("way", [fill, fill_tightly])
+def test_pods_go_nowhere_else(way):
+    state = state_of(*nodes(4, cpu="2"))
+    records = records_of(state, pods(5, cpu="1"))
+    draft = Draft(state)
+    with state.confined(SECOND_AND_THIRD):
+        assert way(state, draft, state.scheduling_class(records[0]), records) == 4
+    assert sorted(record.node for record in draft.placed()) == ["n2", "n2", "n3", "n3"]
+
+
+def test_a_view_answers_for_the_confines_alone():
+    state = state_of(*nodes(4, cpu="2"))
+    attached(state, pod("there", cpu="2"), "n2")
+    view = view_of(state, pod(cpu="1"))
+    with state.confined(SECOND_AND_THIRD):
+        assert view.capacity()[:4].tolist() == [0, 0, 2, 0]
+        assert view.resolvable()[:4].tolist() == [False, True, True, False]
+        assert view.open_when_empty()[:4].tolist() == [False, True, True, False]
+        assert view.refuse().message == "0/2 nodes are available: 1 Insufficient cpu."
+        assert view.best_rows().tolist() == [2]
+    assert view.capacity()[:4].tolist() == [2, 0, 2, 2]
+
+
+def test_scores_that_compare_nodes_compare_those_of_the_confines():
+    described = nodes(3, cpu="4")
+    described[0] = changed(described[0], spec={"taints": (taint("slow", effect="PreferNoSchedule"),)})
+    state = state_of(*described)
+    view = view_of(state, pod(cpu="1"))
+    with state.confined(np.array([0])):
+        totals = view.totals()
+    assert totals[0] != REFUSED
+    assert totals[1:3].tolist() == [REFUSED, REFUSED]
+
+
+def test_confines_inside_of_confines_end_with_the_outer_ones_in_force():
+    state = state_of(*nodes(4, cpu="2"))
+    view = view_of(state, pod(cpu="1"))
+    with state.confined(SECOND_AND_THIRD):
+        with state.confined(np.array([2])):
+            assert view.best_rows().tolist() == [2]
+        assert view.best_rows().tolist() == [1, 2]
+    assert view.best_rows().tolist() == [0, 1, 2, 3]
+
+
+def test_rules_see_the_whole_cluster():
+    apart = TopologySpreadConstraint(
+        max_skew=1,
+        topology_key="rack",
+        when_unsatisfiable="DoNotSchedule",
+        label_selector=LabelSelector(match_labels={"app": "web"}),
+    )
+    web = changed(
+        pod("w", cpu="1", topology_spread_constraints=(apart,)), metadata={"labels": {"app": "web"}}
+    )
+    state = state_of(*in_rack("r1", "a"), *in_rack("r2", "b"))
+    attached(state, changed(web, metadata={"uid": "there"}), "a")
+    view = state.view(subject_of(state, web))
+    with state.confined(np.array([0])):
+        assert not view.best_rows().size
+    with state.confined(np.array([1])):
+        assert view.best_rows().tolist() == [1]
+
+
+def test_a_group_is_tried_in_an_open_draft_behind_what_is_in_it():
+    """That is what a tree of groups is made of: one draft, confines for each level, and the groups one after the other."""
+    state = state_of(*in_rack("r1", "a", "b", cpu="2"), *in_rack("r2", "c", "d", cpu="2"))
+    book = GroupBook()
+    for name in ("first", "second"):
+        members = records_of(state, [pod(f"{name}-{i}", cpu="1", group=name) for i in range(3)])
+        for record in members:
+            book.join(record, GroupKey(NAMESPACE, name))
+        book.put(gang(name, minimum=3, **one_domain()))
+    first, second = book
+    draft = Draft(state)
+    with state.confined(np.array([0, 1])):
+        assert len(attempt_in(state, draft, first).placed) == 3
+        refused = attempt_in(state, draft, second)
+    assert refused.verdict.code is Code.UNSCHEDULABLE
+    assert len(draft.placed()) == 3
+    placed = attempt_in(state, draft, second).placed
+    assert {record.node for record in placed} == {"c", "d"}
+    assert len(draft.placed()) == 6
+    draft.roll_back()
+    assert not state.nodes.requested.any()
