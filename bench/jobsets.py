@@ -21,7 +21,7 @@ from bench.measuring import Figure
 from posse.client.connection import Connection
 from posse.client.credentials import find_credentials
 from posse.client.http_transport import HttpTransport
-from posse.client.write_priorities import Limits
+from posse.client.write_priorities import RequestLimits
 from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import JOB_SET
 
@@ -84,7 +84,7 @@ async def _seconds(kubeconfig: Path, count: int) -> float:
     connection = Connection(find_credentials(kubeconfig, None))
     await connection.open()
     try:
-        transport = HttpTransport(connection, Limits())
+        transport = HttpTransport(connection, RequestLimits())
         started = time.perf_counter()
         await asyncio.gather(*(transport.create(JOB_SET, "default", _jobset(n)) for n in range(count)))
         while sum(map(_is_running, (await transport.list(JOB_SET)).items)) < count:

@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import ClientSession, TCPConnector, web
 
-from posse.client.credentials import Access, find_credentials
+from posse.client.credentials import ClusterAccess, find_credentials
 
 SHOWN, KEPT = "scheduling.k8s.io/v1beta1", "scheduling.posse.dev/v1alpha1"
 GROUP_LABEL = "scheduling.posse.dev/pod-group"
@@ -21,7 +21,7 @@ _DISCOVERED = {"kind": "APIGroup", "versions": [{"version": "v1"}, {"version": "
 
 
 class Proxy:
-    def __init__(self, access: Access, session: ClientSession) -> None:
+    def __init__(self, access: ClusterAccess, session: ClientSession) -> None:
         self._access = access
         self._session = session
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from posse.client.connection import Connection
 from posse.client.credentials import find_credentials
 from posse.client.http_transport import HttpTransport
-from posse.client.write_priorities import Limits
+from posse.client.write_priorities import RequestLimits
 from posse.runtime.control.seeding import ensure_nodes
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 
@@ -16,7 +16,7 @@ from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 async def main(kubeconfig: Path, count: int) -> None:
     connection = Connection(find_credentials(kubeconfig, None))
     await connection.open()
-    transport = HttpTransport(connection, Limits())
+    transport = HttpTransport(connection, RequestLimits())
     await ensure_nodes(transport, count, (), time.time())
     await SimulatedNodes(transport, time.time).run()
 

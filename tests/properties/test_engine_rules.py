@@ -7,7 +7,7 @@ from hypothesis import given
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.nodes.resources import effective_requests, scoring_requests
 from posse.engine.rules.image_locality import ImageLocality
-from posse.engine.rules.node_affinity import NamedNodes, NodeAffinity
+from posse.engine.rules.node_affinity import NamedNodes, NodeAffinityRule
 from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
 from posse.engine.rules.resources_fit import ResourcesFit
@@ -24,7 +24,7 @@ TWINS = {
     NodeUnschedulable: lambda pod, node, _: [oracle.UNSCHEDULABLE] * oracle.is_cordoned_for(pod, node),
     TaintToleration: lambda pod, node, _: [oracle.TAINTED] * oracle.is_repelled(pod, node),
     NamedNodes: lambda pod, node, _: [oracle.NOT_NAMED] * oracle.is_unnamed(pod, node),
-    NodeAffinity: lambda pod, node, _: [oracle.NO_MATCH] * (not oracle.is_matched(pod, node)),
+    NodeAffinityRule: lambda pod, node, _: [oracle.NO_MATCH] * (not oracle.is_matched(pod, node)),
     ResourcesFit: oracle.lacking_resources,
 }
 RELATIVE_TWINS = {

@@ -11,7 +11,7 @@ from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetContr
 from posse.controllers.leader_worker_sets.rollout import (
     GroupState,
     LeaderSetState,
-    Limits,
+    RolloutLimits,
     next_rollout,
 )
 from posse.controllers.stateful_sets.controller import StatefulSetController
@@ -164,7 +164,7 @@ def test_with_room_for_all_everything_arrives(provider, rolling, happenings):
 def test_an_update_arrives_within_its_bounds(replicas, partition, away, surge, picks):
     """The StatefulSet of the leaders replaces what it may; replicas become ready in any order."""
     away = max(away, 1) if surge == 0 else away
-    limits = Limits(replicas, partition, away, min(surge, replicas))
+    limits = RolloutLimits(replicas, partition, away, min(surge, replicas))
     leaders, groups = LeaderSetState(replicas, 0, replicas), [GroupState(True, False)] * replicas
     is_changed = True
     for pick in [*picks, *[0] * 60]:

@@ -18,7 +18,7 @@ from posse.engine.options import EngineOptions
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, KINDS, NAMESPACE, NODE, POD, POD_GROUP
 from posse.kubelet.lifecycle import Move, next_move
-from posse.kubelet.statuses import Place, status_after
+from posse.kubelet.statuses import PodAddresses, status_after
 from posse.model.decoding import decode
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 from posse.store.store import Store
@@ -261,7 +261,7 @@ class Kubelet:
 
     def _move(self, name, pod, move):
         if move is not Move.REMOVE:
-            status = status_after(move, pod, Place("1.1.1.1", "2.2.2.2"), self._world.now)
+            status = status_after(move, pod, PodAddresses("1.1.1.1", "2.2.2.2"), self._world.now)
             self._world.patch_status(POD, "default", name, status)
         if move in {Move.REMOVE, Move.STOP}:
             self._world.delete(POD, name, grace_seconds=0, uid=pod["metadata"]["uid"])

@@ -40,18 +40,18 @@ def posse_gang(name="g1", minimum=2):
 
 
 def coscheduling_gang(name="g1", minimum=2, *, phase="", uid="", **spec):
-    return coscheduling.PodGroup(
+    return coscheduling.CoschedulingPodGroup(
         metadata=metadata(name, uid),
-        spec=coscheduling.PodGroupSpec(min_member=minimum, **spec),
-        status=coscheduling.PodGroupStatus(phase=phase),
+        spec=coscheduling.CoschedulingPodGroupSpec(min_member=minimum, **spec),
+        status=coscheduling.CoschedulingPodGroupStatus(phase=phase),
     )
 
 
 def volcano_gang(name="g1", minimum=2, *, phase="", conditions=(), **spec):
-    return volcano.PodGroup(
+    return volcano.VolcanoPodGroup(
         metadata=metadata(name),
-        spec=volcano.PodGroupSpec(min_member=minimum, **spec),
-        status=volcano.PodGroupStatus(phase=phase, conditions=tuple(conditions)),
+        spec=volcano.VolcanoPodGroupSpec(min_member=minimum, **spec),
+        status=volcano.VolcanoPodGroupStatus(phase=phase, conditions=tuple(conditions)),
     )
 
 

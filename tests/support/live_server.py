@@ -16,7 +16,7 @@ import uvloop
 from posse.apiserver.committer import Committer
 from posse.apiserver.http.app import build_app
 from posse.apiserver.http.certificates import Certificates, ensure_certificates
-from posse.apiserver.http.kubeconfig import Access, write_kubeconfig
+from posse.apiserver.http.kubeconfig import ServerAccess, write_kubeconfig
 from posse.apiserver.http.server import Listener, serve
 from posse.apiserver.service import ApiService
 from posse.kinds.registry import NAMESPACE
@@ -75,7 +75,7 @@ class LiveServer:
             self.service.create(NAMESPACE, "", {"metadata": {"name": "default"}})
         app = build_app(self.service, committer, self.token, time.time)
         self.listener = await serve(app, "127.0.0.1", 0, self.certificates.server_context())
-        write_kubeconfig(self.kubeconfig, Access(self.url, self.certificates.authority_pem, self.token))
+        write_kubeconfig(self.kubeconfig, ServerAccess(self.url, self.certificates.authority_pem, self.token))
         self._started.set_result(None)
         await self._stop.wait()
         await self.listener.close()

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from aiohttp import web
 
 from posse.client.connection import Connection
-from posse.client.credentials import Access
+from posse.client.credentials import ClusterAccess
 
 
 def status(code, reason="", message="", headers=None):
@@ -26,7 +26,7 @@ class FixedCredentials:
     async def load(self):
         self.loads += 1
         token = self.tokens.pop(0) if len(self.tokens) > 1 else self.tokens[0]
-        return Access(self.url, f"Bearer {token}", None, None, None)
+        return ClusterAccess(self.url, f"Bearer {token}", None, None, None)
 
 
 class ScriptedServer:

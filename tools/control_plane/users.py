@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from posse.apiserver.http.kubeconfig import Access, write_kubeconfig
+from posse.apiserver.http.kubeconfig import ServerAccess, write_kubeconfig
 
 
 def new_token() -> str:
@@ -45,5 +45,5 @@ def write_kubeconfigs(
 ) -> dict[str, Path]:
     written = {user.name: folder / f"{user.name.replace(':', '-')}.kubeconfig" for user in users}
     for user in users:
-        write_kubeconfig(written[user.name], Access(server, authority_pem, user.token))
+        write_kubeconfig(written[user.name], ServerAccess(server, authority_pem, user.token))
     return written

@@ -12,7 +12,7 @@ from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Json, Kind
 from posse.transport.objects import Listing, ShownJson, WatchEvent
 from posse.transport.patches import Patch
-from posse.transport.transport import Binding
+from posse.transport.transport import PodBinding
 
 
 class LocalTransport:
@@ -95,11 +95,11 @@ class LocalTransport:
         return deleted
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:
-        ((refusal,),) = await self.bind_all([[Binding(namespace, name, uid, node)]])
+        ((refusal,),) = await self.bind_all([[PodBinding(namespace, name, uid, node)]])
         if refusal:
             raise refusal
 
-    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+    async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
         answers = [
             self._service.bind_together(group[0].namespace, [_body(binding) for binding in group])
             for group in groups
@@ -108,7 +108,7 @@ class LocalTransport:
         return answers
 
 
-def _body(binding: Binding) -> Json:
+def _body(binding: PodBinding) -> Json:
     return {
         "metadata": {"name": binding.name, "namespace": binding.namespace, "uid": binding.uid},
         "target": {"kind": "Node", "name": binding.node},

@@ -46,7 +46,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListPage:
     """One page of objects. `remaining` counts what is left after this page when that is known cheaply."""
 
     stored: Sequence[Stored]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from posse.apiserver.kind_store import resource_of
-from posse.apiserver.requests import Listing, Selection
+from posse.apiserver.requests import ListPage, Selection
 from posse.kinds.machinery.errors import ApiError, bad_request, expired
 from posse.kinds.machinery.kind import Json, Kind
 from posse.model.selectors import SelectorError, field_text, parse_field_selector, parse_label_selector
@@ -54,18 +54,18 @@ def predicate(kind: Kind, selection: Selection) -> Predicate | None:
     return accepts
 
 
-def listing(store: Store, kind: Kind, namespace: str | None, selection: Selection) -> Listing:
+def listing(store: Store, kind: Kind, namespace: str | None, selection: Selection) -> ListPage:
     accepts = predicate(kind, selection)
     version, after = _start(store, kind, selection)
     found: Sequence[Stored] = store.list(resource_of(kind), namespace, after)
     if accepts:
         found = [stored for stored in found if accepts(stored.obj)]
     if not selection.limit or len(found) <= selection.limit:
-        return Listing(found, str(version))
+        return ListPage(found, str(version))
     page = found[: selection.limit]
     # Kubernetes counts the rest only where no selector would have to look at all of it.
     remaining = None if accepts else len(found) - len(page)
-    return Listing(page, str(version), _token(version, page[-1]), remaining)
+    return ListPage(page, str(version), _token(version, page[-1]), remaining)
 
 
 def _start(store: Store, kind: Kind, selection: Selection) -> tuple[int, Place | None]:

@@ -15,11 +15,11 @@ from posse.apiserver.deleting import check_preconditions, deletion_answer, depar
 from posse.apiserver.incoming import accept, check_place, check_scale, in_version
 from posse.apiserver.kind_store import KindStore, key_of, resource_of
 from posse.apiserver.patches import patched
-from posse.apiserver.requests import DeleteOptions, Listing, Selection, WriteOptions
+from posse.apiserver.requests import DeleteOptions, ListPage, Selection, WriteOptions
 from posse.apiserver.selecting import listing, predicate
 from posse.apiserver.server_metadata import carry_over, generated_name, stamp_created
 from posse.apiserver.watching import Subscription
-from posse.controllers.leader_worker_sets.pod_admission import Surroundings, complete_pod
+from posse.controllers.leader_worker_sets.pod_admission import PodSurroundings, complete_pod
 from posse.kinds.admission import admit_create, admit_delete, admit_update
 from posse.kinds.gating import drop_disabled_fields
 from posse.kinds.machinery.conversion import to_version, version_of
@@ -50,7 +50,7 @@ PLAIN_DELETE = DeleteOptions()
 NAME_ATTEMPTS = 8
 
 
-class Change(NamedTuple):
+class ObjectUpdate(NamedTuple):
     """What an object is to become, in storage form, and the version it was said in."""
 
     new: Json
@@ -78,7 +78,7 @@ class ApiService:
     def get(self, kind: Kind, namespace: str, name: str) -> Json:
         return self._objects.existing(kind, namespace, name).obj
 
-    def list(self, kind: Kind, namespace: str | None, selection: Selection = EVERYTHING) -> Listing:
+    def list(self, kind: Kind, namespace: str | None, selection: Selection = EVERYTHING) -> ListPage:
         return listing(self.store, kind, namespace, selection)
 
     def watch(
@@ -111,7 +111,7 @@ class ApiService:
         kind.rules.default(obj)
         if kind is POD:
             complete_pod(
-                obj, Surroundings(obj["metadata"]["uid"], partial(self._objects.get, POD, namespace))
+                obj, PodSurroundings(obj["metadata"]["uid"], partial(self._objects.get, POD, namespace))
             )
         # Twice: admission must not judge what does not count, and what it fills in must not be kept.
         drop_disabled_fields(kind, obj, None, self.gates)
@@ -137,7 +137,7 @@ class ApiService:
         old = self._objects.existing(kind, namespace, name)
         new = accept(kind, body, options, old.obj)
         check_place(kind, new, namespace, name)
-        change = Change(new, version_of(body), subresource, options.dry_run)
+        change = ObjectUpdate(new, version_of(body), subresource, options.dry_run)
         return self._replace(kind.stored, old, change)
 
     def patch(
@@ -156,7 +156,7 @@ class ApiService:
         changed = patched(kind.struct_of(version), to_version(kind, old.obj, version), patch)
         new = accept(kind, in_version(kind, changed, version), options, old.obj)
         check_place(kind, new, namespace, name)
-        return self._replace(kind.stored, old, Change(new, version, subresource, options.dry_run))
+        return self._replace(kind.stored, old, ObjectUpdate(new, version, subresource, options.dry_run))
 
     def get_scale(self, kind: Kind, namespace: str, name: str) -> Json:
         return scale_of(kind, self.get(kind, namespace, name))
@@ -224,7 +224,7 @@ class ApiService:
         namespace: str | None,
         selection: Selection = EVERYTHING,
         options: DeleteOptions = PLAIN_DELETE,
-    ) -> Listing:
+    ) -> ListPage:
         """Return what was there to be deleted. One that may not go keeps no other; the first refusal is raised."""
         found = self.list(kind, namespace, selection)
         refusals = []
@@ -260,7 +260,7 @@ class ApiService:
             if self.store.get(key_of(kind, obj)) is None:
                 return
 
-    def _replace(self, kind: Kind, old: Stored, change: Change) -> Json:
+    def _replace(self, kind: Kind, old: Stored, change: ObjectUpdate) -> Json:
         new, rules = change.new, kind.rules
         _check_unmodified(kind, new, old)
         rules.default(new)

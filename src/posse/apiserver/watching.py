@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from posse.kinds.machinery.errors import expired
 from posse.kinds.machinery.kind import Json, Kind
-from posse.store.change_log import Feed, WatchEvent
+from posse.store.change_log import Feed, StoreEvent
 from posse.store.errors import HistoryExpired
 from posse.store.objects import Stored
 
@@ -25,7 +25,7 @@ class Subscription:
         if self._marks_initial_end:
             callback()
 
-    def drain(self) -> list[WatchEvent]:
+    def drain(self) -> list[StoreEvent]:
         """Return all events that are waiting. ApiError 410: too slow, the client must list again."""
         try:
             events = self._feed.drain()
@@ -36,16 +36,16 @@ class Subscription:
             events.append(self._bookmark({INITIAL_EVENTS_END: "true"}))
         return events
 
-    def bookmark(self) -> WatchEvent:
+    def bookmark(self) -> StoreEvent:
         """Say how far the client is: everything up to this version has been drained."""
         return self._bookmark({})
 
     def close(self) -> None:
         self._feed.close()
 
-    def _bookmark(self, annotations: dict[str, str]) -> WatchEvent:
+    def _bookmark(self, annotations: dict[str, str]) -> StoreEvent:
         metadata: Json = {"resourceVersion": str(self._feed.version), "creationTimestamp": None}
         if annotations:
             metadata["annotations"] = annotations
         obj = {"kind": self._kind.name, "apiVersion": self._kind.api_version, "metadata": metadata}
-        return WatchEvent("BOOKMARK", Stored(obj, self._feed.version))
+        return StoreEvent("BOOKMARK", Stored(obj, self._feed.version))

@@ -18,9 +18,9 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from posse.client.credentials import Access, Credentials, CredentialsError
+from posse.client.credentials import ClusterAccess, Credentials, CredentialsError
 from posse.client.http_connections import Fence, Wires, keep_alive, open_fence
-from posse.client.http_responses import Answer, AnswerBroken
+from posse.client.http_responses import AnswerBroken, HttpResponse
 from posse.client.reachability import Reachability
 from posse.kinds.machinery.errors import UNAUTHORIZED, ApiError
 from posse.version import VERSION
@@ -44,7 +44,7 @@ _USUAL_PATIENCE = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=CONNE
 _HEADERS = {"User-Agent": f"posse/{VERSION}", "Accept-Encoding": "identity"}
 
 
-class Refused(ApiError):  # noqa: N818 - it names what happened
+class RequestRefused(ApiError):  # noqa: N818 - it names what happened
     """What the server said; `retry_after` is when it wants to be asked again, in seconds, 0 if it did not say."""
 
     retry_after: float = 0.0
@@ -133,7 +133,7 @@ class Connection:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _unreachable(access, error) from error
 
-    def _without_answer(self, access: Access, error: Exception, asked_at: float) -> ApiError:
+    def _without_answer(self, access: ClusterAccess, error: Exception, asked_at: float) -> ApiError:
         found = _unreachable(access, error)
         self._reachability.failed(found.message, asked_at)
         return found
@@ -161,7 +161,7 @@ class Connection:
             await self._renew(access)
         return await send()
 
-    async def _exchange(self, call: Call, fence: Fence) -> Answer:
+    async def _exchange(self, call: Call, fence: Fence) -> HttpResponse:
         if self._access.proxy is None:
             return await self._wires.exchange(self._encoded(call), fence)
         fence()
@@ -191,7 +191,7 @@ class Connection:
             timeout=patience,
         )
 
-    async def _renew(self, used: Access) -> None:
+    async def _renew(self, used: ClusterAccess) -> None:
         """Of many requests that are refused at once, one reads the credentials."""
         async with self._renewing:
             if self._access is not used:
@@ -205,7 +205,7 @@ class Connection:
             if access != used:
                 log.info("the API server and we did not know each other any more; there are new credentials")
 
-    def _use(self, access: Access) -> None:
+    def _use(self, access: ClusterAccess) -> None:
         self._access = access
         self._read_at = asyncio.get_running_loop().time()
         self._wires = Wires(access, CONNECT_SECONDS, ANSWER_SECONDS)
@@ -215,7 +215,7 @@ class Connection:
         self._head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
 
 
-def _headers(access: Access) -> dict[str, str]:
+def _headers(access: ClusterAccess) -> dict[str, str]:
     return _HEADERS | ({"Authorization": access.authorization} if access.authorization else {})
 
 
@@ -226,8 +226,8 @@ def _cut(response: aiohttp.ClientResponse) -> None:
         connection.transport.abort()
 
 
-async def _read(response: aiohttp.ClientResponse) -> Answer:
-    return Answer(response.status, await response.read(), response.headers.get("Retry-After", ""))
+async def _read(response: aiohttp.ClientResponse) -> HttpResponse:
+    return HttpResponse(response.status, await response.read(), response.headers.get("Retry-After", ""))
 
 
 def _socket(address: tuple[Any, ...]) -> socket.socket:
@@ -237,7 +237,7 @@ def _socket(address: tuple[Any, ...]) -> socket.socket:
     return made
 
 
-def _unreachable(access: Access, error: Exception) -> ApiError:
+def _unreachable(access: ClusterAccess, error: Exception) -> ApiError:
     # That library also tells how it holds its settings.
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         error = error.certificate_error
@@ -247,7 +247,7 @@ def _unreachable(access: Access, error: Exception) -> ApiError:
     return ApiError(SERVICE_UNAVAILABLE, UNREACHABLE, f"cannot talk to {access.server}: {why}")
 
 
-def _refusal(answer: Answer) -> Refused:
+def _refusal(answer: HttpResponse) -> RequestRefused:
     """Servers and what stands before them do not always answer with a Status."""
     try:
         status = msgspec.json.decode(answer.body)
@@ -255,7 +255,7 @@ def _refusal(answer: Answer) -> Refused:
         status = None
     if not isinstance(status, dict):
         status = {"message": answer.body[:300].decode(errors="replace").strip()}
-    refused = Refused(
+    refused = RequestRefused(
         answer.status,
         str(status.get("reason") or ""),
         str(status.get("message") or ""),

@@ -28,7 +28,7 @@ class CredentialsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ClusterAccess:
     """`authorization` is the value of that header, empty when a certificate says who we are."""
 
     server: str
@@ -39,7 +39,7 @@ class Access:
 
 
 class Credentials(Protocol):
-    async def load(self) -> Access:
+    async def load(self) -> ClusterAccess:
         """CredentialsError: they cannot be used."""
 
 
@@ -52,7 +52,7 @@ def find_credentials(
     if environment.get("KUBECONFIG"):
         return Kubeconfig(environment["KUBECONFIG"], context)
     if environment.get(SERVICE_HOST):
-        return ServiceAccount()
+        return ServiceAccountCredentials()
     return Kubeconfig(str(HOME_KUBECONFIG.expanduser()), context)
 
 
@@ -63,7 +63,7 @@ class Kubeconfig:
         self.source = source
         self._context = context
 
-    async def load(self) -> Access:
+    async def load(self) -> ClusterAccess:
         # The library takes a second to load, which nobody should wait for who does not use it.
         from kubernetes_asyncio import client, config  # noqa: PLC0415
 
@@ -84,10 +84,10 @@ class Kubeconfig:
             raise CredentialsError(f"{self.source}: no such file; pass --kubeconfig FILE, or set $KUBECONFIG")
 
 
-class ServiceAccount:
+class ServiceAccountCredentials:
     source = IN_CLUSTER
 
-    async def load(self) -> Access:
+    async def load(self) -> ClusterAccess:
         from kubernetes_asyncio import client, config  # noqa: PLC0415 - as above
 
         found: Any = client.Configuration()
@@ -107,11 +107,11 @@ def own_namespace() -> str:
         return ""
 
 
-def _access(found: Any) -> Access:
+def _access(found: Any) -> ClusterAccess:
     server = str(found.host)
     if not server.startswith(("https://", "http://")):
         raise ValueError(f"its cluster has no server address but {server!r}")
-    return Access(
+    return ClusterAccess(
         server=server,
         authorization=str(found.api_key.get("BearerToken", "")).strip(),
         tls=_tls(found) if server.startswith("https://") else None,

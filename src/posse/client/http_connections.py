@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import cast
 from urllib.parse import urlsplit
 
-from posse.client.credentials import Access
-from posse.client.http_responses import Answer, AnswerBroken, AnswerReader
+from posse.client.credentials import ClusterAccess
+from posse.client.http_responses import AnswerBroken, AnswerReader, HttpResponse
 
 # A peer that is gone without a word is noticed after about half a minute.
 KEEPALIVE = {socket.TCP_KEEPIDLE: 15, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
@@ -23,7 +23,7 @@ class Wire(asyncio.Protocol):
     def __init__(self) -> None:
         self._transport: asyncio.Transport
         self._reader = AnswerReader()
-        self._waiting: asyncio.Future[Answer] | None = None
+        self._waiting: asyncio.Future[HttpResponse] | None = None
         self.is_open = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -52,7 +52,7 @@ class Wire(asyncio.Protocol):
         if answer is not None:
             self._waiting.set_result(answer)
 
-    async def exchange(self, request: bytes) -> Answer:
+    async def exchange(self, request: bytes) -> HttpResponse:
         self._reader = AnswerReader()
         self._waiting = asyncio.get_running_loop().create_future()
         self._transport.write(request)
@@ -81,7 +81,7 @@ def open_fence() -> None:
 class Wires:
     """As many connections to one server as there are requests at once."""
 
-    def __init__(self, access: Access, connect_seconds: float, answer_seconds: float) -> None:
+    def __init__(self, access: ClusterAccess, connect_seconds: float, answer_seconds: float) -> None:
         address = urlsplit(access.server)
         self._host = address.hostname or ""
         self._port = address.port or (443 if access.tls else 80)
@@ -91,7 +91,7 @@ class Wires:
         self._idle: list[Wire] = []
         self._is_closed = False
 
-    async def exchange(self, request: bytes, fence: Fence = open_fence) -> Answer:
+    async def exchange(self, request: bytes, fence: Fence = open_fence) -> HttpResponse:
         """Errors: OSError, TimeoutError, AnswerBroken, and those of the fence."""
         async with asyncio.timeout(self._answer_seconds):
             wire = self._take() or await self._open()

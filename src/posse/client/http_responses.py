@@ -18,7 +18,7 @@ class AnswerBroken(Exception):  # noqa: N818 - it names what happened
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     status: int
     body: bytes
     retry_after: str = ""
@@ -37,7 +37,7 @@ class AnswerReader:
         self._is_chunked = False
         self._chunks: list[bytes] = []
 
-    def feed(self, data: bytes) -> Answer | None:
+    def feed(self, data: bytes) -> HttpResponse | None:
         self._buffer += data
         if not self._status and not self._read_head():
             return None
@@ -47,7 +47,7 @@ class AnswerReader:
             return None
         return self._answer(bytes(self._buffer[: self._length]))
 
-    def end(self) -> Answer:
+    def end(self) -> HttpResponse:
         """The connection has ended; that may be how the server says that this was all."""
         if self._status and self._length is None and not self._is_chunked:
             return self._answer(bytes(self._buffer))
@@ -87,7 +87,7 @@ class AnswerReader:
         end = self._head.find(_LINE_END, begin + len(_LINE_END))
         return self._head[begin + len(name) + 3 : end].strip()
 
-    def _read_chunks(self) -> Answer | None:
+    def _read_chunks(self) -> HttpResponse | None:
         """Each chunk is preceded by its size, and the last has none; what comes after it nobody needs."""
         while (end := self._buffer.find(b"\r\n")) >= 0:
             size = _number(bytes(self._buffer[:end]).partition(b";")[0], 16)
@@ -102,11 +102,11 @@ class AnswerReader:
             del self._buffer[: begin + size + 2]
         return None
 
-    def _answer(self, body: bytes) -> Answer:
+    def _answer(self, body: bytes) -> HttpResponse:
         closes = self._header(b"connection") == b"close"
         is_open_ended = self._length is None and not self._is_chunked
         retry_after = self._header(b"retry-after").decode(errors="replace")
-        return Answer(self._status, body, retry_after, closes or is_open_ended)
+        return HttpResponse(self._status, body, retry_after, closes or is_open_ended)
 
 
 def _number(text: bytes, base: int) -> int:

@@ -20,7 +20,7 @@ from posse.client.reading import Placed, read, read_named, read_object, read_pag
 from posse.client.repeating import GIVE_UP_SECONDS, repeated
 from posse.client.served_versions import ServedVersions
 from posse.client.watches import Watch, WatchHealth
-from posse.client.write_priorities import Lane, Lanes, Limits
+from posse.client.write_priorities import Lane, Lanes, RequestLimits
 from posse.kinds.machinery.conversion import to_storage
 from posse.kinds.machinery.errors import (
     CONFLICT,
@@ -36,7 +36,7 @@ from posse.kinds.machinery.patching import strategic_merge_patch
 from posse.kinds.registry import EVENT, POD
 from posse.transport.objects import Listing, Versions, WatchEvent
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
-from posse.transport.transport import Binding
+from posse.transport.transport import PodBinding
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ LOOK_SECONDS = 10.0
 class HttpTransport:
     """Implements Transport."""
 
-    def __init__(self, connection: Connection, limits: Limits, fence: Fence = open_fence) -> None:
+    def __init__(self, connection: Connection, limits: RequestLimits, fence: Fence = open_fence) -> None:
         self._connection = connection
         self._lanes = Lanes(limits)
         self._fence = fence
@@ -169,16 +169,16 @@ class HttpTransport:
         return await self._write(kind, Call("DELETE", path, None, _encoded(options)), Lane.BINDING)
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:
-        refusal = await self._bind(Binding(namespace, name, uid, node))
+        refusal = await self._bind(PodBinding(namespace, name, uid, node))
         if refusal:
             raise refusal
 
-    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+    async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
         """No API server binds several pods at once; all are on their way together, and each has its own answer."""
         answers = iter(await asyncio.gather(*(self._bind(binding) for group in groups for binding in group)))
         return [[next(answers) for _ in group] for group in groups]
 
-    async def _bind(self, binding: Binding) -> ApiError | None:
+    async def _bind(self, binding: PodBinding) -> ApiError | None:
         path = path_of(POD, "v1", binding.namespace, binding.name, "binding")
         call = Call("POST", path, None, _encoded(_binding_body(binding)))
         try:
@@ -188,7 +188,7 @@ class HttpTransport:
             return None if error.code != NOT_FOUND and await self._is_bound(binding) else error
         return None
 
-    async def _is_bound(self, binding: Binding) -> bool:
+    async def _is_bound(self, binding: PodBinding) -> bool:
         """Ask until the server can say: what the pod takes on the node must not be given to others on a guess.
 
         One that does not let us look is given some time, and then taken for one that refused the binding too.
@@ -276,7 +276,7 @@ def _spoken(kind: Kind, version: str, obj: Any) -> Any:
     return obj if dialect is None else dialect.outgoing(obj)
 
 
-def _binding_body(binding: Binding) -> Json:
+def _binding_body(binding: PodBinding) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "Binding",

@@ -37,7 +37,7 @@ class _Name(msgspec.Struct, rename="camel"):
     resource_version: str = ""
 
 
-class Named(msgspec.Struct):
+class NamedObject(msgspec.Struct):
     """As much of an object as tells which one it is, and in which version."""
 
     metadata: _Name
@@ -59,7 +59,7 @@ class Placed(msgspec.Struct):
 
 
 read_page = msgspec.json.Decoder(Page).decode
-read_named = msgspec.json.Decoder(Named).decode
+read_named = msgspec.json.Decoder(NamedObject).decode
 read_placed = msgspec.json.Decoder(Placed).decode
 _read_with_nulls = msgspec.json.Decoder(dict[str, Any]).decode
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
-from posse.client.connection import Refused
+from posse.client.connection import RequestRefused
 from posse.kinds.machinery.errors import ApiError
 
 log = logging.getLogger(__name__)
@@ -74,4 +74,4 @@ async def repeated(
 
 def retry_after(error: ApiError) -> float:
     """How long the server wants to be left alone, within reason."""
-    return min(error.retry_after, MOST_OBEYED_SECONDS) if isinstance(error, Refused) else 0.0
+    return min(error.retry_after, MOST_OBEYED_SECONDS) if isinstance(error, RequestRefused) else 0.0

@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from posse.client.connection import Call, Connection, Refused
+from posse.client.connection import Call, Connection, RequestRefused
 from posse.client.raw_objects import shown
 from posse.client.repeating import PASSING, Pauses, retry_after
 from posse.kinds.machinery.errors import ApiError, expired
@@ -143,4 +143,4 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[Sequence[bytes]
 
 def _error(status: Any) -> ApiError:
     code = int(status.get("code") or 500)
-    return Refused(code, str(status.get("reason") or ""), str(status.get("message") or ""))
+    return RequestRefused(code, str(status.get("reason") or ""), str(status.get("message") or ""))

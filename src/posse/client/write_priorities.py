@@ -40,7 +40,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """How much is asked of the API server: at once, and per second."""
 
     at_once: int = 64
@@ -48,7 +48,7 @@ class Limits:
 
 
 class Lanes:
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: RequestLimits) -> None:
         self._pace = limits.pace
         most = limits.at_once
         self._most = {Lane.BINDING: most, Lane.STATUS: max(1, most * 3 // 4), Lane.EVENT: max(1, most // 4)}

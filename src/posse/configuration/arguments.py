@@ -8,7 +8,7 @@ from posse.configuration.argument_checks import argument_problems
 from posse.configuration.catalogue import BUILT_IN, NOT_DONE
 from posse.configuration.decoding import decoded
 from posse.configuration.plugin_checks import unknown_plugin
-from posse.configuration.problems import Problem
+from posse.configuration.problems import ConfigurationProblem
 from posse.configuration.shapes import (
     API_VERSION,
     Arguments,
@@ -54,7 +54,9 @@ class PluginArguments:
 class ArgumentReader:
     """Reads the pluginConfig of one profile."""
 
-    def __init__(self, known: Collection[str], problems: list[Problem], notices: list[str]) -> None:
+    def __init__(
+        self, known: Collection[str], problems: list[ConfigurationProblem], notices: list[str]
+    ) -> None:
         self._known = known
         self._problems = problems
         self._notices = notices
@@ -77,7 +79,7 @@ class ArgumentReader:
         return PluginArguments(known, raw)
 
     def _checked(self, config: PluginConfig, path: str) -> Arguments:
-        name, misfits = config.name, list[Problem]()
+        name, misfits = config.name, list[ConfigurationProblem]()
         args = decoded(_SHAPES[name], {} if config.args is None else config.args, path, misfits)
         wrong = [*_kind_problems(args, name, path), *argument_problems(args, path)]
         # Where something did not fit, what is missing now was left out by us.
@@ -100,16 +102,16 @@ class ArgumentReader:
         return {}
 
     def _refuse(self, path: str, message: str) -> None:
-        self._problems.append(Problem(path, message))
+        self._problems.append(ConfigurationProblem(path, message))
 
 
-def _kind_problems(args: Arguments, name: str, path: str) -> Iterator[Problem]:
+def _kind_problems(args: Arguments, name: str, path: str) -> Iterator[ConfigurationProblem]:
     for field_name, given, right in (
         ("apiVersion", args.api_version, API_VERSION),
         ("kind", args.kind, f"{name}Args"),
     ):
         if given not in {"", right}:
-            yield Problem(f"{path}.{field_name}", f"must be {right}, not {given!r}")
+            yield ConfigurationProblem(f"{path}.{field_name}", f"must be {right}, not {given!r}")
 
 
 def _overlap(one: str, other: str) -> bool:

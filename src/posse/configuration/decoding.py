@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from posse.configuration.problems import Problem, suggestion
+from posse.configuration.problems import ConfigurationProblem, suggestion
 from posse.model.decoding import ShapeError, decode, drop_nulls
 from posse.model.meta import Shape
 from posse.model.structure import FieldShape, fields_of
@@ -11,15 +11,15 @@ S = TypeVar("S", bound=Shape)
 Json = dict[str, Any]
 
 
-def decoded(struct: type[S], data: Any, path: str, problems: list[Problem]) -> S:
+def decoded(struct: type[S], data: Any, path: str, problems: list[ConfigurationProblem]) -> S:
     """The struct; what does not fit it is added to the problems and left out."""
     return decode(struct, _fitting(struct, drop_nulls(data), path, problems))
 
 
-def _fitting(struct: type[Shape], data: Any, path: str, problems: list[Problem]) -> Json:
+def _fitting(struct: type[Shape], data: Any, path: str, problems: list[ConfigurationProblem]) -> Json:
     """As much of the data as the struct can hold."""
     if not isinstance(data, dict):
-        problems.append(Problem(path, f"expected an object, got {_word(data)}"))
+        problems.append(ConfigurationProblem(path, f"expected an object, got {_word(data)}"))
         return {}
     known = fields_of(struct)
     fitting: Json = {}
@@ -27,7 +27,7 @@ def _fitting(struct: type[Shape], data: Any, path: str, problems: list[Problem])
         field = f"{path}.{name}" if path else str(name)
         shape = known.get(name)
         if shape is None:
-            problems.append(Problem(field, f"unknown field; {suggestion(str(name), known)}"))
+            problems.append(ConfigurationProblem(field, f"unknown field; {suggestion(str(name), known)}"))
         elif shape.struct is not None and shape.holds != "map":
             fitting[name] = _nested(shape, shape.struct, value, field, problems)
         elif problem := _value_problem(struct, name, value, path):
@@ -38,22 +38,22 @@ def _fitting(struct: type[Shape], data: Any, path: str, problems: list[Problem])
 
 
 def _nested(
-    shape: FieldShape, struct: type[Shape], value: Any, path: str, problems: list[Problem]
+    shape: FieldShape, struct: type[Shape], value: Any, path: str, problems: list[ConfigurationProblem]
 ) -> Json | list[Json]:
     if shape.holds == "one":
         return _fitting(struct, value, path, problems)
     if not isinstance(value, list):
-        problems.append(Problem(path, f"expected a list, got {_word(value)}"))
+        problems.append(ConfigurationProblem(path, f"expected a list, got {_word(value)}"))
         return []
     return [_fitting(struct, item, f"{path}[{index}]", problems) for index, item in enumerate(value)]
 
 
-def _value_problem(struct: type[Shape], name: str, value: Any, path: str) -> Problem | None:
+def _value_problem(struct: type[Shape], name: str, value: Any, path: str) -> ConfigurationProblem | None:
     """All fields have defaults, so that one field can be decoded on its own."""
     try:
         decode(struct, {name: value})
     except ShapeError as error:
-        return Problem(f"{path}.{error.path}" if path else error.path, error.message)
+        return ConfigurationProblem(f"{path}.{error.path}" if path else error.path, error.message)
     return None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from posse.configuration.catalogue import INDISPENSABLE, NOT_DONE, REMOVED
 from posse.configuration.plugin_sets import ALL
-from posse.configuration.problems import Problem, suggestion
+from posse.configuration.problems import ConfigurationProblem, suggestion
 from posse.configuration.shapes import PluginEntry, Plugins, PluginSet
 from posse.model.structure import fields_of
 
@@ -28,7 +28,7 @@ def sets_by_point(plugins: Plugins) -> dict[str, PluginSet]:
     return {point: getattr(plugins, name) for point, name in zip(fields_of(Plugins), attributes, strict=True)}
 
 
-def set_problems(plugins: Plugins, known: Collection[str], path: str) -> Iterator[Problem]:
+def set_problems(plugins: Plugins, known: Collection[str], path: str) -> Iterator[ConfigurationProblem]:
     for point, entries in sets_by_point(plugins).items():
         yield from _enabled_problems(entries.enabled, known, f"{path}.{point}.enabled")
         yield from _disabled_problems(entries.disabled, known, f"{path}.{point}.disabled")
@@ -43,32 +43,34 @@ def set_notices(plugins: Plugins, path: str) -> Iterator[str]:
                 yield f"{path}.{point}.enabled: Posse has no {entry.name}; pods are scheduled without it"
 
 
-def unknown_plugin(path: str, name: str, known: Collection[str]) -> Problem:
+def unknown_plugin(path: str, name: str, known: Collection[str]) -> ConfigurationProblem:
     if not name:
-        return Problem(path, "is missing")
+        return ConfigurationProblem(path, "is missing")
     if name in REMOVED:
-        return Problem(path, f"{name} is no longer part of Kubernetes; NodeVolumeLimits does what it did")
-    return Problem(path, f"there is no plugin {name!r}", suggestion(name, known))
+        return ConfigurationProblem(
+            path, f"{name} is no longer part of Kubernetes; NodeVolumeLimits does what it did"
+        )
+    return ConfigurationProblem(path, f"there is no plugin {name!r}", suggestion(name, known))
 
 
 def _enabled_problems(
     entries: tuple[PluginEntry, ...], known: Collection[str], path: str
-) -> Iterator[Problem]:
+) -> Iterator[ConfigurationProblem]:
     seen: set[str] = set()
     for index, entry in enumerate(entries):
         item = f"{path}[{index}]"
         if entry.name not in known:
             yield unknown_plugin(f"{item}.name", entry.name, known)
         elif entry.name in seen:
-            yield Problem(f"{item}.name", f"{entry.name} is enabled twice; keep one")
+            yield ConfigurationProblem(f"{item}.name", f"{entry.name} is enabled twice; keep one")
         seen.add(entry.name)
         if entry.weight < 0:
-            yield Problem(f"{item}.weight", f"must not be negative, and is {entry.weight}")
+            yield ConfigurationProblem(f"{item}.weight", f"must not be negative, and is {entry.weight}")
 
 
 def _disabled_problems(
     entries: tuple[PluginEntry, ...], known: Collection[str], path: str
-) -> Iterator[Problem]:
+) -> Iterator[ConfigurationProblem]:
     for index, entry in enumerate(entries):
         item = f"{path}[{index}].name"
         if entry.name == ALL:
@@ -76,4 +78,4 @@ def _disabled_problems(
         if entry.name not in known:
             yield unknown_plugin(item, entry.name, known)
         elif entry.name in INDISPENSABLE:
-            yield Problem(item, f"{entry.name} is part of Posse itself and cannot be disabled")
+            yield ConfigurationProblem(item, f"{entry.name} is part of Posse itself and cannot be disabled")

@@ -8,7 +8,7 @@ from posse.kinds.machinery.errors import FieldError
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ConfigurationProblem:
     path: str
     message: str
     advice: str = ""
@@ -21,12 +21,12 @@ class Problem:
 class ConfigurationError(Exception):
     """The configuration cannot be used; nothing of it takes effect."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[ConfigurationProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(_lines(self.problems)))
 
 
-def _lines(problems: Iterable[Problem]) -> Iterator[str]:
+def _lines(problems: Iterable[ConfigurationProblem]) -> Iterator[str]:
     """Advice is given once; a list of all plugins behind every wrong name would bury the names."""
     given: set[str] = set()
     for problem in problems:
@@ -36,8 +36,8 @@ def _lines(problems: Iterable[Problem]) -> Iterator[str]:
         given.add(problem.advice)
 
 
-def from_field_errors(errors: Iterable[FieldError]) -> list[Problem]:
-    return [Problem(error.field, error.body()) for error in errors]
+def from_field_errors(errors: Iterable[FieldError]) -> list[ConfigurationProblem]:
+    return [ConfigurationProblem(error.field, error.body()) for error in errors]
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from posse.configuration.catalogue import BUILT_IN, DEFAULT_PLUGINS, FULLNESS, P
 from posse.configuration.outside import PluginLoader, PluginUnusable, outside_rules
 from posse.configuration.plugin_checks import set_notices, set_problems
 from posse.configuration.plugin_sets import at_point, merged, weight_of
-from posse.configuration.problems import Problem
+from posse.configuration.problems import ConfigurationProblem
 from posse.configuration.rules import domain_resources_of, limits_of, rules_of, spreading_of
 from posse.configuration.shapes import PluginEntry, Plugins, PluginSet, ProfileShape
 from posse.engine.nodes.resources import NOTHING_LIMITED
@@ -32,7 +32,7 @@ class ProfileReader:
     """Reads profiles one after the other; what is wrong and what has no effect is collected over all of them."""
 
     def __init__(self, plugins: Mapping[str, PluginLoader]) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigurationProblem] = []
         self.notices: list[str] = []
         self.faults = PluginFaults()
         self._plugins = plugins
@@ -67,7 +67,7 @@ class ProfileReader:
         try:
             return outside_rules(name, self._plugins[name], arguments.outside.get(name, {}), self.faults)
         except PluginUnusable as unusable:
-            self.problems.append(Problem(path, f"plugin {name} {unusable}"))
+            self.problems.append(ConfigurationProblem(path, f"plugin {name} {unusable}"))
             return _NO_RULES
 
 
@@ -141,7 +141,7 @@ def _group_rules(rules: Profile) -> bool:
     return bool(rules.group_rules)
 
 
-def _misplaced(plugins: Plugins, rules: Mapping[str, Profile], path: str) -> list[Problem]:
+def _misplaced(plugins: Plugins, rules: Mapping[str, Profile], path: str) -> list[ConfigurationProblem]:
     """Plugins that are enabled where they have nothing to say, although they do elsewhere."""
     points = (
         ("filter", plugins.filter, _filters),
@@ -149,7 +149,9 @@ def _misplaced(plugins: Plugins, rules: Mapping[str, Profile], path: str) -> lis
         ("permit", plugins.permit, _group_rules),
     )
     return [
-        Problem(f"{path}.{point}.enabled[{index}].name", f"{entry.name} has nothing to say here; remove it")
+        ConfigurationProblem(
+            f"{path}.{point}.enabled[{index}].name", f"{entry.name} has nothing to say here; remove it"
+        )
         for point, entries, speaks in points
         for index, entry in enumerate(entries.enabled)
         if entry.name in rules and rules[entry.name] != _NO_RULES and not speaks(rules[entry.name])

@@ -6,7 +6,7 @@ from typing import Any
 
 from posse.configuration.decoding import decoded
 from posse.configuration.outside import PluginLoader
-from posse.configuration.problems import ConfigurationError, Problem
+from posse.configuration.problems import ConfigurationError, ConfigurationProblem
 from posse.configuration.profiles import ProfileReader
 from posse.configuration.running import Running, read_running
 from posse.configuration.shapes import API_VERSION, KIND, ConfigurationShape, ProfileShape
@@ -44,7 +44,7 @@ def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Co
     """Raises ConfigurationError, with all problems at once."""
     if problems := _identity_problems(document):
         raise ConfigurationError(problems)
-    misfits: list[Problem] = []
+    misfits: list[ConfigurationProblem] = []
     shape = decoded(ConfigurationShape, document, "", misfits)
     reader = ProfileReader(plugins)
     profiles = _profiles(shape, reader)
@@ -68,43 +68,49 @@ def _profiles(shape: ConfigurationShape, reader: ProfileReader) -> dict[str, Pro
     }
 
 
-def _identity_problems(document: Any) -> list[Problem]:
+def _identity_problems(document: Any) -> list[ConfigurationProblem]:
     """If it is something else altogether, that is all there is to say."""
     if not isinstance(document, dict):
-        return [Problem("", f"expected a {KIND}: an object with apiVersion and kind")]
+        return [ConfigurationProblem("", f"expected a {KIND}: an object with apiVersion and kind")]
     expected = (("apiVersion", API_VERSION), ("kind", KIND))
     return [
-        Problem(name, f"must be {right}, not {document.get(name)!r}")
+        ConfigurationProblem(name, f"must be {right}, not {document.get(name)!r}")
         for name, right in expected
         if document.get(name) != right
     ]
 
 
-def _beside(misfits: list[Problem], others: list[Problem]) -> list[Problem]:
+def _beside(
+    misfits: list[ConfigurationProblem], others: list[ConfigurationProblem]
+) -> list[ConfigurationProblem]:
     """Without what only follows from a value that was left out."""
     return [other for other in others if not any(other.path.startswith(misfit.path) for misfit in misfits)]
 
 
-def _file_problems(shape: ConfigurationShape) -> Iterator[Problem]:
+def _file_problems(shape: ConfigurationShape) -> Iterator[ConfigurationProblem]:
     yield from _name_problems(shape.profiles)
     yield from _backoff_problems(_backoff(shape))
     if shape.parallelism is not None and shape.parallelism <= 0:
-        yield Problem("parallelism", f"must be greater than 0, not {shape.parallelism}")
+        yield ConfigurationProblem("parallelism", f"must be greater than 0, not {shape.parallelism}")
     yield from _percentage_problems(shape.percentage_of_nodes_to_score, "")
     for index, profile in enumerate(shape.profiles):
         yield from _percentage_problems(profile.percentage_of_nodes_to_score, f"profiles[{index}].")
     if shape.extenders:
-        yield Problem("extenders", "Posse calls no extenders; remove them, or write what they do as a plugin")
+        yield ConfigurationProblem(
+            "extenders", "Posse calls no extenders; remove them, or write what they do as a plugin"
+        )
 
 
-def _name_problems(profiles: tuple[ProfileShape, ...]) -> Iterator[Problem]:
+def _name_problems(profiles: tuple[ProfileShape, ...]) -> Iterator[ConfigurationProblem]:
     seen: dict[str, int] = {}
     for index, profile in enumerate(profiles):
         name, path = profile.scheduler_name, f"profiles[{index}].schedulerName"
         if not name and len(profiles) > 1:
-            yield Problem(path, "is missing; with several profiles each needs a name of its own")
+            yield ConfigurationProblem(path, "is missing; with several profiles each needs a name of its own")
         elif name in seen:
-            yield Problem(path, f"{name} is the name of profiles[{seen[name]}] already; choose another")
+            yield ConfigurationProblem(
+                path, f"{name} is the name of profiles[{seen[name]}] already; choose another"
+            )
         seen.setdefault(name, index)
 
 
@@ -116,16 +122,22 @@ def _backoff(shape: ConfigurationShape) -> Backoff:
     )
 
 
-def _backoff_problems(backoff: Backoff) -> Iterator[Problem]:
+def _backoff_problems(backoff: Backoff) -> Iterator[ConfigurationProblem]:
     if backoff.first_seconds <= 0:
-        yield Problem("podInitialBackoffSeconds", f"must be greater than 0, not {backoff.first_seconds}")
+        yield ConfigurationProblem(
+            "podInitialBackoffSeconds", f"must be greater than 0, not {backoff.first_seconds}"
+        )
     if backoff.most_seconds < backoff.first_seconds:
-        yield Problem("podMaxBackoffSeconds", f"must not be less than the initial {backoff.first_seconds}")
+        yield ConfigurationProblem(
+            "podMaxBackoffSeconds", f"must not be less than the initial {backoff.first_seconds}"
+        )
 
 
-def _percentage_problems(percentage: int | None, prefix: str) -> Iterator[Problem]:
+def _percentage_problems(percentage: int | None, prefix: str) -> Iterator[ConfigurationProblem]:
     if percentage is not None and not 0 <= percentage <= 100:
-        yield Problem(f"{prefix}percentageOfNodesToScore", f"must be from 0 to 100, not {percentage}")
+        yield ConfigurationProblem(
+            f"{prefix}percentageOfNodesToScore", f"must be from 0 to 100, not {percentage}"
+        )
 
 
 def _notices(shape: ConfigurationShape, document: Mapping[str, Any]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from posse.engine.pods.default_spreading import SYSTEM_SPREADING, DefaultSpreadi
 from posse.engine.rules.balanced_allocation import BalancedAllocation
 from posse.engine.rules.inter_pod_affinity import InterPodAffinity
 from posse.engine.rules.inter_pod_preference import InterPodPreference
-from posse.engine.rules.node_affinity import NodeAffinity
+from posse.engine.rules.node_affinity import NodeAffinityRule
 from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.profile import Profile
 from posse.engine.rules.registry import DEFAULT_PROFILE
@@ -94,7 +94,7 @@ def _node_affinity(args: NodeAffinityArgs) -> Profile:
         return unchanged
     return replace(
         unchanged,
-        filters=(NodeAffinity(added.required_during_scheduling_ignored_during_execution),),
+        filters=(NodeAffinityRule(added.required_during_scheduling_ignored_during_execution),),
         relative_scores=(NodePreference(added=added.preferred_during_scheduling_ignored_during_execution),),
     )
 

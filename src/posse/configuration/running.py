@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from posse.configuration.problems import Problem
+from posse.configuration.problems import ConfigurationProblem
 from posse.configuration.shapes import ClientConnection, LeaderElection
 
 _LEASES = "leases"
@@ -39,7 +39,7 @@ class Running:
 
 
 def read_running(
-    election: LeaderElection | None, connection: ClientConnection | None, problems: list[Problem]
+    election: LeaderElection | None, connection: ClientConnection | None, problems: list[ConfigurationProblem]
 ) -> Running:
     election, connection = election or LeaderElection(), connection or ClientConnection()
     terms = _terms(election, problems)
@@ -47,7 +47,7 @@ def read_running(
     return Running(election.leader_elect, terms, connection.kubeconfig, connection.qps, connection.burst)
 
 
-def _terms(election: LeaderElection, problems: list[Problem]) -> LeaseTerms:
+def _terms(election: LeaderElection, problems: list[ConfigurationProblem]) -> LeaseTerms:
     usual = LeaseTerms()
     terms = LeaseTerms(
         election.resource_name or usual.name,
@@ -58,32 +58,36 @@ def _terms(election: LeaderElection, problems: list[Problem]) -> LeaseTerms:
     )
     problems += _terms_problems(terms)
     if election.resource_lock not in {"", _LEASES}:
-        problems.append(Problem("leaderElection.resourceLock", f"must be {_LEASES}"))
+        problems.append(ConfigurationProblem("leaderElection.resourceLock", f"must be {_LEASES}"))
     return terms
 
 
-def _duration(name: str, text: str, usual: float, problems: list[Problem]) -> float:
+def _duration(name: str, text: str, usual: float, problems: list[ConfigurationProblem]) -> float:
     if not text:
         return usual
     if not _DURATION.fullmatch(text):
-        problems.append(Problem(f"leaderElection.{name}", f"{text!r} is not a duration such as 15s"))
+        problems.append(
+            ConfigurationProblem(f"leaderElection.{name}", f"{text!r} is not a duration such as 15s")
+        )
         return usual
     return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
 
 
-def _terms_problems(terms: LeaseTerms) -> Iterator[Problem]:
+def _terms_problems(terms: LeaseTerms) -> Iterator[ConfigurationProblem]:
     if terms.duration < 1.0:
-        yield Problem("leaderElection.leaseDuration", "must be at least 1s")
+        yield ConfigurationProblem("leaderElection.leaseDuration", "must be at least 1s")
     if terms.duration <= terms.renew_deadline:
-        yield Problem("leaderElection.leaseDuration", "must be greater than renewDeadline")
+        yield ConfigurationProblem("leaderElection.leaseDuration", "must be greater than renewDeadline")
     if terms.renew_deadline <= terms.retry_period * _JITTER:
-        yield Problem("leaderElection.renewDeadline", f"must be greater than {_JITTER} times retryPeriod")
+        yield ConfigurationProblem(
+            "leaderElection.renewDeadline", f"must be greater than {_JITTER} times retryPeriod"
+        )
     if terms.retry_period <= 0.0:
-        yield Problem("leaderElection.retryPeriod", "must be greater than 0")
+        yield ConfigurationProblem("leaderElection.retryPeriod", "must be greater than 0")
 
 
-def _connection_problems(connection: ClientConnection) -> Iterator[Problem]:
+def _connection_problems(connection: ClientConnection) -> Iterator[ConfigurationProblem]:
     if connection.qps < 0:
-        yield Problem("clientConnection.qps", f"must not be negative, not {connection.qps}")
+        yield ConfigurationProblem("clientConnection.qps", f"must not be negative, not {connection.qps}")
     if connection.burst < 0:
-        yield Problem("clientConnection.burst", f"must not be negative, not {connection.burst}")
+        yield ConfigurationProblem("clientConnection.burst", f"must not be negative, not {connection.burst}")

@@ -5,7 +5,7 @@ are being deleted still count: their pods may still hold resources. Only groups 
 each other, once all of them are to go.
 """
 
-from posse.controllers.podgroup_protection import Json, Name, Release, is_leaving, without_protection
+from posse.controllers.podgroup_protection import Json, PodGroupName, Release, is_leaving, without_protection
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP
 
@@ -17,10 +17,10 @@ class CompositeProtection:
 
     def __init__(self) -> None:
         # Groups of groups that wait for deletion under protection; all others are of no interest.
-        self._leaving: dict[Name, Json] = {}
+        self._leaving: dict[PodGroupName, Json] = {}
         # The groups that name each parent. Parents without any have no entry.
-        self._children: dict[Name, set[_Child]] = {}
-        self._reconsider: dict[Name, None] = {}
+        self._children: dict[PodGroupName, set[_Child]] = {}
+        self._reconsider: dict[PodGroupName, None] = {}
 
     def see(self, kind: Kind, group: Json) -> None:
         """Take in a PodGroup or a CompositePodGroup; whom it names as its parent is for good."""
@@ -52,18 +52,19 @@ class CompositeProtection:
         ready = [name for name in reconsider if name in self._leaving and self._is_free(name)]
         return [Release(*name, without_protection(self._leaving[name])) for name in ready]
 
-    def _is_free(self, name: Name) -> bool:
+    def _is_free(self, name: PodGroupName) -> bool:
         children = self._children.get(name)
         if not children:
             return True
         circle = self._leaving_ancestors(name)
         return all(
-            kind is COMPOSITE_POD_GROUP and Name(name.namespace, child) in circle for kind, child in children
+            kind is COMPOSITE_POD_GROUP and PodGroupName(name.namespace, child) in circle
+            for kind, child in children
         )
 
-    def _leaving_ancestors(self, name: Name) -> dict[Name, None]:
+    def _leaving_ancestors(self, name: PodGroupName) -> dict[PodGroupName, None]:
         """From the parent up, as long as they are to go; itself among them if it is its own ancestor."""
-        found: dict[Name, None] = {}
+        found: dict[PodGroupName, None] = {}
         parent = _parent_of(self._leaving[name])
         while parent is not None and parent in self._leaving and parent not in found:
             found[parent] = None
@@ -71,10 +72,10 @@ class CompositeProtection:
         return found
 
 
-def _name_of(group: Json) -> Name:
-    return Name(group["metadata"]["namespace"], group["metadata"]["name"])
+def _name_of(group: Json) -> PodGroupName:
+    return PodGroupName(group["metadata"]["namespace"], group["metadata"]["name"])
 
 
-def _parent_of(group: Json) -> Name | None:
+def _parent_of(group: Json) -> PodGroupName | None:
     parent = (group.get("spec") or {}).get("parentCompositePodGroupName")
-    return Name(group["metadata"]["namespace"], parent) if parent else None
+    return PodGroupName(group["metadata"]["namespace"], parent) if parent else None

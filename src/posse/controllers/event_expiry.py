@@ -14,7 +14,7 @@ Json = dict[str, Any]
 LIFETIME_SECONDS = 3600.0
 
 
-class Name(NamedTuple):
+class EventName(NamedTuple):
     namespace: str
     name: str
 
@@ -23,9 +23,9 @@ class EventExpiry:
     """Events seen go in; those that are too old come out, each once."""
 
     def __init__(self) -> None:
-        self._observed: dict[Name, float] = {}
+        self._observed: dict[EventName, float] = {}
         # An event that was observed again or is gone leaves its entry behind, to be passed over when its time comes.
-        self._by_time: list[tuple[float, Name]] = []
+        self._by_time: list[tuple[float, EventName]] = []
 
     def see(self, event: Json) -> None:
         name, observed = _name_of(event), last_observed(event)
@@ -38,9 +38,9 @@ class EventExpiry:
     def lose(self, event: Json) -> None:
         self._observed.pop(_name_of(event), None)
 
-    def expired(self, now: float, limit: int) -> list[Name]:
+    def expired(self, now: float, limit: int) -> list[EventName]:
         """Return up to `limit` events to delete, longest unobserved first."""
-        names: list[Name] = []
+        names: list[EventName] = []
         while self._by_time and self._by_time[0][0] < now - LIFETIME_SECONDS and len(names) < limit:
             observed, name = heapq.heappop(self._by_time)
             if self._observed.get(name) == observed:
@@ -60,8 +60,8 @@ def last_observed(event: Json) -> float:
     return max(_seconds(text) for text in texts)
 
 
-def _name_of(event: Json) -> Name:
-    return Name(event["metadata"]["namespace"], event["metadata"]["name"])
+def _name_of(event: Json) -> EventName:
+    return EventName(event["metadata"]["namespace"], event["metadata"]["name"])
 
 
 def _seconds(text: str | None) -> float:

@@ -15,7 +15,7 @@ from posse.kinds.machinery.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZE
 from posse.kinds.registry import by_kind
 
 
-class Place(NamedTuple):
+class ObjectIdentity(NamedTuple):
     kind: Kind
     namespace: str
     name: str
@@ -26,12 +26,12 @@ class Owner(NamedTuple):
     """What a reference means; `place` is None when the object it names cannot be looked up from the dependent."""
 
     uid: str
-    place: Place | None
+    place: ObjectIdentity | None
     blocks: bool
 
 
 class Known(NamedTuple):
-    place: Place
+    place: ObjectIdentity
     version: str
     owners: tuple[Owner, ...]
     finalizers: tuple[str, ...]
@@ -45,17 +45,17 @@ class Known(NamedTuple):
 class Collect(NamedTuple):
     """Delete an object, if all of `absent` are indeed gone."""
 
-    place: Place
+    place: ObjectIdentity
     propagation: str
-    absent: tuple[Place, ...] = ()
+    absent: tuple[ObjectIdentity, ...] = ()
 
 
 class Amend(NamedTuple):
     """Apply a merge patch to an object as it was seen, if all of `absent` are indeed gone."""
 
-    place: Place
+    place: ObjectIdentity
     patch: Json
-    absent: tuple[Place, ...] = ()
+    absent: tuple[ObjectIdentity, ...] = ()
 
 
 Step = Collect | Amend
@@ -170,7 +170,7 @@ def _read(kind: Kind, obj: Json) -> Known:
     references = tuple(metadata.get("ownerReferences") or ())
     namespace = metadata.get("namespace", "")
     return Known(
-        place=Place(kind, namespace, metadata["name"], metadata["uid"]),
+        place=ObjectIdentity(kind, namespace, metadata["name"], metadata["uid"]),
         version=metadata["resourceVersion"],
         owners=tuple(_owner(reference, namespace) for reference in references),
         finalizers=tuple(metadata.get("finalizers") or ()),
@@ -186,7 +186,7 @@ def _owner(reference: Json, namespace: str) -> Owner:
     # What is in no namespace cannot belong to something that is in one: it does not say in which.
     if kind is not None and (namespace or not kind.namespaced):
         home = namespace if kind.namespaced else ""
-        place = Place(kind.stored, home, reference["name"], reference["uid"])
+        place = ObjectIdentity(kind.stored, home, reference["name"], reference["uid"])
     return Owner(reference["uid"], place, bool(reference.get("blockOwnerDeletion")))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from posse.controllers.observed import Observed
+from posse.controllers.observed import ObservedObjects
 from posse.controllers.reconciler import Reconciler
 from posse.controllers.steps import News, Plan, Write, is_deleting
 from posse.controllers.touched import Touched
@@ -34,7 +34,7 @@ class Unadmitted:
         self._reconciler = reconciler
         self._refusals = refusals
         # The subjects as they are written; the reconciler is shown them filled in, and only if they can be.
-        self._seen = Observed()
+        self._seen = ObservedObjects()
         self._accepted: dict[str, Any] = {}
         self._problems: dict[str, str] = {}
 

@@ -16,7 +16,7 @@ class _Known(NamedTuple):
     obj: Json
 
 
-class Observed:
+class ObservedObjects:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
         self._owned: defaultdict[str, dict[str, None]] = defaultdict(dict)

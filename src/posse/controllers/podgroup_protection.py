@@ -11,7 +11,7 @@ from posse.model.pod import ENDED_PHASES
 Json = dict[str, Any]
 
 
-class Name(NamedTuple):
+class PodGroupName(NamedTuple):
     namespace: str
     name: str
 
@@ -29,11 +29,11 @@ class PodGroupProtection:
 
     def __init__(self) -> None:
         # Groups that wait for deletion under protection; all others are of no interest.
-        self._leaving: dict[Name, Json] = {}
+        self._leaving: dict[PodGroupName, Json] = {}
         # The live pods of each group, and for each such pod its group. Groups without any have no entry.
-        self._members: dict[Name, set[str]] = {}
-        self._group_of: dict[Name, Name] = {}
-        self._reconsider: dict[Name, None] = {}
+        self._members: dict[PodGroupName, set[str]] = {}
+        self._group_of: dict[PodGroupName, PodGroupName] = {}
+        self._reconsider: dict[PodGroupName, None] = {}
 
     def see_group(self, group: Json) -> None:
         name = _name_of(group)
@@ -44,7 +44,7 @@ class PodGroupProtection:
             self._leaving.pop(name, None)
 
     def lose_group(self, namespace: str, name: str) -> None:
-        self._leaving.pop(Name(namespace, name), None)
+        self._leaving.pop(PodGroupName(namespace, name), None)
 
     def see_pod(self, pod: Json) -> None:
         name, group = _name_of(pod), group_in_use(pod)
@@ -57,7 +57,7 @@ class PodGroupProtection:
                 self._members.setdefault(group, set()).add(name.name)
 
     def lose_pod(self, namespace: str, name: str) -> None:
-        group = self._group_of.pop(Name(namespace, name), None)
+        group = self._group_of.pop(PodGroupName(namespace, name), None)
         if group is None:
             return
         self._members[group].discard(name)
@@ -78,16 +78,16 @@ def is_leaving(group: Json) -> bool:
     return is_protected and bool(metadata.get("deletionTimestamp"))
 
 
-def group_in_use(pod: Json) -> Name | None:
+def group_in_use(pod: Json) -> PodGroupName | None:
     """Return the group that the pod keeps from going, if any."""
     if (pod.get("status") or {}).get("phase") in ENDED_PHASES:
         return None
     group = (pod["spec"].get("schedulingGroup") or {}).get("podGroupName")
-    return Name(pod["metadata"]["namespace"], group) if group else None
+    return PodGroupName(pod["metadata"]["namespace"], group) if group else None
 
 
-def _name_of(obj: Json) -> Name:
-    return Name(obj["metadata"]["namespace"], obj["metadata"]["name"])
+def _name_of(obj: Json) -> PodGroupName:
+    return PodGroupName(obj["metadata"]["namespace"], obj["metadata"]["name"])
 
 
 def without_protection(group: Json) -> Json:

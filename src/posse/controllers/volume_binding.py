@@ -22,7 +22,7 @@ from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 
 
-class Write(NamedTuple):
+class VolumePatch(NamedTuple):
     """A merge patch for an object as it was seen; it names uid and resourceVersion."""
 
     kind: Kind
@@ -44,11 +44,11 @@ class VolumeBinder:
     def lose(self, obj: StorageObject) -> None:
         self._book.drop(obj)
 
-    def writes(self) -> list[Write]:
+    def writes(self) -> list[VolumePatch]:
         """By what has been seen so far. Each write shows as a change, which may call for the next."""
         kept = {volume.claim_key: volume for volume in self._book.volumes.values()}
         taken: set[str] = set()
-        wanted: list[Write] = []
+        wanted: list[VolumePatch] = []
         for claim in self._book.claims.values():
             volume = self._volume_for(claim, kept.get(claim.key), taken)
             if volume is not None and not claim.claim.metadata.deletion_timestamp:
@@ -70,11 +70,11 @@ class VolumeBinder:
             return None
         return next((volume for volume in self._book.offers(claim) if volume.name not in taken), None)
 
-    def _phase(self, volume: VolumeRecord) -> Iterator[Write]:
+    def _phase(self, volume: VolumeRecord) -> Iterator[VolumePatch]:
         phase = self._phase_of(volume)
         if phase != volume.volume.status.phase and not volume.volume.metadata.deletion_timestamp:
             patch = {"metadata": _identity(volume), "status": {"phase": phase}}
-            yield Write(PERSISTENT_VOLUME, "", volume.name, patch, "status")
+            yield VolumePatch(PERSISTENT_VOLUME, "", volume.name, patch, "status")
 
     def _phase_of(self, volume: VolumeRecord) -> str:
         if volume.claim_key is None or not _names_uid(volume):
@@ -85,7 +85,7 @@ class VolumeBinder:
         return "Bound" if claim.claim.spec.volume_name == volume.name else volume.volume.status.phase
 
 
-def _next_step(claim: ClaimRecord, volume: VolumeRecord) -> Iterator[Write]:
+def _next_step(claim: ClaimRecord, volume: VolumeRecord) -> Iterator[VolumePatch]:
     if not is_kept_for(volume, claim) or not _names_uid(volume):
         yield _keep(volume, claim)
     elif not claim.is_bound:
@@ -100,7 +100,7 @@ def _names_uid(volume: VolumeRecord) -> bool:
     return reference is not None and bool(reference.uid)
 
 
-def _keep(volume: VolumeRecord, claim: ClaimRecord) -> Write:
+def _keep(volume: VolumeRecord, claim: ClaimRecord) -> VolumePatch:
     metadata = _identity(volume)
     if volume.claim_key is None:
         metadata["annotations"] = {BOUND_BY_CONTROLLER: "yes"}
@@ -111,10 +111,12 @@ def _keep(volume: VolumeRecord, claim: ClaimRecord) -> Write:
         "name": claim.key.name,
         "uid": claim.claim.metadata.uid,
     }
-    return Write(PERSISTENT_VOLUME, "", volume.name, {"metadata": metadata, "spec": {"claimRef": reference}})
+    return VolumePatch(
+        PERSISTENT_VOLUME, "", volume.name, {"metadata": metadata, "spec": {"claimRef": reference}}
+    )
 
 
-def _bind(claim: ClaimRecord, volume: VolumeRecord) -> Write:
+def _bind(claim: ClaimRecord, volume: VolumeRecord) -> VolumePatch:
     annotations = {BIND_COMPLETED: "yes"}
     if not claim.claim.spec.volume_name:
         annotations[BOUND_BY_CONTROLLER] = "yes"
@@ -122,17 +124,17 @@ def _bind(claim: ClaimRecord, volume: VolumeRecord) -> Write:
         "metadata": _identity(claim) | {"annotations": annotations},
         "spec": {"volumeName": volume.name},
     }
-    return Write(PERSISTENT_VOLUME_CLAIM, *_place(claim.key), patch)
+    return VolumePatch(PERSISTENT_VOLUME_CLAIM, *_place(claim.key), patch)
 
 
-def _claim_status(claim: ClaimRecord, volume: VolumeRecord) -> Write:
+def _claim_status(claim: ClaimRecord, volume: VolumeRecord) -> VolumePatch:
     status = {
         "phase": "Bound",
         "accessModes": list(volume.volume.spec.access_modes),
         "capacity": volume.volume.spec.capacity,
     }
     patch = {"metadata": _identity(claim), "status": status}
-    return Write(PERSISTENT_VOLUME_CLAIM, *_place(claim.key), patch, "status")
+    return VolumePatch(PERSISTENT_VOLUME_CLAIM, *_place(claim.key), patch, "status")
 
 
 def _place(key: ClaimKey) -> tuple[str, str]:

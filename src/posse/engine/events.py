@@ -14,7 +14,7 @@ from posse.model.service import Service
 from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.model.workload import CompositePodGroup, PodGroup, Workload
 
-GroupObject = PodGroup | coscheduling.PodGroup | volcano.PodGroup
+GroupObject = PodGroup | coscheduling.CoschedulingPodGroup | volcano.VolcanoPodGroup
 """What describes a group; a Workload describes several."""
 StorageObject = PersistentVolume | PersistentVolumeClaim | StorageClass | CSINode | CSIDriver
 

@@ -48,7 +48,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SchemaLimits:
     """Of one struct. `fields` has further keywords for the schemas of its fields, by JSON name."""
 
     fields: Mapping[str, Json] = field(default_factory=dict)
@@ -152,9 +152,9 @@ def _of_one_priority(name: str, other: str) -> Rule:
     return Rule(f"!{_filled(name)} || self.{name}.all(each, {same})", text)
 
 
-LIMITS: Mapping[type[Shape], Limits] = {
-    workload.Workload: Limits(required=("spec",)),
-    workload.PodGroup: Limits(
+LIMITS: Mapping[type[Shape], SchemaLimits] = {
+    workload.Workload: SchemaLimits(required=("spec",)),
+    workload.PodGroup: SchemaLimits(
         required=("spec",),
         rules=(
             Rule(
@@ -166,8 +166,8 @@ LIMITS: Mapping[type[Shape], Limits] = {
             ),
         ),
     ),
-    workload.CompositePodGroup: Limits(required=("spec",)),
-    workload.WorkloadSpec: Limits(
+    workload.CompositePodGroup: SchemaLimits(required=("spec",)),
+    workload.WorkloadSpec: SchemaLimits(
         fields={_FLAT: _TEMPLATES, _NESTED: _TEMPLATES},
         rules=(
             Rule(
@@ -180,12 +180,12 @@ LIMITS: Mapping[type[Shape], Limits] = {
             _of_one_priority(_NESTED, f"self.{_NESTED}[0]"),
         ),
     ),
-    workload.PodGroupTemplate: Limits(
+    workload.PodGroupTemplate: SchemaLimits(
         fields={**_OF_ALL_GROUPS, "name": _LABEL, "resourceClaims": _CLAIMS},
         required=("name", "schedulingPolicy"),
         rules=_fixed(workload.PodGroupTemplate, POD_GROUP_TEMPLATE_CHECKS),
     ),
-    workload.CompositePodGroupTemplate: Limits(
+    workload.CompositePodGroupTemplate: SchemaLimits(
         fields={**_OF_ALL_GROUPS, "name": _LABEL, _FLAT: _TEMPLATES, _NESTED: _TEMPLATES},
         required=("name", "schedulingPolicy"),
         rules=(
@@ -199,7 +199,7 @@ LIMITS: Mapping[type[Shape], Limits] = {
             _of_one_priority(_NESTED, "self"),
         ),
     ),
-    workload.PodGroupSpec: Limits(
+    workload.PodGroupSpec: SchemaLimits(
         fields={**_OF_GROUP_OBJECTS, "resourceClaims": _CLAIMS},
         required=("schedulingPolicy",),
         rules=(
@@ -212,24 +212,24 @@ LIMITS: Mapping[type[Shape], Limits] = {
             *_fixed(workload.PodGroupSpec, FIXED_IN_GROUPS),
         ),
     ),
-    workload.CompositePodGroupSpec: Limits(
+    workload.CompositePodGroupSpec: SchemaLimits(
         fields=_OF_GROUP_OBJECTS,
         required=("schedulingPolicy", "workloadRef"),
         rules=_fixed(workload.CompositePodGroupSpec, FIXED_IN_COMPOSITES),
     ),
-    workload.PodGroupSchedulingPolicy: Limits(rules=_ONE_POLICY_FOR_GOOD),
-    workload.CompositePodGroupSchedulingPolicy: Limits(rules=_ONE_POLICY_FOR_GOOD),
-    workload.BasicSchedulingPolicy: Limits(fields={"desiredCount": _COUNT}),
-    workload.GangSchedulingPolicy: Limits(fields={"minCount": _COUNT}, required=("minCount",)),
-    workload.CompositeGangSchedulingPolicy: Limits(
+    workload.PodGroupSchedulingPolicy: SchemaLimits(rules=_ONE_POLICY_FOR_GOOD),
+    workload.CompositePodGroupSchedulingPolicy: SchemaLimits(rules=_ONE_POLICY_FOR_GOOD),
+    workload.BasicSchedulingPolicy: SchemaLimits(fields={"desiredCount": _COUNT}),
+    workload.GangSchedulingPolicy: SchemaLimits(fields={"minCount": _COUNT}, required=("minCount",)),
+    workload.CompositeGangSchedulingPolicy: SchemaLimits(
         fields={"minGroupCount": _COUNT}, required=("minGroupCount",)
     ),
-    workload.SchedulingConstraints: Limits(
+    workload.SchedulingConstraints: SchemaLimits(
         fields={"topology": {"maxItems": TOPOLOGY_CONSTRAINTS_MAX, "x-kubernetes-list-type": "atomic"}}
     ),
-    workload.TopologyConstraint: Limits(fields={"key": _LABEL_KEY}, required=("key",)),
-    workload.DisruptionMode: Limits(rules=(_one_of("single", "all"),)),
-    workload.PodGroupResourceClaim: Limits(
+    workload.TopologyConstraint: SchemaLimits(fields={"key": _LABEL_KEY}, required=("key",)),
+    workload.DisruptionMode: SchemaLimits(rules=(_one_of("single", "all"),)),
+    workload.PodGroupResourceClaim: SchemaLimits(
         fields={
             "name": _LABEL,
             "resourceClaimName": _SUBDOMAIN,
@@ -238,15 +238,15 @@ LIMITS: Mapping[type[Shape], Limits] = {
         required=("name",),
         rules=(_one_of("resourceClaimName", "resourceClaimTemplateName"),),
     ),
-    workload.WorkloadReference: Limits(
+    workload.WorkloadReference: SchemaLimits(
         fields={"workloadName": _SUBDOMAIN, "templateName": _LABEL},
         required=("workloadName", "templateName"),
     ),
-    TypedLocalObjectReference: Limits(
+    TypedLocalObjectReference: SchemaLimits(
         fields={"apiGroup": _EMPTY_OR_SUBDOMAIN, "kind": _PATH_SEGMENT, "name": _PATH_SEGMENT},
         required=("kind", "name"),
     ),
-    workload.PodGroupStatus: Limits(
+    workload.PodGroupStatus: SchemaLimits(
         fields={
             "resourceClaimStatuses": {
                 "maxItems": RESOURCE_CLAIM_STATUSES_MAX,
@@ -255,10 +255,10 @@ LIMITS: Mapping[type[Shape], Limits] = {
             }
         }
     ),
-    workload.PodGroupResourceClaimStatus: Limits(
+    workload.PodGroupResourceClaimStatus: SchemaLimits(
         fields={"name": _LABEL, "resourceClaimName": _SUBDOMAIN}, required=("name",)
     ),
-    Condition: Limits(
+    Condition: SchemaLimits(
         fields={
             "type": _LABEL_KEY,
             "status": {"enum": list(STATUSES)},

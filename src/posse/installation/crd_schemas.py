@@ -7,7 +7,7 @@ templates in a Workload is written out as deep as it may be.
 from collections.abc import Mapping
 
 from posse.engine.groups.forms import POSSE_LABEL
-from posse.installation.crd_limits import LIMITS, Limits
+from posse.installation.crd_limits import LIMITS, SchemaLimits
 from posse.kinds.machinery.formats import LABEL_LENGTH_MAX
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.machinery.schemas import REFERENCE, schemas_of
@@ -41,7 +41,7 @@ def structural_schema(kind: Kind, version: str) -> Json:
 def _struct_schema(schemas: Mapping[str, Json], name: str, levels: int) -> Json:
     """`levels` is how many composite templates are around it."""
     levels += name == _RECURSIVE
-    limits = _LIMITS.get(name, Limits())
+    limits = _LIMITS.get(name, SchemaLimits())
     schema = dict(schemas[name])
     members = schema.pop("properties")
     if members:
@@ -81,7 +81,7 @@ def _plain_schema(schemas: Mapping[str, Json], name: str) -> Json:
     return {"type": "object", "properties": fields, "x-kubernetes-preserve-unknown-fields": True}
 
 
-def _keywords(limits: Limits, field: str, member: Json, levels: int) -> Json:
+def _keywords(limits: SchemaLimits, field: str, member: Json, levels: int) -> Json:
     return {"maxItems": 0} if _ends_here(member, levels) else limits.fields.get(field, {})
 
 

@@ -11,7 +11,7 @@ from posse.kinds.batch.job_columns import (
 )
 from posse.kinds.core.pod_columns import NONE, POD_STATUS_COLUMNS, POD_WIDE_COLUMNS
 from posse.kinds.machinery.durations import since
-from posse.kinds.machinery.kind import Column, Json
+from posse.kinds.machinery.kind import Json, PrintedColumn
 from posse.kinds.storage.storage_columns import (
     CLAIM_STATUS_COLUMNS,
     MODE_WIDE_COLUMNS,
@@ -44,8 +44,8 @@ def _at(*path: str, absent: Any) -> Callable[[Json, float], Any]:
     return cell
 
 
-NAME = Column("Name", "string", "Name of the object, unique in its namespace.", 0, _name, "name")
-AGE = Column("Age", "string", "Time since the object was created.", 0, _age)
+NAME = PrintedColumn("Name", "string", "Name of the object, unique in its namespace.", 0, _name, "name")
+AGE = PrintedColumn("Age", "string", "Time since the object was created.", 0, _age)
 NAME_AND_AGE = (NAME, AGE)
 
 POD_COLUMNS = (NAME, *POD_STATUS_COLUMNS, AGE, *POD_WIDE_COLUMNS)
@@ -86,20 +86,22 @@ def _node_info(field: str, absent: str = UNKNOWN) -> Callable[[Json, float], Any
 
 NODE_COLUMNS = (
     NAME,
-    Column("Status", "string", "Whether the node is ready and takes new pods.", 0, _node_status),
-    Column("Roles", "string", "Roles of the node.", 0, _node_roles),
+    PrintedColumn("Status", "string", "Whether the node is ready and takes new pods.", 0, _node_status),
+    PrintedColumn("Roles", "string", "Roles of the node.", 0, _node_roles),
     AGE,
-    Column("Version", "string", "Version of the kubelet.", 0, _node_info("kubeletVersion", "")),
-    Column("Internal-IP", "string", "Address within the cluster.", 1, _address("InternalIP")),
-    Column("External-IP", "string", "Address from outside.", 1, _address("ExternalIP")),
-    Column("OS-Image", "string", "Operating system.", 1, _node_info("osImage")),
-    Column("Kernel-Version", "string", "Version of the kernel.", 1, _node_info("kernelVersion")),
-    Column("Container-Runtime", "string", "What runs containers.", 1, _node_info("containerRuntimeVersion")),
+    PrintedColumn("Version", "string", "Version of the kubelet.", 0, _node_info("kubeletVersion", "")),
+    PrintedColumn("Internal-IP", "string", "Address within the cluster.", 1, _address("InternalIP")),
+    PrintedColumn("External-IP", "string", "Address from outside.", 1, _address("ExternalIP")),
+    PrintedColumn("OS-Image", "string", "Operating system.", 1, _node_info("osImage")),
+    PrintedColumn("Kernel-Version", "string", "Version of the kernel.", 1, _node_info("kernelVersion")),
+    PrintedColumn(
+        "Container-Runtime", "string", "What runs containers.", 1, _node_info("containerRuntimeVersion")
+    ),
 )
 
 NAMESPACE_COLUMNS = (
     NAME,
-    Column("Status", "string", "Active or Terminating.", 0, _at("status", "phase", absent="")),
+    PrintedColumn("Status", "string", "Active or Terminating.", 0, _at("status", "phase", absent="")),
     AGE,
 )
 
@@ -136,31 +138,43 @@ def _event_message(event: Json, _now: float) -> str:
 
 
 EVENT_COLUMNS = (
-    Column("Last Seen", "string", "Time since it happened last.", 0, _event_last_seen),
-    Column("Type", "string", "Normal or Warning.", 0, _at("type", absent="")),
-    Column("Reason", "string", "Why, in one word.", 0, _at("reason", absent="")),
-    Column("Object", "string", "Object it is about.", 0, _event_object),
-    Column("Subobject", "string", "Part it is about.", 1, _at("involvedObject", "fieldPath", absent="")),
-    Column("Source", "string", "Who reported it.", 1, _event_source),
-    Column("Message", "string", "What happened.", 0, _event_message),
-    Column("First Seen", "string", "Time since it happened first.", 1, _event_first_seen),
-    Column("Count", "integer", "How often it happened.", 1, _event_count),
-    Column("Name", "string", "Name of the event.", 1, _name, "name"),
+    PrintedColumn("Last Seen", "string", "Time since it happened last.", 0, _event_last_seen),
+    PrintedColumn("Type", "string", "Normal or Warning.", 0, _at("type", absent="")),
+    PrintedColumn("Reason", "string", "Why, in one word.", 0, _at("reason", absent="")),
+    PrintedColumn("Object", "string", "Object it is about.", 0, _event_object),
+    PrintedColumn(
+        "Subobject", "string", "Part it is about.", 1, _at("involvedObject", "fieldPath", absent="")
+    ),
+    PrintedColumn("Source", "string", "Who reported it.", 1, _event_source),
+    PrintedColumn("Message", "string", "What happened.", 0, _event_message),
+    PrintedColumn("First Seen", "string", "Time since it happened first.", 1, _event_first_seen),
+    PrintedColumn("Count", "integer", "How often it happened.", 1, _event_count),
+    PrintedColumn("Name", "string", "Name of the event.", 1, _name, "name"),
 )
 
 PRIORITY_CLASS_COLUMNS = (
     NAME,
-    Column("Value", "integer", "Priority of pods and groups of this class.", 0, _at("value", absent=0)),
-    Column("Global-Default", "boolean", "Whether others get it.", 0, _at("globalDefault", absent=False)),
+    PrintedColumn(
+        "Value", "integer", "Priority of pods and groups of this class.", 0, _at("value", absent=0)
+    ),
+    PrintedColumn(
+        "Global-Default", "boolean", "Whether others get it.", 0, _at("globalDefault", absent=False)
+    ),
     AGE,
-    Column("PreemptionPolicy", "string", "Whether it may evict.", 0, _at("preemptionPolicy", absent="")),
+    PrintedColumn(
+        "PreemptionPolicy", "string", "Whether it may evict.", 0, _at("preemptionPolicy", absent="")
+    ),
 )
 
 POD_DISRUPTION_BUDGET_COLUMNS = (
     NAME,
-    Column("Min Available", "string", "Pods that must stay.", 0, _at("spec", "minAvailable", absent="N/A")),
-    Column("Max Unavailable", "string", "Pods that may go.", 0, _at("spec", "maxUnavailable", absent="N/A")),
-    Column(
+    PrintedColumn(
+        "Min Available", "string", "Pods that must stay.", 0, _at("spec", "minAvailable", absent="N/A")
+    ),
+    PrintedColumn(
+        "Max Unavailable", "string", "Pods that may go.", 0, _at("spec", "maxUnavailable", absent="N/A")
+    ),
+    PrintedColumn(
         "Allowed Disruptions",
         "integer",
         "Pods that may be disrupted now.",
@@ -177,7 +191,7 @@ def _driver_count(csi_node: Json, _now: float) -> int:
 
 CSI_NODE_COLUMNS = (
     NAME,
-    Column("Drivers", "integer", "Storage drivers on the node.", 0, _driver_count),
+    PrintedColumn("Drivers", "integer", "Storage drivers on the node.", 0, _driver_count),
     AGE,
 )
 
@@ -189,7 +203,7 @@ def _ready_of_wanted(obj: Json, _now: float) -> str:
 
 STATEFUL_SET_COLUMNS = (
     NAME,
-    Column("Ready", "string", "Pods that are ready, of how many.", 0, _ready_of_wanted),
+    PrintedColumn("Ready", "string", "Pods that are ready, of how many.", 0, _ready_of_wanted),
     AGE,
     *CONTAINER_COLUMNS,
 )
@@ -203,16 +217,20 @@ def _controller(obj: Json, _now: float) -> str:
 
 CONTROLLER_REVISION_COLUMNS = (
     NAME,
-    Column("Controller", "string", "What was made from it.", 0, _controller),
-    Column("Revision", "integer", "Its number; the newest has the highest.", 0, _at("revision", absent=0)),
+    PrintedColumn("Controller", "string", "What was made from it.", 0, _controller),
+    PrintedColumn(
+        "Revision", "integer", "Its number; the newest has the highest.", 0, _at("revision", absent=0)
+    ),
     AGE,
 )
 
 LEADER_WORKER_SET_COLUMNS = (
     NAME,
-    Column("Ready", "integer", "Replicas that are ready.", 0, _at("status", "readyReplicas", absent=0)),
-    Column("Desired", "integer", "Replicas there are to be.", 0, _at("spec", "replicas", absent=0)),
-    Column(
+    PrintedColumn(
+        "Ready", "integer", "Replicas that are ready.", 0, _at("status", "readyReplicas", absent=0)
+    ),
+    PrintedColumn("Desired", "integer", "Replicas there are to be.", 0, _at("spec", "replicas", absent=0)),
+    PrintedColumn(
         "Up-to-date",
         "integer",
         "Replicas made from the newest templates.",
@@ -224,7 +242,7 @@ LEADER_WORKER_SET_COLUMNS = (
 
 LEASE_COLUMNS = (
     NAME,
-    Column("Holder", "string", "Who holds the lease.", 0, _at("spec", "holderIdentity", absent="")),
+    PrintedColumn("Holder", "string", "Who holds the lease.", 0, _at("spec", "holderIdentity", absent="")),
     AGE,
 )
 
@@ -250,36 +268,38 @@ def _group_status(group: Json, _now: float) -> str:
 _NOT_TRIED = {"Invalid": "Invalid", "WaitingForPods": "Pending", "WaitingForPodGroup": "Pending"}
 
 
-_POLICY = Column("Policy", "string", "How members are started: Basic or Gang.", 0, _policy)
-_WORKLOAD = Column(
+_POLICY = PrintedColumn("Policy", "string", "How members are started: Basic or Gang.", 0, _policy)
+_WORKLOAD = PrintedColumn(
     "Workload",
     "string",
     "Workload it is made from.",
     0,
     _at("spec", "workloadRef", "workloadName", absent=NONE),
 )
-_GROUP_STATUS = Column("Status", "string", "Whether the group has been scheduled.", 0, _group_status)
+_GROUP_STATUS = PrintedColumn("Status", "string", "Whether the group has been scheduled.", 0, _group_status)
 POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, _GROUP_STATUS, AGE)
 COMPOSITE_POD_GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, _GROUP_STATUS, AGE)
 
 _PHASE = _at("status", "phase", absent="")
-_MIN_MEMBER = Column(
+_MIN_MEMBER = PrintedColumn(
     "MinMember", "integer", "Pods that start together.", 0, _at("spec", "minMember", absent=0)
 )
 COSCHEDULING_POD_GROUP_COLUMNS = (
     NAME,
-    Column("Phase", "string", "How far the group has come.", 0, _PHASE),
+    PrintedColumn("Phase", "string", "How far the group has come.", 0, _PHASE),
     _MIN_MEMBER,
-    Column("Running", "integer", "Pods that run.", 0, _at("status", "running", absent=0)),
-    Column("Succeeded", "integer", "Pods that have succeeded.", 0, _at("status", "succeeded", absent=0)),
-    Column("Failed", "integer", "Pods that have failed.", 0, _at("status", "failed", absent=0)),
+    PrintedColumn("Running", "integer", "Pods that run.", 0, _at("status", "running", absent=0)),
+    PrintedColumn(
+        "Succeeded", "integer", "Pods that have succeeded.", 0, _at("status", "succeeded", absent=0)
+    ),
+    PrintedColumn("Failed", "integer", "Pods that have failed.", 0, _at("status", "failed", absent=0)),
     AGE,
 )
 VOLCANO_POD_GROUP_COLUMNS = (
     NAME,
-    Column("Status", "string", "How far the group has come.", 0, _PHASE),
+    PrintedColumn("Status", "string", "How far the group has come.", 0, _PHASE),
     _MIN_MEMBER,
-    Column("Runnings", "integer", "Pods that run.", 0, _at("status", "running", absent=0)),
+    PrintedColumn("Runnings", "integer", "Pods that run.", 0, _at("status", "running", absent=0)),
     AGE,
-    Column("Queue", "string", "Queue of Volcano.", 1, _at("spec", "queue", absent="")),
+    PrintedColumn("Queue", "string", "Queue of Volcano.", 1, _at("spec", "queue", absent="")),
 )

@@ -12,7 +12,7 @@ from posse.kubelet.addresses import NODE_NETWORK, POD_NETWORK, AddressPool
 from posse.kubelet.heartbeats import heartbeat_seconds, node_lease
 from posse.kubelet.lifecycle import Move, next_move, plan_of
 from posse.kubelet.nodes import address_of, is_ready, is_simulated, ready_status
-from posse.kubelet.statuses import Place, status_after
+from posse.kubelet.statuses import PodAddresses, status_after
 from posse.kubelet.timers import Timers
 from posse.kubelet.writes import (
     PatchNodeStatus,
@@ -39,7 +39,7 @@ class What(StrEnum):
     LEASE = "lease"
 
 
-class Key(NamedTuple):
+class TimerKey(NamedTuple):
     """What a timer belongs to."""
 
     what: What
@@ -55,9 +55,9 @@ class Fleet:
         # For each missing node that still has pods: when they may be removed.
         self._orphans_go_at: dict[str, float] = {}
         # Every pod that has a node, and the same by node.
-        self._pods: dict[Key, Json] = {}
-        self._pods_on: defaultdict[str, dict[Key, None]] = defaultdict(dict)
-        self._timers: Timers[Key] = Timers()
+        self._pods: dict[TimerKey, Json] = {}
+        self._pods_on: defaultdict[str, dict[TimerKey, None]] = defaultdict(dict)
+        self._timers: Timers[TimerKey] = Timers()
         self._pod_addresses = AddressPool(POD_NETWORK)
         self._node_addresses = AddressPool(NODE_NETWORK)
         # Writes that need no timer because they answer what was just seen.
@@ -87,7 +87,7 @@ class Fleet:
         node_name = pod["spec"].get("nodeName")
         if not node_name:
             return
-        key = Key(What.POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
+        key = TimerKey(What.POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
         before = self._pods.get(key)
         if before is not None and before["metadata"]["uid"] != pod["metadata"]["uid"]:
             # The name was given away while nobody looked; the new pod has nothing of the old one.
@@ -98,7 +98,7 @@ class Fleet:
         self._set_timer(key, now)
 
     def lose_pod(self, namespace: str, name: str) -> None:
-        key = Key(What.POD, namespace, name)
+        key = TimerKey(What.POD, namespace, name)
         pod = self._pods.pop(key, None)
         if pod is None:
             return
@@ -127,10 +127,10 @@ class Fleet:
         """Note that a write failed for a reason which no change of the object will announce."""
         match write:
             case PatchPodStatus(namespace, name) | RemovePod(namespace, name):
-                key = Key(What.POD, namespace, name)
+                key = TimerKey(What.POD, namespace, name)
                 is_known = key in self._pods
             case PatchNodeStatus(name):
-                key = Key(What.NODE, "", name)
+                key = TimerKey(What.NODE, "", name)
                 is_known = self._drives(name)
             case _:
                 # Heartbeats come again by themselves; a lost warning is no harm.
@@ -149,24 +149,24 @@ class Fleet:
         name = node["metadata"]["name"]
         self._node_addresses.hold(name, address_of(node))
         if not is_ready(node):
-            self._timers.set(Key(What.NODE, "", name), now)
+            self._timers.set(TimerKey(What.NODE, "", name), now)
         if is_new:
             self._simulated_count += 1
             # Nodes that appear together beat apart from each other from the start.
             delay = self._simulated_count % 100 / 100 * heartbeat_seconds(self._simulated_count)
-            self._timers.set(Key(What.LEASE, "", name), now + delay)
+            self._timers.set(TimerKey(What.LEASE, "", name), now + delay)
 
     def _let_go(self, name: str) -> None:
         self._simulated_count -= 1
         self._node_addresses.release(name)
-        self._timers.cancel(Key(What.NODE, "", name))
-        self._timers.cancel(Key(What.LEASE, "", name))
+        self._timers.cancel(TimerKey(What.NODE, "", name))
+        self._timers.cancel(TimerKey(What.LEASE, "", name))
 
     def _reconsider_pods(self, node_name: str, now: float) -> None:
         for key in self._pods_on.get(node_name, ()):
             self._set_timer(key, now)
 
-    def _set_timer(self, key: Key, now: float) -> None:
+    def _set_timer(self, key: TimerKey, now: float) -> None:
         at = self._due_at(self._pods[key], now)
         if at is None:
             self._timers.cancel(key)
@@ -183,7 +183,7 @@ class Fleet:
             return None
         return self._orphans_go_at.setdefault(node_name, now + UNKNOWN_NODE_SECONDS)
 
-    def _writes_for(self, key: Key, now: float) -> list[Write]:
+    def _writes_for(self, key: TimerKey, now: float) -> list[Write]:
         match key.what:
             case What.LEASE:
                 return [self._beat(key, now)]
@@ -192,7 +192,7 @@ class Fleet:
             case What.POD:
                 return self._advance(key, now)
 
-    def _beat(self, key: Key, now: float) -> Write:
+    def _beat(self, key: TimerKey, now: float) -> Write:
         interval = heartbeat_seconds(self._simulated_count)
         self._timers.set(key, now + interval)
         return RenewLease(key.name, node_lease(self._nodes[key.name], interval, now))
@@ -202,7 +202,7 @@ class Fleet:
         address = address_of(node) or self._node_addresses.take(name)
         return PatchNodeStatus(name, _patch_of(node, ready_status(node, address, now)))
 
-    def _advance(self, key: Key, now: float) -> list[Write]:
+    def _advance(self, key: TimerKey, now: float) -> list[Write]:
         pod = self._pods[key]
         removal = RemovePod(key.namespace, key.name, pod["metadata"]["uid"])
         if pod["spec"]["nodeName"] not in self._nodes:
@@ -218,9 +218,9 @@ class Fleet:
         warnings = [WarnAboutPod(key.namespace, key.name, removal.uid, text) for text in complaints]
         return [change, *warnings]
 
-    def _place(self, key: Key, pod: Json) -> Place:
+    def _place(self, key: TimerKey, pod: Json) -> PodAddresses:
         host_address = address_of(self._nodes[pod["spec"]["nodeName"]])
-        return Place(host_address, self._pod_addresses.take(key))
+        return PodAddresses(host_address, self._pod_addresses.take(key))
 
 
 def _patch_of(seen: Json, status: Json) -> Json:

@@ -21,14 +21,14 @@ NOT_READY = "ContainersNotReady"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PodAddresses:
     """Where a pod runs, as its status tells it."""
 
     host_address: str
     pod_address: str
 
 
-def status_after(move: Move, pod: Json, place: Place, now: float) -> Json:
+def status_after(move: Move, pod: Json, place: PodAddresses, now: float) -> Json:
     time = format_timestamp(now)
     match move:
         case Move.START:
@@ -52,7 +52,7 @@ def with_conditions(status: Json, changes: dict[str, tuple[str, str]], time: str
     return list(conditions.values())
 
 
-def _started(pod: Json, place: Place, time: str) -> Json:
+def _started(pod: Json, place: PodAddresses, time: str) -> Json:
     status = pod.get("status") or {}
     address = place.host_address if pod["spec"].get("hostNetwork") else place.pod_address
     true = ("True", "")

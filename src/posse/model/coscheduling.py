@@ -8,7 +8,7 @@ from msgspec import Meta
 from posse.model.meta import ApiObject, Int32, Quantity, Shape, Timestamp
 
 
-class PodGroupSpec(Shape):
+class CoschedulingPodGroupSpec(Shape):
     """How many pods start together, and what they need at least."""
 
     min_member: Annotated[
@@ -22,7 +22,7 @@ class PodGroupSpec(Shape):
     ] = None
 
 
-class PodGroupStatus(Shape):
+class CoschedulingPodGroupStatus(Shape):
     """How far the group has come."""
 
     phase: Annotated[str, Meta(description="Pending until the group is placed, then Scheduled.")] = ""
@@ -34,8 +34,8 @@ class PodGroupStatus(Shape):
     schedule_start_time: Timestamp = ""
 
 
-class PodGroup(ApiObject):
+class CoschedulingPodGroup(ApiObject):
     """A set of pods that start together. Pods join by the label scheduling.x-k8s.io/pod-group."""
 
-    spec: PodGroupSpec = PodGroupSpec()
-    status: PodGroupStatus = PodGroupStatus()
+    spec: CoschedulingPodGroupSpec = CoschedulingPodGroupSpec()
+    status: CoschedulingPodGroupStatus = CoschedulingPodGroupStatus()

@@ -8,7 +8,7 @@ from msgspec import Meta
 from posse.model.meta import ApiObject, Int32, Quantity, Shape, Timestamp, merge_list
 
 
-class PodGroupSpec(Shape):
+class VolcanoPodGroupSpec(Shape):
     """How many pods start together, and what they need at least."""
 
     min_member: Annotated[
@@ -33,7 +33,7 @@ class PodGroupCondition(Shape):
     message: str = ""
 
 
-class PodGroupStatus(Shape):
+class VolcanoPodGroupStatus(Shape):
     """How far the group has come."""
 
     phase: Annotated[
@@ -50,8 +50,8 @@ class PodGroupStatus(Shape):
     failed: Int32 = 0
 
 
-class PodGroup(ApiObject):
+class VolcanoPodGroup(ApiObject):
     """A set of pods that start together. Pods join by the annotation scheduling.k8s.io/group-name."""
 
-    spec: PodGroupSpec = PodGroupSpec()
-    status: PodGroupStatus = PodGroupStatus()
+    spec: VolcanoPodGroupSpec = VolcanoPodGroupSpec()
+    status: VolcanoPodGroupStatus = VolcanoPodGroupStatus()

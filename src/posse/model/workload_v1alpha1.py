@@ -11,7 +11,7 @@ from posse.model.meta import ApiObject, Shape, TypedLocalObjectReference
 from posse.model.workload import PodGroupSchedulingPolicy
 
 
-class PodGroup(Shape):
+class PodGroupV1alpha1(Shape):
     """A set of pods with a policy in common; applied to each replica by itself."""
 
     name: Annotated[str, Meta(description="Unique among the groups of the Workload.")] = ""
@@ -20,17 +20,19 @@ class PodGroup(Shape):
     ] = PodGroupSchedulingPolicy()
 
 
-class WorkloadSpec(Shape):
+class WorkloadSpecV1alpha1(Shape):
     """The groups of the workload, fixed at creation."""
 
     controller_ref: Annotated[
         TypedLocalObjectReference | None,
         Meta(description="The object that runs this workload, such as a Job. Once set it stays."),
     ] = None
-    pod_groups: Annotated[tuple[PodGroup, ...], Meta(description="Groups of pods; one to eight.")] = ()
+    pod_groups: Annotated[
+        tuple[PodGroupV1alpha1, ...], Meta(description="Groups of pods; one to eight.")
+    ] = ()
 
 
-class Workload(ApiObject):
+class WorkloadV1alpha1(ApiObject):
     """The blueprint of a distributed application: which groups it consists of and how each is scheduled."""
 
-    spec: WorkloadSpec = WorkloadSpec()
+    spec: WorkloadSpecV1alpha1 = WorkloadSpecV1alpha1()

@@ -22,7 +22,7 @@ DisruptionMode = Annotated[
 ]
 
 
-class PodGroupTemplate(Shape):
+class PodGroupTemplateV1alpha2(Shape):
     """What a PodGroup made from this Workload looks like."""
 
     name: Annotated[str, Meta(description="Unique among the templates of the Workload.")] = ""
@@ -34,7 +34,7 @@ class PodGroupTemplate(Shape):
     priority: Priority = None
 
 
-class WorkloadSpec(Shape):
+class WorkloadSpecV1alpha2(Shape):
     """The templates of the workload, all fixed at creation."""
 
     controller_ref: Annotated[
@@ -42,14 +42,14 @@ class WorkloadSpec(Shape):
         Meta(description="The object that runs this workload, such as a Job."),
     ] = None
     pod_group_templates: Annotated[
-        tuple[PodGroupTemplate, ...], Meta(description="Templates of groups; one to eight.")
+        tuple[PodGroupTemplateV1alpha2, ...], Meta(description="Templates of groups; one to eight.")
     ] = ()
 
 
-class Workload(ApiObject):
+class WorkloadV1alpha2(ApiObject):
     """The blueprint of a distributed application: which groups it consists of and how each is scheduled."""
 
-    spec: WorkloadSpec = WorkloadSpec()
+    spec: WorkloadSpecV1alpha2 = WorkloadSpecV1alpha2()
 
 
 class WorkloadPodGroupTemplateReference(Shape):
@@ -65,7 +65,7 @@ class PodGroupTemplateReference(Shape):
     workload: WorkloadPodGroupTemplateReference | None = None
 
 
-class PodGroupSpec(Shape):
+class PodGroupSpecV1alpha2(Shape):
     """How a PodGroup is to be scheduled. All of it is fixed at creation."""
 
     pod_group_template_ref: Annotated[
@@ -79,8 +79,8 @@ class PodGroupSpec(Shape):
     priority: Priority = None
 
 
-class PodGroup(ApiObject):
+class PodGroupV1alpha2(ApiObject):
     """A set of pods that the scheduler places as one. Pods join by naming it in spec.schedulingGroup."""
 
-    spec: PodGroupSpec = PodGroupSpec()
+    spec: PodGroupSpecV1alpha2 = PodGroupSpecV1alpha2()
     status: PodGroupStatus = PodGroupStatus()

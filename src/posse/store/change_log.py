@@ -14,7 +14,7 @@ from posse.store.errors import HistoryExpired
 from posse.store.objects import Change, Json, Stored
 
 
-class WatchEvent(NamedTuple):
+class StoreEvent(NamedTuple):
     """What a watcher is told. `type` is ADDED, MODIFIED, DELETED or BOOKMARK."""
 
     type: str
@@ -37,14 +37,14 @@ class Interest:
     namespace: str | None = None
     accepts: Callable[[Json], bool] | None = None
 
-    def event(self, change: Change) -> WatchEvent | None:
+    def event(self, change: Change) -> StoreEvent | None:
         """Tell the change as this reader sees it: an object leaving what it accepts is deleted to it."""
         if self.namespace is not None and change.key.namespace != self.namespace:
             return None
         was, now = self._sees(change.before), self._sees(change.after)
         if now and change.after is not None:
-            return WatchEvent("MODIFIED" if was else "ADDED", change.after)
-        return WatchEvent("DELETED", change.gone) if was else None
+            return StoreEvent("MODIFIED" if was else "ADDED", change.after)
+        return StoreEvent("DELETED", change.gone) if was else None
 
     def _sees(self, stored: Stored | None) -> bool:
         return stored is not None and (self.accepts is None or self.accepts(stored.obj))
@@ -108,9 +108,9 @@ class Feed:
         if self._initial or self._position < self._history.end:
             callback()
 
-    def drain(self) -> list[WatchEvent]:
+    def drain(self) -> list[StoreEvent]:
         """Return what is new. HistoryExpired: this reader was too slow and must list again."""
-        events = [WatchEvent("ADDED", stored) for stored in self._initial]
+        events = [StoreEvent("ADDED", stored) for stored in self._initial]
         self._initial = ()
         changes = self._history.since(self._position, self.version)
         self._position = self._history.end

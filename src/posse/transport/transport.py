@@ -12,7 +12,7 @@ from posse.transport.objects import Listing, WatchEvent
 from posse.transport.patches import Patch
 
 
-class Binding(NamedTuple):
+class PodBinding(NamedTuple):
     """That a pod shall run on a node; with a `uid` only if it is still the same pod."""
 
     namespace: str
@@ -65,7 +65,7 @@ class Transport(Protocol):
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None: ...
 
-    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+    async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
         """Bind many at once; the answers stand in the order of the bindings, None for success.
 
         The bindings of a group are of one namespace. All of them hold or none does, as far as the cluster can

@@ -10,7 +10,7 @@ from posse.apiserver.local import LocalTransport
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD
 from posse.transport.patches import MERGE_PATCH, Patch
-from posse.transport.transport import Binding, Transport
+from posse.transport.transport import PodBinding, Transport
 
 
 def drive(service, body):
@@ -103,10 +103,10 @@ def test_many_bindings_are_answered_in_order(service, pod):
         uid = (await transport.get(POD, "default", "a"))["metadata"]["uid"]
         answers = await transport.bind_all(
             [
-                [Binding("default", "a", uid, "n1")],
-                [Binding("default", "gone", "", "n1")],
-                [Binding("default", "b", "other", "n1")],
-                [Binding("default", "b", "", "n2")],
+                [PodBinding("default", "a", uid, "n1")],
+                [PodBinding("default", "gone", "", "n1")],
+                [PodBinding("default", "b", "other", "n1")],
+                [PodBinding("default", "b", "", "n2")],
             ]
         )
         assert [answer and answer.code for (answer,) in answers] == [None, 404, 409, None]
@@ -122,7 +122,7 @@ def test_pods_of_a_group_are_bound_all_or_none(service, pod):
     async def body(transport):
         for name in ("a", "b"):
             await transport.create(POD, "default", pod(name))
-        together = [Binding("default", name, "", "n1") for name in ("a", "gone", "b")]
+        together = [PodBinding("default", name, "", "n1") for name in ("a", "gone", "b")]
         (answers,) = await transport.bind_all([together])
         assert [answer and answer.code for answer in answers] == [409, 404, 409]
         assert not any("nodeName" in each["spec"] for each in (await transport.list(POD)).items)

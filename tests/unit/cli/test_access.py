@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from posse.apiserver.http.certificates import ensure_certificates
-from posse.apiserver.http.kubeconfig import Access, kubeconfig
+from posse.apiserver.http.kubeconfig import ServerAccess, kubeconfig
 from posse.cli.access import read_access
 from posse.cli.locations import default_data_dir, kubeconfig_in_force
 from posse.cli.problems import Problem
@@ -14,7 +14,7 @@ from posse.cli.problems import Problem
 @pytest.fixture
 def config(tmp_path):
     certificates = ensure_certificates(tmp_path / "certificates", 1_800_000_000.0)
-    return kubeconfig(Access("https://127.0.0.1:1234", certificates.authority_pem, "secret-token"))
+    return kubeconfig(ServerAccess("https://127.0.0.1:1234", certificates.authority_pem, "secret-token"))
 
 
 def written(directory, config):

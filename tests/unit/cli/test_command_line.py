@@ -3,7 +3,7 @@ import re
 import pytest
 import yaml
 
-from posse.apiserver.http.kubeconfig import Access, kubeconfig
+from posse.apiserver.http.kubeconfig import ServerAccess, kubeconfig
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.runtime.process.options import ClusterOptions
 from posse.version import VERSION
@@ -131,5 +131,5 @@ def test_a_kubeconfig_that_is_not_from_posse_is_never_overwritten(posse, asked, 
         assert result.code == 1
         assert str(path) in result.err
         assert path.read_text() == text
-    path.write_text(yaml.safe_dump(kubeconfig(Access("https://x", b"", "t"))))
+    path.write_text(yaml.safe_dump(kubeconfig(ServerAccess("https://x", b"", "t"))))
     assert posse("up", "--kubeconfig", path).code == 0

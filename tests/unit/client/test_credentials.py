@@ -14,7 +14,7 @@ from posse.client import credentials
 from posse.client.credentials import (
     CredentialsError,
     Kubeconfig,
-    ServiceAccount,
+    ServiceAccountCredentials,
     find_credentials,
     own_namespace,
 )
@@ -145,12 +145,12 @@ def test_the_account_of_a_pod(tmp_path, monkeypatch, authority):
     monkeypatch.setattr(credentials, "SERVICE_ACCOUNT", tmp_path)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
-    access = asyncio.run(ServiceAccount().load())
+    access = asyncio.run(ServiceAccountCredentials().load())
     assert (access.server, access.authorization) == ("https://[fd00::1]:443", "Bearer mounted")
     assert own_namespace() == "posse-system"
     (tmp_path / "token").unlink()
     with pytest.raises(CredentialsError, match="the service account of this pod"):
-        asyncio.run(ServiceAccount().load())
+        asyncio.run(ServiceAccountCredentials().load())
 
 
 def test_outside_of_a_pod_there_is_no_own_namespace(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from posse.client.credentials import Access
+from posse.client.credentials import ClusterAccess
 from posse.client.http_connections import Wires
 from posse.client.http_responses import AnswerBroken
 
@@ -31,7 +31,7 @@ def served(scenario, *answers, seconds=5.0):
     async def main():
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        wires = Wires(Access(f"http://127.0.0.1:{port}", "", None, None, None), 1.0, seconds)
+        wires = Wires(ClusterAccess(f"http://127.0.0.1:{port}", "", None, None, None), 1.0, seconds)
         try:
             return await scenario(wires, connections)
         finally:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.client import http_responses as answers
-from posse.client.http_responses import Answer, AnswerBroken, AnswerReader
+from posse.client.http_responses import AnswerBroken, AnswerReader, HttpResponse
 
 WITH_LENGTH = b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\ncontent-length: 5\r\n\r\nhello"
 CHUNKED = (
@@ -18,12 +18,12 @@ GOING_ON = b"HTTP/1.1 100 Continue\r\n\r\n" + WITH_LENGTH
 WITH_TRAILERS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nExpires: never\r\n\r\n"
 
 ANSWERS = {
-    WITH_LENGTH: Answer(201, b"hello"),
-    CHUNKED: Answer(200, b"hello\n"),
-    BUSY: Answer(429, b"", "3", is_last=True),
-    EMPTY: Answer(204, b""),
-    GOING_ON: Answer(201, b"hello"),
-    WITH_TRAILERS: Answer(200, b""),
+    WITH_LENGTH: HttpResponse(201, b"hello"),
+    CHUNKED: HttpResponse(200, b"hello\n"),
+    BUSY: HttpResponse(429, b"", "3", is_last=True),
+    EMPTY: HttpResponse(204, b""),
+    GOING_ON: HttpResponse(201, b"hello"),
+    WITH_TRAILERS: HttpResponse(200, b""),
 }
 
 
@@ -41,7 +41,7 @@ def test_without_a_length_the_end_of_the_connection_is_the_end_of_the_answer():
     reader = AnswerReader()
     assert reader.feed(b"HTTP/1.0 200 OK\r\n\r\nhel") is None
     assert reader.feed(b"lo") is None
-    assert reader.end() == Answer(200, b"hello", is_last=True)
+    assert reader.end() == HttpResponse(200, b"hello", is_last=True)
 
 
 @pytest.mark.parametrize("text", [b"", WITH_LENGTH[:20], WITH_LENGTH[:-1], CHUNKED[:-5]])

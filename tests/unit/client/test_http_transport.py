@@ -11,13 +11,13 @@ from posse.client import http_transport, repeating
 from posse.client.connection import Connection
 from posse.client.credentials import Kubeconfig
 from posse.client.http_transport import HttpTransport
-from posse.client.write_priorities import Limits
+from posse.client.write_priorities import RequestLimits
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP, WORKLOAD
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
 from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
-from posse.transport.transport import Binding
+from posse.transport.transport import PodBinding
 from tests.support.live_server import running_server
 from tests.support.scripted_server import ScriptedServer, connected, dropping, status, streaming
 
@@ -39,7 +39,7 @@ async def opened(server, fence=lambda: None):
     connection = Connection(Kubeconfig(str(server.kubeconfig), None))
     await connection.open()
     try:
-        yield HttpTransport(connection, Limits(), fence)
+        yield HttpTransport(connection, RequestLimits(), fence)
     finally:
         await connection.close()
 
@@ -84,7 +84,7 @@ def test_a_list_whose_place_was_forgotten_comes_once_more_at_once():
 
     async def main():
         async with connected(scripted) as connection:
-            return await HttpTransport(connection, Limits()).list(POD)
+            return await HttpTransport(connection, RequestLimits()).list(POD)
 
     listing = asyncio.run(main())
     assert [item["metadata"]["name"] for item in listing.items] == ["a", "b"]
@@ -110,7 +110,7 @@ def test_what_a_server_says_to_be_null_is_absent():
 
     async def main():
         async with connected(scripted) as connection:
-            transport = HttpTransport(connection, Limits())
+            transport = HttpTransport(connection, RequestLimits())
             (listed,) = (await transport.list(WORKLOAD)).items
             (shown,) = await anext(transport.watch(WORKLOAD, "3"))
             return [
@@ -172,8 +172,8 @@ def test_pods_are_bound_together_each_with_its_own_answer(server):
         uids = [
             (await transport.create(POD, "default", pod(name)))["metadata"]["uid"] for name in ("b1", "b2")
         ]
-        first, second = (Binding("default", f"b{n}", uids[n - 1], "n1") for n in (1, 2))
-        missing = Binding("default", "b3", "none", "n1")
+        first, second = (PodBinding("default", f"b{n}", uids[n - 1], "n1") for n in (1, 2))
+        missing = PodBinding("default", "b3", "none", "n1")
         answers = await transport.bind_all([[first, missing], [second]])
         bound = [(await transport.get(POD, "default", each))["spec"]["nodeName"] for each in ("b1", "b2")]
         with pytest.raises(ApiError) as refused:
@@ -189,8 +189,8 @@ def bound(scripted):
 
     async def main():
         async with connected(scripted) as connection, asyncio.timeout(10):
-            ((answer,),) = await HttpTransport(connection, Limits()).bind_all(
-                [[Binding("ns", "p", "u", "n1")]]
+            ((answer,),) = await HttpTransport(connection, RequestLimits()).bind_all(
+                [[PodBinding("ns", "p", "u", "n1")]]
             )
             return answer
 
@@ -259,7 +259,7 @@ def test_a_success_that_cannot_be_read_is_asked_for_again(before, text):
 
     async def main():
         async with connected(scripted) as connection:
-            return await HttpTransport(connection, Limits()).list(POD)
+            return await HttpTransport(connection, RequestLimits()).list(POD)
 
     assert asyncio.run(main()).resource_version == "7"
 
@@ -270,7 +270,7 @@ def test_a_success_that_can_never_be_read_is_a_refusal(monkeypatch):
 
     async def main():
         async with connected(scripted) as connection:
-            await HttpTransport(connection, Limits()).create(EVENT, "ns", {"metadata": {"name": "e"}})
+            await HttpTransport(connection, RequestLimits()).create(EVENT, "ns", {"metadata": {"name": "e"}})
 
     with pytest.raises(ApiError, match="not from a Kubernetes API server") as error:
         asyncio.run(main())
@@ -282,7 +282,7 @@ def test_an_offer_that_is_none_is_a_refusal():
 
     async def main():
         async with connected(scripted) as connection:
-            await HttpTransport(connection, Limits()).list(POD)
+            await HttpTransport(connection, RequestLimits()).list(POD)
 
     with pytest.raises(ApiError, match="what it offers lacks 'groupVersion'"):
         asyncio.run(main())
@@ -293,7 +293,9 @@ def test_a_busy_server_gets_its_bindings_later():
 
     async def main():
         async with connected(scripted) as connection:
-            return await HttpTransport(connection, Limits()).bind_all([[Binding("ns", "p", "u", "n1")]])
+            return await HttpTransport(connection, RequestLimits()).bind_all(
+                [[PodBinding("ns", "p", "u", "n1")]]
+            )
 
     assert asyncio.run(main()) == [[None]]
     body = json.loads(scripted.bodies[-1])
@@ -307,7 +309,7 @@ def test_an_event_is_given_up_at_once():
 
     async def main():
         async with connected(scripted) as connection:
-            await HttpTransport(connection, Limits()).create(EVENT, "ns", {"metadata": {"name": "e"}})
+            await HttpTransport(connection, RequestLimits()).create(EVENT, "ns", {"metadata": {"name": "e"}})
 
     with pytest.raises(ApiError):
         asyncio.run(main())
@@ -320,7 +322,7 @@ def test_nothing_is_written_behind_a_closed_fence(server):
 
     async def scenario(transport):
         await transport.list(POD)
-        ((answer,),) = await transport.bind_all([[Binding("default", "p", "u", "n1")]])
+        ((answer,),) = await transport.bind_all([[PodBinding("default", "p", "u", "n1")]])
         with pytest.raises(ApiError):
             await transport.create(POD, "default", pod("never"))
         return answer.reason
@@ -398,7 +400,7 @@ def test_a_list_follows_a_cluster_that_was_upgraded():
 
     async def main():
         async with connected(scripted) as connection:
-            transport = HttpTransport(connection, Limits())
+            transport = HttpTransport(connection, RequestLimits())
             await transport.list(POD_GROUP)
             return await transport.list(POD_GROUP)
 
@@ -413,7 +415,7 @@ def test_a_list_follows_a_cluster_that_was_upgraded():
 def test_what_finds_nothing_that_every_cluster_has_is_no_api_server(answers):
     async def main():
         async with connected(ScriptedServer(*answers)) as connection:
-            await HttpTransport(connection, Limits()).list(POD)
+            await HttpTransport(connection, RequestLimits()).list(POD)
 
     with pytest.raises(ApiError) as error:
         asyncio.run(main())
@@ -425,7 +427,7 @@ def test_the_watch_of_a_kind_that_was_taken_away_is_no_matter_any_more():
 
     async def main():
         async with connected(scripted) as connection:
-            transport = HttpTransport(connection, Limits())
+            transport = HttpTransport(connection, RequestLimits())
             with pytest.raises(ApiError):
                 await anext(transport.watch(POD, "1"))
             return transport.watches
@@ -455,7 +457,7 @@ def test_a_kind_that_is_not_served_is_not_found_until_it_is():
 
     async def main():
         async with connected(scripted) as connection:
-            transport = HttpTransport(connection, Limits())
+            transport = HttpTransport(connection, RequestLimits())
             with pytest.raises(ApiError) as error:
                 await transport.list(POSSE_POD_GROUP)
             transport._versions.doubt()

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from posse.client import repeating
-from posse.client.connection import Refused
+from posse.client.connection import RequestRefused
 from posse.client.repeating import Pauses, repeated, retry_after
 from posse.kinds.machinery.errors import ApiError
 
@@ -48,14 +48,14 @@ def test_it_is_given_up_in_the_end():
 
 
 def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for():
-    busy = Refused(429, "TooManyRequests", "")
+    busy = RequestRefused(429, "TooManyRequests", "")
     busy.retry_after = 60.0
     assert attempts(busy, "yes") == (1, 429)
 
 
 @pytest.mark.parametrize(("wanted", "obeyed"), [(0.0, 0.0), (7.0, 7.0), (3600.0, 30.0)])
 def test_a_server_is_left_alone_for_as_long_as_it_wants_within_reason(wanted, obeyed):
-    busy = Refused(503, "ServiceUnavailable", "")
+    busy = RequestRefused(503, "ServiceUnavailable", "")
     busy.retry_after = wanted
     assert retry_after(busy) == obeyed
 

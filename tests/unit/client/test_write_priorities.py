@@ -1,6 +1,6 @@
 import asyncio
 
-from posse.client.write_priorities import Lane, Lanes, Limits, Pace
+from posse.client.write_priorities import Lane, Lanes, Pace, RequestLimits
 
 
 def test_what_matters_more_goes_first_and_only_so_many_at_once():
@@ -18,7 +18,7 @@ def test_what_matters_more_goes_first_and_only_so_many_at_once():
         count = 0
 
     async def main():
-        lanes, done = Lanes(Limits(at_once=4)), Done()
+        lanes, done = Lanes(RequestLimits(at_once=4)), Done()
         order = [Lane.EVENT] * 6 + [Lane.STATUS] * 6 + [Lane.BINDING] * 6
         await asyncio.gather(*(write(lanes, lane, done) for lane in order))
 
@@ -33,7 +33,7 @@ def test_what_matters_more_goes_first_and_only_so_many_at_once():
 
 def test_one_who_gives_up_waiting_takes_no_place():
     async def main():
-        lanes = Lanes(Limits(at_once=1))
+        lanes = Lanes(RequestLimits(at_once=1))
         entered = []
 
         async def write(name):
@@ -59,7 +59,7 @@ def test_one_who_gives_up_waiting_takes_no_place():
 
 def test_a_place_given_to_one_who_is_called_off_is_given_back():
     async def main():
-        lanes = Lanes(Limits(at_once=1))
+        lanes = Lanes(RequestLimits(at_once=1))
 
         async def write():
             async with lanes.turn(Lane.STATUS):
@@ -94,19 +94,19 @@ def moments(*several, writes):
 
 
 def test_a_rate_lets_a_burst_through_and_then_paces():
-    times = moments(Lanes(Limits(at_once=100, pace=Pace(200, burst=10))), writes=14)
+    times = moments(Lanes(RequestLimits(at_once=100, pace=Pace(200, burst=10))), writes=14)
     assert times[13] >= 4 / 200 - 0.001
 
 
 def test_lanes_of_the_same_limits_keep_one_pace_together():
-    limits = Limits(at_once=100, pace=Pace(200, burst=10))
+    limits = RequestLimits(at_once=100, pace=Pace(200, burst=10))
     times = moments(Lanes(limits), Lanes(limits), writes=7)
     assert times[13] >= 4 / 200 - 0.001
 
 
 def test_events_are_not_kept_out_for_ever():
     async def main():
-        lanes, told = Lanes(Limits(at_once=32)), []
+        lanes, told = Lanes(RequestLimits(at_once=32)), []
         enough = asyncio.Event()
 
         async def bind():

@@ -1,6 +1,6 @@
 """What is seen late, twice or after it had gone."""
 
-from posse.controllers.observed import Observed
+from posse.controllers.observed import ObservedObjects
 from posse.kinds.registry import POD
 
 
@@ -18,7 +18,7 @@ def pod(uid="p", version=1, owner=""):
 
 
 def test_only_newer_forms_are_news():
-    observed = Observed()
+    observed = ObservedObjects()
     assert observed.see(POD, pod(version=2))
     assert not observed.see(POD, pod(version=2))
     assert not observed.see(POD, pod(version=1))
@@ -26,7 +26,7 @@ def test_only_newer_forms_are_news():
 
 
 def test_who_claims_whom_follows_the_newest_form():
-    observed = Observed()
+    observed = ObservedObjects()
     observed.see(POD, pod(version=1, owner="a"))
     observed.see(POD, pod(version=2, owner="b"))
     assert observed.owned_by("a", POD) == []
@@ -36,7 +36,7 @@ def test_who_claims_whom_follows_the_newest_form():
 
 
 def test_what_comes_back_is_news_even_if_it_is_what_it_was():
-    observed = Observed()
+    observed = ObservedObjects()
     observed.see(POD, pod(version=5, owner="a"))
     observed.lose(pod(version=5))
     assert observed.get("p") is None
@@ -45,7 +45,7 @@ def test_what_comes_back_is_news_even_if_it_is_what_it_was():
 
 
 def test_a_name_belongs_to_whoever_had_it_last():
-    observed = Observed()
+    observed = ObservedObjects()
     observed.see(POD, pod(uid="old"))
     observed.see(POD, pod(uid="new", version=2))
     observed.lose(pod(uid="old"))

@@ -3,14 +3,14 @@ import copy
 import pytest
 
 from posse.kubelet.lifecycle import Move
-from posse.kubelet.statuses import Place, status_after, with_conditions
+from posse.kubelet.statuses import PodAddresses, status_after, with_conditions
 from posse.model.decoding import decode, unknown_fields
 from posse.model.pod import Pod
 from posse.model.timestamps import format_timestamp
 
 NOW = 1_800_000_000.25
 LATER = NOW + 60
-PLACE = Place("172.16.0.1", "10.128.0.9")
+PLACE = PodAddresses("172.16.0.1", "10.128.0.9")
 SCHEDULED = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
 
 

@@ -15,7 +15,7 @@ CONTEXT = "posse"
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ServerAccess:
     """What a client must know to reach the server."""
 
     server: str
@@ -23,11 +23,11 @@ class Access:
     token: str
 
 
-def write_kubeconfig(path: Path, access: Access) -> None:
+def write_kubeconfig(path: Path, access: ServerAccess) -> None:
     write_private(path, yaml.safe_dump(kubeconfig(access), sort_keys=False).encode())
 
 
-def kubeconfig(access: Access) -> dict[str, object]:
+def kubeconfig(access: ServerAccess) -> dict[str, object]:
     authority = base64.b64encode(access.authority_pem).decode()
     cluster = {"server": access.server, "certificate-authority-data": authority}
     context = {"cluster": CONTEXT, "user": CONTEXT, "namespace": "default"}

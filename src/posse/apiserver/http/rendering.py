@@ -12,10 +12,10 @@ import msgspec
 
 from posse.apiserver.http.negotiation import PLAIN, TABLE, Representation
 from posse.apiserver.http.tables import partial_metadata, row, table
-from posse.apiserver.requests import Listing
+from posse.apiserver.requests import ListPage
 from posse.kinds.machinery.conversion import to_version
 from posse.kinds.machinery.kind import Json, Kind
-from posse.store.change_log import WatchEvent
+from posse.store.change_log import StoreEvent
 from posse.store.objects import Stored
 
 encode = msgspec.json.Encoder().encode
@@ -42,7 +42,7 @@ class View:
             return [stored.encoded for stored in items]
         return [encode(self._shaped(stored.obj)) for stored in items]
 
-    def listing(self, listing: Listing) -> bytes:
+    def listing(self, listing: ListPage) -> bytes:
         metadata = _list_metadata(listing)
         if self.representation is TABLE:
             rows = (self._row(stored.obj) for stored in listing.stored)
@@ -53,7 +53,7 @@ class View:
             head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
         return _joined_list(head | {"metadata": metadata}, self.stored(listing.stored))
 
-    def event(self, event: WatchEvent, *, headers: bool) -> bytes:
+    def event(self, event: StoreEvent, *, headers: bool) -> bytes:
         """Render one line of a watch stream; of a Table's lines only the first needs the column headers."""
         if self.representation is TABLE:
             rows = [] if event.type == "BOOKMARK" else [self._row(event.obj)]
@@ -88,7 +88,7 @@ def _joined_list(head: Json, items: Iterable[bytes]) -> bytes:
     return b'%b,"items":[%b]}' % (encode(head)[:-1], b",".join(items))
 
 
-def _list_metadata(listing: Listing) -> Json:
+def _list_metadata(listing: ListPage) -> Json:
     metadata: Json = {"resourceVersion": listing.resource_version}
     if listing.continue_token:
         metadata["continue"] = listing.continue_token

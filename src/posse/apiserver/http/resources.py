@@ -36,7 +36,7 @@ BOUND = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Succes
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ResourceRequest:
     """One request on one resource, with its query read."""
 
     request: web.Request
@@ -50,7 +50,7 @@ class Call:
         return self.target.namespace or None
 
 
-Verb = Callable[[Call], Awaitable[web.StreamResponse]]
+Verb = Callable[[ResourceRequest], Awaitable[web.StreamResponse]]
 
 
 class Resources:
@@ -88,7 +88,7 @@ class Resources:
     async def answer(self, request: web.Request, target: ResourcePath) -> web.StreamResponse:
         verb = self._verb(request.method, target)
         query = request.rel_url.query
-        return await verb(Call(request, target, query, self._view(request, target, query)))
+        return await verb(ResourceRequest(request, target, query, self._view(request, target, query)))
 
     def _verb(self, method: str, target: ResourcePath) -> Verb:
         if target.name:
@@ -108,24 +108,24 @@ class Resources:
         include = checked_include(query.get("includeObject", "")) if chosen is TABLE else ""
         return View(target.kind, target.version, chosen, include, self._clock)
 
-    async def _get(self, call: Call) -> web.StreamResponse:
+    async def _get(self, call: ResourceRequest) -> web.StreamResponse:
         target = call.target
         return _object(call, self._service.get(target.kind, target.namespace, target.name))
 
-    async def _list_or_watch(self, call: Call) -> web.StreamResponse:
+    async def _list_or_watch(self, call: ResourceRequest) -> web.StreamResponse:
         if parameters.wants_watch(call.query):
             return await self._streams.watch(call.request, call.target, call.view)
         listing = self._service.list(call.target.kind, call.namespace, parameters.selection(call.query))
         return _answer(call, call.view.listing(listing))
 
-    async def _create(self, call: Call) -> web.StreamResponse:
+    async def _create(self, call: ResourceRequest) -> web.StreamResponse:
         options = parameters.write_options(call.query)
         body = in_version(call.target.kind, await read_object(call.request), call.target.version)
         created = self._service.create(call.target.kind, call.target.namespace, body, options)
         await self._committer.durable()
         return _object(call, created, 201, options.warnings)
 
-    async def _update(self, call: Call) -> web.StreamResponse:
+    async def _update(self, call: ResourceRequest) -> web.StreamResponse:
         target, options = call.target, parameters.write_options(call.query)
         body = in_version(target.kind, await read_object(call.request), target.version)
         updated = self._service.update(
@@ -134,7 +134,7 @@ class Resources:
         await self._committer.durable()
         return _object(call, updated, 200, options.warnings)
 
-    async def _patch(self, call: Call) -> web.StreamResponse:
+    async def _patch(self, call: ResourceRequest) -> web.StreamResponse:
         target, options = call.target, parameters.write_options(call.query)
         patch = await _read_patch(call)
         patched = self._service.patch(
@@ -143,66 +143,70 @@ class Resources:
         await self._committer.durable()
         return _object(call, patched, 200, options.warnings)
 
-    async def _delete(self, call: Call) -> web.StreamResponse:
+    async def _delete(self, call: ResourceRequest) -> web.StreamResponse:
         target = call.target
         options = parameters.delete_options(call.query, await read_optional_object(call.request))
         deleted = self._service.delete(target.kind, target.namespace, target.name, options)
         await self._committer.durable()
         return _object(call, deleted)
 
-    async def _delete_collection(self, call: Call) -> web.StreamResponse:
+    async def _delete_collection(self, call: ResourceRequest) -> web.StreamResponse:
         options = parameters.delete_options(call.query, await read_optional_object(call.request))
         selection = parameters.selection(call.query)
         deleted = self._service.delete_collection(call.target.kind, call.namespace, selection, options)
         await self._committer.durable()
         return _answer(call, call.view.listing(deleted))
 
-    async def _get_scale(self, call: Call) -> web.StreamResponse:
+    async def _get_scale(self, call: ResourceRequest) -> web.StreamResponse:
         target = call.target
         return _as_is(call, self._service.get_scale(target.kind, target.namespace, target.name))
 
-    async def _update_scale(self, call: Call) -> web.StreamResponse:
+    async def _update_scale(self, call: ResourceRequest) -> web.StreamResponse:
         target, options = call.target, parameters.write_options(call.query)
         scale = await read_object(call.request)
         scaled = self._service.update_scale(target.kind, target.namespace, target.name, scale, options)
         await self._committer.durable()
         return _as_is(call, scaled)
 
-    async def _patch_scale(self, call: Call) -> web.StreamResponse:
+    async def _patch_scale(self, call: ResourceRequest) -> web.StreamResponse:
         target, options = call.target, parameters.write_options(call.query)
         patch = await _read_patch(call)
         scaled = self._service.patch_scale(target.kind, target.namespace, target.name, patch, options)
         await self._committer.durable()
         return _as_is(call, scaled)
 
-    async def _bind(self, call: Call) -> web.StreamResponse:
+    async def _bind(self, call: ResourceRequest) -> web.StreamResponse:
         binding = await read_object(call.request)
         self._service.bind(call.target.namespace, call.target.name, binding)
         await self._committer.durable()
         return _object(call, BOUND, 201)
 
-    async def _finalize(self, call: Call) -> web.StreamResponse:
+    async def _finalize(self, call: ResourceRequest) -> web.StreamResponse:
         body = in_version(call.target.kind, await read_object(call.request), call.target.version)
         finalized = self._service.finalize_namespace(call.target.name, body)
         await self._committer.durable()
         return _object(call, finalized)
 
 
-async def _read_patch(call: Call) -> Patch:
+async def _read_patch(call: ResourceRequest) -> Patch:
     media_type = media_type_of(call.request)
     check_media_type(media_type)
     return Patch(media_type, decode_json(await read_body(call.request)), call.target.version)
 
 
-def _as_is(call: Call, body: Json) -> web.Response:
+def _as_is(call: ResourceRequest, body: Json) -> web.Response:
     """Answer with what has one form only, whatever the client would like best."""
     return _answer(call, encode(body))
 
 
-def _object(call: Call, obj: Json, status: int = 200, warnings: list[str] | None = None) -> web.Response:
+def _object(
+    call: ResourceRequest, obj: Json, status: int = 200, warnings: list[str] | None = None
+) -> web.Response:
     return _answer(call, call.view.object(obj), status, warnings)
 
 
-def _answer(call: Call, body: bytes, status: int = 200, warnings: list[str] | None = None) -> web.Response:
+def _answer(
+    call: ResourceRequest, body: bytes, status: int = 200, warnings: list[str] | None = None
+) -> web.Response:
     pretty = parameters.wants_pretty(call.query)
     return answer(indented(body) if pretty else body, status, warnings or ())

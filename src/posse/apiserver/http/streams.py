@@ -20,7 +20,7 @@ from posse.apiserver.http.rendering import View, encode
 from posse.apiserver.service import ApiService
 from posse.apiserver.watching import Subscription
 from posse.kinds.machinery.errors import EXPIRED, ApiError, internal
-from posse.store.change_log import WatchEvent
+from posse.store.change_log import StoreEvent
 
 BOOKMARK_SECONDS = 60.0
 # A client that sets no limit is made to reconnect now and then, so that nothing is held for ever.
@@ -128,10 +128,10 @@ class _Stream:
             return False
         return True
 
-    async def send(self, events: Sequence[WatchEvent]) -> None:
+    async def send(self, events: Sequence[StoreEvent]) -> None:
         await self._response.write(b"".join(map(self._line, events)))
 
-    def _line(self, event: WatchEvent) -> bytes:
+    def _line(self, event: StoreEvent) -> bytes:
         headers, self._headers_due = self._headers_due, False
         return self._view.event(event, headers=headers)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from posse.kinds.machinery.errors import ApiError, bad_request
-from posse.kinds.machinery.kind import Column, Json, Kind
+from posse.kinds.machinery.kind import Json, Kind, PrintedColumn
 
 INCLUDABLE = ("Metadata", "Object", "None")
 
@@ -48,7 +48,7 @@ def _unknown_include(asked: str) -> ApiError:
     return bad_request(f'includeObject "{asked}" is not known; use one of {", ".join(INCLUDABLE)}')
 
 
-def _definition(column: Column) -> Json:
+def _definition(column: PrintedColumn) -> Json:
     return {
         "name": column.name,
         "type": column.type,

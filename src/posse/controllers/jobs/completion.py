@@ -8,7 +8,7 @@ from posse.model.job import FAILURE_TARGET, SUCCESS_CRITERIA_MET, Job, JobSpec, 
 from posse.model.timestamps import TimestampError, parse_timestamp
 
 
-class Verdict(NamedTuple):
+class JobCompletion(NamedTuple):
     """How the Job ends: the type of the condition that says so first, with its reason and message."""
 
     condition: str
@@ -20,35 +20,35 @@ class Verdict(NamedTuple):
         return self.condition == SUCCESS_CRITERIA_MET
 
 
-COMPLETIONS_REACHED = Verdict(
+COMPLETIONS_REACHED = JobCompletion(
     SUCCESS_CRITERIA_MET, "CompletionsReached", "Reached expected number of succeeded pods"
 )
-BACKOFF_LIMIT_EXCEEDED = Verdict(
+BACKOFF_LIMIT_EXCEEDED = JobCompletion(
     FAILURE_TARGET, "BackoffLimitExceeded", "Job has reached the specified backoff limit"
 )
-DEADLINE_EXCEEDED = Verdict(
+DEADLINE_EXCEEDED = JobCompletion(
     FAILURE_TARGET, "DeadlineExceeded", "Job was active longer than specified deadline"
 )
-TOO_MANY_FAILED_INDEXES = Verdict(
+TOO_MANY_FAILED_INDEXES = JobCompletion(
     FAILURE_TARGET,
     "MaxFailedIndexesExceeded",
     "Job has exceeded the specified maximal number of failed indexes",
 )
-FAILED_INDEXES = Verdict(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
+FAILED_INDEXES = JobCompletion(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
 
 
-def standing_verdict(job: Job) -> Verdict | None:
+def standing_verdict(job: Job) -> JobCompletion | None:
     """Return the end that has been decided before; there is no way back from it."""
     for kind in (FAILURE_TARGET, SUCCESS_CRITERIA_MET):
         condition = job.status.condition(kind)
         if condition is not None:
-            return Verdict(kind, condition.reason, condition.message)
+            return JobCompletion(kind, condition.reason, condition.message)
     return None
 
 
-def new_verdict(job: Job, tally: Tally, now: float) -> Verdict | None:
+def new_verdict(job: Job, tally: Tally, now: float) -> JobCompletion | None:
     if tally.fail_job_message:
-        return Verdict(FAILURE_TARGET, "PodFailurePolicy", tally.fail_job_message)
+        return JobCompletion(FAILURE_TARGET, "PodFailurePolicy", tally.fail_job_message)
     if _is_past_backoff_limit(job.spec, tally):
         return BACKOFF_LIMIT_EXCEEDED
     deadline = deadline_of(job)
@@ -82,10 +82,10 @@ def _is_past_backoff_limit(spec: JobSpec, tally: Tally) -> bool:
     return restarts >= limit if limit else restarts > 0
 
 
-def _success_by_policy(spec: JobSpec, tally: Tally) -> Verdict | None:
+def _success_by_policy(spec: JobSpec, tally: Tally) -> JobCompletion | None:
     for number, rule in enumerate(spec.success_policy.rules if spec.success_policy else ()):
         if _is_met(rule, spec, tally):
-            return Verdict(SUCCESS_CRITERIA_MET, "SuccessPolicy", f"Matched rules at index {number}")
+            return JobCompletion(SUCCESS_CRITERIA_MET, "SuccessPolicy", f"Matched rules at index {number}")
     return None
 
 
@@ -98,7 +98,7 @@ def _is_met(rule: SuccessPolicyRule, spec: JobSpec, tally: Tally) -> bool:
     return len(wanted & completed) >= needed
 
 
-def _verdict_on_indexes(spec: JobSpec, tally: Tally) -> Verdict | None:
+def _verdict_on_indexes(spec: JobSpec, tally: Tally) -> JobCompletion | None:
     if not tally.failed_indexes:
         return None
     if spec.max_failed_indexes is not None and len(tally.failed_indexes) > spec.max_failed_indexes:
@@ -107,7 +107,7 @@ def _verdict_on_indexes(spec: JobSpec, tally: Tally) -> Verdict | None:
     return FAILED_INDEXES if ended >= (spec.completions or 0) else None
 
 
-def _completion(spec: JobSpec, tally: Tally) -> Verdict | None:
+def _completion(spec: JobSpec, tally: Tally) -> JobCompletion | None:
     count = succeeded(tally, spec)
     # Without a number the first success says that the work is done; the others are left to finish theirs.
     is_done = count >= spec.completions if spec.completions is not None else count and not tally.active

@@ -16,7 +16,7 @@ from posse.controllers.jobs.pods import JobPod, read_pod
 from posse.controllers.jobs.scaling import staff
 from posse.controllers.jobs.statuses import next_status
 from posse.controllers.jobs.tally import take_tally
-from posse.controllers.observed import Observed
+from posse.controllers.observed import ObservedObjects
 from posse.controllers.steps import Create, News, Write, controller_of, controller_uid
 from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
@@ -31,7 +31,7 @@ MANAGER = "kubernetes.io/job-controller"
 
 
 @dataclass(slots=True)
-class Plan:
+class JobPlan:
     """What is to be done about a Job, in the order of the fields."""
 
     # The Workload and the group of its pods; as long as one is refused nothing else is done.
@@ -77,7 +77,7 @@ class JobController:
     _job_of: dict[str, str] = field(default_factory=dict)
     touched: Touched = field(default_factory=Touched)
     # Workloads and groups, and of each Workload (by uid) what it is for.
-    _groups: Observed = field(default_factory=Observed)
+    _groups: ObservedObjects = field(default_factory=ObservedObjects)
     _served: dict[str, Served] = field(default_factory=dict)
     _serving: defaultdict[Served, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
 
@@ -148,20 +148,20 @@ class JobController:
             of_owner=[workload for workload in of_owner if workload is not None],
         )
 
-    def plan(self, job_uid: str, now: float) -> Plan:
+    def plan(self, job_uid: str, now: float) -> JobPlan:
         pods = list(self._pods[job_uid].values()) if job_uid in self._pods else []
         known = self.jobs.get(job_uid)
         if known is None or known.job.metadata.deletion_timestamp:
             # Nothing is counted any more, and nobody shall wait for it.
-            return Plan(release=[pod for pod in pods if pod.is_tracked])
+            return JobPlan(release=[pod for pod in pods if pod.is_tracked])
         return plan(known, pods, self._seen_groups(known.obj), now)
 
 
-def plan(known: KnownJob, pods: Sequence[JobPod], seen: SeenGroups | None, now: float) -> Plan:
+def plan(known: KnownJob, pods: Sequence[JobPod], seen: SeenGroups | None, now: float) -> JobPlan:
     """Return what is to be done about a Job that is there to stay, given all its pods and what it has of groups."""
     obj, job = known.obj, known.job
     if job.spec.managed_by not in (None, MANAGER):
-        return Plan()
+        return JobPlan()
     if finished_at(job) is not None:
         return _after_the_end(job, pods, now)
     standing = standing_verdict(job)
@@ -170,7 +170,7 @@ def plan(known: KnownJob, pods: Sequence[JobPod], seen: SeenGroups | None, now: 
     if verdict is not None and standing is None:
         tally = take_tally(job.spec, job.status, pods, is_ending=True)
     status, news = next_status(obj, job, tally, verdict, now)
-    result = Plan(news=news, release=tally.releasable, wake_at=deadline_of(job))
+    result = JobPlan(news=news, release=tally.releasable, wake_at=deadline_of(job))
     if status != (obj.get("status") or {}):
         result.job = obj | {"status": status}
     if verdict is not None:
@@ -178,7 +178,7 @@ def plan(known: KnownJob, pods: Sequence[JobPod], seen: SeenGroups | None, now: 
         return result
     grouping = group_job(obj, job, pods, tally, seen) if seen is not None else Grouping()
     if any(step.kind is WORKLOAD for step in grouping.create):
-        return Plan(prepare=grouping.create)
+        return JobPlan(prepare=grouping.create)
     result.prepare = [*grouping.create, *grouping.amend]
     staffing = staff(in_group(obj, grouping.name), job, tally, pods, now)
     result.withdraw, result.create = staffing.withdraw, staffing.create
@@ -205,8 +205,8 @@ def finished_at(job: Job) -> float | None:
     return None
 
 
-def _after_the_end(job: Job, pods: Sequence[JobPod], now: float) -> Plan:
-    result = Plan(release=[pod for pod in pods if pod.is_tracked])
+def _after_the_end(job: Job, pods: Sequence[JobPod], now: float) -> JobPlan:
+    result = JobPlan(release=[pod for pod in pods if pod.is_tracked])
     if job.spec.ttl_seconds_after_finished is not None:
         expiry = (finished_at(job) or 0.0) + job.spec.ttl_seconds_after_finished
         result.is_expired = expiry <= now

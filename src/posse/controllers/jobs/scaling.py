@@ -16,7 +16,7 @@ CHANGES_MAX = 500
 
 
 @dataclass(slots=True)
-class Staffing:
+class JobPodChanges:
     """Pods to make and pods to take back; and when to look again, if some may only be made later."""
 
     create: list[Json] = field(default_factory=list)
@@ -24,28 +24,30 @@ class Staffing:
     wake_at: float | None = None
 
 
-def staff(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float) -> Staffing:
+def staff(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float) -> JobPodChanges:
     spec = job.spec
     if spec.suspend:
-        return Staffing(withdraw=tally.active[:CHANGES_MAX])
+        return JobPodChanges(withdraw=tally.active[:CHANGES_MAX])
     wanted = wanted_active(spec, tally)
     surplus = _surplus(spec, tally.active, wanted)
     if surplus:
-        return Staffing(withdraw=surplus[:CHANGES_MAX])
+        return JobPodChanges(withdraw=surplus[:CHANGES_MAX])
     leaving = len(tally.terminating) if waits_for_the_end(spec) else 0
     missing = min(wanted - len(tally.active) - leaving, CHANGES_MAX)
     if missing <= 0:
-        return Staffing()
+        return JobPodChanges()
     if spec.backoff_limit_per_index is not None:
         return _staff_by_index(obj, spec, tally, missing, now)
     starts_at = next_start(pods, spec)
-    return Staffing(wake_at=starts_at) if starts_at > now else _staff_at_once(obj, spec, tally, missing)
+    return JobPodChanges(wake_at=starts_at) if starts_at > now else _staff_at_once(obj, spec, tally, missing)
 
 
-def _staff_at_once(obj: Json, spec: JobSpec, tally: Tally, missing: int) -> Staffing:
+def _staff_at_once(obj: Json, spec: JobSpec, tally: Tally, missing: int) -> JobPodChanges:
     if not spec.is_indexed:
-        return Staffing(create=[new_pod(obj) for _ in range(missing)])
-    return Staffing(create=[new_indexed_pod(obj, index) for index in _free_indexes(spec, tally)[:missing]])
+        return JobPodChanges(create=[new_pod(obj) for _ in range(missing)])
+    return JobPodChanges(
+        create=[new_indexed_pod(obj, index) for index in _free_indexes(spec, tally)[:missing]]
+    )
 
 
 def pods_at_once(spec: JobSpec) -> int:
@@ -98,9 +100,9 @@ def _free_indexes(spec: JobSpec, tally: Tally) -> list[int]:
     return [index for index in range(spec.completions or 0) if index not in taken]
 
 
-def _staff_by_index(obj: Json, spec: JobSpec, tally: Tally, missing: int, now: float) -> Staffing:
+def _staff_by_index(obj: Json, spec: JobSpec, tally: Tally, missing: int, now: float) -> JobPodChanges:
     """Each index waits for itself after it has failed; the others go ahead."""
-    staffing = Staffing()
+    staffing = JobPodChanges()
     for index in _free_indexes(spec, tally):
         if len(staffing.create) >= missing:
             break

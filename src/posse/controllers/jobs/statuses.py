@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from posse.controllers.jobs.completion import Verdict
+from posse.controllers.jobs.completion import JobCompletion
 from posse.controllers.jobs.tally import Tally
 from posse.controllers.steps import News
 from posse.model.indexes import format_indexes
@@ -12,13 +12,15 @@ from posse.model.timestamps import format_timestamp
 Json = dict[str, Any]
 
 
-class NextStatus(NamedTuple):
+class NextJobStatus(NamedTuple):
     status: Json
     news: tuple[News, ...]
     """Told once the status is written."""
 
 
-def next_status(obj: Json, job: Job, tally: Tally, verdict: Verdict | None, now: float) -> NextStatus:
+def next_status(
+    obj: Json, job: Job, tally: Tally, verdict: JobCompletion | None, now: float
+) -> NextJobStatus:
     """Return the whole status. Conditions that others have set stay as they are."""
     before = obj.get("status") or {}
     time = format_timestamp(now)
@@ -36,7 +38,7 @@ def next_status(obj: Json, job: Job, tally: Tally, verdict: Verdict | None, now:
         status["startTime"] = time
     if not status["conditions"]:
         del status["conditions"]
-    return NextStatus(status, tuple(news))
+    return NextJobStatus(status, tuple(news))
 
 
 def _with_counts(status: Json, job: Job, tally: Tally) -> Json:
@@ -63,17 +65,17 @@ def _suspend_or_resume(status: Json, job: Job, time: str) -> list[News]:
         status.pop("startTime", None)
         if was_suspended:
             return []
-        _set(status, SUSPENDED, "True", Verdict(SUSPENDED, "JobSuspended", "Job suspended"), time)
+        _set(status, SUSPENDED, "True", JobCompletion(SUSPENDED, "JobSuspended", "Job suspended"), time)
         return [News("Suspended", "Job suspended")]
     if not was_suspended:
         return []
-    _set(status, SUSPENDED, "False", Verdict(SUSPENDED, "JobResumed", "Job resumed"), time)
+    _set(status, SUSPENDED, "False", JobCompletion(SUSPENDED, "JobResumed", "Job resumed"), time)
     # The time before does not count against the deadline.
     status["startTime"] = time
     return [News("Resumed", "Job resumed")]
 
 
-def _finish(status: Json, verdict: Verdict, time: str) -> News:
+def _finish(status: Json, verdict: JobCompletion, time: str) -> News:
     if not verdict.is_success:
         _set(status, FAILED, "True", verdict, time)
         return News(verdict.reason, verdict.message, is_warning=True)
@@ -82,7 +84,7 @@ def _finish(status: Json, verdict: Verdict, time: str) -> News:
     return News("Completed", "Job completed")
 
 
-def _set(status: Json, kind: str, value: str, cause: Verdict, time: str) -> None:
+def _set(status: Json, kind: str, value: str, cause: JobCompletion, time: str) -> None:
     conditions = status["conditions"]
     if any(item.get("type") == kind and item.get("status") == value for item in conditions):
         return

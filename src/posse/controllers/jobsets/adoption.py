@@ -6,14 +6,14 @@ label. Jobs are not taken over: they and their pods say by their labels whose th
 
 from collections.abc import Iterator
 
-from posse.controllers.jobsets.gang_standing import Surroundings
+from posse.controllers.jobsets.gang_standing import GangSurroundings
 from posse.controllers.jobsets.names import JOBSET_NAME
 from posse.controllers.steps import Write, adopted, controller_of, is_deleting
 from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import JOB_SET, SERVICE, WORKLOAD
 
 
-def adoptions(obj: Json, around: Surroundings) -> Iterator[Write]:
+def adoptions(obj: Json, around: GangSurroundings) -> Iterator[Write]:
     name = obj["metadata"]["name"]
     for workload in around.workloads:
         if _is_orphan(workload, name):

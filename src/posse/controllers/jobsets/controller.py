@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from posse.controllers.jobsets.children import ChildJob, read_job
 from posse.controllers.jobsets.gang_objects import controller_reference, gangs_of
-from posse.controllers.jobsets.gang_standing import Surroundings
+from posse.controllers.jobsets.gang_standing import GangSurroundings
 from posse.controllers.jobsets.names import JOBSET_NAME, workload_name
 from posse.controllers.jobsets.reconciling import plan
-from posse.controllers.observed import Observed
+from posse.controllers.observed import ObservedObjects
 from posse.controllers.steps import Plan, controller_uid, is_deleting
 from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
@@ -41,7 +41,7 @@ MANAGERS = (None, UPSTREAM_MANAGER, POSSE_MANAGER)
 """Who is meant where nobody else controls JobSets."""
 
 
-class Place(NamedTuple):
+class ObjectName(NamedTuple):
     kind: Kind
     namespace: str
     name: str
@@ -51,7 +51,7 @@ class KnownJobSet(NamedTuple):
     obj: Json
     jobset: JobSet
     jobs: Sequence[ChildJob]
-    around: Surroundings
+    around: GangSurroundings
 
 
 class JobSetController:
@@ -72,12 +72,12 @@ class JobSetController:
         # JobSets first: a Job whose JobSet nobody knows is nobody's business.
         self.kinds = (JOB_SET, *groups, SERVICE, PERSISTENT_VOLUME_CLAIM, JOB)
         self.selectors = {JOB: JOBSET_NAME}
-        self._observed = Observed()
-        self._uids: dict[Place, str] = {}
+        self._observed = ObservedObjects()
+        self._uids: dict[ObjectName, str] = {}
         # The Workloads (by uid) that say they are for the JobSet of this place.
-        self._serving: defaultdict[Place, dict[str, None]] = defaultdict(dict)
+        self._serving: defaultdict[ObjectName, dict[str, None]] = defaultdict(dict)
         # The JobSets (by uid) that want something of this name, whoever has it.
-        self._claimants: defaultdict[Place, dict[str, None]] = defaultdict(dict)
+        self._claimants: defaultdict[ObjectName, dict[str, None]] = defaultdict(dict)
         # What was read from objects, by uid, as long as they are what they were.
         self._jobsets: dict[str, tuple[Json, JobSet]] = {}
         self._jobs: dict[str, ChildJob] = {}
@@ -161,9 +161,9 @@ class JobSetController:
             known = self._jobs[uid] = read_job(obj)
         return known
 
-    def _surroundings(self, jobset: JobSet) -> Surroundings:
+    def _surroundings(self, jobset: JobSet) -> GangSurroundings:
         metadata = jobset.metadata
-        here = Place(JOB_SET, metadata.namespace, metadata.name)
+        here = ObjectName(JOB_SET, metadata.namespace, metadata.name)
         present = [place for place in self._wanted(jobset) if place in self._uids]
         named = [self._uids[place] for place in present if place.kind is WORKLOAD]
         services = self._objects(self._uids[place] for place in present if place.kind is SERVICE)
@@ -176,7 +176,7 @@ class JobSetController:
             found = self._observed.get(self._uids[place])
             if found is not None and place.kind in {POD_GROUP, COMPOSITE_POD_GROUP}:
                 groups[place.kind, place.name] = found
-        return Surroundings(
+        return GangSurroundings(
             workloads=self._objects(dict.fromkeys(named) | self._serving.get(here, {})),
             groups=groups,
             service=next(iter(services), None),
@@ -184,7 +184,7 @@ class JobSetController:
             lacking=self._lacking,
         )
 
-    def _usable_claims(self, jobset: JobSet, present: Iterable[Place]) -> Iterator[str]:
+    def _usable_claims(self, jobset: JobSet, present: Iterable[ObjectName]) -> Iterator[str]:
         """Yield the claims that need not be made: a claim that nobody owns may be kept from an earlier JobSet."""
         for place in present:
             found = self._observed.get(self._uids[place]) if place.kind is PERSISTENT_VOLUME_CLAIM else None
@@ -195,15 +195,15 @@ class JobSetController:
         found = [self._observed.get(uid) for uid in uids]
         return [obj for obj in found if obj is not None]
 
-    def _wanted(self, jobset: JobSet) -> Iterator[Place]:
+    def _wanted(self, jobset: JobSet) -> Iterator[ObjectName]:
         """Yield the places of what a JobSet has beside its Jobs."""
         namespace, name = jobset.metadata.namespace, jobset.metadata.name
-        yield Place(SERVICE, namespace, subdomain(name, jobset.spec))
-        yield Place(WORKLOAD, namespace, workload_name(name))
+        yield ObjectName(SERVICE, namespace, subdomain(name, jobset.spec))
+        yield ObjectName(WORKLOAD, namespace, workload_name(name))
         for template in claim_templates(jobset.spec):
-            yield Place(PERSISTENT_VOLUME_CLAIM, namespace, claim_name(template.metadata.name, name))
+            yield ObjectName(PERSISTENT_VOLUME_CLAIM, namespace, claim_name(template.metadata.name, name))
         for gang in gangs_of(jobset):
-            yield Place(gang.kind, namespace, gang.name)
+            yield ObjectName(gang.kind, namespace, gang.name)
 
 
 def served_groups(gates: Gates) -> tuple[Kind, ...]:
@@ -214,18 +214,18 @@ def served_groups(gates: Gates) -> tuple[Kind, ...]:
     return WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP
 
 
-def _place(kind: Kind, obj: Json) -> Place:
-    return Place(kind, obj["metadata"]["namespace"], obj["metadata"]["name"])
+def _place(kind: Kind, obj: Json) -> ObjectName:
+    return ObjectName(kind, obj["metadata"]["namespace"], obj["metadata"]["name"])
 
 
-def _served(workload: Json) -> Iterator[Place]:
+def _served(workload: Json) -> Iterator[ObjectName]:
     """The JobSet that a Workload says it is for."""
     reference = workload["spec"].get("controllerRef") or {}
     if reference == controller_reference(reference.get("name", "")):
-        yield Place(JOB_SET, workload["metadata"]["namespace"], reference["name"])
+        yield ObjectName(JOB_SET, workload["metadata"]["namespace"], reference["name"])
 
 
-def _discard(index: defaultdict[Place, dict[str, None]], place: Place, uid: str) -> None:
+def _discard(index: defaultdict[ObjectName, dict[str, None]], place: ObjectName, uid: str) -> None:
     index[place].pop(uid, None)
     if not index[place]:
         del index[place]

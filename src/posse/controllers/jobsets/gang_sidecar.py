@@ -15,7 +15,7 @@ from posse.controllers.jobsets.controller import UPSTREAM_MANAGER, JobSetControl
 from posse.controllers.jobsets.gang_standing import GangStanding, stand
 from posse.controllers.jobsets.names import JOBSET_NAME, attempt_of
 from posse.controllers.jobsets.sizing import adjusted_groups
-from posse.controllers.jobsets.starting import Scene
+from posse.controllers.jobsets.starting import ObservedJobSet
 from posse.controllers.steps import News, Plan, Write, is_deleting
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, JOB_SET, POD, POD_GROUP, WORKLOAD
@@ -90,7 +90,7 @@ class JobSetCompanion:
         for kind in (WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP):
             result.then(*(step for step in standing.missing if step.kind is kind))
         children = sort_children(known.jobs, known.jobset.status.restarts)
-        result.then(*adjusted_groups(Scene(known.obj, known.jobset, children, {}, standing)))
+        result.then(*adjusted_groups(ObservedJobSet(known.obj, known.jobset, children, {}, standing)))
         result.then(*self._admissions(known, standing))
         return result
 

@@ -32,7 +32,7 @@ from posse.model.jobset import JobSet
 Json = dict[str, Any]
 
 
-class Surroundings(NamedTuple):
+class GangSurroundings(NamedTuple):
     """What there is in the namespace besides the Jobs of the JobSet."""
 
     # Those that are called as its own would be, or say that they are for it.
@@ -79,7 +79,7 @@ class GangStanding:
         return self.gang_of[job].name if job in self.gang_of else ""
 
 
-def stand(obj: Json, jobset: JobSet, children: Children, around: Surroundings) -> GangStanding:
+def stand(obj: Json, jobset: JobSet, children: Children, around: GangSurroundings) -> GangStanding:
     gangs = gangs_of(jobset)
     leaves = [gang for gang in gangs if gang.kind is POD_GROUP]
     standing = GangStanding(gang_of={job: gang for gang in leaves for job in gang.jobs})
@@ -100,7 +100,7 @@ def stand(obj: Json, jobset: JobSet, children: Children, around: Surroundings) -
     return standing
 
 
-def belated_groups(jobset: JobSet, children: Children, around: Surroundings) -> list[Delete]:
+def belated_groups(jobset: JobSet, children: Children, around: GangSurroundings) -> list[Delete]:
     """The groups that, at the end of a JobSet, wait for pods that never come: made anew when the last pods had ended already."""
     first = min((job.job.metadata.creation_timestamp for job in children.current), default="")
     return [

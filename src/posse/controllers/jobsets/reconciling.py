@@ -11,10 +11,10 @@ from posse.controllers.jobsets.adoption import adoptions
 from posse.controllers.jobsets.children import ChildJob, Children, sort_children
 from posse.controllers.jobsets.claims import new_claims
 from posse.controllers.jobsets.construction import has_hostnames, new_service
-from posse.controllers.jobsets.gang_standing import GangStanding, Surroundings, belated_groups, stand
+from posse.controllers.jobsets.gang_standing import GangStanding, GangSurroundings, belated_groups, stand
 from posse.controllers.jobsets.outcomes import after_failure, complete, has_succeeded
 from posse.controllers.jobsets.sizing import adjusted_groups, resized, resized_jobs
-from posse.controllers.jobsets.starting import Scene, start, suspended_jobs
+from posse.controllers.jobsets.starting import ObservedJobSet, start, suspended_jobs
 from posse.controllers.jobsets.statuses import Count, StatusDraft
 from posse.controllers.steps import Create, Delete, News, Plan, Write
 from posse.kinds.registry import (
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 FOREGROUND = "Foreground"
 
 
-def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: Surroundings, now: float) -> Plan:
+def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: GangSurroundings, now: float) -> Plan:
     """Return what is to be done about a JobSet that is there to stay."""
     found = list(adoptions(obj, around))
     if found:
@@ -49,7 +49,7 @@ def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: Surroundin
         result.then(*belated_groups(jobset, children, around))
     else:
         result = Plan()
-        scene = Scene(obj, jobset, children, counts, stand(obj, jobset, children, around))
+        scene = ObservedJobSet(obj, jobset, children, counts, stand(obj, jobset, children, around))
         _go_on(scene, around, draft, result)
     if draft.status != (obj.get("status") or {}):
         result.then(Write(JOB_SET, obj | {"status": draft.status}, "status"))
@@ -57,7 +57,7 @@ def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: Surroundin
     return result
 
 
-def _go_on(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan) -> None:
+def _go_on(scene: ObservedJobSet, around: GangSurroundings, draft: StatusDraft, result: Plan) -> None:
     jobset, children = scene.jobset, scene.children
     if jobset.spec.suspend:
         # Before groups go: whatever is to go must not be made anew meanwhile.
@@ -76,7 +76,7 @@ def _go_on(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
         _start(scene, around, draft, result)
 
 
-def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan) -> None:
+def _start(scene: ObservedJobSet, around: GangSurroundings, draft: StatusDraft, result: Plan) -> None:
     jobset = scene.jobset
     if has_hostnames(jobset) and around.service is None:
         service = new_service(scene.obj, jobset)
@@ -103,7 +103,7 @@ def _start(scene: Scene, around: Surroundings, draft: StatusDraft, result: Plan)
         draft.lift(SUSPENDED, "ResumeJobs", "jobset is resumed")
 
 
-def _creation(scene: Scene, job: Json, draft: StatusDraft) -> Create:
+def _creation(scene: ObservedJobSet, job: Json, draft: StatusDraft) -> Create:
     text = f"Job {job['metadata']['name']} exists and is not of this JobSet"
     status = draft.holding(JOBS_BLOCKED, News("JobConflict", text))
     is_told = status == (scene.obj.get("status") or {})

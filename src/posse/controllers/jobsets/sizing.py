@@ -9,7 +9,7 @@ from typing import Any
 
 from posse.controllers.jobsets.children import ChildJob
 from posse.controllers.jobsets.gang_objects import Gang, minimum_of, templates_of
-from posse.controllers.jobsets.starting import Scene
+from posse.controllers.jobsets.starting import ObservedJobSet
 from posse.controllers.steps import Write, controller_of
 from posse.kinds.registry import POD_GROUP
 from posse.kinds.sets.jobset_gangs import asked_gangs
@@ -18,7 +18,7 @@ from posse.model.job import JobSpec
 Json = dict[str, Any]
 
 
-def resized_jobs(scene: Scene) -> list[ChildJob]:
+def resized_jobs(scene: ObservedJobSet) -> list[ChildJob]:
     """Return the Jobs that have another size than the JobSet wants, and may have it now."""
     return [
         child
@@ -29,18 +29,18 @@ def resized_jobs(scene: Scene) -> list[ChildJob]:
     ]
 
 
-def resized(scene: Scene, child: ChildJob) -> Json:
+def resized(scene: ObservedJobSet, child: ChildJob) -> Json:
     template = _template_of(scene, child)
     sizes = {"parallelism": template.parallelism, "completions": template.completions}
     return {**child.obj, "spec": {**child.obj["spec"], **sizes}}
 
 
-def _template_of(scene: Scene, child: ChildJob) -> JobSpec:
+def _template_of(scene: ObservedJobSet, child: ChildJob) -> JobSpec:
     jobs = scene.jobset.spec.replicated_jobs
     return next((job.template.spec for job in jobs if job.name == child.replicated_job), JobSpec())
 
 
-def adjusted_groups(scene: Scene) -> Iterator[Write]:
+def adjusted_groups(scene: ObservedJobSet) -> Iterator[Write]:
     by_name = {child.name: child for child in scene.children.current}
     for gang in dict.fromkeys(scene.gangs.gang_of.values()):
         group = scene.gangs.existing.get(gang.key)
@@ -54,7 +54,7 @@ def adjusted_groups(scene: Scene) -> Iterator[Write]:
             yield Write(POD_GROUP, {**group, "spec": spec})
 
 
-def _wanted_minimum(scene: Scene, gang: Gang, minimum: int, jobs: list[ChildJob]) -> int:
+def _wanted_minimum(scene: ObservedJobSet, gang: Gang, minimum: int, jobs: list[ChildJob]) -> int:
     """Pods that have ended for good are not missed: one that is replaced late does not wait for them to come back."""
     full = _full_size(scene, gang)
     if len(jobs) < len(gang.jobs):
@@ -69,14 +69,14 @@ def _wanted_minimum(scene: Scene, gang: Gang, minimum: int, jobs: list[ChildJob]
     return min(minimum, full)
 
 
-def _pods_left(scene: Scene, job: ChildJob) -> int:
+def _pods_left(scene: ObservedJobSet, job: ChildJob) -> int:
     template = _template_of(scene, job)
     if job.has_size(template):
         return job.pods_left
     return max(0, (template.completions or 0) - job.ended_pods)
 
 
-def _full_size(scene: Scene, gang: Gang) -> int:
+def _full_size(scene: ObservedJobSet, gang: Gang) -> int:
     """How many pods the gang has in all, or as many of them as the Workload of the user wants together."""
     asked = asked_gangs(scene.jobset.metadata.name, scene.jobset.spec)
     size = next(item.minimum for item in asked if item.template == gang.template)

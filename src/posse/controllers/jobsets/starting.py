@@ -37,7 +37,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ObservedJobSet:
     """A JobSet with all that is known of it."""
 
     obj: Json
@@ -47,7 +47,7 @@ class Scene:
     gangs: GangStanding
 
 
-def start(scene: Scene, draft: StatusDraft) -> Start:
+def start(scene: ObservedJobSet, draft: StatusDraft) -> Start:
     result = Start()
     spec = scene.jobset.spec
     for position in _positions(scene, draft):
@@ -57,7 +57,7 @@ def start(scene: Scene, draft: StatusDraft) -> Start:
     return result
 
 
-def _positions(scene: Scene, draft: StatusDraft) -> Iterator[int]:
+def _positions(scene: ObservedJobSet, draft: StatusDraft) -> Iterator[int]:
     """Yield the replicatedJobs whose turn has come. A JobSet that is suspended has all its Jobs, which wait."""
     spec = scene.jobset.spec
     is_in_order = spec.startup_policy is not None and spec.startup_policy.startup_policy_order == IN_ORDER
@@ -74,7 +74,7 @@ def _positions(scene: Scene, draft: StatusDraft) -> Iterator[int]:
         draft.hold(STARTUP_COMPLETED, IN_ORDER_COMPLETED)
 
 
-def _are_dependencies_met(scene: Scene, job: ReplicatedJob) -> bool:
+def _are_dependencies_met(scene: ObservedJobSet, job: ReplicatedJob) -> bool:
     by_name = {other.name: other for other in scene.jobset.spec.replicated_jobs}
     return all(
         (has_completed if dependency.status == COMPLETE else has_started)(
@@ -84,7 +84,7 @@ def _are_dependencies_met(scene: Scene, job: ReplicatedJob) -> bool:
     )
 
 
-def _missing_jobs(scene: Scene, position: int) -> Iterator[Json]:
+def _missing_jobs(scene: ObservedJobSet, position: int) -> Iterator[Json]:
     jobset, existing = scene.jobset, scene.children.names
     policy = jobset.spec.failure_policy
     if policy is not None and policy.restart_strategy == BLOCKING_RECREATE and scene.children.previous:
@@ -96,7 +96,7 @@ def _missing_jobs(scene: Scene, position: int) -> Iterator[Json]:
             yield new_job(scene.obj, jobset, position, index, scene.gangs.group_of(name))
 
 
-def _resumed_jobs(scene: Scene, position: int) -> Iterator[Json]:
+def _resumed_jobs(scene: ObservedJobSet, position: int) -> Iterator[Json]:
     replicated_job = scene.jobset.spec.replicated_jobs[position]
     for child in scene.children.active:
         is_asleep = child.is_suspended and not child.is_deleting

@@ -12,7 +12,7 @@ from typing import Any
 from posse.controllers.leader_worker_sets.keys import NAME, annotations_of, is_leader, labels_of
 from posse.controllers.leader_worker_sets.later_completion import completed, is_complete, prepare_leaders
 from posse.controllers.leader_worker_sets.leaders import leader_set, limits_of, state_of, with_changes
-from posse.controllers.leader_worker_sets.observed_set import Group, Scene
+from posse.controllers.leader_worker_sets.observed_set import Group, ObservedLeaderWorkerSet
 from posse.controllers.leader_worker_sets.prerequisites import Prerequisites, adoptions, prerequisites
 from posse.controllers.leader_worker_sets.providers.registry import GROUP_KINDS, provider_of_set
 from posse.controllers.leader_worker_sets.replicas import serve_group
@@ -21,7 +21,7 @@ from posse.controllers.leader_worker_sets.revisions import Revision, current_rev
 from posse.controllers.leader_worker_sets.rollout import GroupState, next_rollout
 from posse.controllers.leader_worker_sets.services import shared_service
 from posse.controllers.leader_worker_sets.statuses import Standing, next_status
-from posse.controllers.observed import Observed
+from posse.controllers.observed import ObservedObjects
 from posse.controllers.steps import Create, Delete, News, Plan, Write, controller_uid, is_deleting
 from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
@@ -53,7 +53,7 @@ class LeaderWorkerSetController:
         nodes = () if completes_pods else (NODE,)
         self.kinds = (*OWN_KINDS, *nodes, *(kind for kind in GROUP_KINDS if kind in self._served))
         self.selectors = {POD: NAME}
-        self._observed = Observed()
+        self._observed = ObservedObjects()
         self._uids: dict[tuple[str, str], str] = {}
         # Revisions (by uid) that name a set and are claimed by nobody, by its namespace and name.
         self._unclaimed: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
@@ -137,7 +137,7 @@ class LeaderWorkerSetController:
         if uid := self._uids.get((obj["metadata"].get("namespace", ""), name)):
             self.touched.add(uid)
 
-    def _scene(self, lws: Json) -> Scene:
+    def _scene(self, lws: Json) -> ObservedLeaderWorkerSet:
         uid, (namespace, name) = lws["metadata"]["uid"], _place(lws)
         sets = self._observed.owned_by(uid, STATEFUL_SET)
         leaders = next((item for item in sets if item["metadata"]["name"] == name), None)
@@ -145,7 +145,7 @@ class LeaderWorkerSetController:
         # A leader that was not completed has no place in the set.
         groups = [self._group(pod) for pod in owned if is_leader(pod) and is_complete(pod)]
         pods = [*owned, *(worker for group in groups for worker in group.workers)]
-        return Scene(
+        return ObservedLeaderWorkerSet(
             lws=lws,
             spec=decode(LeaderWorkerSet, lws).spec,
             history=self._observed.owned_by(uid, CONTROLLER_REVISION),
@@ -169,7 +169,9 @@ class LeaderWorkerSetController:
         return Group(leader, sets[0], self._observed.owned_by(sets[0]["metadata"]["uid"], POD))
 
 
-def plan(scene: Scene, served: frozenset[Kind], losses: Mapping[str, Loss], now: float) -> Plan:
+def plan(
+    scene: ObservedLeaderWorkerSet, served: frozenset[Kind], losses: Mapping[str, Loss], now: float
+) -> Plan:
     """Return what is to be done about a set that is there to stay."""
     result = Plan()
     provider = provider_of_set(scene.lws, served)
@@ -201,7 +203,7 @@ def plan(scene: Scene, served: frozenset[Kind], losses: Mapping[str, Loss], now:
     return result
 
 
-def group_states(scene: Scene, key: str) -> list[GroupState]:
+def group_states(scene: ObservedLeaderWorkerSet, key: str) -> list[GroupState]:
     """Return a state for each replica that the StatefulSet of the leaders is to have."""
     count = state_of(scene.leader_set).replicas if scene.leader_set is not None else 0
     absent = GroupState(is_ready=False, is_updated=False)
@@ -209,7 +211,11 @@ def group_states(scene: Scene, key: str) -> list[GroupState]:
 
 
 def _roll_out(
-    result: Plan, scene: Scene, revision: Revision, groups: Sequence[GroupState], served: frozenset[Kind]
+    result: Plan,
+    scene: ObservedLeaderWorkerSet,
+    revision: Revision,
+    groups: Sequence[GroupState],
+    served: frozenset[Kind],
 ) -> None:
     existing, provider = scene.leader_set, provider_of_set(scene.lws, served)
     if existing is not None and is_deleting(existing):
@@ -229,14 +235,14 @@ def _roll_out(
         result.then(Write(STATEFUL_SET, changed))
 
 
-def _shares_service(scene: Scene) -> bool:
+def _shares_service(scene: ObservedLeaderWorkerSet) -> bool:
     network = scene.spec.network_config
     return scene.completes_pods or network is None or network.subdomain_policy in (None, SHARED)
 
 
 def _report(
     result: Plan,
-    scene: Scene,
+    scene: ObservedLeaderWorkerSet,
     groups: Sequence[GroupState],
     revision: Revision,
     needed: Prerequisites,
@@ -249,7 +255,7 @@ def _report(
         result.news += news
 
 
-def _is_updating(scene: Scene, key: str) -> bool:
+def _is_updating(scene: ObservedLeaderWorkerSet, key: str) -> bool:
     limits = limits_of(scene.spec)
     return any(
         limits.partition <= index < limits.replicas and group.revision != key
@@ -257,7 +263,7 @@ def _is_updating(scene: Scene, key: str) -> bool:
     )
 
 
-def _is_at_rest(scene: Scene, groups: Sequence[GroupState]) -> bool:
+def _is_at_rest(scene: ObservedLeaderWorkerSet, groups: Sequence[GroupState]) -> bool:
     """Whether no replica is made from anything but the newest revision, nor will be."""
     state = state_of(scene.leader_set) if scene.leader_set is not None else None
     is_whole = len(groups) == len(scene.groups) and all(group.is_done for group in groups)

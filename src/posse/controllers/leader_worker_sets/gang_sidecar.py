@@ -15,10 +15,10 @@ from posse.controllers.leader_worker_sets.keys import (
     is_leader,
     labels_of,
 )
-from posse.controllers.leader_worker_sets.observed_set import Scene
+from posse.controllers.leader_worker_sets.observed_set import ObservedLeaderWorkerSet
 from posse.controllers.leader_worker_sets.prerequisites import prerequisites
 from posse.controllers.leader_worker_sets.providers.posse import PosseCrdProvider
-from posse.controllers.observed import Observed
+from posse.controllers.observed import ObservedObjects
 from posse.controllers.steps import Create, News, Plan, Write, is_deleting
 from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
@@ -47,7 +47,7 @@ class LeaderWorkerSetCompanion:
         self.kinds = (LEADER_WORKER_SET, *self._provider.kinds, STATEFUL_SET, POD)
         self.selectors = {STATEFUL_SET: NAME, POD: NAME}
         self.touched = Touched()
-        self._observed = Observed()
+        self._observed = ObservedObjects()
         self._uids: dict[tuple[str, str], str] = {}
         self._told = ToldOnce()
 
@@ -86,11 +86,11 @@ class LeaderWorkerSetCompanion:
             self._serve(result, scene, leader)
         return result
 
-    def _scene(self, lws: Json) -> Scene:
+    def _scene(self, lws: Json) -> ObservedLeaderWorkerSet:
         filled = deepcopy(lws)
         LEADER_WORKER_SET.rules.default(filled)
         namespace = lws["metadata"]["namespace"]
-        return Scene(
+        return ObservedLeaderWorkerSet(
             lws=lws,
             spec=decode(LeaderWorkerSet, filled).spec,
             find=lambda kind, name: self._observed.at(kind, namespace, name),
@@ -103,7 +103,7 @@ class LeaderWorkerSetCompanion:
             pod for pod in pods if is_leader(pod) and GROUP_INDEX in labels_of(pod) and not is_deleting(pod)
         ]
 
-    def _serve(self, result: Plan, scene: Scene, leader: Json) -> None:
+    def _serve(self, result: Plan, scene: ObservedLeaderWorkerSet, leader: Json) -> None:
         provider = self._provider
         name = provider.group_of(leader)
         if not name and not is_waiting(leader):

@@ -26,7 +26,7 @@ from posse.controllers.leader_worker_sets.keys import (
     is_leader,
     labels_of,
 )
-from posse.controllers.leader_worker_sets.pod_admission import Surroundings, place_pod
+from posse.controllers.leader_worker_sets.pod_admission import PodSurroundings, place_pod
 from posse.controllers.leader_worker_sets.tpu_environment import TPU_RESOURCE
 from posse.kinds.machinery.errors import FieldError
 from posse.model.leader_worker_set import (
@@ -84,7 +84,7 @@ def is_complete(pod: Json) -> bool:
 def completed(pod: Json, find_pod: Callable[[str], Json | None]) -> Json:
     """Return a pod with its place in the replica and in the group, free to be scheduled."""
     placed = deepcopy(pod)
-    place_pod(placed, Surroundings(pod["metadata"]["uid"], find_pod))
+    place_pod(placed, PodSurroundings(pod["metadata"]["uid"], find_pod))
     return let_through(pod, placed["metadata"])
 
 

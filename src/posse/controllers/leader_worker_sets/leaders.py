@@ -17,7 +17,7 @@ from posse.controllers.leader_worker_sets.keys import (
     number,
 )
 from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
-from posse.controllers.leader_worker_sets.rollout import LeaderSetState, Limits, Rollout
+from posse.controllers.leader_worker_sets.rollout import LeaderSetState, Rollout, RolloutLimits
 from posse.controllers.steps import owner_reference
 from posse.kinds.registry import LEADER_WORKER_SET, STATEFUL_SET
 from posse.kinds.sets.leader_worker_sets import max_surge, max_unavailable
@@ -35,9 +35,9 @@ Json = dict[str, Any]
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def limits_of(spec: LeaderWorkerSetSpec) -> Limits:
+def limits_of(spec: LeaderWorkerSetSpec) -> RolloutLimits:
     rolling, replicas = spec.rolling, spec.wanted
-    return Limits(
+    return RolloutLimits(
         replicas, rolling.partition or 0, max_unavailable(rolling, replicas), max_surge(rolling, replicas)
     )
 

@@ -55,7 +55,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ObservedLeaderWorkerSet:
     lws: Json
     spec: LeaderWorkerSetSpec
     history: Sequence[Json] = ()

@@ -38,14 +38,14 @@ from posse.model.leader_worker_set import EXCLUSIVE_TOPOLOGY, SUBGROUP_EXCLUSIVE
 Json = dict[str, Any]
 
 
-class Surroundings(NamedTuple):
+class PodSurroundings(NamedTuple):
     """Where a pod is made: other pods of its namespace, by name; `incarnation` is like that of no other pod."""
 
     incarnation: str
     find_pod: Callable[[str], Json | None]
 
 
-def complete_pod(pod: Json, surroundings: Surroundings) -> None:
+def complete_pod(pod: Json, surroundings: PodSurroundings) -> None:
     """Complete a new pod in place. One that cannot be placed within its replica is refused."""
     if NAME not in labels_of(pod):
         return
@@ -54,7 +54,7 @@ def complete_pod(pod: Json, surroundings: Surroundings) -> None:
     tell_about_tpus(pod)
 
 
-def place_pod(pod: Json, surroundings: Surroundings) -> None:
+def place_pod(pod: Json, surroundings: PodSurroundings) -> None:
     """Give a pod its place within its replica, and in the group of that."""
     name = str(pod["metadata"].get("name") or "")
     ordinal = ordinal_of(name)
@@ -103,7 +103,7 @@ def _join_subgroup(pod: Json, leader: str, subgroup: int | None) -> None:
         make_exclusive(pod, annotations[SUBGROUP_EXCLUSIVE_TOPOLOGY], SUBGROUP_KEY)
 
 
-def _join_group(leader: Json, name: str, surroundings: Surroundings) -> None:
+def _join_group(leader: Json, name: str, surroundings: PodSurroundings) -> None:
     """Put the leader into a group. Workers are put into it by the template they are made from.
 
     Workers of a leader that had the name before may still be there, and would count as members of the new group.

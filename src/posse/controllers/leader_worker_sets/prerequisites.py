@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple
 
 from posse.controllers.leader_worker_sets.keys import NAME, labels_of
-from posse.controllers.leader_worker_sets.observed_set import Scene
+from posse.controllers.leader_worker_sets.observed_set import ObservedLeaderWorkerSet
 from posse.controllers.leader_worker_sets.providers.contract import Made, SchedulerProvider
 from posse.controllers.leader_worker_sets.providers.registry import asked_provider, is_known
-from posse.controllers.leader_worker_sets.statuses import AVAILABLE, SCHEDULING_READY, Finding
+from posse.controllers.leader_worker_sets.statuses import AVAILABLE, SCHEDULING_READY, ConditionReport
 from posse.controllers.steps import Create, Step, Write, adopted, controller_uid, is_deleting
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import CONTROLLER_REVISION, LEADER_WORKER_SET, SERVICE, STATEFUL_SET
@@ -19,10 +19,10 @@ class Prerequisites(NamedTuple):
     """Steps to take first; and why nothing can be made at all, if that is so."""
 
     steps: list[Step]
-    obstacle: Finding | None = None
+    obstacle: ConditionReport | None = None
 
 
-def adoptions(scene: Scene, provider: SchedulerProvider | None) -> list[Step]:
+def adoptions(scene: ObservedLeaderWorkerSet, provider: SchedulerProvider | None) -> list[Step]:
     """What a set of the same name has left behind, because it was deleted without what it owned, is taken over."""
     made = provider.blueprint(scene.lws, scene.spec) if provider is not None else None
     kinds = (STATEFUL_SET, SERVICE, *((made.kind,) if made is not None else ()))
@@ -35,42 +35,44 @@ def adoptions(scene: Scene, provider: SchedulerProvider | None) -> list[Step]:
     ]
 
 
-def _is_orphan(obj: Json, scene: Scene) -> bool:
+def _is_orphan(obj: Json, scene: ObservedLeaderWorkerSet) -> bool:
     """What people have made has no such label."""
     return labels_of(obj).get(NAME) == scene.name and not controller_uid(obj) and not is_deleting(obj)
 
 
-def prerequisites(scene: Scene, provider: SchedulerProvider | None, served: frozenset[Kind]) -> Prerequisites:
+def prerequisites(
+    scene: ObservedLeaderWorkerSet, provider: SchedulerProvider | None, served: frozenset[Kind]
+) -> Prerequisites:
     taken = scene.find(STATEFUL_SET, scene.name)
     if taken is not None and not _belongs(taken, scene):
         text = f"StatefulSet {scene.name} exists, and does not belong to this LeaderWorkerSet"
-        return Prerequisites([], Finding(AVAILABLE, "NameTaken", text, "False"))
+        return Prerequisites([], ConditionReport(AVAILABLE, "NameTaken", text, "False"))
     asked = asked_provider(scene.lws)
     if not is_known(asked):
         text = f"there is no provider {asked}; the annotation {PROVIDER} names one of {', '.join(PROVIDERS)}"
-        return Prerequisites([], Finding(SCHEDULING_READY, "UnknownProvider", text, "False"))
+        return Prerequisites([], ConditionReport(SCHEDULING_READY, "UnknownProvider", text, "False"))
     if provider is None:
         return Prerequisites([])
     missing = [kind.group_resource for kind in provider.kinds if kind not in served]
     if missing:
         text = f"provider {provider.name} needs {', '.join(missing)}, which the cluster does not serve"
-        return Prerequisites([], Finding(SCHEDULING_READY, "APINotAvailable", text, "False"))
+        return Prerequisites([], ConditionReport(SCHEDULING_READY, "APINotAvailable", text, "False"))
     made = provider.blueprint(scene.lws, scene.spec)
     return Prerequisites([]) if made is None else _present(scene, made)
 
 
-def _present(scene: Scene, made: Made) -> Prerequisites:
+def _present(scene: ObservedLeaderWorkerSet, made: Made) -> Prerequisites:
     existing = scene.find(made.kind, scene.name)
     if existing is None:
         return Prerequisites([Create(made.kind, made.obj)])
     if not _belongs(existing, scene):
         text = f"{made.kind.name} {scene.name} exists, and does not belong to this LeaderWorkerSet"
-        return Prerequisites([], Finding(SCHEDULING_READY, "WorkloadCreateFailed", text, "False"))
+        return Prerequisites([], ConditionReport(SCHEDULING_READY, "WorkloadCreateFailed", text, "False"))
     changed = _with_minimum_of(existing, made.obj)
     return Prerequisites([Write(made.kind, changed)] if changed != existing else [])
 
 
-def _belongs(obj: Json, scene: Scene) -> bool:
+def _belongs(obj: Json, scene: ObservedLeaderWorkerSet) -> bool:
     return controller_uid(obj) == str(scene.lws["metadata"]["uid"])
 
 

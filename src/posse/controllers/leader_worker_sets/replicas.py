@@ -4,7 +4,7 @@ from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import LEADER_NAME, annotations_of
 from posse.controllers.leader_worker_sets.later_completion import prepare_workers
-from posse.controllers.leader_worker_sets.observed_set import Group, Scene, is_ready
+from posse.controllers.leader_worker_sets.observed_set import Group, ObservedLeaderWorkerSet, is_ready
 from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
 from posse.controllers.leader_worker_sets.restarts import Loss, reason_to_restart
 from posse.controllers.leader_worker_sets.revisions import find_revision, restored
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 def serve_group(
-    plan: Plan, scene: Scene, group: Group, provider: SchedulerProvider | None, loss: Loss
+    plan: Plan, scene: ObservedLeaderWorkerSet, group: Group, provider: SchedulerProvider | None, loss: Loss
 ) -> None:
     """Add to the plan what the replica needs."""
     if is_deleting(group.leader):
@@ -56,7 +56,11 @@ def _await_workers(plan: Plan, group: Group) -> None:
 
 
 def _complete(
-    plan: Plan, scene: Scene, group: Group, revision: Json, provider: SchedulerProvider | None
+    plan: Plan,
+    scene: ObservedLeaderWorkerSet,
+    group: Group,
+    revision: Json,
+    provider: SchedulerProvider | None,
 ) -> None:
     leader, spec = group.leader, restored(scene.lws, revision)
     if _has_own_subdomain(spec):
@@ -71,7 +75,9 @@ def _complete(
             _make_once(plan, scene, Create(STATEFUL_SET, workers))
 
 
-def _workers(scene: Scene, leader: Json, revision: Json, provider: SchedulerProvider | None) -> Json | None:
+def _workers(
+    scene: ObservedLeaderWorkerSet, leader: Json, revision: Json, provider: SchedulerProvider | None
+) -> Json | None:
     """Return the StatefulSet of the workers, None as long as they have to wait for the leader."""
     if scene.spec.startup_policy == LEADER_READY and not is_ready(leader):
         return None
@@ -91,11 +97,11 @@ def _workers(scene: Scene, leader: Json, revision: Json, provider: SchedulerProv
     return workers
 
 
-def _topology(scene: Scene) -> str:
+def _topology(scene: ObservedLeaderWorkerSet) -> str:
     return str(annotations_of(scene.lws)[EXCLUSIVE_TOPOLOGY])
 
 
-def _make_once(plan: Plan, scene: Scene, step: Create) -> bool:
+def _make_once(plan: Plan, scene: ObservedLeaderWorkerSet, step: Create) -> bool:
     """Make what does not exist; return whether it does, or will. What a leader before this one has left is waited for."""
     existing = scene.find(step.kind, step.obj["metadata"]["name"])
     if existing is None:

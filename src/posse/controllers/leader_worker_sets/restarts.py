@@ -5,7 +5,7 @@ from enum import Enum, auto
 from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import REVISION, STARTUP, annotations_of, labels_of
-from posse.controllers.leader_worker_sets.observed_set import Group, Scene
+from posse.controllers.leader_worker_sets.observed_set import Group, ObservedLeaderWorkerSet
 from posse.controllers.steps import is_deleting
 from posse.model.leader_worker_set import (
     LEADER_READY,
@@ -30,7 +30,7 @@ class Loss(Enum):
     AFTER_START = auto()
 
 
-def reason_to_restart(scene: Scene, group: Group, *, loss: Loss, is_gang: bool) -> str:
+def reason_to_restart(scene: ObservedLeaderWorkerSet, group: Group, *, loss: Loss, is_gang: bool) -> str:
     """Return in words why the replica is made anew, nothing if it may stay.
 
     Workers of another revision than their leader are being replaced anyway.

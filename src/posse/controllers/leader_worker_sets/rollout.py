@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Limits(NamedTuple):
+class RolloutLimits(NamedTuple):
     """What the set asks for: replicas, those that must not change, and how many may be away or be there in addition."""
 
     replicas: int
@@ -44,7 +44,7 @@ class Rollout(NamedTuple):
 
 
 def next_rollout(
-    limits: Limits, leaders: LeaderSetState | None, groups: Sequence[GroupState], *, is_changed: bool
+    limits: RolloutLimits, leaders: LeaderSetState | None, groups: Sequence[GroupState], *, is_changed: bool
 ) -> Rollout:
     """Return what the StatefulSet of the leaders is to be; `groups` has a state for each of its replicas."""
     partition, replicas = _next(limits, leaders, groups, is_changed=is_changed)
@@ -52,7 +52,7 @@ def next_rollout(
 
 
 def _next(
-    limits: Limits, leaders: LeaderSetState | None, groups: Sequence[GroupState], *, is_changed: bool
+    limits: RolloutLimits, leaders: LeaderSetState | None, groups: Sequence[GroupState], *, is_changed: bool
 ) -> Rollout:
     wanted = limits.replicas
     if leaders is None:
@@ -70,14 +70,14 @@ def _next(
     return Rollout(_next_partition(limits, leaders, groups), replicas)
 
 
-def _replicas_for(limits: Limits, unfinished: int) -> int:
+def _replicas_for(limits: RolloutLimits, unfinished: int) -> int:
     """Return how many replicas there are while so many are not finished; the surplus goes as they become fewer."""
     if unfinished > limits.max_surge:
         return limits.most
     return limits.replicas + max(0, unfinished - limits.max_unavailable)
 
 
-def _next_partition(limits: Limits, leaders: LeaderSetState, groups: Sequence[GroupState]) -> int:
+def _next_partition(limits: RolloutLimits, leaders: LeaderSetState, groups: Sequence[GroupState]) -> int:
     step = limits.max_unavailable + limits.max_surge - (limits.most - leaders.replicas)
     lowest = max(0, leaders.replicas - _done_from_the_top(groups) - step)
     # What is away already counts as one of those that may be.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from posse.controllers.leader_worker_sets.keys import LEADER, NAME, WORKER_INDEX
-from posse.controllers.leader_worker_sets.observed_set import Scene
-from posse.controllers.leader_worker_sets.rollout import GroupState, Limits
+from posse.controllers.leader_worker_sets.observed_set import ObservedLeaderWorkerSet
+from posse.controllers.leader_worker_sets.rollout import GroupState, RolloutLimits
 from posse.controllers.steps import News
 from posse.model.timestamps import format_timestamp
 
@@ -18,7 +18,7 @@ AVAILABLE, PROGRESSING, UPDATE_IN_PROGRESS = "Available", "Progressing", "Update
 SCHEDULING_READY = "WorkloadSchedulingReady"
 
 
-class Finding(NamedTuple):
+class ConditionReport(NamedTuple):
     """A condition that holds, and how that is told."""
 
     type: str
@@ -27,11 +27,11 @@ class Finding(NamedTuple):
     status: str = "True"
 
 
-ALL_READY = Finding(AVAILABLE, "AllGroupsReady", "All replicas are ready")
-IN_PROGRESS = Finding(PROGRESSING, "GroupsProgressing", "Replicas are progressing")
-UPDATING = Finding(UPDATE_IN_PROGRESS, "GroupsUpdating", "Rolling Upgrade is in progress")
-UPDATE_PROGRESS = Finding(PROGRESSING, "GroupsUpdating", "Rolling Upgrade is in progress")
-PREREQUISITES_READY = Finding(
+ALL_READY = ConditionReport(AVAILABLE, "AllGroupsReady", "All replicas are ready")
+IN_PROGRESS = ConditionReport(PROGRESSING, "GroupsProgressing", "Replicas are progressing")
+UPDATING = ConditionReport(UPDATE_IN_PROGRESS, "GroupsUpdating", "Rolling Upgrade is in progress")
+UPDATE_PROGRESS = ConditionReport(PROGRESSING, "GroupsUpdating", "Rolling Upgrade is in progress")
+PREREQUISITES_READY = ConditionReport(
     SCHEDULING_READY, "SchedulingPrerequisitesReady", "Everything that groups are made from exists"
 )
 
@@ -41,15 +41,17 @@ class Standing(NamedTuple):
 
     groups: Sequence[GroupState]
     is_updating: bool
-    obstacle: Finding | None = None
+    obstacle: ConditionReport | None = None
 
 
-class NextStatus(NamedTuple):
+class NextSetStatus(NamedTuple):
     status: Json
     news: list[News]
 
 
-def next_status(scene: Scene, limits: Limits, standing: Standing, now: float) -> NextStatus:
+def next_status(
+    scene: ObservedLeaderWorkerSet, limits: RolloutLimits, standing: Standing, now: float
+) -> NextSetStatus:
     """Return the whole status."""
     groups, obstacle = standing.groups, standing.obstacle
     before = scene.lws.get("status") or {}
@@ -74,10 +76,10 @@ def next_status(scene: Scene, limits: Limits, standing: Standing, now: float) ->
         if finding not in (UPDATE_PROGRESS, PREREQUISITES_READY)
         and (known.get(finding.type) or {}).get("status") != finding.status
     ]
-    return NextStatus(status, news)
+    return NextSetStatus(status, news)
 
 
-def _findings(limits: Limits, standing: Standing) -> list[Finding]:
+def _findings(limits: RolloutLimits, standing: Standing) -> list[ConditionReport]:
     groups = standing.groups
     wanted = [
         groups[index] if index < len(groups) else GroupState(is_ready=False, is_updated=False)
@@ -94,7 +96,9 @@ def _findings(limits: Limits, standing: Standing) -> list[Finding]:
     return [IN_PROGRESS]
 
 
-def _conditions(scene: Scene, known: dict[str, Json], findings: Sequence[Finding], now: float) -> list[Json]:
+def _conditions(
+    scene: ObservedLeaderWorkerSet, known: dict[str, Json], findings: Sequence[ConditionReport], now: float
+) -> list[Json]:
     """What does not hold any more says so; what has never held is not mentioned."""
     generation, time = scene.lws["metadata"].get("generation") or 0, format_timestamp(now)
     found = {finding.type: finding for finding in findings}

@@ -6,7 +6,7 @@ Pods and revisions are the set's own when it is their controller. Adopting those
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from posse.controllers.observed import Observed
+from posse.controllers.observed import ObservedObjects
 from posse.controllers.stateful_sets.pods import SetPod, new_claims, new_pod, read_pods
 from posse.controllers.stateful_sets.revisions import Revisions, outdated, settle, template_of
 from posse.controllers.stateful_sets.scaling import staff
@@ -29,7 +29,7 @@ class StatefulSetController:
 
     def __init__(self) -> None:
         self.selectors: Mapping[Kind, str] = {}
-        self._observed = Observed()
+        self._observed = ObservedObjects()
         # Who holds the names of revisions, by namespace and name.
         self._revision_owners: dict[tuple[str, str], str] = {}
         self._uids: dict[tuple[str, str], str] = {}

@@ -11,13 +11,13 @@ CHANGES_MAX = 500
 
 
 @dataclass(slots=True)
-class Staffing:
+class SetPodChanges:
     # Ordinals of pods to make.
     create: list[int] = field(default_factory=list)
     delete: list[SetPod] = field(default_factory=list)
 
 
-def staff(spec: StatefulSetSpec, pods: Sequence[SetPod], update_revision: str, now: float) -> Staffing:
+def staff(spec: StatefulSetSpec, pods: Sequence[SetPod], update_revision: str, now: float) -> SetPodChanges:
     by_ordinal = {pod.ordinal: pod for pod in pods}
     wanted = range(spec.start, spec.start + spec.wanted)
     surplus = [by_ordinal[ordinal] for ordinal in sorted(by_ordinal, reverse=True) if ordinal not in wanted]
@@ -28,7 +28,7 @@ def staff(spec: StatefulSetSpec, pods: Sequence[SetPod], update_revision: str, n
             return next_step
     create, delete = _all_at_once(slots, surplus)
     delete += _out_of_date(spec, [pod for _, pod in slots], update_revision, now)
-    return Staffing(create[:CHANGES_MAX], delete[:CHANGES_MAX])
+    return SetPodChanges(create[:CHANGES_MAX], delete[:CHANGES_MAX])
 
 
 def is_available(pod: SetPod | None, spec: StatefulSetSpec, now: float) -> bool:
@@ -46,18 +46,18 @@ def _all_at_once(
 
 def _one_by_one(
     spec: StatefulSetSpec, slots: Iterable[tuple[int, SetPod | None]], surplus: Sequence[SetPod], now: float
-) -> Staffing | None:
+) -> SetPodChanges | None:
     """Take the next step towards full strength, each pod waiting for those before it; None when that is reached."""
     for ordinal, pod in slots:
         if pod is None:
-            return Staffing(create=[ordinal])
+            return SetPodChanges(create=[ordinal])
         if pod.has_ended and not pod.is_deleting:
-            return Staffing(delete=[pod])
+            return SetPodChanges(delete=[pod])
         if not is_available(pod, spec, now):
-            return Staffing()
+            return SetPodChanges()
     if not surplus:
         return None
-    return Staffing() if any(pod.is_deleting for pod in surplus) else Staffing(delete=[surplus[0]])
+    return SetPodChanges() if any(pod.is_deleting for pod in surplus) else SetPodChanges(delete=[surplus[0]])
 
 
 def _out_of_date(

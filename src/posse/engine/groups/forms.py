@@ -89,9 +89,9 @@ def parent_of(key: GroupKey, obj: PodGroup | CompositePodGroup | None) -> GroupK
 
 def _form_of(obj: GroupObject | CompositePodGroup) -> Form:
     match obj:
-        case coscheduling.PodGroup():
+        case coscheduling.CoschedulingPodGroup():
             return Form.COSCHEDULING
-        case volcano.PodGroup():
+        case volcano.VolcanoPodGroup():
             return Form.VOLCANO
         case _:
             # The same struct in two API groups.
@@ -100,10 +100,10 @@ def _form_of(obj: GroupObject | CompositePodGroup) -> Form:
 
 def describe(obj: GroupObject) -> Description:
     match obj:
-        case coscheduling.PodGroup():
+        case coscheduling.CoschedulingPodGroup():
             podgroup = _gang(obj.metadata, obj.spec.min_member, _coscheduling_conditions(obj.status))
             return Description(key_of(obj), podgroup, obj.spec.min_resources)
-        case volcano.PodGroup():
+        case volcano.VolcanoPodGroup():
             podgroup = _gang(obj.metadata, obj.spec.min_member, _volcano_conditions(obj.status))
             return Description(key_of(obj), podgroup, obj.spec.min_resources)
         case _:
@@ -184,11 +184,11 @@ def _annotated_minimum(metadata: ObjectMeta) -> Mapping[str, Quantity]:
         return {}
 
 
-def _coscheduling_conditions(status: coscheduling.PodGroupStatus) -> tuple[Condition, ...]:
+def _coscheduling_conditions(status: coscheduling.CoschedulingPodGroupStatus) -> tuple[Condition, ...]:
     return (_STARTED,) if status.phase in _COSCHEDULING_STARTED else ()
 
 
-def _volcano_conditions(status: volcano.PodGroupStatus) -> tuple[Condition, ...]:
+def _volcano_conditions(status: volcano.VolcanoPodGroupStatus) -> tuple[Condition, ...]:
     if status.phase in _VOLCANO_STARTED:
         return (_STARTED,)
     return tuple(

@@ -79,7 +79,7 @@ class Intake:
                 self._pod_observed(obj)
             case Node():
                 self._node_observed(obj)
-            case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
+            case PodGroup() | coscheduling.CoschedulingPodGroup() | volcano.VolcanoPodGroup():
                 self._group_observed(obj)
             case CompositePodGroup():
                 self._composite_observed(obj)
@@ -104,7 +104,7 @@ class Intake:
                 self.starvation_guard.release_on(obj.metadata.name)
                 self.state.drop_node(obj.metadata.name)
                 self._wake_nominated(obj.metadata.name)
-            case PodGroup() | coscheduling.PodGroup() | volcano.PodGroup():
+            case PodGroup() | coscheduling.CoschedulingPodGroup() | volcano.VolcanoPodGroup():
                 self._unsettle([self.entry_of(key_of(obj))])
                 self.groups.drop(key_of(obj))
                 self.state.minimum_reservations.drop(key_of(obj))

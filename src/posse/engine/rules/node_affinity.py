@@ -46,7 +46,7 @@ class NamedNodes:
         return StaticFilter(_NOT_NAMED, name_test(context.nodes, names)) if names else None
 
 
-class NodeAffinity:
+class NodeAffinityRule:
     name = "NodeAffinity"
 
     def __init__(self, added: NodeSelector | None = None) -> None:

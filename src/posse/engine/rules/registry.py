@@ -6,7 +6,7 @@ from posse.engine.rules.balanced_allocation import BalancedAllocation
 from posse.engine.rules.image_locality import ImageLocality
 from posse.engine.rules.inter_pod_affinity import InterPodAffinity
 from posse.engine.rules.inter_pod_preference import InterPodPreference
-from posse.engine.rules.node_affinity import NamedNodes, NamesAgree, NodeAffinity
+from posse.engine.rules.node_affinity import NamedNodes, NamesAgree, NodeAffinityRule
 from posse.engine.rules.node_ports import NodePorts
 from posse.engine.rules.node_preference import NodePreference
 from posse.engine.rules.node_unschedulable import NodeUnschedulable
@@ -29,7 +29,7 @@ DEFAULT_PROFILE = Profile(
     filters=(
         NodeUnschedulable(),
         TaintToleration(),
-        NodeAffinity(),
+        NodeAffinityRule(),
         NodePorts(),
         ResourcesFit(),
         VolumeRestrictions(),

@@ -5,7 +5,7 @@ Of a JobSet it shows how it has ended, how often it was started again, and wheth
 
 from posse.kinds.core.pod_columns import NONE
 from posse.kinds.machinery.durations import human_duration
-from posse.kinds.machinery.kind import Column, Json
+from posse.kinds.machinery.kind import Json, PrintedColumn
 from posse.model.job import COMPLETE, FAILED, FAILURE_TARGET, SUCCESS_CRITERIA_MET, SUSPENDED
 from posse.model.timestamps import TimestampError, parse_timestamp
 
@@ -81,21 +81,21 @@ def _suspended(jobset: Json, _now: float) -> str:
 
 
 JOB_STATUS_COLUMNS = (
-    Column("Status", "string", "How the job stands.", 0, _status),
-    Column("Completions", "string", "Pods that have succeeded, of how many.", 0, _completions),
-    Column("Duration", "string", "Time from its start to its completion, or until now.", 0, _duration),
+    PrintedColumn("Status", "string", "How the job stands.", 0, _status),
+    PrintedColumn("Completions", "string", "Pods that have succeeded, of how many.", 0, _completions),
+    PrintedColumn("Duration", "string", "Time from its start to its completion, or until now.", 0, _duration),
 )
 CONTAINER_COLUMNS = (
-    Column("Containers", "string", "Names of the containers.", 1, _container_names),
-    Column("Images", "string", "Images of the containers.", 1, _images),
+    PrintedColumn("Containers", "string", "Names of the containers.", 1, _container_names),
+    PrintedColumn("Images", "string", "Images of the containers.", 1, _images),
 )
 JOB_WIDE_COLUMNS = (
     *CONTAINER_COLUMNS,
-    Column("Selector", "string", "Labels by which its pods are found.", 1, _selector),
+    PrintedColumn("Selector", "string", "Labels by which its pods are found.", 1, _selector),
 )
 JOB_SET_STATUS_COLUMNS = (
-    Column("TerminalState", "string", "Completed or Failed, once it has ended.", 0, _terminal_state),
-    Column("Restarts", "string", "How often all its Jobs were made anew.", 0, _restarts),
-    Column("Completed", "string", "Whether it has succeeded.", 0, _completed),
-    Column("Suspended", "string", "Whether it is suspended.", 0, _suspended),
+    PrintedColumn("TerminalState", "string", "Completed or Failed, once it has ended.", 0, _terminal_state),
+    PrintedColumn("Restarts", "string", "How often all its Jobs were made anew.", 0, _restarts),
+    PrintedColumn("Completed", "string", "Whether it has succeeded.", 0, _completed),
+    PrintedColumn("Suspended", "string", "Whether it is suspended.", 0, _suspended),
 )

@@ -11,7 +11,7 @@ from posse.kinds.machinery.checks import at_most, json_name, not_negative, one_o
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.formats import dns_label, dns_subdomain
-from posse.kinds.machinery.kind import Json, Rules, keep_spec
+from posse.kinds.machinery.kind import Json, KindRules, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.pod_groups import clear_status
@@ -269,7 +269,7 @@ def _status_errors(status: JobStatus) -> list[FieldError]:
     return errors
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default,
     prepare_create=prepare_create,
     prepare_status_update=keep_spec,

@@ -12,7 +12,7 @@ from posse.kinds.core.pod_templates import template_errors
 from posse.kinds.machinery.checks import not_negative, one_of, share_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
-from posse.kinds.machinery.kind import Json, Rules, keep_spec
+from posse.kinds.machinery.kind import Json, KindRules, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.pod_groups import clear_status
@@ -207,11 +207,11 @@ def validate_revision_update(new: ControllerRevision, old: ControllerRevision) -
     return errors + not_negative("revision", new.revision)
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default,
     prepare_create=clear_status,
     prepare_status_update=keep_spec,
     validate=validate,
     validate_update=validate_update,
 )
-REVISION_RULES = Rules(validate=validate_revision, validate_update=validate_revision_update)
+REVISION_RULES = KindRules(validate=validate_revision, validate_update=validate_revision_update)

@@ -3,7 +3,7 @@ done. The rest is the reporter's business.
 """
 
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.kind import Rules
+from posse.kinds.machinery.kind import KindRules
 from posse.kinds.machinery.metadata import metadata_errors, object_update_errors
 from posse.model.event import Event
 
@@ -31,4 +31,4 @@ def _origin_errors(event: Event) -> list[FieldError]:
     return [FieldError.required(field) for field, value in origin.items() if not value]
 
 
-RULES = Rules(validate=validate, validate_update=object_update_errors)
+RULES = KindRules(validate=validate, validate_update=object_update_errors)

@@ -2,7 +2,7 @@
 
 from posse.kinds.machinery.checks import not_negative
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.kind import Rules
+from posse.kinds.machinery.kind import KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.model.lease import Lease, LeaseSpec
 
@@ -23,4 +23,4 @@ def _spec_errors(spec: LeaseSpec) -> list[FieldError]:
     return errors
 
 
-RULES = Rules(validate=validate, validate_update=validate_update, allow_unconditional_update=False)
+RULES = KindRules(validate=validate, validate_update=validate_update, allow_unconditional_update=False)

@@ -3,7 +3,7 @@
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, section
 from posse.kinds.machinery.formats import dns_label
-from posse.kinds.machinery.kind import Json, Rules, keep_spec, keep_status
+from posse.kinds.machinery.kind import Json, KindRules, keep_spec, keep_status
 from posse.kinds.machinery.metadata import metadata_errors, object_update_errors
 from posse.model.namespace import Namespace
 
@@ -38,7 +38,7 @@ def validate(namespace: Namespace) -> list[FieldError]:
     return metadata_errors(namespace.metadata, namespaced=False, name_format=dns_label)
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default,
     prepare_create=prepare_create,
     prepare_update=prepare_update,

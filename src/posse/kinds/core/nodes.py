@@ -8,7 +8,7 @@ from posse.kinds.machinery.conditions import core_conditions_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import section
 from posse.kinds.machinery.formats import label_key, label_value
-from posse.kinds.machinery.kind import Json, Rules, keep_spec
+from posse.kinds.machinery.kind import Json, KindRules, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
 from posse.model.node import Node, NodeStatus, Taint
@@ -66,7 +66,7 @@ def _status_errors(new: NodeStatus, old: NodeStatus) -> list[FieldError]:
     ]
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default,
     prepare_status_update=keep_spec,
     validate=validate,

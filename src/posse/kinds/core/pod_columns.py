@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from posse.kinds.machinery.durations import since
-from posse.kinds.machinery.kind import Column, Json
+from posse.kinds.machinery.kind import Json, PrintedColumn
 from posse.model.pod import ENDED_PHASES
 
 NONE = "<none>"
@@ -156,13 +156,15 @@ def _status(pod: Json, _now: float) -> str:
 
 
 POD_STATUS_COLUMNS = (
-    Column("Ready", "string", "Containers that are ready, of all in the pod.", 0, _ready),
-    Column("Status", "string", "What the pod is doing, or why it is not.", 0, _status),
-    Column("Restarts", "string", "How often containers were restarted, and when last.", 0, _restarts_cell),
+    PrintedColumn("Ready", "string", "Containers that are ready, of all in the pod.", 0, _ready),
+    PrintedColumn("Status", "string", "What the pod is doing, or why it is not.", 0, _status),
+    PrintedColumn(
+        "Restarts", "string", "How often containers were restarted, and when last.", 0, _restarts_cell
+    ),
 )
 POD_WIDE_COLUMNS = (
-    Column("IP", "string", "Address of the pod.", 1, _ip),
-    Column("Node", "string", "Node the pod is bound to.", 1, _node),
-    Column("Nominated Node", "string", "Node on which room is being made.", 1, _nominated_node),
-    Column("Readiness Gates", "string", "Readiness gates passed, of all.", 1, _readiness_gates),
+    PrintedColumn("IP", "string", "Address of the pod.", 1, _ip),
+    PrintedColumn("Node", "string", "Node the pod is bound to.", 1, _node),
+    PrintedColumn("Nominated Node", "string", "Node on which room is being made.", 1, _nominated_node),
+    PrintedColumn("Readiness Gates", "string", "Readiness gates passed, of all.", 1, _readiness_gates),
 )

@@ -11,7 +11,7 @@ from posse.kinds.machinery.checks import at_most, formatted, one_of, optional, r
 from posse.kinds.machinery.conditions import core_conditions_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.formats import dns_label, dns_subdomain, label_key
-from posse.kinds.machinery.kind import Json, Rules, keep_spec
+from posse.kinds.machinery.kind import Json, KindRules, keep_spec
 from posse.kinds.machinery.metadata import label_errors, metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors, requirements_errors
 from posse.model.pod import Pod, PodSchedulingGate, PodSchedulingGroup, PodSpec, PodWorkloadReference
@@ -157,7 +157,7 @@ def _keep_spec_and_quality(new: Json, old: Json) -> None:
         new["status"] = new["status"] | {"qosClass": quality}
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default_pod,
     prepare_create=_prepare,
     prepare_status_update=_keep_spec_and_quality,

@@ -10,7 +10,7 @@ from posse.kinds.machinery.checks import formatted, one_of
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.formats import config_key, dns_label
-from posse.kinds.machinery.kind import Json, Rules, keep_spec
+from posse.kinds.machinery.kind import Json, KindRules, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
 from posse.kinds.scheduling.pod_groups import clear_status
 from posse.model.meta import ObjectMeta
@@ -107,13 +107,15 @@ def _key_errors(field: str, data: dict[str, str]) -> list[FieldError]:
     return errors
 
 
-SERVICE_RULES = Rules(
+SERVICE_RULES = KindRules(
     default=default_service,
     prepare_create=clear_status,
     prepare_status_update=keep_spec,
     validate=validate_service,
     validate_update=object_update_errors,
 )
-SERVICE_ACCOUNT_RULES = Rules(validate=validate_service_account, validate_update=object_update_errors)
-CONFIG_MAP_RULES = Rules(validate=validate_config_map, validate_update=validate_config_map_update)
-SECRET_RULES = Rules(default=default_secret, validate=validate_secret, validate_update=validate_secret_update)
+SERVICE_ACCOUNT_RULES = KindRules(validate=validate_service_account, validate_update=object_update_errors)
+CONFIG_MAP_RULES = KindRules(validate=validate_config_map, validate_update=validate_config_map_update)
+SECRET_RULES = KindRules(
+    default=default_secret, validate=validate_secret, validate_update=validate_secret_update
+)

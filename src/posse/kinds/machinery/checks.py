@@ -14,7 +14,7 @@ from posse.model.meta import IntOrString, Shape
 Check = Callable[[str, Any], list[FieldError]]
 
 
-class Named(Protocol):
+class HasName(Protocol):
     @property
     def name(self) -> str: ...
 
@@ -116,7 +116,7 @@ def fixed_fields(field: str, new: Shape, old: Shape | None, checks: Mapping[str,
     return errors
 
 
-def duplicate_names(field: str, items: Sequence[Named]) -> list[FieldError]:
+def duplicate_names(field: str, items: Sequence[HasName]) -> list[FieldError]:
     seen: set[str] = set()
     errors = []
     for index, item in enumerate(items):

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PrintedColumn:
     """One cell of `kubectl get`; priority 1 columns show with `-o wide` only."""
 
     name: str
@@ -61,7 +61,7 @@ def _no_update_errors(_new: Any, _old: Any) -> list[FieldError]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class KindRules:
     """The hooks of one kind, in the order a request meets them.
 
     `validate_update` judges both the main resource and the status subresource: what a request may not touch has been
@@ -109,8 +109,8 @@ class Kind:
     storage_version: str
     namespaced: bool
     struct: type[Shape]
-    rules: Rules
-    columns: tuple[Column, ...]
+    rules: KindRules
+    columns: tuple[PrintedColumn, ...]
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     has_status: bool = False

@@ -67,7 +67,9 @@ def schema_name(kind: Kind, version: str) -> str:
 def schemas_of(kinds: Iterable[Kind], version: str) -> Json:
     """All schemas a document about these kinds of one group needs, by name."""
     kinds = tuple(kinds)
-    roots = {kind.struct_of(version): schema_name(kind, version) for kind in kinds}
+    roots: dict[type[meta.Shape], str] = {
+        kind.struct_of(version): schema_name(kind, version) for kind in kinds
+    }
     if any("binding" in kind.subresources for kind in kinds):
         roots[Binding] = f"{_CORE_PACKAGE}.Binding"
     if any("scale" in kind.subresources for kind in kinds):
@@ -99,8 +101,12 @@ def _name_within(struct: type[meta.Shape], roots: dict[type[meta.Shape], str]) -
     if struct in _META_STRUCTS:
         return f"{_META_PACKAGE}.{struct.__name__}"
     # The module of an older version has the name of the newer one in front.
-    owner = next((name for root, name in roots.items() if root.__module__.startswith(struct.__module__)), "")
-    return f"{owner.rpartition('.')[0] or _CORE_PACKAGE}.{struct.__name__}"
+    owners = ((root, name) for root, name in roots.items() if root.__module__.startswith(struct.__module__))
+    root, owner = next(owners, (struct, ""))
+    package, _, kind = owner.rpartition(".")
+    # PodGroupSpecV1alpha2 is to PodGroupV1alpha2 what PodGroupSpec is to PodGroup.
+    before, _, after = root.__name__.rpartition(kind) if kind else ("", "", "")
+    return f"{package or _CORE_PACKAGE}.{struct.__name__.removeprefix(before).removesuffix(after)}"
 
 
 def _adapted(schema: Json, names: dict[str, str]) -> Json:

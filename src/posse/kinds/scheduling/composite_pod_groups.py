@@ -6,7 +6,7 @@ Whether parents exist, form a tree and stay within depth is for the scheduler to
 from posse.kinds.machinery.checks import Check, fixed_fields
 from posse.kinds.machinery.conditions import conditions_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.kind import Rules
+from posse.kinds.machinery.kind import KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.group_fields import (
     FIXED_CHECKS,
@@ -44,7 +44,7 @@ def validate_update(new: CompositePodGroup, old: CompositePodGroup) -> list[Fiel
     return errors + fixed_fields("spec", new.spec, old.spec, FIXED_SPEC_CHECKS)
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default,
     prepare_create=clear_status,
     prepare_update=keep_unstated,

@@ -3,7 +3,7 @@
 from posse.kinds.machinery.checks import not_negative, one_of, share_errors
 from posse.kinds.machinery.conditions import conditions_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.kind import Rules, keep_spec
+from posse.kinds.machinery.kind import KindRules, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.pod_groups import clear_status
@@ -53,7 +53,7 @@ def _status_errors(status: PodDisruptionBudgetStatus) -> list[FieldError]:
     ]
 
 
-RULES = Rules(
+RULES = KindRules(
     prepare_create=clear_status,
     prepare_status_update=keep_spec,
     validate=validate,

@@ -9,7 +9,7 @@ from posse.kinds.machinery.checks import not_negative, optional
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.formats import dns_subdomain
-from posse.kinds.machinery.kind import Json, Rules
+from posse.kinds.machinery.kind import Json, KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
 from posse.model import coscheduling, volcano
@@ -40,14 +40,14 @@ def _size_errors(min_member: int, min_resources: Mapping[str, Quantity]) -> list
     return errors
 
 
-def _coscheduling_errors(spec: coscheduling.PodGroupSpec) -> list[FieldError]:
+def _coscheduling_errors(spec: coscheduling.CoschedulingPodGroupSpec) -> list[FieldError]:
     return [
         *_size_errors(spec.min_member, spec.min_resources),
         *not_negative("spec.scheduleTimeoutSeconds", spec.schedule_timeout_seconds),
     ]
 
 
-def _volcano_errors(spec: volcano.PodGroupSpec) -> list[FieldError]:
+def _volcano_errors(spec: volcano.VolcanoPodGroupSpec) -> list[FieldError]:
     errors = _size_errors(spec.min_member, spec.min_resources)
     for task, count in spec.min_task_member.items():
         errors += not_negative(f"spec.minTaskMember[{task}]", count)
@@ -59,32 +59,34 @@ def _volcano_errors(spec: volcano.PodGroupSpec) -> list[FieldError]:
     ]
 
 
-def validate_coscheduling(group: coscheduling.PodGroup) -> list[FieldError]:
+def validate_coscheduling(group: coscheduling.CoschedulingPodGroup) -> list[FieldError]:
     return metadata_errors(group.metadata, namespaced=True) + _coscheduling_errors(group.spec)
 
 
-def validate_coscheduling_update(new: coscheduling.PodGroup, old: coscheduling.PodGroup) -> list[FieldError]:
+def validate_coscheduling_update(
+    new: coscheduling.CoschedulingPodGroup, old: coscheduling.CoschedulingPodGroup
+) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     return errors if new.spec == old.spec else errors + _coscheduling_errors(new.spec)
 
 
-def validate_volcano(group: volcano.PodGroup) -> list[FieldError]:
+def validate_volcano(group: volcano.VolcanoPodGroup) -> list[FieldError]:
     return metadata_errors(group.metadata, namespaced=True) + _volcano_errors(group.spec)
 
 
-def validate_volcano_update(new: volcano.PodGroup, old: volcano.PodGroup) -> list[FieldError]:
+def validate_volcano_update(new: volcano.VolcanoPodGroup, old: volcano.VolcanoPodGroup) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     return errors if new.spec == old.spec else errors + _volcano_errors(new.spec)
 
 
-COSCHEDULING_RULES = Rules(
+COSCHEDULING_RULES = KindRules(
     default=_fill_minimum,
     prepare_create=begin_pending,
     validate=validate_coscheduling,
     validate_update=validate_coscheduling_update,
     allow_unconditional_update=False,
 )
-VOLCANO_RULES = Rules(
+VOLCANO_RULES = KindRules(
     default=_fill_minimum_and_queue,
     prepare_create=begin_pending,
     validate=validate_volcano,

@@ -97,7 +97,7 @@ def _template_reference_from_storage(reference: Json) -> Json:
 
 
 def _group_refusals(
-    new: workload_v1alpha2.PodGroup, old: workload_v1alpha2.PodGroup | None
+    new: workload_v1alpha2.PodGroupV1alpha2, old: workload_v1alpha2.PodGroupV1alpha2 | None
 ) -> list[FieldError]:
     errors = _disruption_mode("spec.disruptionMode", new.spec.disruption_mode)
     if old is not None and new.spec.scheduling_policy != old.spec.scheduling_policy:
@@ -106,7 +106,7 @@ def _group_refusals(
 
 
 def _templates_refusals(
-    new: workload_v1alpha2.Workload, old: workload_v1alpha2.Workload | None
+    new: workload_v1alpha2.WorkloadV1alpha2, old: workload_v1alpha2.WorkloadV1alpha2 | None
 ) -> list[FieldError]:
     field, templates = "spec.podGroupTemplates", new.spec.pod_group_templates
     errors = _fixed_list_errors(field, templates, None if old is None else old.spec.pod_group_templates)
@@ -145,7 +145,7 @@ def _templates_to_groups(workload: Json) -> Json:
 
 
 def _groups_refusals(
-    new: workload_v1alpha1.Workload, old: workload_v1alpha1.Workload | None
+    new: workload_v1alpha1.WorkloadV1alpha1, old: workload_v1alpha1.WorkloadV1alpha1 | None
 ) -> list[FieldError]:
     field, groups = "spec.podGroups", new.spec.pod_groups
     errors = _fixed_list_errors(field, groups, None if old is None else old.spec.pod_groups)
@@ -176,7 +176,7 @@ def _with_late_controller(new: Json, old: Json) -> Json:
 
 
 WORKLOAD_V1ALPHA1 = Dialect(
-    struct=workload_v1alpha1.Workload,
+    struct=workload_v1alpha1.WorkloadV1alpha1,
     outgoing=_templates_to_groups,
     incoming=_groups_to_templates,
     refusals=_groups_refusals,
@@ -184,14 +184,14 @@ WORKLOAD_V1ALPHA1 = Dialect(
     baseline=_with_late_controller,
 )
 WORKLOAD_V1ALPHA2 = Dialect(
-    struct=workload_v1alpha2.Workload,
+    struct=workload_v1alpha2.WorkloadV1alpha2,
     outgoing=_templates_with(_mode_to_word),
     incoming=_templates_with(_mode_to_object),
     refusals=_templates_refusals,
     field_names=(),
 )
 POD_GROUP_V1ALPHA2 = Dialect(
-    struct=workload_v1alpha2.PodGroup,
+    struct=workload_v1alpha2.PodGroupV1alpha2,
     outgoing=_group_from_storage,
     incoming=_group_to_storage,
     refusals=_group_refusals,

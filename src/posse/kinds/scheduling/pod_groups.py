@@ -4,7 +4,7 @@ from posse.kinds.machinery.checks import Check, fixed_fields
 from posse.kinds.machinery.conditions import conditions_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, section
-from posse.kinds.machinery.kind import Json, Rules, keep_status
+from posse.kinds.machinery.kind import Json, KindRules, keep_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.group_fields import (
     FIXED_CHECKS,
@@ -94,7 +94,7 @@ def _status_errors(status: PodGroupStatus, spec: PodGroupSpec) -> list[FieldErro
     return errors
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default,
     prepare_create=clear_status,
     prepare_update=keep_unstated,

@@ -3,7 +3,7 @@
 from posse.kinds.machinery.checks import one_of
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill_text
-from posse.kinds.machinery.kind import Json, Rules
+from posse.kinds.machinery.kind import Json, KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.group_fields import PREEMPTION_POLICIES, USER_PRIORITY_MAX
 from posse.model.priority_class import PriorityClass
@@ -51,4 +51,4 @@ def _unlike_system_class(priority_class: PriorityClass) -> str:
     return f"globalDefault of {name} PriorityClass must be false" if priority_class.global_default else ""
 
 
-RULES = Rules(default=default, validate=validate, validate_update=validate_update)
+RULES = KindRules(default=default, validate=validate, validate_update=validate_update)

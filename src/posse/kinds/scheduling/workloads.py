@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from posse.kinds.machinery.checks import duplicate_names, fixed_fields, optional, required, union
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.formats import dns_label, dns_subdomain, path_segment
-from posse.kinds.machinery.kind import Rules
+from posse.kinds.machinery.kind import KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.group_fields import FIXED_CHECKS, policy_errors, resource_claims_errors
 from posse.model.meta import TypedLocalObjectReference
@@ -189,4 +189,4 @@ def _childless_errors(lists: Sequence[TemplateList]) -> list[FieldError]:
     ]
 
 
-RULES = Rules(validate=validate, validate_update=validate_update, allow_unconditional_update=False)
+RULES = KindRules(validate=validate, validate_update=validate_update, allow_unconditional_update=False)

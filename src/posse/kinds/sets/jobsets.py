@@ -12,7 +12,7 @@ from posse.kinds.machinery.checks import duplicate_names, formatted, not_negativ
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.formats import dns_1035_label, dns_subdomain, label_value
-from posse.kinds.machinery.kind import Json, Rules
+from posse.kinds.machinery.kind import Json, KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.pod_groups import clear_status
 from posse.kinds.sets.jobset_claims import DELETE, claim_templates, claims_errors, mounted_names
@@ -272,7 +272,7 @@ def _rescheduled(job: ReplicatedJob, other: ReplicatedJob) -> ReplicatedJob:
     return msgspec.structs.replace(job, template=template)
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default,
     prepare_create=clear_status,
     validate=validate,

@@ -16,7 +16,7 @@ from posse.kinds.machinery.conditions import conditions_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.formats import LABEL_LENGTH_MAX, dns_1035_label
-from posse.kinds.machinery.kind import Json, Rules
+from posse.kinds.machinery.kind import Json, KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.pod_groups import clear_status
 from posse.model.decoding import decode
@@ -251,6 +251,6 @@ def _child_name_errors(lws: LeaderWorkerSet) -> list[FieldError]:
     return [FieldError.invalid("metadata.name", lws.metadata.name, text)]
 
 
-RULES = Rules(
+RULES = KindRules(
     default=default, prepare_create=clear_status, validate=validate, validate_update=validate_update
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from posse.kinds.machinery.kind import Column, Json
+from posse.kinds.machinery.kind import Json, PrintedColumn
 
 _UNSET = "<unset>"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
@@ -95,9 +95,9 @@ def _may_grow(storage_class: Json, _now: float) -> bool:
     return bool(storage_class.get("allowVolumeExpansion"))
 
 
-_STATUS = Column("Status", "string", "How far it has come.", 0, _phase)
-_CLASS = Column("StorageClass", "string", "Storage class it belongs to.", 0, _storage_class)
-_ATTRIBUTES = Column(
+_STATUS = PrintedColumn("Status", "string", "How far it has come.", 0, _phase)
+_CLASS = PrintedColumn("StorageClass", "string", "Storage class it belongs to.", 0, _storage_class)
+_ATTRIBUTES = PrintedColumn(
     "VolumeAttributesClass",
     "string",
     "Class of its changeable attributes.",
@@ -105,9 +105,9 @@ _ATTRIBUTES = Column(
     _of_spec("volumeAttributesClassName", _UNSET),
 )
 VOLUME_STATUS_COLUMNS = (
-    Column("Capacity", "string", "Size of the volume.", 0, _volume_capacity),
-    Column("Access Modes", "string", "How it can be mounted.", 0, _volume_modes),
-    Column(
+    PrintedColumn("Capacity", "string", "Size of the volume.", 0, _volume_capacity),
+    PrintedColumn("Access Modes", "string", "How it can be mounted.", 0, _volume_modes),
+    PrintedColumn(
         "Reclaim Policy",
         "string",
         "What becomes of it after its claim.",
@@ -115,34 +115,36 @@ VOLUME_STATUS_COLUMNS = (
         _of_spec("persistentVolumeReclaimPolicy"),
     ),
     _STATUS,
-    Column("Claim", "string", "Claim it is bound to.", 0, _volume_claim),
+    PrintedColumn("Claim", "string", "Claim it is bound to.", 0, _volume_claim),
     _CLASS,
     _ATTRIBUTES,
-    Column("Reason", "string", "Why it failed, in one word.", 0, _volume_reason),
+    PrintedColumn("Reason", "string", "Why it failed, in one word.", 0, _volume_reason),
 )
 CLAIM_STATUS_COLUMNS = (
     _STATUS,
-    Column("Volume", "string", "Volume it is bound to.", 0, _of_spec("volumeName")),
-    Column("Capacity", "string", "Size of the volume behind it.", 0, _claim_capacity),
-    Column("Access Modes", "string", "How it can be mounted.", 0, _claim_modes),
+    PrintedColumn("Volume", "string", "Volume it is bound to.", 0, _of_spec("volumeName")),
+    PrintedColumn("Capacity", "string", "Size of the volume behind it.", 0, _claim_capacity),
+    PrintedColumn("Access Modes", "string", "How it can be mounted.", 0, _claim_modes),
     _CLASS,
     _ATTRIBUTES,
 )
 MODE_WIDE_COLUMNS = (
-    Column("VolumeMode", "string", "Filesystem or Block.", 1, _of_spec("volumeMode", _UNSET)),
+    PrintedColumn("VolumeMode", "string", "Filesystem or Block.", 1, _of_spec("volumeMode", _UNSET)),
 )
 STORAGE_CLASS_OWN_COLUMNS = (
-    Column(
+    PrintedColumn(
         "Name", "string", "Name of the class, and whether claims get it by default.", 0, _class_name, "name"
     ),
-    Column("Provisioner", "string", "Who makes its volumes.", 0, _of_class("provisioner")),
-    Column("ReclaimPolicy", "string", "What becomes of volumes.", 0, _of_class("reclaimPolicy", "Delete")),
-    Column(
+    PrintedColumn("Provisioner", "string", "Who makes its volumes.", 0, _of_class("provisioner")),
+    PrintedColumn(
+        "ReclaimPolicy", "string", "What becomes of volumes.", 0, _of_class("reclaimPolicy", "Delete")
+    ),
+    PrintedColumn(
         "VolumeBindingMode",
         "string",
         "Whether binding waits for a pod.",
         0,
         _of_class("volumeBindingMode", "Immediate"),
     ),
-    Column("AllowVolumeExpansion", "boolean", "Whether volumes may grow.", 0, _may_grow),
+    PrintedColumn("AllowVolumeExpansion", "boolean", "Whether volumes may grow.", 0, _may_grow),
 )

@@ -7,7 +7,7 @@ from posse.kinds.machinery.checks import duplicate_names, not_negative, one_of, 
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.formats import dns_subdomain
-from posse.kinds.machinery.kind import Json, Rules, keep_spec
+from posse.kinds.machinery.kind import Json, KindRules, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
@@ -129,24 +129,24 @@ def _capacity_errors(field: str, capacity: dict[str, Quantity]) -> list[FieldErr
     return amounts_errors(field, capacity)
 
 
-VOLUME_RULES = Rules(
+VOLUME_RULES = KindRules(
     default=default_volume,
     prepare_create=start_pending,
     prepare_status_update=keep_spec,
     validate=validate_volume,
     validate_update=object_update_errors,
 )
-CLAIM_RULES = Rules(
+CLAIM_RULES = KindRules(
     default=default_claim,
     prepare_create=start_pending,
     prepare_status_update=keep_spec,
     validate=validate_claim,
     validate_update=object_update_errors,
 )
-STORAGE_CLASS_RULES = Rules(
+STORAGE_CLASS_RULES = KindRules(
     default=default_storage_class,
     validate=validate_storage_class,
     validate_update=validate_storage_class_update,
 )
-CSI_NODE_RULES = Rules(validate=validate_csi_node, validate_update=validate_csi_node_update)
-CSI_DRIVER_RULES = Rules(validate=validate_csi_driver, validate_update=object_update_errors)
+CSI_NODE_RULES = KindRules(validate=validate_csi_node, validate_update=validate_csi_node_update)
+CSI_DRIVER_RULES = KindRules(validate=validate_csi_driver, validate_update=object_update_errors)

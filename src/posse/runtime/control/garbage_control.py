@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from posse.controllers.garbage_collection import Amend, Collect, GarbageCollector, Place, Step
+from posse.controllers.garbage_collection import Amend, Collect, GarbageCollector, ObjectIdentity, Step
 from posse.kinds.machinery.errors import NOT_FOUND, ApiError
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import EVENT, KINDS
@@ -64,7 +64,7 @@ class GarbageControl:
                 patch = Patch(MERGE_PATCH, step.patch)
                 await self._transport.patch(place.kind, place.namespace, place.name, patch)
 
-    async def _are_gone(self, owners: Iterable[Place]) -> bool:
+    async def _are_gone(self, owners: Iterable[ObjectIdentity]) -> bool:
         """The watches of different kinds run apart: an owner may exist that has not been seen yet."""
         for owner in owners:
             try:

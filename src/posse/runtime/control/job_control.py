@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from posse.controllers.jobs.controller import JobController, Plan
+from posse.controllers.jobs.controller import JobController, JobPlan
 from posse.controllers.jobs.pods import TRACKING_FINALIZER, JobPod
 from posse.controllers.steps import Create, Write
 from posse.kinds.machinery.errors import CONFLICT, NOT_FOUND, ApiError
@@ -87,7 +87,7 @@ class JobControl:
                     log.warning("a step for Job %s was refused, trying again: %s", uid, error)
                     self._handling.retry(uid)
 
-    async def _carry_out(self, uid: str, plan: Plan) -> None:
+    async def _carry_out(self, uid: str, plan: JobPlan) -> None:
         known = self._controller.jobs.get(uid)
         for step in plan.prepare if known else ():
             await self._prepare(known.obj if known else {}, step)

@@ -34,7 +34,7 @@ DISPENSABLE_KINDS = OPTIONAL_KINDS | {POSSE_WORKLOAD, JOB_SET, LEADER_WORKER_SET
 GONE_REMEMBERED = 10_000
 
 
-class Refused(Exception):  # noqa: N818 - it is no error of ours
+class StepRefused(Exception):  # noqa: N818 - it is no error of ours
     def __init__(self, step: Step, error: ApiError) -> None:
         super().__init__(str(error))
         self.step = step
@@ -89,7 +89,7 @@ class Reconciliation:
             self._handling.look_again(uid, plan.wake_at)
             try:
                 await self._carry_out(plan)
-            except Refused as refusal:
+            except StepRefused as refusal:
                 self._handling.retry(uid)
                 if refusal.is_overtaken:
                     return
@@ -121,7 +121,7 @@ class Reconciliation:
             if isinstance(step, Create) and step.if_taken is not None and error.reason == ALREADY_EXISTS:
                 await self._take(step.if_taken)
             if not is_present and not is_gone:
-                raise Refused(step, error) from error
+                raise StepRefused(step, error) from error
 
     async def _attempt(self, step: Step) -> None:
         namespace, name = step.obj["metadata"].get("namespace", ""), step.obj["metadata"]["name"]
@@ -146,7 +146,7 @@ class Reconciliation:
         if obj["metadata"]["uid"] not in self._gone:
             self._reconciler.see(kind, obj)
 
-    def _tell_refusal(self, uid: str, refusal: Refused) -> None:
+    def _tell_refusal(self, uid: str, refusal: StepRefused) -> None:
         step = refusal.step
         kind, name = step.kind.name, step.obj["metadata"]["name"]
         reason = step.failure if isinstance(step, Create) else FAILURES[type(step)]

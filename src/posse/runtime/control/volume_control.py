@@ -2,7 +2,7 @@
 
 import asyncio
 
-from posse.controllers.volume_binding import VolumeBinder, Write
+from posse.controllers.volume_binding import VolumeBinder, VolumePatch
 from posse.engine.events import StorageObject
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
@@ -35,7 +35,7 @@ class VolumeControl:
             writes = self._binder.writes()
             await asyncio.gather(*(attempt(self._write(w), w.kind, w.namespace, w.name) for w in writes))
 
-    async def _write(self, write: Write) -> None:
+    async def _write(self, write: VolumePatch) -> None:
         patch = Patch(MERGE_PATCH, write.patch)
         await self._transport.patch(
             write.kind, write.namespace, write.name, patch, subresource=write.subresource

@@ -14,7 +14,7 @@ from dataclasses import replace
 from posse.apiserver.committer import Committer
 from posse.apiserver.http.app import build_app
 from posse.apiserver.http.certificates import ensure_certificates
-from posse.apiserver.http.kubeconfig import Access, write_kubeconfig
+from posse.apiserver.http.kubeconfig import ServerAccess, write_kubeconfig
 from posse.apiserver.http.server import serve
 from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
@@ -139,6 +139,6 @@ class EmbeddedCluster:
         listener = await serve(app, HOST, self._options.port, certificates.server_context())
         parts.push_async_callback(listener.close)
         self.url = listener.url
-        access = Access(listener.url, certificates.authority_pem, token)
+        access = ServerAccess(listener.url, certificates.authority_pem, token)
         for path in {directory / KUBECONFIG_NAME, self._options.kubeconfig}:
             write_kubeconfig(path, access)

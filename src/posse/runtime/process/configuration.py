@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from posse.configuration.outside import PluginLoader
-from posse.configuration.problems import ConfigurationError, Problem
+from posse.configuration.problems import ConfigurationError, ConfigurationProblem
 from posse.configuration.reading import Configuration, read_configuration
 
 log = logging.getLogger(__name__)
@@ -60,4 +60,4 @@ def _document(path: Path) -> Any:
 
 
 def _unreadable(reason: str) -> ConfigurationError:
-    return ConfigurationError([Problem("", reason)])
+    return ConfigurationError([ConfigurationProblem("", reason)])

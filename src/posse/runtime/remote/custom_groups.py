@@ -20,7 +20,7 @@ from posse.kinds.registry import (
 )
 from posse.transport.objects import Listing, WatchEvent
 from posse.transport.patches import Patch
-from posse.transport.transport import Binding, Transport
+from posse.transport.transport import PodBinding, Transport
 
 CUSTOM: Mapping[Kind, Kind] = {
     WORKLOAD: POSSE_WORKLOAD,
@@ -85,7 +85,7 @@ class CustomGroups:
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:
         await self._transport.bind(namespace, name, uid, node)
 
-    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+    async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
         return await self._transport.bind_all(groups)
 
 

@@ -20,7 +20,7 @@ from posse.client.connection import Connection
 from posse.client.credentials import find_credentials, own_namespace
 from posse.client.http_connections import open_fence
 from posse.client.http_transport import HttpTransport
-from posse.client.write_priorities import Limits, Pace
+from posse.client.write_priorities import Pace, RequestLimits
 from posse.configuration.reading import Configuration
 from posse.engine.engine import Engine
 from posse.engine.events import ClusterObject
@@ -89,12 +89,12 @@ class RemoteScheduler:
         await connection.open()
         parts.push_async_callback(connection.close)
         self._connection = connection
-        limits = Limits(self._options.writes_at_once, Pace(running.requests_per_second, running.burst))
+        limits = RequestLimits(self._options.writes_at_once, Pace(running.requests_per_second, running.burst))
         self._leadership: Leadership | None = None
         if self._is_elected():
             # With places of its own, so that renewing the lease never waits behind anything else.
             identity = f"{platform.node()}_{uuid.uuid4()}"
-            self._leadership = Leadership(HttpTransport(connection, Limits()), running.terms, identity)
+            self._leadership = Leadership(HttpTransport(connection, RequestLimits()), running.terms, identity)
         fence = self._leadership.fence if self._leadership else open_fence
         self._remote = HttpTransport(connection, limits, fence)
         # With places and watches of their own, so that bindings wait for theirs only where a pace is set for all.

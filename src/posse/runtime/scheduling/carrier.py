@@ -49,7 +49,7 @@ from posse.runtime.scheduling.volume_carrier import bind_volumes
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.permission_warnings import PermissionWarnings
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
-from posse.transport.transport import Binding, Transport
+from posse.transport.transport import PodBinding, Transport
 
 log = logging.getLogger(__name__)
 
@@ -149,7 +149,10 @@ class Carrier:
         if not binds:
             return [], set()
         answers = await self._transport.bind_all(
-            [[Binding(p.pod.namespace, p.pod.name, p.pod.uid, p.node) for p in b.placements] for b in binds]
+            [
+                [PodBinding(p.pod.namespace, p.pod.name, p.pod.uid, p.node) for p in b.placements]
+                for b in binds
+            ]
         )
         placements = [(placement, bind.group) for bind in binds for placement in bind.placements]
         refusals: list[BindRefused] = []

@@ -8,7 +8,7 @@ from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import EVENT
 from posse.transport.objects import Listing, WatchEvent
 from posse.transport.patches import Patch
-from posse.transport.transport import Binding, Transport
+from posse.transport.transport import PodBinding, Transport
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +69,9 @@ class DryRun:
         return {}
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:
-        await self.bind_all([[Binding(namespace, name, uid, node)]])
+        await self.bind_all([[PodBinding(namespace, name, uid, node)]])
 
-    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+    async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
         for group in groups:
             for binding in group:
                 log.info("would bind pod %s/%s to node %s", binding.namespace, binding.name, binding.node)

@@ -22,7 +22,7 @@ from posse.model.pod import ENDED_PHASES, Pod
 from posse.runtime.scheduling.dry_run import DryRun
 from posse.runtime.scheduling.observers import Round
 from posse.transport.patches import Patch
-from posse.transport.transport import Binding
+from posse.transport.transport import PodBinding
 
 Key = GroupKey | str
 """A group, or a pod that stands for itself, by uid."""
@@ -53,7 +53,7 @@ class ShadowTransport(DryRun):
     ) -> Json:
         raise _only_looking()
 
-    async def bind_all(self, groups: Sequence[Sequence[Binding]]) -> Sequence[Sequence[ApiError | None]]:
+    async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
         return [[_only_looking()] * len(group) for group in groups]
 
 

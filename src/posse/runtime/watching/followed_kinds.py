@@ -48,8 +48,8 @@ FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = (
     (POSSE_COMPOSITE_POD_GROUP, CompositePodGroup),
     (POD_GROUP, PodGroup),
     (POSSE_POD_GROUP, PodGroup),
-    (COSCHEDULING_POD_GROUP, coscheduling.PodGroup),
-    (VOLCANO_POD_GROUP, volcano.PodGroup),
+    (COSCHEDULING_POD_GROUP, coscheduling.CoschedulingPodGroup),
+    (VOLCANO_POD_GROUP, volcano.VolcanoPodGroup),
     (POD, Pod),
 )
 

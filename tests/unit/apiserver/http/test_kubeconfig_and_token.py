@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from posse.apiserver.http import private_files
-from posse.apiserver.http.kubeconfig import Access, write_kubeconfig
+from posse.apiserver.http.kubeconfig import ServerAccess, write_kubeconfig
 from posse.apiserver.http.private_files import write_private
 from posse.apiserver.http.tokens import TokenCheck, ensure_token
 
-ACCESS = Access("https://127.0.0.1:6553", b"-----BEGIN CERTIFICATE-----\n", "s3cret-s3cret-s3cret")
+ACCESS = ServerAccess("https://127.0.0.1:6553", b"-----BEGIN CERTIFICATE-----\n", "s3cret-s3cret-s3cret")
 
 
 def test_a_kubeconfig_holds_all_that_a_client_needs(tmp_path):

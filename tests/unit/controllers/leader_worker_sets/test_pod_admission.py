@@ -4,10 +4,10 @@ import copy
 
 import pytest
 
-from posse.controllers.leader_worker_sets.pod_admission import Surroundings, complete_pod
+from posse.controllers.leader_worker_sets.pod_admission import PodSurroundings, complete_pod
 from posse.kinds.machinery.errors import ApiError
 
-ALONE = Surroundings("0123456789", lambda _name: None)
+ALONE = PodSurroundings("0123456789", lambda _name: None)
 LWS = "leaderworkerset.sigs.k8s.io/"
 
 
@@ -65,5 +65,5 @@ def test_a_leader_never_joins_workers_that_the_one_before_it_has_left(left_behin
     label = "scheduling.x-k8s.io/pod-group"
     left = {"serve-0-1": pod("serve-0-1", labels={label: left_behind})}
     obj = pod(labels=labels, annotations=annotations)
-    complete_pod(obj, Surroundings("0123456789", left.get))
+    complete_pod(obj, PodSurroundings("0123456789", left.get))
     assert obj["metadata"]["labels"][label] == f"serve-0-{suffix}"

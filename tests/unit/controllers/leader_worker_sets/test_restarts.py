@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.controllers.leader_worker_sets.observed_set import Group, Scene
+from posse.controllers.leader_worker_sets.observed_set import Group, ObservedLeaderWorkerSet
 from posse.controllers.leader_worker_sets.restarts import Loss, reason_to_restart
 from posse.kinds.registry import LEADER_WORKER_SET, NODE, POD, STATEFUL_SET
 from posse.model.decoding import decode
@@ -97,7 +97,7 @@ def pod_of_gang(name, made, placed):
 )
 def test_clocks_of_several_api_servers_are_not_taken_for_a_loss(made, completes_pods, is_replacement):
     spec = decode(LeaderWorkerSet, {"spec": lws()["spec"]}).spec
-    scene = Scene(lws(), spec, completes_pods=completes_pods)
+    scene = ObservedLeaderWorkerSet(lws(), spec, completes_pods=completes_pods)
     leader, worker = pod_of_gang("serve-0", NOON, NOON + 1), pod_of_gang("serve-0-1", NOON + made, NOON + 3)
     reason = reason_to_restart(scene, Group(leader, None, [worker]), loss=Loss.NONE, is_gang=True)
     assert reason == ("Pod serve-0-1 has replaced another" if is_replacement else "")
@@ -105,7 +105,7 @@ def test_clocks_of_several_api_servers_are_not_taken_for_a_loss(made, completes_
 
 @pytest.mark.parametrize("unknown", [None, "", "yesterday"])
 def test_from_times_that_nobody_can_read_nothing_follows(unknown):
-    scene = Scene(lws(), decode(LeaderWorkerSet, {"spec": lws()["spec"]}).spec)
+    scene = ObservedLeaderWorkerSet(lws(), decode(LeaderWorkerSet, {"spec": lws()["spec"]}).spec)
     leader, worker = pod_of_gang("serve-0", NOON, NOON + 1), pod_of_gang("serve-0-1", NOON + 9, NOON + 9)
     leader["status"]["conditions"][0]["lastTransitionTime"] = unknown
     group = Group(leader, None, [worker])

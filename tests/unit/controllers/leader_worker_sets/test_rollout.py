@@ -5,8 +5,8 @@ import pytest
 from posse.controllers.leader_worker_sets.rollout import (
     GroupState,
     LeaderSetState,
-    Limits,
     Rollout,
+    RolloutLimits,
     next_rollout,
 )
 
@@ -17,7 +17,7 @@ DONE = GroupState(is_ready=True, is_updated=True)
 
 
 def limits(replicas=4, partition=0, max_unavailable=1, max_surge=0):
-    return Limits(replicas, partition, max_unavailable, max_surge)
+    return RolloutLimits(replicas, partition, max_unavailable, max_surge)
 
 
 def leaders(replicas=4, partition=0, asked=4):

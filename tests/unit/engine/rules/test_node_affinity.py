@@ -1,13 +1,13 @@
 import pytest
 
 from posse.engine.nodes.arrays import ALL_ROWS
-from posse.engine.rules.node_affinity import NodeAffinity
+from posse.engine.rules.node_affinity import NodeAffinityRule
 from posse.engine.verdict import Code
 from posse.model.placement import NodeSelectorTerm
 from tests.support.builders import node, pod, required_affinity, requirement, taint
 from tests.support.engine_parts import accepted, compiled, reasons, state_of, view_of
 
-RULE = NodeAffinity()
+RULE = NodeAffinityRule()
 NODES = (
     node("bare"),
     node("east-1", labels={"zone": "east", "size": "1"}),

@@ -13,7 +13,7 @@ from posse.kinds.registry import POD
 from posse.runtime.scheduling.observers import Round
 from posse.runtime.scheduling.shadow import Outcome, ShadowGauges, ShadowLedger, ShadowTransport
 from posse.transport.patches import MERGE_PATCH, Patch
-from posse.transport.transport import Binding
+from posse.transport.transport import PodBinding
 from tests.support.builders import NAMESPACE, SCHEDULER, changed, pod
 
 GROUP = GroupKey(NAMESPACE, "g")
@@ -137,7 +137,7 @@ def test_nothing_is_written():
     async def main():
         transport = ShadowTransport(None)
         ((refusal, _),) = await transport.bind_all(
-            [[Binding("ns", "a", "u", "n"), Binding("ns", "b", "v", "n")]]
+            [[PodBinding("ns", "a", "u", "n"), PodBinding("ns", "b", "v", "n")]]
         )
         with pytest.raises(ApiError, match="only looking on"):
             await transport.patch(POD, "ns", "a", Patch(MERGE_PATCH, {}), subresource="status")
