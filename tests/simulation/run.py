@@ -12,11 +12,11 @@ from posse.engine.keys import GroupRef
 from posse.engine.options import EngineOptions
 from posse.engine.queue.starvation_guard import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
 from posse.engine.state.invariants import ensure
-from tests.simulation.carrying import Server, preemptor_name
 from tests.simulation.faults import NO_FAULTS, draw_faults
 from tests.simulation.forest import Forest
 from tests.simulation.laws import nothing_is_lost, what_has_started_is_told, whoever_fits_has_started
 from tests.simulation.scheduler_process import SchedulerProcess
+from tests.simulation.server import Server
 from tests.simulation.workload import Kubelets, Workload
 from tests.simulation.world import KINDS, KINDS_WITH_TREES, World
 
@@ -42,7 +42,9 @@ def told(decision):
         places = ", ".join(f"{placement.pod.name} to {placement.node}" for placement in decision.placements)
         return f"bind {places}" + (f" for {decision.group.name}" if decision.group else "")
     if isinstance(decision, Evict):
-        return f"evict {decision.pod.name} from {decision.node} for {preemptor_name(decision)}"
+        preemptor = decision.preemptor
+        name = preemptor.key.name if isinstance(preemptor, GroupRef) else preemptor.name
+        return f"evict {decision.pod.name} from {decision.node} for {name}"
     if isinstance(decision, MarkDisrupted):
         return f"mark {decision.group.name} as {'evicted' if decision.message else 'running again'}"
     about = decision.group.name if isinstance(decision, ReportGroup | WarnGroup) else decision.pod.name

@@ -6,8 +6,8 @@ survives it: the next process starts from lists.
 
 from collections import deque
 
+from posse.writes.round_writes import writes_of
 from tests.simulation.beliefs import Beliefs
-from tests.simulation.carrying import carry_out
 from tests.simulation.knowledge import Knowledge
 from tests.simulation.laws import decisions_are_sound, nothing_is_lost
 from tests.simulation.watching import Watch
@@ -70,7 +70,7 @@ class SchedulerProcess:
         decisions_are_sound(self.knowledge, decisions)
         nothing_is_lost(self.knowledge, self.engine)
         if decisions:
-            self._rounds.append((decisions, Beliefs(self.knowledge, decisions)))
+            self._rounds.append((writes_of(decisions), Beliefs(self.knowledge, decisions)))
         return decisions
 
     def _kept_room(self):
@@ -80,10 +80,50 @@ class SchedulerProcess:
     def carry_on(self):
         """Make the next write that is due; return what it was."""
         if self._writes is None:
-            decisions, beliefs = self._rounds.popleft()
-            answered = self.knowledge.answered.update
-            self._writes = carry_out(self._server, decisions, beliefs, self.absorb, answered)
+            self._writes = self._carry_out(*self._rounds.popleft())
         written = next(self._writes, None)
         if written is None:
             self._writes = None
         return written or "the round is over"
+
+    def _carry_out(self, writes, beliefs):
+        """As `posse.runtime.scheduling.carrier` does it, but for one write at a time."""
+        refusals, failures, lost = [], [], []
+        for write in writes.bindings:
+            yield from self._bind(write, beliefs, refusals)
+        for stage in writes.stages:
+            for part in stage:
+                yield from self._write(part, failures)
+        setbacks = [*refusals, *failures, *writes.withheld(refusals)]
+        for setback in setbacks:
+            self.absorb(setback)
+        self.knowledge.answered.update(writes.bound_pods())
+        for report in writes.reports_after(setbacks):
+            yield from self._write(report, lost)
+            while lost:
+                self.absorb(lost.pop())
+
+    def _bind(self, write, beliefs, refusals):
+        bind = write.decision
+        parts = [bind.placements] if self._server.binds_whole else [(one,) for one in bind.placements]
+        answers = []
+        for part in parts:
+            error = self._server.bind(part, bind.group, beliefs)
+            answers += [error] * len(part)
+            names = ", ".join(f"{placement.pod.name} to {placement.node}" for placement in part)
+            yield f"bind {names}{_outcome(error)}"
+        refusals += write.failed(answers)
+
+    def _write(self, part, failures):
+        """Make the writes that belong together, up to the first that fails."""
+        for write in part.writes(self._world.timestamp()):
+            error = self._server.write(write)
+            if error is not None and (failure := part.failed(error)) is not None:
+                failures.append(failure)
+            yield f"{write}{_outcome(error)}"
+            if error is not None:
+                return
+
+
+def _outcome(error):
+    return f" ({error})" if error else ""

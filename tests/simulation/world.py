@@ -5,6 +5,11 @@ It knows nothing of schedulers. Writes by name and uid are refused for the reaso
 
 from dataclasses import dataclass
 
+import msgspec
+
+from posse.kinds.machinery.errors import conflict, not_found
+from posse.kinds.machinery.patching import strategic_merge_patch
+from posse.kinds.registry import POD
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.meta import Condition
 from posse.model.node import Node
@@ -19,13 +24,6 @@ KINDS_WITH_TREES = (Node, PodDisruptionBudget, CompositePodGroup, PodGroup, Pod)
 FINISHED = frozenset({"Succeeded", "Failed"})
 _BEGIN = 1767225600.0
 """Virtual time is counted from here, as far as timestamps show it."""
-NOT_FOUND, CONFLICT, UNAVAILABLE = 404, 409, 503
-
-
-class Refused(Exception):  # noqa: N818 - an answer of the server, not a fault of ours
-    def __init__(self, code, text):
-        super().__init__(f"{code}: {text}")
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +90,24 @@ class World:
         elif not pod.metadata.deletion_timestamp:
             self.put(changed(pod, metadata={"deletion_timestamp": self.timestamp()}))
 
-    def find(self, kind, ref):
+    def find(self, kind, name, uid=""):
         """Return the object of this name, if it is still the one with this uid."""
-        found = self.objects[kind].get(ref.name)
+        found = self.objects[kind.struct].get(name)
         if found is None:
-            raise Refused(NOT_FOUND, f"{ref.name} not found")
-        if found.metadata.uid != ref.uid:
-            raise Refused(CONFLICT, f"{ref.name} has another uid")
+            raise not_found(kind, name)
+        if uid and found.metadata.uid != uid:
+            raise conflict(kind, name, "another uid")
         return found
 
     def bindable(self, ref):
         """Return the pod if it may be bound."""
-        pod = self.find(Pod, ref)
+        pod = self.find(POD, ref.name, ref.uid)
         if pod.metadata.deletion_timestamp:
-            raise Refused(CONFLICT, f"{ref.name} is being deleted")
+            raise conflict(POD, ref.name, "it is being deleted")
         if pod.spec.node_name:
-            raise Refused(CONFLICT, f"{ref.name} is already assigned to {pod.spec.node_name}")
+            raise conflict(POD, ref.name, f"it is already assigned to {pod.spec.node_name}")
         if pod.spec.scheduling_gates:
-            raise Refused(CONFLICT, f"{ref.name} has scheduling gates")
+            raise conflict(POD, ref.name, "it has scheduling gates")
         return pod
 
     def bind(self, ref, node):
@@ -118,10 +116,11 @@ class World:
         status = {"conditions": conditions, "nominated_node_name": ""}
         self.put(changed(pod, spec={"node_name": node}, status=status))
 
-    def set_condition(self, kind, ref, condition, **beside):
-        obj = self.find(kind, ref)
-        conditions = with_condition(obj.status.conditions, condition)
-        self.put(changed(obj, status={"conditions": conditions, **beside}))
+    def patch(self, kind, name, patch):
+        """Apply a strategic merge patch, as an API server does."""
+        obj = self.find(kind, name, patch.body["metadata"]["uid"])
+        stored = msgspec.json.decode(msgspec.json.encode(obj))
+        self.put(msgspec.convert(strategic_merge_patch(kind.struct, stored, patch.body), kind.struct))
 
     def pods_on(self, node):
         """Return the pods that take room on the node."""

@@ -11,15 +11,11 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 from posse.client.connection import RequestRefused
-from posse.kinds.machinery.errors import ApiError
+from posse.kinds.machinery.errors import TRANSIENT, ApiError
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-TOO_MANY_REQUESTS = 429
-PASSING = frozenset({TOO_MANY_REQUESTS, 500, 502, 503, 504})
-"""The API server may take the same request a little later."""
 
 FIRST_PAUSE_SECONDS = 0.05
 MOST_PAUSE_SECONDS = 2.0
@@ -52,7 +48,7 @@ class Pauses:
 async def repeated(
     ask: Callable[[], Awaitable[T]],
     give_up_seconds: float = GIVE_UP_SECONDS,
-    passing: Collection[int] = PASSING,
+    passing: Collection[int] = TRANSIENT,
 ) -> T:
     """Ask until there is an answer, or a refusal that will not pass, or it has taken too long."""
     pauses: Pauses | None = None

@@ -16,8 +16,8 @@ import msgspec
 
 from posse.client.connection import Call, Connection, RequestRefused
 from posse.client.raw_objects import shown
-from posse.client.repeating import PASSING, Pauses, retry_after
-from posse.kinds.machinery.errors import ApiError, expired
+from posse.client.repeating import Pauses, retry_after
+from posse.kinds.machinery.errors import TRANSIENT, ApiError, expired
 from posse.kinds.machinery.kind import Kind
 from posse.transport.objects import WatchEvent
 
@@ -89,7 +89,7 @@ class Watch:
                     pause = pauses.next()
                 except ApiError as error:
                     health.broke(str(error))
-                    if error.code not in PASSING:
+                    if error.code not in TRANSIENT:
                         raise
                     pause = pauses.next(retry_after(error))
                 await asyncio.sleep(pause)

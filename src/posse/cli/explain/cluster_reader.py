@@ -28,8 +28,8 @@ from posse.kinds.machinery.kind import Kind
 from posse.model.decoding import ShapeError, decode
 from posse.model.pod import Pod
 from posse.model.workload import Workload
-from posse.runtime.scheduling.group_status import object_kind
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
+from posse.writes.group_status import object_kind
 
 Json = dict[str, Any]
 

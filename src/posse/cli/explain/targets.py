@@ -10,7 +10,7 @@ from posse.cli.resources import kind_named
 from posse.engine.keys import Form, GroupKey
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, POD, POD_GROUP, WORKLOAD
-from posse.runtime.scheduling.group_status import forms_of, object_kind
+from posse.writes.group_status import forms_of, object_kind
 
 MOST_LISTED = 10
 ANY_POD_GROUP = frozenset({"podgroup", "podgroups", "pg"})

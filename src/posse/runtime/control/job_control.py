@@ -17,9 +17,10 @@ from posse.kinds.registry import JOB, POD, POD_GROUP, WORKLOAD
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.runtime.control.seeding import ALREADY_EXISTS
 from posse.runtime.process.error_isolation import skipping
-from posse.runtime.watching.event_recorder import EventRecorder, Note, Subject
+from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.informers import Follower, Json, attend
 from posse.runtime.watching.work_queue import Handling
+from posse.transport.notes import Note, Subject
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import Transport
 

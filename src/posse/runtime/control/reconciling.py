@@ -16,10 +16,11 @@ from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET, POSSE_WORKLOAD
 from posse.runtime.control.seeding import ALREADY_EXISTS
 from posse.runtime.process.error_isolation import skipping
-from posse.runtime.watching.event_recorder import EventRecorder, Note, Subject
+from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.followed_kinds import OPTIONAL_KINDS
 from posse.runtime.watching.informers import Follower, Json, attend
 from posse.runtime.watching.work_queue import Handling
+from posse.transport.notes import Note, Subject
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)

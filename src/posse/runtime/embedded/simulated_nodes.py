@@ -23,8 +23,9 @@ from posse.kubelet.writes import (
     Write,
 )
 from posse.runtime.process.error_isolation import skipping
-from posse.runtime.watching.event_recorder import EventRecorder, Note, Subject
+from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.informers import Follower, Json, attend
+from posse.transport.notes import Note, Subject
 from posse.transport.patches import MERGE_PATCH, Patch
 from posse.transport.transport import Transport
 

@@ -9,6 +9,7 @@ from posse.kinds.registry import EVENT
 from posse.transport.objects import Listing, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding, Transport
+from posse.writes.object_writes import DeleteObject, PatchObject
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ class DryRun:
     async def patch(
         self, kind: Kind, namespace: str, name: str, patch: Patch, *, subresource: str = ""
     ) -> Json:
-        log.info("would patch %s %s/%s %s: %s", kind.singular, namespace, name, subresource, patch.body)
+        log.info("would %s", PatchObject(kind, namespace, name, patch, subresource))
         return {}
 
     async def delete(
@@ -65,7 +66,7 @@ class DryRun:
         uid: str = "",  # noqa: ARG002 - part of the seam
         propagation: str = "",  # noqa: ARG002 - part of the seam
     ) -> Json:
-        log.info("would delete %s %s/%s", kind.singular, namespace, name)
+        log.info("would %s", DeleteObject(kind, namespace, name))
         return {}
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 from posse.engine.explain.statistics import Overcommitted
 from posse.engine.placement.gang.shortfall import amount_text
-from posse.runtime.watching.event_recorder import EventRecorder, Note, Subject
+from posse.runtime.watching.event_recorder import EventRecorder
+from posse.transport.notes import Note, Subject
 
 log = logging.getLogger(__name__)
 

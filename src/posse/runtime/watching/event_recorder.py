@@ -9,13 +9,14 @@ import logging
 import platform
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT
 from posse.model.timestamps import format_micro_timestamp, format_timestamp
 from posse.runtime.process.error_isolation import skipping
 from posse.runtime.watching.permission_warnings import PermissionWarnings
+from posse.transport.notes import Note
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
@@ -27,38 +28,6 @@ _PAUSE_SECONDS = 0.1
 _MESSAGE_CHARACTERS = 1024
 
 Json = dict[str, Any]
-
-
-class Subject(NamedTuple):
-    """The object that an event is about."""
-
-    api_version: str
-    kind: str
-    namespace: str
-    name: str
-    uid: str
-
-    def reference(self) -> Json:
-        place = {"namespace": self.namespace} if self.namespace else {}
-        return {
-            "apiVersion": self.api_version,
-            "kind": self.kind,
-            "name": self.name,
-            "uid": self.uid,
-            **place,
-        }
-
-
-class Note(NamedTuple):
-    """An event to be; `reporter` is under whose name it is told, `action` what was done or failed, if the reason is another."""
-
-    reporter: str
-    subject: Subject
-    reason: str
-    message: str
-    action: str = ""
-    warning: bool = False
-    related: Subject | None = None
 
 
 class EventRecorder:

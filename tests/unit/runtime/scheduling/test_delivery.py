@@ -34,7 +34,7 @@ class ScriptedCarrier:
         self.may_tell = asyncio.Event()
         self.refusals, self.lost, self.slow = refusals, lost, slow
 
-    async def act(self, done):
+    async def act(self, done, writes):
         self.acting += 1
         self.most_at_once = max(self.most_at_once, self.acting)
         if _name(done) in self.slow:
@@ -45,16 +45,22 @@ class ScriptedCarrier:
         self.log.append(("acted", _name(done)))
         return list(self.refusals)
 
-    async def report(self, done, refusals):
-        self.telling.append(_name(done))
+    async def report(self, writes, setbacks):
+        name = _subject(writes)
+        self.telling.append(name)
         await self.may_tell.wait()
-        self.log.append(("told", _name(done)))
+        self.log.append(("told", name))
         return list(self.lost)
 
 
 def _name(done):
     decision = done.decisions[0]
     return decision.placements[0].pod.name if isinstance(decision, Bind) else decision.pod.name
+
+
+def _subject(writes):
+    (uid, *_) = (*writes.bound_pods(), *writes.subjects())
+    return uid.removeprefix("uid-")
 
 
 def delivered(scenario, **script):
@@ -161,7 +167,7 @@ def test_what_is_told_of_a_pod_waits_for_what_was_decided_of_it_before():
 
 
 def test_only_so_many_bindings_are_on_their_way_and_a_large_round_waits_for_half_the_room(monkeypatch):
-    monkeypatch.setattr(delivery, "_MOST_BINDINGS", 4)
+    monkeypatch.setattr(delivery, "_MAX_BINDINGS", 4)
 
     async def scenario(parts, carrier):
         carrier.may_tell.set()
@@ -177,7 +183,7 @@ def test_only_so_many_bindings_are_on_their_way_and_a_large_round_waits_for_half
 
 def test_a_broken_carrier_is_not_overlooked():
     class Broken(ScriptedCarrier):
-        async def act(self, done):
+        async def act(self, done, writes):
             raise RuntimeError("the store is full")
 
     async def main():

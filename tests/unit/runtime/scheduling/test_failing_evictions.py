@@ -10,6 +10,7 @@ from posse.kinds.registry import POD
 from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.observers import Round, Witnesses
 from posse.runtime.watching.event_recorder import EventRecorder
+from posse.writes.round_writes import writes_of
 
 SPEC = {"containers": [{"name": "main", "image": "pause"}]}
 
@@ -26,6 +27,10 @@ def failing(code):
     return fail
 
 
+async def act(carrier, decisions):
+    return await carrier.act(Round(0.0, 0.0, decisions, ()), writes_of(decisions))
+
+
 @pytest.mark.parametrize("step", ["patch", "delete"])
 @pytest.mark.parametrize(("code", "is_told"), [(500, True), (403, True), (404, False), (409, True)])
 def test_the_engine_is_told_unless_the_victim_is_gone(in_lab, monkeypatch, step, code, is_told):
@@ -36,7 +41,7 @@ def test_the_engine_is_told_unless_the_victim_is_gone(in_lab, monkeypatch, step,
         recorder = EventRecorder(lab.transport, lambda: 1000.0)
         carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
         monkeypatch.setattr(lab.transport, step, failing(code))
-        refusals = await carrier.act(Round(0.0, 0.0, [Evict(victim, urgent, "n1")], ()))
+        refusals = await act(carrier, [Evict(victim, urgent, "n1")])
         outcomes.append((victim.uid, refusals, list(recorder._waiting)))
 
     in_lab(scenario)
@@ -71,7 +76,7 @@ def test_a_conflict_with_who_came_after_the_victim_is_no_failure(in_lab, monkeyp
             raise ApiError(409, "Conflict", "too late")
 
         monkeypatch.setattr(lab.transport, step, refuse)
-        outcomes.extend(await carrier.act(Round(0.0, 0.0, [Evict(victim, urgent, "n1")], ())))
+        outcomes.extend(await act(carrier, [Evict(victim, urgent, "n1")]))
         outcomes.extend(recorder._waiting)
 
     in_lab(scenario)
@@ -87,7 +92,7 @@ def test_a_victim_that_cannot_be_looked_for_is_not_taken_for_gone(in_lab, monkey
         carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
         monkeypatch.setattr(lab.transport, "delete", failing(409))
         monkeypatch.setattr(lab.transport, "get", failing(503))
-        outcomes.extend(await carrier.act(Round(0.0, 0.0, [Evict(victim, urgent, "n1")], ())))
+        outcomes.extend(await act(carrier, [Evict(victim, urgent, "n1")]))
 
     in_lab(scenario)
     assert [type(outcome) for outcome in outcomes] == [EvictionFailed]
@@ -109,7 +114,7 @@ def test_of_several_only_those_that_leave_are_named(in_lab, monkeypatch):
 
         monkeypatch.setattr(lab.transport, "delete", fail_for_the_first)
         evictions = [Evict(first, urgent, "n1"), Evict(second, urgent, "n1")]
-        refusals = await carrier.act(Round(0.0, 0.0, evictions, ()))
+        refusals = await act(carrier, evictions)
         told.extend([[refusal.pod_uid == first.uid for refusal in refusals], list(recorder._waiting)])
 
     in_lab(scenario)

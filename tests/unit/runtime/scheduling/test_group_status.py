@@ -20,8 +20,8 @@ from posse.kinds.registry import (
     VOLCANO_POD_GROUP,
     WORKLOAD,
 )
-from posse.runtime.scheduling.group_status import group_note, group_status
 from posse.runtime.scheduling.scheduler import SchedulerLoop
+from posse.writes.group_status import group_note, group_status
 
 POLICY = {"schedulingPolicy": {"gang": {"minCount": 2}}}
 TEMPLATE = {"name": "a", **POLICY}

@@ -9,6 +9,7 @@ from posse.kinds.registry import EVENT, POD
 from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.observers import Round, Witnesses
 from posse.runtime.watching.event_recorder import EventRecorder
+from posse.writes.round_writes import writes_of
 
 CLOCK_SECONDS = 1000.5
 SPEC = {"containers": [{"name": "main", "image": "pause"}]}
@@ -35,9 +36,10 @@ def events_after(in_lab, decide, *names, most=1):
 
 async def carry_out(carrier, decisions):
     done = Round(0.0, 0.0, decisions, ())
-    refusals = await carrier.act(done)
-    await carrier.report(done, refusals)
-    return refusals
+    writes = writes_of(decisions)
+    setbacks = await carrier.act(done, writes)
+    await carrier.report(writes, setbacks)
+    return setbacks
 
 
 async def create(lab, name):

@@ -9,6 +9,7 @@ from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.observers import Round, Witnesses
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.permission_warnings import PermissionWarnings
+from posse.writes.round_writes import writes_of
 
 POD = PodRef("default", "a", "uid-a")
 
@@ -60,13 +61,17 @@ class Denying:
         return [[denial("create", "pods/binding") for _ in group] for group in groups]
 
 
+async def carry_out(carrier, decisions):
+    writes = writes_of(decisions)
+    await carrier.report(writes, await carrier.act(Round(0.0, 0.0, decisions, ()), writes))
+
+
 def test_whatever_the_scheduler_may_not_write_is_told(caplog):
     async def main():
         recorder = EventRecorder(Denying(), lambda: 0.0)
         carrier = Carrier(Denying(), recorder, Witnesses(), lambda: 0.0)
         decisions = [Bind((Placement(POD, "n1"),)), ReportPod(POD, "Unschedulable", "no room")]
-        done = Round(0.0, 0.0, decisions, ())
-        await carrier.report(done, await carrier.act(done))
+        await carry_out(carrier, decisions)
         await recorder.flush()
 
     asyncio.run(main())
@@ -104,8 +109,7 @@ def test_a_permission_that_was_given_back_and_is_lost_again_is_told_again(caplog
         carrier = Carrier(transport, recorder, Witnesses(), lambda: 0.0)
         decisions = [Bind((Placement(POD, "n1"),)), ReportPod(POD, "Unschedulable", "no room")]
         for transport.is_granted in (False, False, True, False):
-            done = Round(0.0, 0.0, decisions, ())
-            await carrier.report(done, await carrier.act(done))
+            await carry_out(carrier, decisions)
             await recorder.flush()
 
     asyncio.run(main())

@@ -28,7 +28,7 @@ from posse.kinds.registry import (
     VOLCANO_POD_GROUP,
     WORKLOAD,
 )
-from posse.runtime.watching.event_recorder import Note, Subject
+from posse.transport.notes import Note, Subject
 
 Json = dict[str, Any]
 
@@ -88,22 +88,20 @@ def disruption_status(mark: MarkDisrupted, stamp: str) -> Json | None:
 
 
 def group_note(report: ReportGroup) -> Note:
-    scheduling_class = _scheduling_class(report)
+    subject = _subject(report)
     if report.scheduled:
         text = f"Successfully assigned the pods of {report.group}"
-        return Note(report.scheduler_name, scheduling_class, "Scheduled", text, "Binding")
+        return Note(report.scheduler_name, subject, "Scheduled", text, "Binding")
     text = _about(report.group, report.message)
-    return Note(report.scheduler_name, scheduling_class, "FailedScheduling", text, "Scheduling", warning=True)
+    return Note(report.scheduler_name, subject, "FailedScheduling", text, "Scheduling", warning=True)
 
 
 def warning_note(warning: WarnGroup) -> Note:
     text = _about(warning.group, warning.message)
-    return Note(
-        warning.scheduler_name, _scheduling_class(warning), warning.reason, text, "Scheduling", warning=True
-    )
+    return Note(warning.scheduler_name, _subject(warning), warning.reason, text, "Scheduling", warning=True)
 
 
-def _scheduling_class(told: ReportGroup | WarnGroup) -> Subject:
+def _subject(told: ReportGroup | WarnGroup) -> Subject:
     kind = object_kind(told.group)
     return Subject(kind.api_version, kind.name, told.group.namespace, told.group.name, told.uid)
 

@@ -6,8 +6,8 @@ from posse.engine.decisions import Evict, Placement, ReportPod
 from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.engine.preemption.marks import described
 from posse.engine.preemption.messages import counted
-from posse.runtime.scheduling.group_status import object_kind
-from posse.runtime.watching.event_recorder import Note, Subject
+from posse.transport.notes import Note, Subject
+from posse.writes.group_status import object_kind
 
 _MOST_NAMED = 3
 
@@ -15,7 +15,7 @@ _MOST_NAMED = 3
 def scheduled(placement: Placement) -> Note:
     pod = placement.pod
     text = f"Successfully assigned {pod.namespace}/{pod.name} to {placement.node}"
-    return Note(pod.scheduler_name, _scheduling_class(pod), "Scheduled", text, "Binding")
+    return Note(pod.scheduler_name, _subject(pod), "Scheduled", text, "Binding")
 
 
 def not_bound(placement: Placement, refusal: str) -> Note:
@@ -30,7 +30,7 @@ def preempted(eviction: Evict) -> Note:
     """By name, where kube-scheduler tells the uid of the preemptor alone, and of a group nothing of the node."""
     who, related = _preemptor(eviction.preemptor)
     text = f"Preempted by {who} on node {eviction.node}"
-    return _preempted(eviction.preemptor, _scheduling_class(eviction.pod), text, related)
+    return _preempted(eviction.preemptor, _subject(eviction.pod), text, related)
 
 
 def preempted_as_a_whole(victim: GroupRef, preemptor: PodRef | GroupRef) -> Note:
@@ -46,16 +46,16 @@ def _preempted(preemptor: PodRef | GroupRef, victim: Subject, text: str, related
 def _preemptor(preemptor: PodRef | GroupRef) -> tuple[str, Subject]:
     if isinstance(preemptor, GroupRef):
         return described(preemptor.key), _group_subject(preemptor)
-    return described(preemptor), _scheduling_class(preemptor)
+    return described(preemptor), _subject(preemptor)
 
 
 def preempting(evictions: Sequence[Evict], whole: Sequence[GroupKey] = ()) -> Note:
     """Told to the one for whom all of these are evicted, among them whole groups."""
     preemptor, count = evictions[0].preemptor, len(evictions)
-    _, scheduling_class = _preemptor(preemptor)
+    _, subject = _preemptor(preemptor)
     text = f"Preempting {counted(count, 'pod')} of lower priority: {_some([one.pod for one in evictions])}"
     groups = f"; as a whole {_some(whole)}" if whole else ""
-    return Note(preemptor.scheduler_name, scheduling_class, "Preempting", f"{text}{groups}", "Preempting")
+    return Note(preemptor.scheduler_name, subject, "Preempting", f"{text}{groups}", "Preempting")
 
 
 def _some(named: Sequence[PodRef | GroupKey]) -> str:
@@ -70,10 +70,8 @@ def _group_subject(group: GroupRef) -> Subject:
 
 
 def _failed(pod: PodRef, message: str) -> Note:
-    return Note(
-        pod.scheduler_name, _scheduling_class(pod), "FailedScheduling", message, "Scheduling", warning=True
-    )
+    return Note(pod.scheduler_name, _subject(pod), "FailedScheduling", message, "Scheduling", warning=True)
 
 
-def _scheduling_class(pod: PodRef) -> Subject:
+def _subject(pod: PodRef) -> Subject:
     return Subject("v1", "Pod", pod.namespace, pod.name, pod.uid)

@@ -1,0 +1,87 @@
+"""Single API writes as values, with the precondition under which each is accepted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from posse.kinds.machinery.errors import ApiError, not_found
+from posse.kinds.machinery.kind import Json, Kind
+from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
+
+
+@dataclass(frozen=True, slots=True)
+class PatchObject:
+    """A uid or resourceVersion in the body is a precondition: the server refuses another object or version."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    patch: Patch
+    subresource: str = ""
+    reads_after_conflict: bool = False
+    """Whether the object as it is after a conflict decides what the conflict means."""
+    wanted: Json | None = None
+    """Fields that make the patch unnecessary if the object has them after a conflict."""
+
+    verbs = ("patch", "update")
+    """As authorizers call it: a patch may be denied as either."""
+
+    @property
+    def uid(self) -> str:
+        uid: str = self.patch.body["metadata"].get("uid", "")
+        return uid
+
+    def __str__(self) -> str:
+        return f"patch {_name(self)} {self.subresource}: {self.patch.body}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteObject:
+    """Delete the object with this uid, not another one of its name."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    uid: str = ""
+    reads_after_conflict: bool = False
+
+    verbs = ("delete",)
+    subresource = ""
+    wanted = None
+
+    def __str__(self) -> str:
+        return f"delete {_name(self)}"
+
+
+ObjectWrite = PatchObject | DeleteObject
+
+
+def patch_status(
+    kind: Kind,
+    namespace: str,
+    name: str,
+    uid: str,
+    status: dict[str, Any],
+    *,
+    reads_after_conflict: bool = False,
+) -> PatchObject:
+    """Merge this into the status of the object, if it is still the one with this uid."""
+    patch = Patch(STRATEGIC_MERGE_PATCH, {"metadata": {"uid": uid}, "status": status})
+    return PatchObject(kind, namespace, name, patch, "status", reads_after_conflict)
+
+
+def conflict_resolved(write: ObjectWrite, conflict: ApiError, found: Json | None) -> ApiError | None:
+    """What a conflict amounts to, given the object as it is now; None if it has what the write wanted."""
+    if found is None or (write.uid and found["metadata"]["uid"] != write.uid):
+        return not_found(write.kind, write.name)
+    return None if write.wanted is not None and _has(found, write.wanted) else conflict
+
+
+def _has(found: Json, wanted: Json) -> bool:
+    return all(
+        _has(found.get(name) or {}, value) if isinstance(value, dict) else found.get(name) == value
+        for name, value in wanted.items()
+    )
+
+
+def _name(write: ObjectWrite) -> str:
+    return f"{write.kind.singular} {write.namespace}/{write.name}"

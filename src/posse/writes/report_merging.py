@@ -1,0 +1,39 @@
+"""Reports of one round about the same pod or group are merged: the last one wins, since overlapping writes have no order."""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+
+from posse.engine.decisions import Bind, Decision, Finding, MarkDisrupted, ReportGroup, ReportPod
+
+Report = ReportPod | ReportGroup | MarkDisrupted
+
+
+def merged_reports(decisions: Iterable[Decision]) -> list[Report]:
+    """In the order of the decisions that won. A pod that is bound later in the round is not reported as waiting."""
+    found: dict[tuple[type, Hashable], Report] = {}
+    for decision in decisions:
+        if isinstance(decision, Bind):
+            if found:
+                for placement in decision.placements:
+                    found.pop((ReportPod, placement.pod.uid), None)
+        elif isinstance(decision, Report):
+            key = (type(decision), decision.pod.uid if isinstance(decision, ReportPod) else decision.group)
+            found[key] = _merged(found.pop(key, None), decision)
+    return list(found.values())
+
+
+def _merged(before: Report | None, report: Report) -> Report:
+    """A transition that the replaced report would have shown is still shown, and its event still recorded."""
+    if isinstance(report, ReportPod) and isinstance(before, ReportPod):
+        return replace(report, is_first=before.is_first)
+    if isinstance(report, ReportGroup) and isinstance(before, ReportGroup):
+        is_first = before.is_first or before.scheduled != report.scheduled
+        finding = _merged_finding(before.finding, report.finding)
+        return replace(report, is_first=is_first, is_news=before.is_news or report.is_news, finding=finding)
+    return report
+
+
+def _merged_finding(before: Finding | None, after: Finding | None) -> Finding | None:
+    if before is None or after is None:
+        return after or before
+    return replace(after, is_new=before.is_new or after.is_new)

@@ -1,0 +1,113 @@
+"""What pods and groups are reported: a condition in the status of the object, and an event about it.
+
+A report that fails for a transient reason goes back to the engine. Otherwise the object is gone or was replaced, and
+the report is dropped.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from posse.engine.decisions import MarkDisrupted, ReportGroup, ReportPod
+from posse.engine.events import GroupReportFailed, MarkFailed, ReportFailed
+from posse.engine.keys import GroupKey, GroupRef, PodRef
+from posse.kinds.machinery.errors import TRANSIENT, ApiError
+from posse.kinds.registry import POD
+from posse.transport.notes import Note
+from posse.writes.group_status import disruption_status, group_note, group_status, object_kind
+from posse.writes.object_writes import PatchObject, patch_status
+from posse.writes.scheduling_events import not_scheduled, preempted_as_a_whole
+
+
+@dataclass(frozen=True, slots=True)
+class PodReportWrite:
+    decision: ReportPod
+
+    @property
+    def about(self) -> PodRef:
+        return self.decision.pod
+
+    @property
+    def subject(self) -> str:
+        return self.decision.pod.uid
+
+    def writes(self, stamp: str) -> Sequence[PatchObject]:
+        report, pod = self.decision, self.decision.pod
+        condition = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": report.reason,
+            "message": report.message,
+        }
+        if report.is_first:
+            condition["lastTransitionTime"] = stamp
+        status = {"conditions": [condition], "nominatedNodeName": report.nominated_node or None}
+        return (patch_status(POD, pod.namespace, pod.name, pod.uid, status),)
+
+    def failed(self, error: ApiError) -> ReportFailed | None:
+        return ReportFailed(self.decision.pod.uid) if error.code in TRANSIENT else None
+
+    def note(self) -> Note:
+        return not_scheduled(self.decision)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReportWrite:
+    decision: ReportGroup
+
+    @property
+    def about(self) -> GroupKey:
+        return self.decision.group
+
+    @property
+    def subject(self) -> GroupKey:
+        return self.decision.group
+
+    def depends_on(self, groups: Collection[GroupKey]) -> bool:
+        """Whether the report holds only if all bindings of these groups do."""
+        report = self.decision
+        return not report.holds_anyway and (report.group in groups or report.tree in groups)
+
+    def writes(self, stamp: str) -> Sequence[PatchObject]:
+        report, group = self.decision, self.decision.group
+        status = group_status(report, stamp)
+        if status is None:
+            return ()
+        return (patch_status(object_kind(group), group.namespace, group.name, report.uid, status),)
+
+    def failed(self, error: ApiError) -> GroupReportFailed | None:
+        return GroupReportFailed(self.decision) if error.code in TRANSIENT else None
+
+    def note(self) -> Note | None:
+        return group_note(self.decision) if self.decision.is_news else None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMarkWrite:
+    decision: MarkDisrupted
+
+    @property
+    def about(self) -> GroupKey:
+        return self.decision.group
+
+    @property
+    def subject(self) -> GroupKey:
+        return self.decision.group
+
+    def writes(self, stamp: str) -> Sequence[PatchObject]:
+        mark, group = self.decision, self.decision.group
+        status = disruption_status(mark, stamp)
+        if status is None:
+            return ()
+        return (patch_status(object_kind(group), group.namespace, group.name, mark.uid, status),)
+
+    def failed(self, error: ApiError) -> MarkFailed | None:
+        return MarkFailed(self.decision) if error.code in TRANSIENT else None
+
+    def note(self) -> Note | None:
+        mark = self.decision
+        if mark.preemptor is None:
+            return None
+        return preempted_as_a_whole(GroupRef(mark.group, mark.uid), mark.preemptor)
+
+
+ReportWrite = PodReportWrite | GroupReportWrite | GroupMarkWrite
