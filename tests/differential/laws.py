@@ -76,7 +76,7 @@ def no_pod_is_where_it_must_not_be(shadow, placement):
 
 def usage_is_what_the_pods_request(shadow):
     """And what is kept for a group that has waited long."""
-    table = shadow.engine._known.state.nodes
+    table = shadow.engine._knowledge.state.nodes
     kept = kept_amounts(shadow.engine)
     assert sorted(table.row_of) == sorted(shadow.seen.nodes)
     for name, row in table.row_of.items():
@@ -87,7 +87,7 @@ def usage_is_what_the_pods_request(shadow):
 
 def kept_amounts(engine):
     """Return how much of which resource is kept on which row."""
-    kept = engine._known.starvation_guard.kept
+    kept = engine._knowledge.starvation_guard.kept
     amounts = Counter()
     for share in kept.shares if kept else ():
         for index, amount in share.load.requests:
@@ -97,7 +97,7 @@ def kept_amounts(engine):
 
 def nothing_is_lost(shadow):
     """Whoever waits for us is in the queue, or its group is held for a reason that can be named."""
-    backlog, groups = shadow.engine._known.backlog, shadow.engine._known.groups
+    backlog, groups = shadow.engine._knowledge.backlog, shadow.engine._knowledge.groups
     waiting = {uid: pod for uid, pod in shadow.seen.pods.items() if shadow.is_waiting(uid)}
     for uid, pod in waiting.items():
         key = group_of(pod)
@@ -112,14 +112,14 @@ def nothing_is_lost(shadow):
 
 def nobody_waits_who_could_start(shadow):
     """What is parked really finds no room: no wake-up was missed. Room that is kept for somebody is none."""
-    if shadow.engine._known.starvation_guard.kept is not None:
+    if shadow.engine._knowledge.starvation_guard.kept is not None:
         return
-    for key, entry in shadow.engine._known.backlog._entries.items():
+    for key, entry in shadow.engine._knowledge.backlog._entries.items():
         if entry.place is not QueueState.PARKED:
             continue
         if isinstance(key, str):
             assert room_for(shadow, shadow.seen.pods[key]) == 0, f"{key} could start"
-        elif not shadow.engine._known.groups.get(key).awaits_bindings:
+        elif not shadow.engine._knowledge.groups.get(key).awaits_bindings:
             group_cannot_start(shadow, key)
 
 

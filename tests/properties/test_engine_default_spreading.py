@@ -5,7 +5,6 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.events import Observed
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.rules.spread_preference import SpreadPreference
 from posse.model.meta import ObjectMeta
@@ -91,7 +90,7 @@ def test_default_spreading_gives_the_points_of_its_twin(labels, descriptions, cr
     surroundings = Surroundings(nodes, there, profile=DEFAULT_PROFILE)
     for index, selector in enumerate(selectors):
         metadata = ObjectMeta(name=f"s{index}", namespace=NAMESPACE)
-        surroundings.known.absorb(Observed(Service(metadata=metadata, spec=ServiceSpec(selector=selector))))
+        surroundings.see(Service(metadata=metadata, spec=ServiceSpec(selector=selector)))
     made = surroundings.compiled(SpreadPreference(), labelled("new", labels))
     expected = twin(labels, nodes, crowd, selectors)
     if made is None:
@@ -118,19 +117,19 @@ def test_services_may_come_and_go_in_any_order(descriptions, crowd, history):
             metadata=ObjectMeta(name=name, namespace=NAMESPACE),
             spec=ServiceSpec(selector=selector if stays else {}),
         )
-        lived.known.absorb(Observed(service))
+        lived.see(service)
         left[name] = service
     fresh = Surroundings(left.values(), profile=DEFAULT_PROFILE)
     for obj in nodes:
-        fresh.known.absorb(Observed(obj))
+        fresh.see(obj)
     for one, name in there:
-        fresh.known.absorb(Observed(changed(one, spec={"node_name": name})))
+        fresh.see(changed(one, spec={"node_name": name}))
     assert terms(lived) == terms(fresh)
     assert counts(lived) == counts(fresh)
 
 
 def terms(surroundings):
-    return {uid: record.pod_class.terms for uid, record in surroundings.known.pods.items()}
+    return {uid: record.pod_class.terms for uid, record in surroundings.knowledge.pods.items()}
 
 
 def counts(surroundings):

@@ -163,7 +163,7 @@ class DemandingStory(Story):
 
     def decide(self, after):
         self.shadow.decide(after)
-        known = self.shadow.engine._known
+        known = self.shadow.engine._knowledge
         shares = [share_of(known.state.nodes, group) for group in known.groups]
         for standing in (0, 5):
             lacks = [Counter(share.lack) for share in shares if share.standing >= standing]
@@ -186,7 +186,7 @@ def test_any_history_keeps_the_laws(history):
         story.play(step)
     story.come_to_rest()
     assert not any(
-        entry.place.value == "penalised" for entry in story.shadow.engine._backlog._entries.values()
+        entry.place.value == "penalised" for entry in story.shadow.engine._knowledge.backlog._entries.values()
     )
 
 

@@ -65,13 +65,13 @@ def test_a_gang_of_equal_pods_starts_exactly_if_its_minimum_fits(nodes, there, k
 )
 def test_a_gang_of_several_kinds_is_bound_whole_or_leaves_no_trace(nodes, kinds, minimum):
     driver = Driver(*nodes, gang(minimum=minimum))
-    before = driver.engine._known.state.nodes.requested.copy()
+    before = driver.engine._knowledge.state.nodes.requested.copy()
     for index, (kind, count) in enumerate(kinds):
         driver.see(*members_like(kind, count, prefix=f"kind-{index}"))
     total = sum(count for _, count in kinds)
     decisions = driver.decide()
     bound = [placed for bind in binds(decisions) for placed in bind.placements]
-    after = driver.engine._known.state.nodes.requested
+    after = driver.engine._knowledge.state.nodes.requested
     assert not bound or len(bound) >= minimum
     assert len(bound) <= total
     if not bound:

@@ -66,9 +66,9 @@ def submitted(drawn):
 def decided(objects, *, one_by_one):
     driver = Driver(*objects)
     if not one_by_one:
-        return driver.decide(), driver.engine._known.state.turn
+        return driver.decide(), driver.engine._knowledge.state.turn
     with patch.object(engine, "shape_of", lambda *_: None):
-        return driver.decide(), driver.engine._known.state.turn
+        return driver.decide(), driver.engine._knowledge.state.turn
 
 
 @settings(max_examples=300)

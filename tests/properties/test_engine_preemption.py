@@ -26,7 +26,7 @@ def without(world, uids):
 
 def making_way(driver):
     """Return the uids of all that make way, those included that were ending anyway and need not be told."""
-    return [uid for uid, record in driver.engine._known.pods.items() if record.evicted_for]
+    return [uid for uid, record in driver.engine._knowledge.pods.items() if record.evicted_for]
 
 
 def fits(pod, name, world):

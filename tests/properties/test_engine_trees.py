@@ -237,7 +237,7 @@ def test_with_the_exact_search_a_tree_starts_exactly_if_it_can(context):
 @given(begun())
 @settings(deadline=None, max_examples=200)
 def test_what_would_be_asked_of_a_tree_of_which_some_run_has_an_answer_exactly_if_it_can_start(context):
-    known = Driver(*objects_of(context)).engine._known
+    known = Driver(*objects_of(context)).engine._knowledge
     root = root_of(known.groups, GroupKey(NAMESPACE, "t", is_composite=True))
     question = question_of(known.state, root)
     if question is not None and question.problem.node_count:

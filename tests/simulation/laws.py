@@ -275,7 +275,7 @@ def overfills(knowledge, place, pods):
 
 def nothing_is_lost(knowledge, engine):
     """The engine knows every pod that it was told of, where it is, and lets every waiting pod wait for something."""
-    records, backlog = engine._known.pods, engine._known.backlog
+    records, backlog = engine._knowledge.pods, engine._knowledge.backlog
     ensure(list(records) == list(knowledge.pods) or set(records) == set(knowledge.pods), "nothing is lost")
     for uid, pod in knowledge.pods.items():
         place = knowledge.place_of(pod)
@@ -381,14 +381,14 @@ def no_gang_is_bound_below_its_minimum(world, belief):
 
 def what_has_started_is_told(world, engine):
     """The condition is on every group that the engine takes for scheduled; it is said again until it is."""
-    for group in engine._known.groups:
+    for group in engine._knowledge.groups:
         told = world.objects[PodGroup].get(group.key.name)
         if group.scheduled and group.podgroup is not None and told is not None:
             conditions = {c.type: c.status for c in told.status.conditions}
             law = "what has started is told"
             ensure(conditions.get(INITIALLY_SCHEDULED) == "True", law, group=group.key.name)
-    for key in engine._known.groups.links.composite_keys():
-        composite, told = engine._known.groups.links.composite(key), world.composites.get(key.name)
+    for key in engine._knowledge.groups.links.composite_keys():
+        composite, told = engine._knowledge.groups.links.composite(key), world.composites.get(key.name)
         if composite.scheduled and told is not None:
             conditions = {c.type: c.status for c in told.status.conditions}
             ensure(

@@ -222,5 +222,5 @@ class Run:
     def _all_is_well(self):
         nothing_is_lost(self._process.knowledge, self._process.engine)
         what_has_started_is_told(self._world, self._process.engine)
-        if self._process.engine._known.starvation_guard.kept is None:
+        if self._process.engine._knowledge.starvation_guard.kept is None:
             whoever_fits_has_started(self._process.knowledge)

@@ -43,7 +43,7 @@ class DropsWhatWasRefused(Engine):
     """Stops caring for a pod of which a binding was refused."""
 
     def absorb(self, event):
-        if isinstance(event, BindRefused) and (record := self._known.pods.get(event.pod_uid)):
+        if isinstance(event, BindRefused) and (record := self._knowledge.pods.get(event.pod_uid)):
             super().absorb(Vanished(record.pod))
         else:
             super().absorb(event)
@@ -91,8 +91,8 @@ class LosesItsTurn(Engine):
 
     def decide(self, now):
         decisions = super().decide(now)
-        for key in list(self._known.backlog._parked):
-            self._known.backlog.take(self._known.backlog._parked.pop(key))
+        for key in list(self._knowledge.backlog._parked):
+            self._knowledge.backlog.take(self._knowledge.backlog._parked.pop(key))
         return decisions
 
 
@@ -100,7 +100,7 @@ class NeverComesToRest(Engine):
     """Says everything again and again."""
 
     def decide(self, now):
-        for record in self._known.pods.values():
+        for record in self._knowledge.pods.values():
             record.reported = ("", "", "")
         return super().decide(now)
 
@@ -112,7 +112,7 @@ class EvictsTooMany(Engine):
         decisions = super().decide(now)
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
         for eviction in evictions[:1]:
-            there = [record.ref for record in self._known.state.pods_on(eviction.node)]
+            there = [record.ref for record in self._knowledge.state.pods_on(eviction.node)]
             more = [Evict(ref, eviction.preemptor, eviction.node) for ref in there if ref != eviction.pod]
             decisions[decisions.index(eviction) + 1 : 0] = more
         return decisions

@@ -35,8 +35,8 @@ class BindsHalfOfATree(Engine):
     def _halved(self, decision):
         if not isinstance(decision, Bind) or decision.group is None or not decision.group.is_composite:
             return decision
-        first = self._known.pods[decision.placements[0].pod.uid].group
-        kept = [one for one in decision.placements if self._known.pods[one.pod.uid].group == first]
+        first = self._knowledge.pods[decision.placements[0].pod.uid].group
+        kept = [one for one in decision.placements if self._knowledge.pods[one.pod.uid].group == first]
         return dataclasses.replace(decision, placements=tuple(kept))
 
 
@@ -46,7 +46,7 @@ class ForgetsGroupsOfGroups(Engine):
     def absorb(self, event):
         super().absorb(event)
         if isinstance(getattr(event, "obj", None), CompositePodGroup):
-            self._known._unsettled_groups.clear()
+            self._knowledge.unsettled_groups.clear()
 
 
 class TellsTheWrongTree(Engine):

@@ -65,7 +65,7 @@ def evicted(decisions):
 
 def nominated(driver):
     """Return which nodes pods hope for, by name."""
-    return {r.ref.name: r.nominated for r in driver.engine._known.pods.values() if r.nominated}
+    return {r.ref.name: r.nominated for r in driver.engine._knowledge.pods.values() if r.nominated}
 
 
 def pod_reports(decisions):

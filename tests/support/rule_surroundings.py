@@ -1,7 +1,8 @@
 """A rule in its surroundings: nodes, the pods on them, and the pod that asks."""
 
 from posse.engine.events import Observed
-from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.cluster_events import ClusterEvents
+from posse.engine.intake.knowledge import no_knowledge
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.queue.backlog import USUAL_BACKOFF
 from posse.engine.rules.profile import Profile
@@ -11,17 +12,21 @@ from tests.support.builders import SCHEDULER, changed
 class Surroundings:
     def __init__(self, nodes, there=(), profile=None):
         """`there` are pods on nodes already, as (pod, name of the node)."""
-        self.known = Intake({SCHEDULER: profile or Profile()}, USUAL_BACKOFF)
+        self.knowledge = no_knowledge({SCHEDULER: profile or Profile()}, USUAL_BACKOFF)
+        self._events = ClusterEvents(self.knowledge)
         for obj in (*nodes, *(changed(pod, spec={"node_name": name}) for pod, name in there)):
-            self.known.absorb(Observed(obj))
+            self.see(obj)
+
+    def see(self, obj):
+        self._events.absorb(Observed(obj))
 
     @property
     def state(self):
-        return self.known.state
+        return self.knowledge.state
 
     def scheduling_class(self, pod):
-        self.known.absorb(Observed(pod))
-        return self.state.scheduling_class(self.known.pods[pod.metadata.uid])
+        self.see(pod)
+        return self.state.scheduling_class(self.knowledge.pods[pod.metadata.uid])
 
     def compiled(self, rule, pod):
         return rule.compile(self.scheduling_class(pod), self.state.context)

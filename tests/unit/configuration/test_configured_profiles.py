@@ -239,9 +239,9 @@ def test_backoff_follows_the_file():
         node(cpu="1"), pod(cpu="2"), options=options(podInitialBackoffSeconds=30, podMaxBackoffSeconds=60)
     )
     driving.decide()
-    driving.engine._known.backlog.wake("uid-p1")
+    driving.engine._knowledge.backlog.wake("uid-p1")
     driving.decide()
-    waiting = driving.engine._known.backlog.get("uid-p1")
+    waiting = driving.engine._knowledge.backlog.get("uid-p1")
     assert waiting.ready_at - driving.now == 60
 
 

@@ -33,7 +33,7 @@ def refuse_member(driver, one, node):
 
 
 def entry(driver):
-    return driver.engine._backlog.get(KEY)
+    return driver.engine._knowledge.backlog.get(KEY)
 
 
 def test_a_gang_that_fits_is_bound_in_one_decision_and_reported():
@@ -466,8 +466,8 @@ def test_the_last_member_gone_leaves_nothing_behind():
     driver.lose(alone)
     driver.lose(gang(minimum=2))
     assert driver.decide() == []
-    assert list(driver.engine._known.groups) == []
-    assert len(driver.engine._known.state._classes) == 0
+    assert list(driver.engine._knowledge.groups) == []
+    assert len(driver.engine._knowledge.state._classes) == 0
 
 
 def test_groups_of_the_same_name_in_two_namespaces_are_two_groups():

@@ -11,7 +11,7 @@ NO_HELP = "preemption: 0/1 nodes are available: 1 Preemption is not helpful for 
 
 
 def waits_in(driver, name="p1"):
-    waiting = driver.engine._backlog.get(f"uid-{name}")
+    waiting = driver.engine._knowledge.backlog.get(f"uid-{name}")
     return waiting.place if waiting is not None else None
 
 
@@ -158,9 +158,9 @@ def test_a_confirmed_binding_changes_nothing():
     driver = Driver(node("a", cpu="2"), first)
     driver.decide()
     driver.confirm(first, on="a")
-    assert driver.engine._known.state.take_improved_rows() == []
+    assert driver.engine._knowledge.state.take_improved_rows() == []
     assert driver.decide() == []
-    assert driver.engine._known.state.nodes.requested[0, 0] == 1000
+    assert driver.engine._knowledge.state.nodes.requested[0, 0] == 1000
 
 
 def test_pods_of_other_schedulers_are_left_alone_but_count_where_they_run():
@@ -215,7 +215,7 @@ def test_a_pod_deleted_while_it_waits_is_forgotten():
     driver.see(node("b", cpu="4"))
     assert driver.decide(after=600.0) == []
     assert driver.engine.next_wakeup() is None
-    assert driver.engine._known.pods == {}
+    assert driver.engine._knowledge.pods == {}
 
 
 def test_a_waiting_pod_on_its_way_out_is_not_bound():
@@ -271,9 +271,9 @@ def test_a_node_that_opens_up_wakes_who_waited():
 def test_a_heartbeat_wakes_nobody():
     driver = Driver(node("a", cpu="1"), pod("p1", cpu="2"))
     driver.decide()
-    version = driver.engine._known.state.nodes.version
+    version = driver.engine._knowledge.state.nodes.version
     driver.see(changed(node("a", cpu="1"), metadata={"resource_version": "2"}))
-    assert driver.engine._known.state.nodes.version == version
+    assert driver.engine._knowledge.state.nodes.version == version
     assert driver.decide() == []
 
 
@@ -281,11 +281,11 @@ def test_who_is_parked_is_looked_at_again_after_five_minutes():
     driver = Driver(node("a", cpu="1"), pod("p1", cpu="2"))
     driver.decide()
     assert driver.engine.next_wakeup() == driver.now + 300.0
-    attempts = driver.engine._backlog.get("uid-p1").attempts
+    attempts = driver.engine._knowledge.backlog.get("uid-p1").attempts
     driver.decide(after=299.0)
-    assert driver.engine._backlog.get("uid-p1").attempts == attempts
+    assert driver.engine._knowledge.backlog.get("uid-p1").attempts == attempts
     driver.decide(after=1.0)
-    assert driver.engine._backlog.get("uid-p1").attempts == attempts + 1
+    assert driver.engine._knowledge.backlog.get("uid-p1").attempts == attempts + 1
 
 
 def test_a_pod_whose_requests_change_is_judged_anew():
@@ -300,9 +300,9 @@ def test_a_change_that_no_rule_reads_leaves_the_pod_its_place_in_the_queue():
     waiting = pod("p1", cpu="4")
     driver = Driver(node("a", cpu="1"), waiting)
     driver.decide()
-    entry = driver.engine._backlog.get("uid-p1")
+    entry = driver.engine._knowledge.backlog.get("uid-p1")
     driver.see(changed(waiting, spec={"active_deadline_seconds": 60}))
-    assert driver.engine._backlog.get("uid-p1") is entry
+    assert driver.engine._knowledge.backlog.get("uid-p1") is entry
     assert entry.place is QueueState.PARKED
 
 
@@ -336,7 +336,7 @@ def test_labels_that_come_with_a_binding_make_nobody_look_again():
     labelled = changed(first, metadata={"labels": {"zone": "east"}}, spec={"node_name": "a"})
     driver.see(labelled)
     assert not driver.engine.has_work
-    assert driver.engine._known.pods[first.metadata.uid].labels.labels == {"zone": "east"}
+    assert driver.engine._knowledge.pods[first.metadata.uid].labels.labels == {"zone": "east"}
 
 
 def test_labels_that_come_with_a_binding_count_for_those_who_ask_for_them():

@@ -11,7 +11,7 @@ from posse.engine.decisions import Advise, Decision
 from posse.engine.events import Advised
 from posse.engine.explain.explanation import remedy_problem
 from posse.engine.groups.tree import Root, root_of
-from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import Form, GroupKey
 from posse.engine.placement_problem import (
     ADVICE_OPENING,
@@ -130,7 +130,7 @@ class Advising:
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
-    known: Intake
+    knowledge: Knowledge
     trials: GroupTrials
     book: Advising
 
@@ -145,7 +145,7 @@ class Advisory:
     def tell(self) -> Iterator[Decision]:
         """What has been found out; before groups are tried, so that what comes of that is told last."""
         for advised, refusal, text in self.book.take_fresh():
-            root = root_of(self.known.groups, advised)
+            root = root_of(self.knowledge.groups, advised)
             if root is not None:
                 yield from tell_advice(root, refusal, text)
 
@@ -154,11 +154,11 @@ class Advisory:
         key = self.book.next_group(now)
         if key is None:
             return
-        group = root_of(self.known.groups, key)
-        if group is None or key not in self.known.backlog:
+        group = root_of(self.knowledge.groups, key)
+        if group is None or key not in self.knowledge.backlog:
             self.forget(key)
             return
-        asked = self.book.ask(key, remedy_problem(self.known, self.trials, group, key), now)
+        asked = self.book.ask(key, remedy_problem(self.knowledge, self.trials, group, key), now)
         if asked is not None:
             yield asked
 

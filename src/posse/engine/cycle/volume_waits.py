@@ -20,8 +20,8 @@ from posse.engine.decisions import (
 )
 from posse.engine.events import BindRefused
 from posse.engine.groups.tree import is_whole, leaves_of, root_of
-from posse.engine.intake.cluster_events import Intake
 from posse.engine.intake.failed_writes import FailedWrites
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.storage.records import SELECTED_NODE, ClaimRecord, is_kept_for
@@ -40,10 +40,10 @@ class _Wait:
 
 
 class VolumeWaits:
-    def __init__(self, known: Intake, failed_writes: FailedWrites) -> None:
-        self._known = known
+    def __init__(self, knowledge: Knowledge, failed_writes: FailedWrites) -> None:
+        self._knowledge = knowledge
         self._failed_writes = failed_writes
-        self._book = known.state.storage.book
+        self._book = knowledge.state.storage.book
         self._waits: dict[str, _Wait] = {}
         """By the uid of the pod, in order of their time."""
         self._held: dict[GroupKey, list[Placement]] = {}
@@ -66,7 +66,7 @@ class VolumeWaits:
             return False
         if decision.group not in self._held and decision.tree not in self._held:
             return False
-        self._known.groups.not_yet_scheduled(decision.group)
+        self._knowledge.groups.not_yet_scheduled(decision.group)
         return True
 
     def settle(self, now: float) -> list[Decision]:
@@ -79,12 +79,12 @@ class VolumeWaits:
     def _let_go(self, key: GroupKey) -> Iterator[Decision]:
         """No member waits for claims any more: all that have a node are bound, or none if some have given theirs up."""
         placements = [placed for placed in self._held.pop(key) if self._still_holds(placed)]
-        group = root_of(self._known.groups, key)
+        group = root_of(self._knowledge.groups, key)
         if group is None:
             return
         for leaf in leaves_of(group):
             leaf.awaits_volumes = False
-        self._known.look_at(key)
+        self._knowledge.unsettle(key)
         if placements and is_whole(group, [placed.pod.uid for placed in placements]):
             yield Bind(tuple(placements), key)
             return
@@ -93,14 +93,14 @@ class VolumeWaits:
             self._failed_writes.absorb(refusal)
 
     def _still_holds(self, placed: Placement) -> bool:
-        record = self._known.pods.get(placed.pod.uid)
+        record = self._knowledge.pods.get(placed.pod.uid)
         return record is not None and record.node == placed.node and not record.pod.spec.node_name
 
     def _parts(self, decision: Decision, now: float) -> Iterator[Decision]:
         if not isinstance(decision, Bind):
             yield decision
             return
-        steps = {placed: self._known.pods[placed.pod.uid].volumes for placed in decision.placements}
+        steps = {placed: self._knowledge.pods[placed.pod.uid].volumes for placed in decision.placements}
         ready = tuple(placed for placed in decision.placements if not steps[placed])
         if len(ready) == len(decision.placements):
             yield decision
@@ -116,14 +116,14 @@ class VolumeWaits:
                 yield BindVolumes(placed.pod, placed.node, steps[placed])
 
     def _hold_group(self, key: GroupKey | None, ready: Sequence[Placement]) -> None:
-        group = root_of(self._known.groups, key) if key is not None else None
+        group = root_of(self._knowledge.groups, key) if key is not None else None
         if group is not None:
             for leaf in leaves_of(group):
                 leaf.awaits_volumes = True
             self._held.setdefault(group.key, []).extend(ready)
 
     def _settle(self, uid: str, now: float) -> Iterable[Decision]:
-        wait, record = self._waits[uid], self._known.pods.get(uid)
+        wait, record = self._waits[uid], self._knowledge.pods.get(uid)
         if record is None or record.node != wait.placement.node or record.pod.spec.node_name:
             del self._waits[uid]
             return ()
@@ -147,7 +147,7 @@ class VolumeWaits:
 
     def _problem(self, wait: _Wait, claims: Iterable[ClaimRecord | None], now: float) -> str:
         node = wait.placement.node
-        if node not in self._known.state.nodes.row_of:
+        if node not in self._knowledge.state.nodes.row_of:
             return f'node "{node}" not found'
         for step, claim in zip(wait.steps, claims, strict=True):
             if claim is None or claim.claim.metadata.uid != step.claim_uid:
@@ -160,8 +160,8 @@ class VolumeWaits:
     def _misfit(self, claim: ClaimRecord, node: str) -> str:
         """A volume that was made for the claim may turn out to be somewhere else."""
         volume = self._book.volume_of(claim)
-        row = self._known.state.nodes.row_of[node]
-        if volume is None or self._known.state.storage.reach.mask(volume.node_selector)[row]:
+        row = self._knowledge.state.nodes.row_of[node]
+        if volume is None or self._knowledge.state.storage.reach.mask(volume.node_selector)[row]:
             return ""
         return f'pv "{volume.name}" node affinity doesn\'t match node "{node}"'
 

@@ -5,13 +5,13 @@ been evicted. A group that lacks room for many is not tried because one of them 
 what it was told does not stay wrong.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from posse.engine.groups.tree import Root, root_of
-from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.root import may_fit
@@ -35,25 +35,25 @@ class _Change:
 
 
 class Waking:
-    def __init__(self, known: Intake, trials: GroupTrials) -> None:
-        self._known = known
+    def __init__(self, knowledge: Knowledge, trials: GroupTrials) -> None:
+        self._knowledge = knowledge
         self._trials = trials
         self._seen_version = 0
         """Of the state, when the parked were last looked at."""
 
-    def wake_improved(self, now: float, misplaced: Iterable[GroupKey]) -> None:
+    def wake_improved(self, now: float) -> None:
         """Wake who could use what has changed since the last time.
 
         Whose claim has changed is told how it stands now, even if that does not help.
         """
-        state = self._known.state
+        state = self._knowledge.state
         improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
         frees_up_to = self._frees_up_to(state.take_highest_gone())
         claims = state.storage.book.take_changed_claims()
-        for group in misplaced if renewed else ():
-            self._known.backlog.resume(group, now)
+        for group in self._knowledge.misplaced_groups if renewed else ():
+            self._knowledge.backlog.resume(group, now)
         scheduling_classes = (
-            self._known.backlog.parked_subjects() if self._seen_version != state.version else []
+            self._knowledge.backlog.parked_subjects() if self._seen_version != state.version else []
         )
         rows = np.array(improved if scheduling_classes else [], dtype=np.int64)
         for scheduling_class in scheduling_classes:
@@ -72,12 +72,12 @@ class Waking:
 
         Who could have been evicted all the time makes no difference by leaving, and somebody has to be left to evict.
         """
-        lowest = min(self._known.state.usage.priorities(), default=0)
+        lowest = min(self._knowledge.state.usage.priorities(), default=0)
         return highest_gone if highest_gone is not None and lowest < highest_gone else None
 
     def _parked(self, scheduling_class: SchedulingClass) -> dict[int, list[Key]]:
         """By priority."""
-        backlog = self._known.backlog
+        backlog = self._knowledge.backlog
         parked: dict[int, list[Key]] = {}
         for key in backlog.parked_for(scheduling_class):
             waiting = backlog.get(key)
@@ -87,14 +87,14 @@ class Waking:
 
     def _fits(self, scheduling_class: SchedulingClass, rows: IntArray) -> bool:
         """What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node."""
-        view = self._known.state.view(scheduling_class)
+        view = self._knowledge.state.view(scheduling_class)
         totals = view.totals()[rows] if view.is_row_local else view.totals()
         return bool(np.any(totals != REFUSED))
 
     def _wake(self, key: Key, now: float, change: _Change) -> None:
         """That one member fits somewhere is not enough to try a gang which lacks room for many."""
-        backlog, is_waiting = self._known.backlog, self._known.ledger.is_waiting(key)
-        group = root_of(self._known.groups, key) if isinstance(key, GroupKey) else None
+        backlog, is_waiting = self._knowledge.backlog, self._knowledge.ledger.is_waiting(key)
+        group = root_of(self._knowledge.groups, key) if isinstance(key, GroupKey) else None
         if group is None:
             backlog.resume(key, now)
         elif not (change.has_new_nodes or self._may_start(group, change)):
@@ -107,7 +107,7 @@ class Waking:
             backlog.resume(key, now)
 
     def _may_start(self, group: Root, change: _Change) -> bool:
-        state = self._known.state
+        state = self._knowledge.state
         if may_fit(state, group):
             return True
         if not (change.is_freed and self._trials.makes_room_for(group)):
@@ -118,4 +118,4 @@ class Waking:
     def _is_made_for(self, group: Root, improved: Sequence[int]) -> bool:
         """Whether nothing became better but nodes on which room is being made for it. Room elsewhere might be taken by others."""
         nominated = dict.fromkeys(record.nominated for record in group.members.values())
-        return all(self._known.state.nodes.names[row] in nominated for row in improved)
+        return all(self._knowledge.state.nodes.names[row] in nominated for row in improved)

@@ -20,8 +20,8 @@ from posse.engine.explain.preemption import (
 from posse.engine.explain.tree_status import tree_situations
 from posse.engine.groups.admission import gates_of
 from posse.engine.groups.tree import Root, Tree, leaves_of, root_of
-from posse.engine.intake.cluster_events import Intake
 from posse.engine.intake.inherited_victims import claim_victims
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.gang.domain_bounds import closest_domain
@@ -93,53 +93,55 @@ class PodExplanation:
     ahead: Ahead | None = None
 
 
-def explain(known: Intake, trials: GroupTrials, key: GroupKey) -> Explanation | None:
+def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explanation | None:
     """None if nobody has heard of the group."""
-    claim_victims(known)
-    group = root_of(known.groups, known.entry_of(key))
-    tree = tuple(tree_situations(known, group)) if isinstance(group, Tree) else ()
+    claim_victims(knowledge)
+    group = root_of(knowledge.groups, knowledge.entry_of(key))
+    tree = tuple(tree_situations(knowledge, group)) if isinstance(group, Tree) else ()
     if group is None or (isinstance(group, Tree) and not tree):
         return None
-    found = [one for one in tree if one.key == key] if isinstance(group, Tree) else [situation(known, group)]
+    found = (
+        [one for one in tree if one.key == key] if isinstance(group, Tree) else [situation(knowledge, group)]
+    )
     if not found:
         return None
-    now, is_tried = found[0], _is_tried(known, group)
-    obstacles = _obstacles(known, group) if now.message and is_tried else []
+    now, is_tried = found[0], _is_tried(knowledge, group)
+    obstacles = _obstacles(knowledge, group) if now.message and is_tried else []
     return Explanation(
         now,
         tuple(obstacles[:_MOST_OBSTACLES]),
         undescribed=len(obstacles[_MOST_OBSTACLES:]),
-        domain=_closest_domain(known, group) if obstacles else "",
-        ahead=_ahead(known, _order_of(group)) if is_tried else None,
-        making_room=room_for_group(known, trials, group) if is_tried else PreemptionStatus(),
-        held_rooms=held_against(known, group.priority, group.members) if obstacles else (),
-        remedy_problem=remedy_problem(known, trials, group, key) if now.proof is not None else None,
+        domain=_closest_domain(knowledge, group) if obstacles else "",
+        ahead=_ahead(knowledge, _order_of(group)) if is_tried else None,
+        making_room=room_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),
+        held_rooms=held_against(knowledge, group.priority, group.members) if obstacles else (),
+        remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
         tree=tree,
     )
 
 
-def all_situations(known: Intake) -> Iterator[GroupStatus]:
+def all_situations(knowledge: Knowledge) -> Iterator[GroupStatus]:
     """How every group stands, in order of their first sight; those of a tree together."""
-    claim_victims(known)
-    for key in known.entries():
-        root = root_of(known.groups, key)
+    claim_victims(knowledge)
+    for key in knowledge.entries():
+        root = root_of(knowledge.groups, key)
         if isinstance(root, Tree):
-            yield from (_awaiting(known, now) for now in tree_situations(known, root))
+            yield from (_awaiting(knowledge, now) for now in tree_situations(knowledge, root))
         elif root is not None:
-            yield _awaiting(known, situation(known, root))
+            yield _awaiting(knowledge, situation(knowledge, root))
 
 
-def _awaiting(known: Intake, now: GroupStatus) -> GroupStatus:
-    preemption = known.ledger.get(now.key)
+def _awaiting(knowledge: Knowledge, now: GroupStatus) -> GroupStatus:
+    preemption = knowledge.ledger.get(now.key)
     return replace(now, awaited=len(preemption.left)) if preemption is not None else now
 
 
-def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | None:
+def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplanation | None:
     """None if the pod is finished, gone, unreadable or not ours to know."""
-    record = known.pods.get(uid)
+    record = knowledge.pods.get(uid)
     if record is None:
         return None
-    claim_victims(known)
+    claim_victims(knowledge)
     reason = _not_tried(record)
     if reason or record.node:
         ends = bool(record.pod.metadata.deletion_timestamp)
@@ -149,16 +151,16 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
             record.group,
             record.node,
             ends,
-            _preemptor(known, record),
+            _preemptor(knowledge, record),
             reason,
         )
     probe = trials.probe(record)
-    with known.nominations.held(record.priority, [uid]):
-        scheduling_class = known.state.scheduling_class(record)
+    with knowledge.nominations.held(record.priority, [uid]):
+        scheduling_class = knowledge.state.scheduling_class(record)
         in_the_way = (
-            None if probe.node else obstacle(known.state, known.groups, scheduling_class, [record], 0)
+            None if probe.node else obstacle(knowledge.state, knowledge.groups, scheduling_class, [record], 0)
         )
-        beyond = None if probe.node else out_of_reach(known.state, [(scheduling_class, [record])], 0)
+        beyond = None if probe.node else out_of_reach(knowledge.state, [(scheduling_class, [record])], 0)
     return PodExplanation(
         record.ref,
         record.priority,
@@ -167,69 +169,69 @@ def explain_pod(known: Intake, trials: PodTrials, uid: str) -> PodExplanation | 
         target=probe.node,
         obstacle=in_the_way,
         out_of_reach=beyond,
-        making_room=room_for_pod(known, trials, record, probe.outcome),
-        held_rooms=() if probe.node else held_against(known, record.priority, [uid]),
-        ahead=_ahead(known, (-record.priority, record.created, record.arrival)),
+        making_room=room_for_pod(knowledge, trials, record, probe.outcome),
+        held_rooms=() if probe.node else held_against(knowledge, record.priority, [uid]),
+        ahead=_ahead(knowledge, (-record.priority, record.created, record.arrival)),
     )
 
 
-def _is_tried(known: Intake, group: Root) -> bool:
+def _is_tried(knowledge: Knowledge, group: Root) -> bool:
     """Whether it waits for room, and for nothing else."""
-    return bool(group.unattached()) and known.is_ours(group) and lasting_hold(known, group) is None
+    return bool(group.unattached()) and knowledge.is_ours(group) and lasting_hold(knowledge, group) is None
 
 
-def _obstacles(known: Intake, group: Root) -> list[Obstacle]:
+def _obstacles(knowledge: Knowledge, group: Root) -> list[Obstacle]:
     """What its classes meet when they are tried one after the other, as an attempt does first."""
-    with as_if_its_turn(known, group):
-        closest = _closest(known, group)
+    with as_if_its_turn(knowledge, group):
+        closest = _closest(knowledge, group)
         if closest is None:
-            return _obstacles_here(known, group)
-        with known.state.confined(closest[1]):
-            return _obstacles_here(known, group)
+            return _obstacles_here(knowledge, group)
+        with knowledge.state.confined(closest[1]):
+            return _obstacles_here(knowledge, group)
 
 
-def _obstacles_here(known: Intake, group: Root) -> list[Obstacle]:
-    state, found = known.state, []
+def _obstacles_here(knowledge: Knowledge, group: Root) -> list[Obstacle]:
+    state, found = knowledge.state, []
     draft = Draft(state)
     for leaf in leaves_of(group):
         for scheduling_class, records in classes_of(state, leaf.unattached()):
             fit = fill(state, draft, scheduling_class, records)
             if fit < len(records):
-                found.append(obstacle(state, known.groups, scheduling_class, records, fit))
+                found.append(obstacle(state, knowledge.groups, scheduling_class, records, fit))
     draft.roll_back()
     return found
 
 
-def _closest(known: Intake, group: Root) -> tuple[str, IntArray] | None:
+def _closest(knowledge: Knowledge, group: Root) -> tuple[str, IntArray] | None:
     """The domain that comes closest to having room, in words; None where any node will do. Trees are looked at as a whole."""
     if isinstance(group, Tree) or not group.topology_key:
         return None
-    closest = closest_domain(known.state, group)
+    closest = closest_domain(knowledge.state, group)
     return (f"{domain_noun(group)} {closest[0]}", closest[1]) if closest is not None else None
 
 
-def _closest_domain(known: Intake, group: Root) -> str:
-    with as_if_its_turn(known, group):
-        closest = _closest(known, group)
+def _closest_domain(knowledge: Knowledge, group: Root) -> str:
+    with as_if_its_turn(knowledge, group):
+        closest = _closest(knowledge, group)
     return closest[0] if closest is not None else ""
 
 
 def remedy_problem(
-    known: Intake, trials: GroupTrials, group: Root, key: GroupKey
+    knowledge: Knowledge, trials: GroupTrials, group: Root, key: GroupKey
 ) -> RemedyProblem | Unadvised | None:
     """What keeps a refused group from starting, as numbers; of a tree that has started, one of its groups."""
     makes_room = trials.makes_room_for(group)
-    with as_if_its_turn(known, group):
-        return impasse_of(known.state, known.groups, group, key, makes_room=makes_room)
+    with as_if_its_turn(knowledge, group):
+        return impasse_of(knowledge.state, knowledge.groups, group, key, makes_room=makes_room)
 
 
-def _preemptor(known: Intake, victim: PodRecord) -> str:
+def _preemptor(knowledge: Knowledge, victim: PodRecord) -> str:
     """Who waits for it to go; else whom its mark names, though that does not wait any more."""
-    for who in known.ledger.waiting_for(victim):
+    for who in knowledge.ledger.waiting_for(victim):
         if isinstance(who, GroupKey):
-            root = root_of(known.groups, who)
+            root = root_of(knowledge.groups, who)
             return f"{described(who)}, priority {root.priority}" if root is not None else described(who)
-        return f"{described(known.pods[who].ref)}, priority {known.pods[who].priority}"
+        return f"{described(knowledge.pods[who].ref)}, priority {knowledge.pods[who].priority}"
     named = for_whom(victim.pod)
     return f"{named}, which does not wait for it any more" if named else ""
 
@@ -243,12 +245,14 @@ def _not_tried(record: PodRecord) -> str:
     return "it is tried together with its group" if record.group is not None else ""
 
 
-def _ahead(known: Intake, own: Order) -> Ahead:
-    alone = [record for record in known.pods.values() if record.group is None and known.is_waiting(record)]
+def _ahead(knowledge: Knowledge, own: Order) -> Ahead:
+    alone = [
+        record for record in knowledge.pods.values() if record.group is None and knowledge.is_waiting(record)
+    ]
     pods = sum(1 for record in alone if (-record.priority, record.created, record.arrival) < own)
-    keys = dict.fromkeys(known.entry_of(group.key) for group in known.groups)
-    roots = (root_of(known.groups, key) for key in keys)
-    tried = [root for root in roots if root is not None and _is_tried(known, root)]
+    keys = dict.fromkeys(knowledge.entry_of(group.key) for group in knowledge.groups)
+    roots = (root_of(knowledge.groups, key) for key in keys)
+    tried = [root for root in roots if root is not None and _is_tried(knowledge, root)]
     return Ahead(pods, sum(1 for group in tried if _order_of(group) < own))
 
 

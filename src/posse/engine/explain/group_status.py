@@ -13,7 +13,7 @@ from posse.engine.explain.capacity_limits import NeverFits, group_out_of_reach
 from posse.engine.groups.admission import EXPECTING_PODS, INVALID, NotReady
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.tree import Root
-from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import Probe, probe_group
 from posse.engine.placement.root import held_root
@@ -102,18 +102,20 @@ class GroupStatus:
     """Pods that were evicted for it and have not gone yet, where all groups are listed."""
 
 
-def situation(known: Intake, group: GroupRecord) -> GroupStatus:
-    if group.members and not known.is_ours(group):
+def situation(knowledge: Knowledge, group: GroupRecord) -> GroupStatus:
+    if group.members and not knowledge.is_ours(group):
         return situation_in(group, State.FOREIGN, left_to(group.scheduler_name))
     if group.attached_count >= group.minimum and not group.unattached():
         return situation_in(group, State.SCHEDULED, "")
-    hold = lasting_hold(known, group)
+    hold = lasting_hold(knowledge, group)
     if hold is not None:
         return situation_in(group, state_of(hold), hold.message)
-    with as_if_its_turn(known, group):
-        probe = probe_group(known.state, group)
+    with as_if_its_turn(knowledge, group):
+        probe = probe_group(knowledge.state, group)
     now = tried(situation_in(group, State.FITS, ""), probe)
-    return replace(now, out_of_reach=group_out_of_reach(known.state, group)) if probe.verdict.proof else now
+    return (
+        replace(now, out_of_reach=group_out_of_reach(knowledge.state, group)) if probe.verdict.proof else now
+    )
 
 
 def situation_of_ended(key: GroupKey, podgroup: PodGroup | None) -> GroupStatus:
@@ -125,18 +127,18 @@ def left_to(scheduler_name: str) -> str:
     return f"its pods are left to the scheduler {scheduler_name!r}"
 
 
-def lasting_hold(known: Intake, group: Root) -> NotReady | None:
+def lasting_hold(knowledge: Knowledge, group: Root) -> NotReady | None:
     """Why it is not tried, unless that is over in a moment by itself: for how long it has been so, nobody wrote down."""
-    hold = held_root(known.groups, group)
+    hold = held_root(knowledge.groups, group)
     return None if hold is not None and hold.reason == EXPECTING_PODS else hold
 
 
 @contextmanager
-def as_if_its_turn(known: Intake, group: Root) -> Iterator[None]:
+def as_if_its_turn(knowledge: Knowledge, group: Root) -> Iterator[None]:
     """Let the group meet what it would meet if it were tried: room is kept for some, and from others."""
     with (
-        known.starvation_guard.lifted_for(group.priority, group.key),
-        known.nominations.held(group.priority, group.members),
+        knowledge.starvation_guard.lifted_for(group.priority, group.key),
+        knowledge.nominations.held(group.priority, group.members),
     ):
         yield
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.tree import Branch, Root, Tree, leaves_of, root_of, started_children, tops
-from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement.root import held_root
 from posse.engine.queue.backlog import QueueState
@@ -34,23 +34,23 @@ class Overview:
     groups: tuple[GroupSummary, ...]
 
 
-def overview(known: Intake) -> Overview:
-    on_nodes = sum(1 for record in known.pods.values() if record.node)
-    roots = [root for key in known.entries() if (root := root_of(known.groups, key)) is not None]
-    lines = [line for root in roots for line in _lines(known, root)]
+def overview(knowledge: Knowledge) -> Overview:
+    on_nodes = sum(1 for record in knowledge.pods.values() if record.node)
+    roots = [root for key in knowledge.entries() if (root := root_of(knowledge.groups, key)) is not None]
+    lines = [line for root in roots for line in _lines(knowledge, root)]
     return Overview(
-        nodes=len(known.state.nodes),
+        nodes=len(knowledge.state.nodes),
         pods_on_nodes=on_nodes,
-        pods_waiting=len(known.pods) - on_nodes,
-        queue=known.backlog.counts(),
+        pods_waiting=len(knowledge.pods) - on_nodes,
+        queue=knowledge.backlog.counts(),
         groups=tuple(sorted(lines, key=lambda line: str(line.key))),
     )
 
 
-def _lines(known: Intake, root: Root) -> Iterator[GroupSummary]:
-    hold = held_root(known.groups, root)
+def _lines(knowledge: Knowledge, root: Root) -> Iterator[GroupSummary]:
+    hold = held_root(knowledge.groups, root)
     yield from (_summary(leaf, hold) for leaf in leaves_of(root))
-    for top in tops(known.groups, root) if isinstance(root, Tree) else ():
+    for top in tops(knowledge.groups, root) if isinstance(root, Tree) else ():
         if isinstance(top, Branch):
             yield from (_summary_of_branch(branch, hold) for branch in top.branches())
 

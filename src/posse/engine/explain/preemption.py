@@ -11,7 +11,7 @@ import msgspec
 
 from posse.engine.explain.group_status import as_if_its_turn
 from posse.engine.groups.tree import Root
-from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement.root import probe_root
 from posse.engine.preemption.budgets import BudgetBook
@@ -109,63 +109,65 @@ class HeldRoom:
     nodes: int
 
 
-def room_for_group(known: Intake, trials: GroupTrials, group: Root) -> PreemptionStatus:
-    left = _left(known, group.key)
+def room_for_group(knowledge: Knowledge, trials: GroupTrials, group: Root) -> PreemptionStatus:
+    left = _left(knowledge, group.key)
     if not left:
-        sought = _seek(known, trials, group)
+        sought = _seek(knowledge, trials, group)
         victims = sought.room.victims if sought.room is not None else ()
-        return _sought(sought, _instead(known, trials, group, victims))
+        return _sought(sought, _instead(knowledge, trials, group, victims))
     with as_if_undecided(left, group.members.values()):
-        units = units_below(left, group.priority, known.groups)
-        seen = in_hindsight(units, known.budgets, _seek(known, trials, group).room)
-        others = seen.others or _instead(known, trials, group, units)
-        return _under_way(known, group.key, replace(seen, others=others))
+        units = units_below(left, group.priority, knowledge.groups)
+        seen = in_hindsight(units, knowledge.budgets, _seek(knowledge, trials, group).room)
+        others = seen.others or _instead(knowledge, trials, group, units)
+        return _under_way(knowledge, group.key, replace(seen, others=others))
 
 
 def room_for_pod(
-    known: Intake, trials: PodTrials, record: PodRecord, outcome: PodSearchResult | None
+    knowledge: Knowledge, trials: PodTrials, record: PodRecord, outcome: PodSearchResult | None
 ) -> PreemptionStatus:
     """`outcome` is what an attempt made now comes to."""
-    left = _left(known, record.ref.uid)
+    left = _left(knowledge, record.ref.uid)
     if outcome is None or not left:
         return _found(outcome) if outcome is not None else PreemptionStatus()
     with as_if_undecided(left, [record]):
-        units = units_below(left, record.priority, known.groups)
+        units = units_below(left, record.priority, knowledge.groups)
         again = trials.probe(record).outcome
-        return _under_way(known, record.ref.uid, in_hindsight(units, known.budgets, again))
+        return _under_way(knowledge, record.ref.uid, in_hindsight(units, knowledge.budgets, again))
 
 
-def held_against(known: Intake, priority: int, own: Collection[str]) -> tuple[HeldRoom, ...]:
+def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> tuple[HeldRoom, ...]:
     """What pods of this priority may not take, but for the pods `own`; most nodes first."""
     nodes: dict[GroupKey | PodRef, dict[str, None]] = {}
     ranks: dict[GroupKey | PodRef, int] = {}
-    for record in known.nominations:
+    for record in knowledge.nominations:
         if record.standing >= priority and record.ref.uid not in own:
-            who = known.entry_of(record.group) if record.group is not None else record.ref
+            who = knowledge.entry_of(record.group) if record.group is not None else record.ref
             nodes.setdefault(who, {})[record.nominated] = None
             ranks[who] = record.standing
     held = [HeldRoom(who, ranks[who], len(where)) for who, where in nodes.items()]
     return tuple(sorted(held, key=lambda one: -one.nodes))
 
 
-def _seek(known: Intake, trials: GroupTrials, group: Root) -> RoomSought:
-    with as_if_its_turn(known, group):
-        return trials.seek_room(group, probe_root(known.state, group).verdict)
+def _seek(knowledge: Knowledge, trials: GroupTrials, group: Root) -> RoomSought:
+    with as_if_its_turn(knowledge, group):
+        return trials.seek_room(group, probe_root(knowledge.state, group).verdict)
 
 
-def _instead(known: Intake, trials: GroupTrials, group: Root, victims: Sequence[Unit]) -> tuple[Choice, ...]:
+def _instead(
+    knowledge: Knowledge, trials: GroupTrials, group: Root, victims: Sequence[Unit]
+) -> tuple[Choice, ...]:
     """What would be chosen if none of these could be evicted; if that is nothing, without the most important of them."""
     for kept in (victims, victims[:1]) if victims else ():
-        with as_if_its_turn(known, group):
+        with as_if_its_turn(knowledge, group):
             room = trials.room(group, uids_of(kept))
         if room is not None and room.cost is not None and uids_of(room.victims) != uids_of(victims):
             return (Choice(room.victims, room.cost),)
     return ()
 
 
-def _left(known: Intake, preemptor: str | GroupKey) -> list[PodRecord]:
-    preemption = known.ledger.get(preemptor)
-    return [known.pods[uid] for uid in preemption.left] if preemption is not None else []
+def _left(knowledge: Knowledge, preemptor: str | GroupKey) -> list[PodRecord]:
+    preemption = knowledge.ledger.get(preemptor)
+    return [knowledge.pods[uid] for uid in preemption.left] if preemption is not None else []
 
 
 def _sought(sought: RoomSought, instead: tuple[Choice, ...]) -> PreemptionStatus:
@@ -181,8 +183,8 @@ def _found(outcome: PodSearchResult) -> PreemptionStatus:
     return PreemptionStatus(outcome.message, _refs(chosen.victims), chosen.cost(), _forgone(outcome.others))
 
 
-def _under_way(known: Intake, preemptor: str | GroupKey, seen: Hindsight) -> PreemptionStatus:
-    preemption = known.ledger.get(preemptor)
+def _under_way(knowledge: Knowledge, preemptor: str | GroupKey, seen: Hindsight) -> PreemptionStatus:
+    preemption = knowledge.ledger.get(preemptor)
     message = f"preemption: {waiting_for(preemption)}." if preemption is not None else ""
     return PreemptionStatus(message, _refs(seen.victims), seen.cost, _forgone(seen.others), is_under_way=True)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from posse.engine.intake.cluster_events import Intake
 from posse.engine.intake.inherited_victims import claim_victims
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.queue.backlog import QueueState
 from posse.engine.state.pod_record import PodRecord
@@ -75,32 +75,34 @@ class Statistics:
     """Under way: pods and groups for which others were evicted and that have not started yet."""
 
 
-def statistics(known: Intake) -> Statistics:
-    claim_victims(known)
-    attached = [record for record in known.pods.values() if record.node]
-    waiting = [record for record in known.pods.values() if known.is_pending(record)]
-    queues = [(record, _queue_of(known, record)) for record in waiting]
+def statistics(knowledge: Knowledge) -> Statistics:
+    claim_victims(knowledge)
+    attached = [record for record in knowledge.pods.values() if record.node]
+    waiting = [record for record in knowledge.pods.values() if knowledge.is_pending(record)]
+    queues = [(record, _queue_of(knowledge, record)) for record in waiting]
     group_queues = {record.group: queue for record, queue in queues if record.group is not None}
     return Statistics(
-        nodes=len(known.state.nodes),
+        nodes=len(knowledge.state.nodes),
         pods=len(attached),
         assumed_pods=sum(1 for record in attached if not record.pod.spec.node_name),
         pods_by_queue=Counter(queue for _, queue in queues),
         single_pods_by_queue=Counter(queue for record, queue in queues if record.group is None),
         groups_by_queue=Counter(group_queues.values()),
-        overcommitted_nodes=len({each.node: None for each in overcommitted(known.state.nodes)}),
+        overcommitted_nodes=len({each.node: None for each in overcommitted(knowledge.state.nodes)}),
         refused_pods=Counter(
             (rule, record.ref.scheduler_name)
             for record in waiting
             for rule in dict.fromkeys(refusal.rule for refusal in record.refusals)
         ),
-        preemptions=len(known.ledger),
+        preemptions=len(knowledge.ledger),
     )
 
 
-def _queue_of(known: Intake, record: PodRecord) -> Queue:
-    entry = known.backlog.get(known.entry_of(record.group) if record.group is not None else record.ref.uid)
+def _queue_of(knowledge: Knowledge, record: PodRecord) -> Queue:
+    entry = knowledge.backlog.get(
+        knowledge.entry_of(record.group) if record.group is not None else record.ref.uid
+    )
     if entry is not None:
         return _QUEUE_OF_PLACE[entry.place]
-    group = known.groups.get(record.group) if record.group is not None else None
+    group = knowledge.groups.get(record.group) if record.group is not None else None
     return Queue.INCOMPLETE if group is not None and group.podgroup is None else Queue.GATED

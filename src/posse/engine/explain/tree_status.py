@@ -28,18 +28,18 @@ from posse.engine.groups.tree import (
     started_children,
     tops,
 )
-from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import Probe
 from posse.engine.placement.root import probe_root
 from posse.engine.verdict import SUCCESS
 
 
-def tree_situations(known: Intake, tree: Tree) -> Iterator[GroupStatus]:
+def tree_situations(knowledge: Knowledge, tree: Tree) -> Iterator[GroupStatus]:
     """Of the root first, then of what is below it, each with its own before the next."""
-    parts = list(_shown(known, tree))
-    hold = lasting_hold(known, tree)
-    if tree.members and not known.is_ours(tree):
+    parts = list(_shown(knowledge, tree))
+    hold = lasting_hold(knowledge, tree)
+    if tree.members and not knowledge.is_ours(tree):
         for part, depth in parts:
             yield _situation(part, depth, State.FOREIGN, left_to(tree.scheduler_name))
     elif hold is not None:
@@ -48,8 +48,8 @@ def tree_situations(known: Intake, tree: Tree) -> Iterator[GroupStatus]:
             state, message = (State.SCHEDULED, "") if rests else (state_of(hold), _held(tree, part, hold))
             yield _situation(part, depth, state, message)
     else:
-        with as_if_its_turn(known, tree):
-            probe = probe_root(known.state, tree)
+        with as_if_its_turn(knowledge, tree):
+            probe = probe_root(knowledge.state, tree)
         fits = {refusal.key: refusal.fits for refusal in probe.parts}
         for part, depth in parts:
             if _rests(part):
@@ -68,10 +68,10 @@ def _held(tree: Tree, part: Part, hold: NotReady) -> str:
     return f"its own are all there, but of composite pod group {tree.key.name} {hold.message}"
 
 
-def _shown(known: Intake, tree: Tree) -> Iterator[tuple[Part, int]]:
+def _shown(knowledge: Knowledge, tree: Tree) -> Iterator[tuple[Part, int]]:
     """All parts with their depth; last what is below more groups than a tree may have."""
     shown: dict[GroupKey, None] = {}
-    for top in tops(known.groups, tree):
+    for top in tops(knowledge.groups, tree):
         for part, depth in _below(top, 0):
             shown[part.key] = None
             yield part, depth

@@ -1,4 +1,4 @@
-"""What came of decisions that could not be carried out, or may not have been: it is taken back, tried again, or told again."""
+"""Writes that failed, or may have failed: their decisions are taken back, tried again or reported again."""
 
 from posse.engine.decisions import MarkDisrupted
 from posse.engine.events import (
@@ -9,18 +9,19 @@ from posse.engine.events import (
     ReportWithheld,
     Setback,
 )
-from posse.engine.intake.cluster_events import Intake
+from posse.engine.intake.knowledge import Knowledge
+from posse.engine.intake.pod_events import nominees_beside, requeue, victim_gone
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Key
 
 
 class FailedWrites:
-    def __init__(self, known: Intake) -> None:
-        self._known = known
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
         self._refused: dict[Key, None] = {}
-        """Pods and groups for which something was refused since the last decision."""
+        """Queue keys of pods and groups with a refused write since the last cycle."""
         self._lost_marks: dict[GroupKey, MarkDisrupted] = {}
-        """What groups were to be told of their eviction since the last decision, and may not know."""
+        """Marks of evicted groups that may not have been written since the last cycle."""
 
     def absorb(self, event: Setback) -> None:
         if isinstance(event, BindRefused):
@@ -28,20 +29,20 @@ class FailedWrites:
         elif isinstance(event, EvictionFailed):
             self._eviction_failed(event)
         elif isinstance(event, ReportWithheld):
-            # With its minimum on nodes all the same, it is reported when it is looked at.
-            self._known.groups.not_yet_scheduled(event.group)
-            self._known.look_at(event.group)
+            # If its minimum is on nodes all the same, settling it reports so.
+            self._knowledge.groups.not_yet_scheduled(event.group)
+            self._knowledge.unsettle(event.group)
         elif isinstance(event, GroupReportFailed):
-            self._known.groups.say_again(event.report)
-            self._known.look_at(event.report.group)
+            self._knowledge.groups.say_again(event.report)
+            self._knowledge.unsettle(event.report.group)
         elif isinstance(event, ReportFailed):
             self._report_failed(event.pod_uid)
         else:
             self._lost_marks[event.mark.group] = event.mark
-            self._known.look_at(event.mark.group)
+            self._knowledge.unsettle(event.mark.group)
 
     def take_refused(self) -> list[Key]:
-        """Who has to come back behind a backoff: what was refused once is likely to be refused again."""
+        """Return the queue keys that back off: what was refused once is likely to be refused again."""
         taken, self._refused = list(self._refused), {}
         return taken
 
@@ -50,24 +51,24 @@ class FailedWrites:
         return taken
 
     def _bind_refused(self, event: BindRefused) -> None:
-        known, record = self._known, self._known.pods.get(event.pod_uid)
+        knowledge, record = self._knowledge, self._knowledge.pods.get(event.pod_uid)
         if record is not None and record.node == event.node and not record.pod.spec.node_name:
-            known.state.release(record)
-            known.victim_gone(record)
-            self._refused[known.entry_of(record.group) if record.group is not None else event.pod_uid] = None
-            known.requeue(record)
+            knowledge.state.release(record)
+            victim_gone(knowledge, record)
+            self._refused[knowledge.queue_key(record)] = None
+            requeue(knowledge, record)
 
     def _eviction_failed(self, event: EvictionFailed) -> None:
-        """The victim stays; those it was to make room for try anew."""
-        victim = self._known.pods.get(event.pod_uid)
+        """The victim stays, and its preemptors are tried again."""
+        victim = self._knowledge.pods.get(event.pod_uid)
         if victim is not None:
-            self._known.ledger.stays(victim)
+            self._knowledge.ledger.stays(victim)
             self._refused[victim.evicted_for] = None
-            self._refused |= dict.fromkeys(self._known.nominees_beside(victim))
+            self._refused |= dict.fromkeys(nominees_beside(self._knowledge, victim))
             victim.evicted_for = ""
 
     def _report_failed(self, uid: str) -> None:
-        """It is told at the next attempt, even if nothing is new by then."""
-        record = self._known.pods.get(uid)
+        """Repeat the report after the next attempt, even if it has not changed."""
+        record = self._knowledge.pods.get(uid)
         if record is not None:
             record.is_untold = True

@@ -181,7 +181,7 @@ def test_a_gang_that_does_not_fit_holds_no_volumes():
     driver = Driver(node("n1", cpu="4"), *CLASSES, *claims, volume("v"), volume("w"), gang("g1", 2), *members)
     decisions = driver.decide()
     assert volume_steps(decisions) == []
-    assert not driver.engine._known.state.storage.book.has_promises
+    assert not driver.engine._knowledge.state.storage.book.has_promises
     driver.see(pod("alone", volumes=using("alone")))
     assert volume_steps(driver.decide()) == [("alone", "n1", [("alone", "v")])]
 
@@ -202,7 +202,7 @@ def test_no_member_of_a_gang_is_bound_before_the_claims_of_all_are():
     (together,) = binds(decisions)
     assert sorted(placed.pod.name for placed in together.placements) == ["plain", "stored"]
     assert group_reports(decisions) == []
-    records = driver.engine._known.pods
+    records = driver.engine._knowledge.pods
     for placed in together.placements:
         driver.confirm(records[placed.pod.uid].pod, on=placed.node)
     assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
@@ -226,7 +226,7 @@ def test_a_gang_of_which_a_claim_is_not_bound_gives_up_all_its_nodes():
     decisions = driver.decide(after=601.0)
     assert binds(decisions) == []
     assert group_reports(decisions) == []
-    assert not driver.engine._known.state.nodes.requested.any()
+    assert not driver.engine._knowledge.state.nodes.requested.any()
 
 
 def test_claims_wake_whom_they_concern():

@@ -18,7 +18,7 @@ def urgent(count, **description):
 
 
 def attempts(driver):
-    return sum(waiting.attempts for waiting in driver.engine._backlog._entries.values())
+    return sum(waiting.attempts for waiting in driver.engine._knowledge.backlog._entries.values())
 
 
 LOW, EQUAL = running("low", 0, "n1"), running("equal", HIGH, "n2")

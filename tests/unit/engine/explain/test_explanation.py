@@ -43,7 +43,7 @@ def told_of_pod(driver, name):
 
 def picture(engine):
     """Everything that decisions are made from, as plain values."""
-    known, state = engine._known, engine._known.state
+    known, state = engine._knowledge, engine._knowledge.state
     return {
         "requested": state.nodes.requested.tolist(),
         "scoring": state.nodes.scoring_requested.tolist(),
@@ -58,7 +58,7 @@ def picture(engine):
         "improved": list(state._improved_rows),
         "queue": [(key, entry.place) for key, entry in known.backlog._entries.items()],
         "groups": [(group.key, group.scheduled, group.reported) for group in known.groups],
-        "unsettled": dict(known._unsettled_groups),
+        "unsettled": dict(known.unsettled_groups),
     }
 
 

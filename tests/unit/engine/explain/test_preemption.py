@@ -31,7 +31,7 @@ def cost_of(priority, count):
 
 def restarted(driver, *objects, preemptor):
     """Return a driver that knows no more than what the first one has written on the objects."""
-    records = driver.engine._known.pods
+    records = driver.engine._knowledge.pods
     mark = PodCondition(type=DISRUPTION_TARGET, status="True", reason=PREEMPTION, message=mark_for(preemptor))
     ending = {"metadata": {"deletion_timestamp": "2026-01-01T00:00:00Z"}, "status": {"conditions": (mark,)}}
     after = []
@@ -135,7 +135,7 @@ def test_to_evict_the_same_and_more_is_no_alternative():
 
 def test_asking_changes_nothing(later):
     driver = group_preempting(later)
-    records = driver.engine._known.pods.values()
+    records = driver.engine._knowledge.pods.values()
     driver.engine.explain(URGENT)
     before = [(r.pod, r.evicted_for, r.nominated, r.node) for r in records]
     driver.engine.explain(URGENT)

@@ -97,7 +97,7 @@ def test_a_service_that_goes_is_no_longer_heard():
 
 def test_services_that_come_and_go_leave_nothing_behind():
     driving = driver(*hosts("a", "b"), *crowd("a", 2), web("new"))
-    state = driving.engine._known.state
+    state = driving.engine._knowledge.state
     before = len(state._classes), len(state.census._queries)
     driving.see(service())
     assert len(state.census._queries) == 1
@@ -126,7 +126,7 @@ def test_listed_constraints_leave_nodes_out_that_lack_a_key():
 def test_pods_of_other_schedulers_are_not_spread():
     stranger = web("stranger", scheduler_name="other", on="a")
     driving = driver(service(), *hosts("a"), stranger)
-    assert driving.engine._known.pods[stranger.metadata.uid].pod_class.terms.soft_spread == ()
+    assert driving.engine._knowledge.pods[stranger.metadata.uid].pod_class.terms.soft_spread == ()
 
 
 def test_a_refused_pod_is_told_of_default_laws():

@@ -22,7 +22,7 @@ def running(priority, name="p1", group="g1", on="n1"):
 
 def counted(driver):
     """Priorities that hold room somewhere, as the search for victims sees it."""
-    usage = driver.engine._known.state.usage
+    usage = driver.engine._knowledge.state.usage
     return [priority for priority in usage.priorities() if np.any(usage.requested(priority))]
 
 
@@ -117,5 +117,5 @@ def test_room_is_kept_for_a_group_beside_its_own_members():
     driver.see(pod("small", cpu="0", priority=1000))
     assert driver.bind(after=PATIENCE_SECONDS - 1) != {}
     driver.decide(after=5.0)
-    kept = driver.engine._known.starvation_guard.kept
-    assert [driver.engine._known.state.nodes.names[row] for row in kept.rows] == ["n2"]
+    kept = driver.engine._knowledge.starvation_guard.kept
+    assert [driver.engine._knowledge.state.nodes.names[row] for row in kept.rows] == ["n2"]

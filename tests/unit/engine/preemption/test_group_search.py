@@ -250,7 +250,7 @@ def test_a_basic_group_evicts_for_what_does_not_fit():
 def test_the_search_for_victims_leaves_no_trace():
     there = [low(f"a{i}", f"n{i}", i) for i in range(1, 5)]
     driver = Driver(*nodes(4, cpu="1"), *there, urgent_gang(5), *urgent(5))
-    state = driver.engine._known.state
+    state = driver.engine._knowledge.state
     before = state.nodes.requested.copy(), state.nodes.scoring_requested.copy(), state.turn
     decisions = driver.decide()
     assert evicted(decisions) == []

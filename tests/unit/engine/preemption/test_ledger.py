@@ -13,7 +13,7 @@ HERE = {"place": "here"}
 def under_way(driver):
     return {
         key: (sorted(preemption.victims), sorted(preemption.left))
-        for key, preemption in driver.engine._known.ledger._under_way.items()
+        for key, preemption in driver.engine._knowledge.ledger._under_way.items()
     }
 
 
@@ -96,7 +96,7 @@ def test_a_group_that_lost_a_member_keeps_the_room_until_it_is_made_anew():
     there = [low("a", "n1"), low("b", "n2")]
     driver = Driver(*nodes(2, cpu="1"), *there, gang(priority=HIGH), *members)
     driver.decide()
-    nodes_of = {record.ref.name: record.nominated for record in driver.engine._known.pods.values()}
+    nodes_of = {record.ref.name: record.nominated for record in driver.engine._knowledge.pods.values()}
     driver.lose(members[0], *there)
     driver.see(low("sneaky", ""), low("sneakier", ""))
     assert list(driver.bind().values()) == [nodes_of["p1"]]

@@ -311,4 +311,4 @@ def test_a_pod_that_others_bind_elsewhere_leaves_the_room_that_was_made_for_it()
     driver.lose(low)
     driver.see(pod("late", cpu="1"))
     assert driver.bind(after=1.0) == {"late": "n1"}
-    assert len(driver.engine._known.ledger) == 0
+    assert len(driver.engine._knowledge.ledger) == 0

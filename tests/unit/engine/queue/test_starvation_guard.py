@@ -105,7 +105,7 @@ def test_pods_wait_for_kept_room_no_longer_than_the_window():
 def test_after_a_window_room_is_kept_again_only_after_a_rest():
     driver = Driver(*nodes(4, cpu="1"), *endless(3), gang(minimum=4), *pods(4, cpu="1", group="g1"))
     impatient(driver)
-    keeper = driver.engine._known.starvation_guard
+    keeper = driver.engine._knowledge.starvation_guard
     assert keeper.kept is not None
     driver.decide(after=KEPT_SECONDS)
     assert keeper.kept is None
@@ -120,7 +120,7 @@ def test_no_room_is_kept_for_a_gang_that_nobody_overtakes():
     driver = Driver(*nodes(4, cpu="1"), *endless(3), gang(minimum=4), *pods(4, cpu="1", group="g1"))
     driver.decide()
     driver.decide(after=PATIENCE_SECONDS)
-    assert driver.engine._known.starvation_guard.kept is None
+    assert driver.engine._knowledge.starvation_guard.kept is None
 
 
 def test_no_room_is_kept_for_a_gang_that_is_too_large_for_the_cluster():
@@ -157,8 +157,8 @@ def test_a_gang_that_started_needs_no_room_any_more():
     impatient(driver)
     driver.lose(*endless(1))
     assert sorted(driver.bind(after=1.0)) == ["p1", "p2"]
-    assert driver.engine._known.starvation_guard.kept is None
-    assert driver.engine._known.state.nodes.requested[0, :2].tolist() == [1000, 1000]
+    assert driver.engine._knowledge.starvation_guard.kept is None
+    assert driver.engine._knowledge.state.nodes.requested[0, :2].tolist() == [1000, 1000]
 
 
 def test_a_node_that_vanishes_while_room_is_kept_on_it_leaves_no_trace():
@@ -169,7 +169,7 @@ def test_a_node_that_vanishes_while_room_is_kept_on_it_leaves_no_trace():
     driver.see(node("n4", cpu="1"))
     driver.lose(*endless(1), *pods(3, cpu="1", group="g1"))
     driver.decide(after=1.0)
-    assert not driver.engine._known.state.nodes.requested.any()
+    assert not driver.engine._knowledge.state.nodes.requested.any()
 
 
 def apart(one):
@@ -184,7 +184,7 @@ def test_a_gang_that_cannot_use_the_room_gives_it_back():
     driver = Driver(node("n1", cpu="2"), node("n2", cpu="2"), *endless(2), gang(minimum=2), *members)
     driver.see(pod("x", cpu="1", on="n1"), pod("y", cpu="1", on="n2"))
     impatient(driver)
-    keeper = driver.engine._known.starvation_guard
+    keeper = driver.engine._knowledge.starvation_guard
     assert keeper.kept.rows.tolist() == [0]
     driver.lose(endless(1)[0], pod("x", cpu="1", on="n1"))
     assert driver.bind(after=1.0) == {}
@@ -194,8 +194,8 @@ def test_a_gang_that_cannot_use_the_room_gives_it_back():
 def test_nodes_that_go_do_not_prolong_the_window():
     driver = Driver(*nodes(5, cpu="1"), *endless(4), gang(minimum=4), *pods(4, cpu="1", group="g1"))
     impatient(driver)
-    keeper = driver.engine._known.starvation_guard
-    until, kept = keeper.kept.until, driver.engine._known.state.nodes.names[int(keeper.kept.rows[0])]
+    keeper = driver.engine._knowledge.starvation_guard
+    until, kept = keeper.kept.until, driver.engine._knowledge.state.nodes.names[int(keeper.kept.rows[0])]
     driver.lose(node(kept, cpu="1"))
     driver.decide(after=2.0)
     assert keeper.kept is not None
@@ -207,7 +207,7 @@ def test_no_room_is_kept_where_members_of_the_gang_are():
     driver = Driver(*nodes(4, cpu="1"), *members, *[pod(f"x{i}", cpu="1", on=f"n{i}") for i in (3, 4)])
     driver.see(gang(minimum=4), *pods(2, cpu="1", group="g1"))
     impatient(driver)
-    assert driver.engine._known.starvation_guard.kept.rows.tolist() == [2, 3]
+    assert driver.engine._knowledge.starvation_guard.kept.rows.tolist() == [2, 3]
 
 
 def test_a_gang_keeps_what_it_has_waited_while_a_member_is_replaced():
@@ -220,9 +220,9 @@ def test_a_gang_keeps_what_it_has_waited_while_a_member_is_replaced():
     driver.decide(after=40.0)
     driver.see(pod("p3", cpu="1", group="g1"))
     driver.decide(after=1.0)
-    assert driver.engine._known.starvation_guard.kept is None
+    assert driver.engine._knowledge.starvation_guard.kept is None
     driver.decide(after=20.0)
-    assert driver.engine._known.starvation_guard.kept is not None
+    assert driver.engine._knowledge.starvation_guard.kept is not None
 
 
 def test_no_room_is_kept_for_a_gang_for_which_evictions_make_room():
@@ -231,7 +231,7 @@ def test_no_room_is_kept_for_a_gang_for_which_evictions_make_room():
     driver = Driver(*nodes(4, cpu="1"), *peers, *guards, gang(minimum=2, priority=10))
     driver.see(*pods(2, cpu="1", group="g1", priority=10))
     impatient(driver)
-    keeper = driver.engine._known.starvation_guard
+    keeper = driver.engine._knowledge.starvation_guard
     assert keeper.kept.rows.tolist() == [0, 1]
     driver.lose(*guards)
     driver.see(*(pod(f"low-{i}", cpu="1", on=f"n{i}", priority=0) for i in (3, 4)))

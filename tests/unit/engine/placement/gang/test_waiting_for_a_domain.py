@@ -23,16 +23,16 @@ def told(driver):
 
 
 def the_group(driver):
-    return driver.engine._known.groups.get(GroupKey(NAMESPACE, "g1"))
+    return driver.engine._knowledge.groups.get(GroupKey(NAMESPACE, "g1"))
 
 
 def test_room_in_another_rack_each_is_no_reason_to_try():
     driver = Driver(*in_rack("r1", "a", cpu="1"), *in_rack("r2", "b", cpu="1"), rack_gang(2), *members(2))
     driver.decide()
-    assert not could_start(driver.engine._known.state, the_group(driver))
+    assert not could_start(driver.engine._knowledge.state, the_group(driver))
     driver.see(*in_rack("r3", "c", cpu="1"))
     driver.see(*in_rack("r2", "d", cpu="1"))
-    assert could_start(driver.engine._known.state, the_group(driver))
+    assert could_start(driver.engine._knowledge.state, the_group(driver))
     assert set(driver.bind(after=10).values()) == {"b", "d"}
 
 
@@ -60,7 +60,7 @@ def test_a_group_that_vanishes_in_its_error_is_forgotten():
     driver.decide()
     driver.lose(rack_gang(1), running, late)
     driver.decide()
-    assert driver.engine._misplaced == {}
+    assert driver.engine._knowledge.misplaced_groups == {}
 
 
 def test_what_is_in_the_way_is_told_of_the_rack_that_comes_closest():
@@ -103,5 +103,5 @@ def test_room_is_kept_in_one_rack():
     driver.see(pod("small", cpu="1"))
     assert driver.bind(after=PATIENCE_SECONDS / 2) == {"small": "b"}
     driver.decide(after=PATIENCE_SECONDS)
-    kept = driver.engine._known.starvation_guard.kept
-    assert {driver.engine._known.state.nodes.names[row] for row in kept.rows.tolist()} == {"a", "b"}
+    kept = driver.engine._knowledge.starvation_guard.kept
+    assert {driver.engine._knowledge.state.nodes.names[row] for row in kept.rows.tolist()} == {"a", "b"}

@@ -19,7 +19,7 @@ def groups(*sizes, **spec):
 
 def test_what_need_not_start_has_steps_of_its_own():
     driver = Driver(node(cpu="9"), composite("root", 1), *groups(1, 2, 3))
-    known = driver.engine._known
+    known = driver.engine._knowledge
     top = root_of(known.groups, GroupKey(NAMESPACE, "root", is_composite=True)).top
     search = TreeSearch(known.state, Draft(known.state), steps_left=1, further_steps=2)
     next(search.ways(top, None))

@@ -1,0 +1,135 @@
+"""One call of `decide`, step by step."""
+
+from posse.engine.cycle.advice import Advisory
+from posse.engine.cycle.cycle import MAX_PODS, Cycle
+from posse.engine.cycle.group_turn import GroupTurns
+from posse.engine.cycle.pod_turn import PodTurns
+from posse.engine.cycle.settle import GroupSettling
+from posse.engine.cycle.volume_waits import VolumeWaits
+from posse.engine.cycle.waking import Waking
+from posse.engine.decisions import Decision, Evict, ReportPod
+from posse.engine.groups.tree import root_of
+from posse.engine.intake.failed_writes import FailedWrites
+from posse.engine.intake.inherited_victims import claim_victims
+from posse.engine.intake.knowledge import Knowledge
+from posse.engine.keys import GroupKey
+from posse.engine.preemption.ledger import Countdown
+from posse.engine.reporting.groups import mark_again, tell_disrupted
+from posse.engine.reporting.roots import tell_countdown
+from posse.engine.trials.attempt_record import AttemptRecord
+from posse.engine.trials.group_trial import GroupTrials
+from posse.engine.trials.pod_trial import PodTrials
+
+_MAX_ATTEMPTS = 32
+"""Attempts in one call, so that decisions are carried out while a long queue is worked on.
+
+Equal pods are one attempt together, and take no longer than a small group does.
+"""
+
+
+class DecisionLoop:
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        failed_writes: FailedWrites,
+        pods: PodTrials,
+        groups: GroupTrials,
+        advisory: Advisory,
+    ) -> None:
+        self._knowledge = knowledge
+        self._failed_writes = failed_writes
+        self._advisory = advisory
+        self._settling = GroupSettling(knowledge, groups.questions, advisory)
+        self._group_turns = GroupTurns(knowledge, groups, self._settling, advisory)
+        self._pod_turns = PodTurns(knowledge, pods)
+        self._volume_waits = VolumeWaits(knowledge, failed_writes)
+        self._countdown = Countdown(knowledge.ledger)
+        self._waking = Waking(knowledge, groups)
+        self._attempts: list[AttemptRecord] = []
+
+    def decide(self, now: float) -> list[Decision]:
+        """Work through the queue, up to a bound."""
+        cycle, knowledge = Cycle(now), self._knowledge
+        self._attempts, decisions = cycle.attempts, cycle.decisions
+        # 1. Take over the victims of an earlier scheduler whose preemptors still wait.
+        claim_victims(knowledge)
+        knowledge.unclaimed_victims.clear()
+        # 2. Start the waiting time of new pods, and end the time in which groups gather theirs.
+        self._stamp_newly_queued(now)
+        self._end_gatherings(now)
+        # 3. Bind the pods whose claims are bound by now, and give up on those whose claims will not be.
+        settled = self._volume_waits.settle(now)
+        # 4. Report unreadable pods, advice that has arrived, and marks that may be lost.
+        decisions += self._take_unreadable_pods()
+        decisions += self._advisory.tell()
+        decisions += mark_again(knowledge.groups, self._failed_writes.take_lost_marks())
+        # 5. Decide for every group that changed whether it may be tried.
+        self._settling.settle_changed(cycle)
+        # 6. Put off what a failed write sent back.
+        self._penalise_refused(now)
+        # 7. Review the capacity that is reserved for a group that has waited long.
+        knowledge.starvation_guard.settle(now)
+        # 8. Wake what a change of the cluster or the passing of time may help.
+        self._waking.wake_improved(now)
+        knowledge.backlog.promote(now)
+        # 9. Try the entries of the queue, in order.
+        self._take_turns(cycle)
+        # 10. Report how many victims are left, and ask what would help a refused group.
+        self._count_down(cycle)
+        decisions += self._advisory.ask(now)
+        # 11. Mark the groups that are evicted as a whole.
+        evictions = [decision for decision in decisions if isinstance(decision, Evict)]
+        decisions += tell_disrupted(knowledge.pods, knowledge.groups, evictions)
+        # 12. Hold back the bindings of pods whose claims have to be bound first.
+        return settled + self._volume_waits.hold_back(decisions, now)
+
+    def attempts(self) -> tuple[AttemptRecord, ...]:
+        """Return the attempts of the last call of `decide`."""
+        return tuple(self._attempts)
+
+    def next_wakeup(self) -> float | None:
+        """Return when `decide` has something to do even if no event arrives."""
+        knowledge = self._knowledge
+        queues = (knowledge.backlog, knowledge.starvation_guard, knowledge.gatherings)
+        sources = (*queues, self._volume_waits, self._countdown, self._advisory)
+        times = [source.next_wakeup() for source in sources]
+        return min((time for time in times if time is not None), default=None)
+
+    def _stamp_newly_queued(self, now: float) -> None:
+        for record in self._knowledge.newly_queued:
+            record.queued_at = now
+        self._knowledge.newly_queued = []
+
+    def _end_gatherings(self, now: float) -> None:
+        for key in self._knowledge.gatherings.take_over(now):
+            group = self._knowledge.groups.get(key)
+            if group is not None:
+                group.gathered = True
+                self._knowledge.unsettle(key)
+
+    def _take_unreadable_pods(self) -> list[ReportPod]:
+        pods = self._knowledge.unreadable_pods
+        self._knowledge.unreadable_pods = dict.fromkeys(pods)
+        return [report for report in pods.values() if report is not None]
+
+    def _penalise_refused(self, now: float) -> None:
+        """Members of a group back off together, as one entry."""
+        for key in self._failed_writes.take_refused():
+            if key in self._knowledge.backlog:
+                self._knowledge.backlog.penalise(key, now)
+
+    def _take_turns(self, cycle: Cycle) -> None:
+        pods = attempts = 0
+        backlog = self._knowledge.backlog
+        while pods < MAX_PODS and attempts < _MAX_ATTEMPTS and (head := backlog.peek()) is not None:
+            attempts += 1
+            if isinstance(head.key, GroupKey):
+                pods += self._group_turns.take(head, head.key, cycle)
+            else:
+                pods += self._pod_turns.take(head, MAX_PODS - pods, cycle)
+
+    def _count_down(self, cycle: Cycle) -> None:
+        for key, preemption in self._countdown.take_due(cycle.now):
+            group = root_of(self._knowledge.groups, key)
+            if group is not None:
+                cycle.decisions.extend(tell_countdown(group, preemption))

@@ -1,0 +1,140 @@
+"""The turn of a group at the head of the queue: try it, report the outcome, and start identical groups behind it."""
+
+from posse.engine.cycle.advice import Advisory
+from posse.engine.cycle.cycle import MAX_PODS, Cycle
+from posse.engine.cycle.settle import GroupSettling
+from posse.engine.exact.questions import Question
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.tree import Root, Tree, root_of
+from posse.engine.intake.knowledge import Knowledge
+from posse.engine.keys import GroupKey
+from posse.engine.placement.gang.attempt import Attempt
+from posse.engine.placement.gang.identical_groups import (
+    GroupShape,
+    Remaining,
+    place_identical,
+    remaining_of,
+    shape_of,
+)
+from posse.engine.queue.backlog import Waiting
+from posse.engine.reporting.roots import tell_given_back, tell_tried
+from posse.engine.state.invariants import no_gang_below_minimum
+from posse.engine.trials.attempt_record import count, tried_group
+from posse.engine.trials.group_trial import GroupTrial, GroupTrials
+from posse.engine.verdict import SUCCESS, Code
+
+
+class GroupTurns:
+    def __init__(
+        self, knowledge: Knowledge, trials: GroupTrials, settling: GroupSettling, advisory: Advisory
+    ) -> None:
+        self._knowledge = knowledge
+        self._trials = trials
+        self._questions = trials.questions
+        self._settling = settling
+        self._advisory = advisory
+
+    def take(self, head: Waiting, key: GroupKey, cycle: Cycle) -> int:
+        """Try the group at the head and identical ones behind it; returns the number of pods tried."""
+        knowledge = self._knowledge
+        knowledge.backlog.take(head)
+        group = root_of(knowledge.groups, key)
+        if group is None:
+            knowledge.backlog.remove(key)
+            return 0
+        # Everything else that could hold it back was checked when it last changed.
+        if group.relies_on_promises and self._settling.hold_if_not_ready(group, cycle) is not None:
+            cycle.decisions.extend(tell_given_back(group))
+            return 0
+        shape = self._shape(group)
+        with knowledge.starvation_guard.lifted_for(group.priority, key):
+            trial = self._trials.run(group)
+        if trial.question is not None:
+            self._ask(group, trial.question, cycle)
+            return head.size
+        self._conclude(head, group, trial, cycle)
+        placed = trial.attempt.placed
+        if shape is None or len(placed) != shape.size:
+            return head.size
+        return head.size + self._start_identical(head, shape, placed[0].node, cycle)
+
+    def _ask(self, group: Root, question: Question, cycle: Cycle) -> None:
+        """The group waits for the answer of the exact search; meanwhile others are tried."""
+        asked = self._questions.ask(group.key, question)
+        if asked is not None:
+            cycle.decisions.append(asked)
+        self._knowledge.backlog.put_aside(group.key, cycle.now)
+
+    def _conclude(self, entry: Waiting, group: Root, trial: GroupTrial, cycle: Cycle) -> None:
+        """Report the outcome of an attempt, and keep the group in the queue if any pod is left."""
+        self._questions.forget(group.key)
+        attempt, ledger = trial.attempt, self._knowledge.ledger
+        count(attempt)
+        ledger.started(attempt.placed)
+        if attempt.placed:
+            ledger.release(group.key)
+        cascades = bool(trial.victims) and ledger.begin(group.key, trial.victims)
+        cycle.attempts += tried_group(group, trial, is_cascade=cascades)
+        self._report(group, trial, cycle)
+        cycle.requeue_crowded_out(self._knowledge, [*attempt.placed, *group.unattached()], group.priority)
+        self._note_outcome(group, attempt, cycle)
+        self._return_to_queue(entry, group, attempt, cycle)
+
+    def _report(self, group: Root, trial: GroupTrial, cycle: Cycle) -> None:
+        remark = self._knowledge.starvation_guard.remark(group.priority, group.key)
+        advice = self._advisory.advice(group, trial.attempt.verdict, remark, cycle.now)
+        cycle.decisions.extend(tell_tried(group, trial, remark, advice))
+
+    def _note_outcome(self, group: Root, attempt: Attempt, cycle: Cycle) -> None:
+        guard, misplaced = self._knowledge.starvation_guard, self._knowledge.misplaced_groups
+        guard.tried(group, cycle.now, started=attempt.verdict.succeeded)
+        misplaced.pop(group.key, None)
+        if Code.ERROR in (attempt.verdict.code, *(part.verdict.code for part in attempt.parts)):
+            misplaced[group.key] = None
+        if attempt.placed:
+            guard.note_placed(cycle.now)
+
+    def _return_to_queue(self, entry: Waiting, group: Root, attempt: Attempt, cycle: Cycle) -> None:
+        backlog, state = self._knowledge.backlog, self._knowledge.state
+        if not attempt.refused:
+            backlog.remove(group.key)
+            return
+        backlog.park(entry, [state.scheduling_class(record) for record, _ in attempt.refused], cycle.now)
+        if attempt.placed and self._trials.could_evict(group):
+            # The pods left over may preempt, which no attempt does that places others.
+            backlog.wake(group.key)
+
+    def _shape(self, group: Root) -> GroupShape | None:
+        """Return what groups behind it must be identical in; None if capacity or an answer is its own."""
+        kept = self._knowledge.starvation_guard.kept
+        is_favoured = self._questions.has_answer(group.key) or (kept is not None and kept.key == group.key)
+        return None if is_favoured or isinstance(group, Tree) else shape_of(self._knowledge.state, group)
+
+    def _start_identical(self, head: Waiting, shape: GroupShape, node: str, cycle: Cycle) -> int:
+        """Start the groups behind the head that are identical to it; returns the number of their pods."""
+        knowledge = self._knowledge
+        with (
+            knowledge.starvation_guard.lifted_for(head.priority),
+            knowledge.nominations.held(head.priority, ()),
+        ):
+            remaining = remaining_of(knowledge.state, shape, node)
+            taken = self._take_identical(head, remaining)
+            members = place_identical(knowledge.state, remaining, [group for _, group in taken])
+        for (entry, group), placed in zip(taken, members, strict=True):
+            no_gang_below_minimum(group.key, len(placed), group.minimum)
+            self._conclude(entry, group, GroupTrial(Attempt(SUCCESS, placed)), cycle)
+        return len(taken) * shape.size
+
+    def _take_identical(self, head: Waiting, remaining: Remaining) -> list[tuple[Waiting, GroupRecord]]:
+        knowledge = self._knowledge
+        taken: list[tuple[Waiting, GroupRecord]] = []
+        while len(taken) < min(remaining.groups, MAX_PODS // remaining.pattern.size):
+            entry = knowledge.backlog.peek()
+            if entry is None or not isinstance(entry.key, GroupKey) or entry.priority != head.priority:
+                break
+            group = root_of(knowledge.groups, entry.key)
+            if not isinstance(group, GroupRecord) or self._shape(group) != remaining.pattern:
+                break
+            knowledge.backlog.take(entry)
+            taken.append((entry, group))
+        return taken

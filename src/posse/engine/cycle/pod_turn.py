@@ -1,0 +1,73 @@
+"""The turn of a single pod at the head of the queue, together with equal pods behind it."""
+
+from posse.engine.cycle.cycle import Cycle
+from posse.engine.intake.knowledge import Knowledge
+from posse.engine.keys import GroupKey
+from posse.engine.queue.backlog import Waiting
+from posse.engine.reporting.groups import tell_pods
+from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.trials.attempt_record import count, tried_pods
+from posse.engine.trials.pod_trial import PodTrials, Trial
+
+
+class PodTurns:
+    def __init__(self, knowledge: Knowledge, trials: PodTrials) -> None:
+        self._knowledge = knowledge
+        self._trials = trials
+
+    def take(self, head: Waiting, most: int, cycle: Cycle) -> int:
+        """Try the pod at the head and equal pods behind it, up to so many; returns the number of pods tried."""
+        knowledge = self._knowledge
+        scheduling_class, run = self._take_run(head, most)
+        records = [knowledge.pods[str(entry.key)] for entry in run]
+        guard = knowledge.starvation_guard
+        with guard.lifted_for(head.priority):
+            trial = self._trials.run(scheduling_class, records)
+        count(trial.attempt)
+        knowledge.ledger.started(trial.attempt.placed)
+        seeks_victims = knowledge.state.profile(scheduling_class.pod_class).preempts
+        cycle.attempts += tried_pods(trial, self._begin_preemptions(trial), sought_victims=seeks_victims)
+        cycle.decisions.extend(tell_pods(trial, guard.remark(head.priority)))
+        cycle.requeue_crowded_out(knowledge, records, head.priority)
+        placed = len(trial.attempt.placed)
+        if placed:
+            guard.note_placed(cycle.now)
+        for entry in run[:placed]:
+            knowledge.backlog.remove(entry.key)
+        for entry in run[placed:]:
+            knowledge.backlog.park(entry, [scheduling_class], cycle.now)
+        return len(run)
+
+    def _begin_preemptions(self, trial: Trial) -> list[str]:
+        """Enter preemptions in the ledger; returns the uids of preemptors that were victims themselves."""
+        victims: dict[str, list[PodRecord]] = {}
+        for eviction in trial.evictions:
+            victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim)
+        pods, ledger = self._knowledge.pods, self._knowledge.ledger
+        return [uid for uid, evicted in victims.items() if ledger.begin(pods[uid], evicted)]
+
+    def _take_run(self, head: Waiting, most: int) -> tuple[SchedulingClass, list[Waiting]]:
+        scheduling_class = self._scheduling_class(head)
+        run: list[Waiting] = []
+        following: Waiting | None = head
+        while (
+            following is not None and len(run) < most and self._goes_along(following, head, scheduling_class)
+        ):
+            self._knowledge.backlog.take(following)
+            run.append(following)
+            following = self._knowledge.backlog.peek()
+        return scheduling_class, run
+
+    def _goes_along(self, entry: Waiting, head: Waiting, scheduling_class: SchedulingClass) -> bool:
+        """Whether the pod is equal to the head in every respect. Pods with a nominated node go alone."""
+        if entry is head:
+            return True
+        if isinstance(entry.key, GroupKey) or entry.priority != head.priority:
+            return False
+        pods = self._knowledge.pods
+        nominated = pods[str(head.key)].nominated or pods[entry.key].nominated
+        return not nominated and self._scheduling_class(entry) == scheduling_class
+
+    def _scheduling_class(self, entry: Waiting) -> SchedulingClass:
+        return self._knowledge.state.scheduling_class(self._knowledge.pods[str(entry.key)])

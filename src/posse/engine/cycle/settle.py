@@ -1,0 +1,145 @@
+"""Settling: for every group that changed since the last cycle, decide whether it may be tried now."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from posse.engine.cycle.advice import Advisory
+from posse.engine.cycle.cycle import Cycle
+from posse.engine.decisions import Decision, ReportGroup
+from posse.engine.exact.questions import Questions
+from posse.engine.groups.admission import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, NotReady, expecting
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.tree import Root, Tree, leaves_of, root_of
+from posse.engine.intake.knowledge import Knowledge
+from posse.engine.keys import GroupKey
+from posse.engine.placement.root import held_root
+from posse.engine.queue.backlog import Waiting
+from posse.engine.reporting.groups import tell_started
+from posse.engine.reporting.roots import tell_given_back, tell_held_root, tell_progress
+from posse.engine.reporting.trees import tell_tree_untold
+from posse.engine.state.pod_record import PodRecord
+
+
+class GroupSettling:
+    def __init__(self, knowledge: Knowledge, questions: Questions, advisory: Advisory) -> None:
+        self._knowledge = knowledge
+        self._questions = questions
+        self._advisory = advisory
+
+    def settle_changed(self, cycle: Cycle) -> None:
+        for key, is_redefined in take_unsettled_groups(self._knowledge).items():
+            group = root_of(self._knowledge.groups, key)
+            if group is None or not self._knowledge.is_ours(group):
+                self._forget(key)
+                cycle.decisions.extend(self._tell_without_pods(group))
+            else:
+                self._settle(group, cycle, is_redefined=is_redefined)
+
+    def hold_if_not_ready(self, group: Root, cycle: Cycle) -> NotReady | None:
+        """Take a group that may not be tried out of the queue, and say why it may not."""
+        hold = held_root(self._knowledge.groups, group)
+        for leaf in leaves_of(group):
+            leaf.awaits_bindings = hold is not None and hold.reason == BEING_BOUND
+        if hold is not None:
+            self._put_aside(group, hold, cycle.now)
+        return hold
+
+    def _settle(self, group: Root, cycle: Cycle, *, is_redefined: bool) -> None:
+        cycle.decisions.extend(tell_progress(group))
+        waiting = group.unattached()
+        if not waiting:
+            self._knowledge.backlog.remove(group.key)
+            self._knowledge.ledger.release(group.key)
+        elif (hold := self.hold_if_not_ready(group, cycle)) is not None:
+            cycle.decisions.extend(tell_held_root(group, hold))
+            cycle.decisions.extend(tell_given_back(group))
+        else:
+            self._queue(group, waiting, cycle.now)
+            if is_redefined:
+                self._knowledge.backlog.wake(group.key)
+
+    def _forget(self, key: GroupKey) -> None:
+        self._knowledge.backlog.forget(key)
+        self._questions.forget(key)
+        self._advisory.forget(key)
+        self._knowledge.ledger.release(key)
+        self._knowledge.misplaced_groups.pop(key, None)
+
+    def _tell_without_pods(self, group: Root | None) -> Iterator[Decision]:
+        """Report an invalid tree on its groups even if they have no pods yet.
+
+        Groups that have started are reported again if the report may be lost, though their pods are gone.
+        """
+        told: list[Decision] = []
+        if isinstance(group, Tree) and not group.members:
+            told += tell_tree_untold(group)
+            hold = held_root(self._knowledge.groups, group)
+            told += tell_held_root(group, hold) if hold is not None else ()
+        elif isinstance(group, GroupRecord) and group.is_untold:
+            told += tell_started(group)
+        for one in told:
+            if isinstance(one, ReportGroup):
+                yield replace(one, scheduler_name=self._knowledge.own_name)
+            else:
+                yield one
+
+    def _put_aside(self, group: Root, hold: NotReady, now: float) -> None:
+        """A group whose bindings are in flight keeps its entry, and its backoff after a refused one."""
+        if hold.reason == BEING_BOUND:
+            self._queue(group, group.unattached(), now)
+            self._knowledge.backlog.put_aside(group.key, now)
+        else:
+            self._knowledge.backlog.suspend(group.key)
+            self._release_nominations(group, hold)
+        if hold.reason == EXPECTING_PODS:
+            for leaf in leaves_of(group):
+                if expecting(leaf) is not None:
+                    self._knowledge.gatherings.begin(leaf.key, now)
+
+    def _release_nominations(self, group: Root, hold: NotReady) -> None:
+        """Keep them only if nothing but pods is missing, which their controller may replace in a moment."""
+        if hold.reason not in {WAITING_FOR_PODS, EXPECTING_PODS}:
+            self._knowledge.ledger.release(group.key)
+            for record in group.members.values():
+                self._knowledge.nominations.drop(record)
+
+    def _queue(self, group: Root, waiting: list[PodRecord], now: float) -> None:
+        backlog = self._knowledge.backlog
+        for leaf in leaves_of(group):
+            leaf.gathered = True
+            self._knowledge.gatherings.end(leaf.key)
+        for record in waiting:
+            record.queued_at = record.queued_at or now
+        if group.key in backlog:
+            backlog.update(group.key, group.priority, len(waiting))
+            backlog.resume(group.key, now)
+        else:
+            oldest = waiting[0]
+            backlog.add(Waiting(group.key, group.priority, oldest.created, oldest.arrival, len(waiting)))
+
+
+def take_unsettled_groups(knowledge: Knowledge) -> dict[GroupKey, bool]:
+    """Return the queue keys of groups that changed: of those in a tree, the key of its root."""
+    rank_members(knowledge)
+    taken, knowledge.unsettled_groups = knowledge.unsettled_groups, {}
+    entries: dict[GroupKey, bool] = {}
+    for key, is_redefined in taken.items():
+        entry = knowledge.entry_of(key)
+        entries[entry] = entries.get(entry, False) or is_redefined
+        if entry != key:
+            # A group that joined a tree may have had an entry of its own.
+            knowledge.backlog.remove(key)
+    return entries
+
+
+def rank_members(knowledge: Knowledge) -> None:
+    """Give members of changed groups their group's priority, and note what is reserved for them."""
+    for entry in dict.fromkeys(knowledge.entry_of(key) for key in knowledge.unsettled_groups):
+        for group in filter(None, map(knowledge.groups.get, knowledge.groups.links.below(entry))):
+            knowledge.state.minimum_reservations.note(group.key)
+            standing = knowledge.groups.standing(group)
+            for record in group.members.values():
+                own = record.priority if standing is None else standing
+                if record.standing != own:
+                    knowledge.state.rank(record, own)
+                    knowledge.nominations.note_changed(record)

@@ -1,0 +1,249 @@
+"""Events of pods as updates of the knowledge: where they are, which groups they join, what may be tried again."""
+
+from posse.engine.decisions import SCHEDULER_ERROR, ReportPod
+from posse.engine.groups.forms import group_of
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.intake.knowledge import Knowledge
+from posse.engine.keys import GroupKey, PodRef
+from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
+from posse.engine.preemption.marks import for_whom, was_preempted
+from posse.engine.queue.backlog import Waiting
+from posse.engine.state.pod_record import PodRecord
+from posse.model.pod import Pod
+from posse.model.quantity import QuantityError
+from posse.model.selectors import SelectorError
+
+_FINISHED = frozenset({"Succeeded", "Failed"})
+_NEVER_REPORTED = ("", "", "")
+_UNKNOWN_PREEMPTOR = "unknown"
+"""Placeholder preemptor for a pod that another scheduler evicted."""
+
+
+class PodEvents:
+    def __init__(self, knowledge: Knowledge, *, reads_groups: bool) -> None:
+        self._knowledge = knowledge
+        self._reads_groups = reads_groups
+        self._arrivals = 0
+
+    def observed(self, pod: Pod) -> None:
+        if pod.status.phase in _FINISHED:
+            self._finished(pod)
+            return
+        record = self._knowledge.pods.get(pod.metadata.uid)
+        if record is None:
+            self._appeared(pod)
+        else:
+            self._changed(record, pod)
+
+    def gone(self, uid: str) -> None:
+        knowledge = self._knowledge
+        knowledge.unreadable_pods.pop(uid, None)
+        knowledge.unclaimed_victims.pop(uid, None)
+        record = knowledge.pods.pop(uid, None)
+        if record is None:
+            return
+        knowledge.nominations.drop(record)
+        knowledge.ledger.release(uid)
+        if record.node:
+            knowledge.state.release(record)
+        # Other pods may have taken the capacity, or the node may be gone: its preemptors are tried in any case.
+        victim_gone(knowledge, record)
+        if record.group is not None:
+            knowledge.groups.leave(record, record.group)
+            knowledge.unsettle(record.group)
+        knowledge.backlog.remove(uid)
+        knowledge.state.dismiss(record.pod_class, record.labels)
+
+    def reread(self, record: PodRecord) -> None:
+        """Read the pod again after a change of other objects that its rules depend on."""
+        self._reenroll(record)
+        requeue(self._knowledge, record)
+
+    def _finished(self, pod: Pod) -> None:
+        key = self._group_of(pod) if pod.status.phase == "Succeeded" else None
+        group = self._knowledge.groups.get(key) if key is not None else None
+        if group is not None:
+            group.has_completed_members = True
+            self._knowledge.state.minimum_reservations.note(key)
+        self.gone(pod.metadata.uid)
+
+    def _appeared(self, pod: Pod) -> None:
+        knowledge, group = self._knowledge, self._group_of(pod)
+        ours = pod.spec.scheduler_name in knowledge.scheduler_names
+        if not (pod.spec.node_name or ours or group):
+            return
+        try:
+            pod_class, labels = knowledge.state.enroll(pod)
+        except (QuantityError, SelectorError) as error:
+            self._note_unreadable(pod, error)
+            return
+        knowledge.unreadable_pods.pop(pod.metadata.uid, None)
+        self._arrivals += 1
+        record = PodRecord(
+            pod=pod,
+            ref=_ref(pod),
+            pod_class=pod_class,
+            labels=labels,
+            group=group,
+            created=pod.metadata.creation_timestamp,
+            arrival=self._arrivals,
+            standing=pod.spec.priority or 0,
+            reported=_reported(pod),
+        )
+        knowledge.pods[record.ref.uid] = record
+        self._note_victim(record)
+        if pod.spec.node_name:
+            knowledge.state.attach_by_name(record, pod.spec.node_name)
+        elif pod.status.nominated_node_name and ours:
+            knowledge.nominations.put(record, pod.status.nominated_node_name)
+        if group is not None:
+            knowledge.groups.join(record, group)
+        requeue(knowledge, record)
+
+    def _changed(self, record: PodRecord, pod: Pod) -> None:
+        before, record.pod = record.pod, pod
+        self._note_victim(record)
+        if not record.attempts:
+            self._follow_nomination(record)
+        moved = not same_membership(before, pod) and self._changed_group(record)
+        if pod.spec.node_name and record.node != pod.spec.node_name:
+            self._bound_elsewhere(record)
+        elif not moved and same_but_for_node(before, pod) and self._is_seen_as_before(record, before):
+            if pod.spec.node_name and not before.spec.node_name:
+                self._binding_confirmed(record)
+            return
+        try:
+            self._reenroll(record)
+        except (QuantityError, SelectorError) as error:
+            # A pod on a node goes on counting with its former requests.
+            if not record.node:
+                self.gone(record.ref.uid)
+                self._note_unreadable(pod, error)
+                return
+        requeue(self._knowledge, record)
+
+    def _bound_elsewhere(self, record: PodRecord) -> None:
+        """Follow a binding by another scheduler, or one of ours that was reported as refused."""
+        state = self._knowledge.state
+        if record.node:
+            state.release(record)
+        state.attach_by_name(record, record.pod.spec.node_name)
+        self._knowledge.nominations.drop(record)
+        if record.group is None:
+            self._knowledge.ledger.started([record])
+
+    def _note_victim(self, record: PodRecord) -> None:
+        """Another scheduler may have evicted the pod, or this one before a restart."""
+        pod = record.pod
+        is_terminating = pod.spec.node_name and pod.metadata.deletion_timestamp
+        if is_terminating and not record.evicted_for and was_preempted(pod):
+            record.evicted_for = _UNKNOWN_PREEMPTOR
+            if name := for_whom(pod):
+                self._knowledge.unclaimed_victims[record.ref.uid] = name
+
+    def _follow_nomination(self, record: PodRecord) -> None:
+        """Until we try the pod, another scheduler may nominate nodes for it and report on it."""
+        record.reported, node = _reported(record.pod), record.pod.status.nominated_node_name
+        if node != record.nominated and self._knowledge.is_pending(record):
+            self._knowledge.nominations.drop(record)
+            if node:
+                self._knowledge.nominations.put(record, node)
+
+    def _is_seen_as_before(self, record: PodRecord, before: Pod) -> bool:
+        """Whether its labels make no difference: a binding may copy some from the node to the pod."""
+        is_relabelled = before.metadata.labels != record.pod.metadata.labels
+        return not is_relabelled or (bool(record.node) and self._knowledge.state.relabel(record))
+
+    def _group_of(self, pod: Pod) -> GroupKey | None:
+        return group_of(pod) if self._reads_groups else None
+
+    def _changed_group(self, record: PodRecord) -> bool:
+        """Have the pod join the group that it names now, if that is another one."""
+        knowledge, group, before = self._knowledge, self._group_of(record.pod), record.group
+        if group == before:
+            return False
+        if before is not None:
+            knowledge.groups.leave(record, before)
+            knowledge.unsettle(before)
+        else:
+            knowledge.backlog.remove(record.ref.uid)
+        record.group = group
+        knowledge.state.rank(record, record.priority)
+        if group is not None:
+            knowledge.groups.join(record, group)
+        return True
+
+    def _binding_confirmed(self, record: PodRecord) -> None:
+        """Most groups need no check: they count the pod since its binding was decided."""
+        group = self._knowledge.groups.get(record.group) if record.group is not None else None
+        if group is not None and (group.awaits_bindings or self._may_have_news(group)):
+            self._knowledge.unsettle(group.key)
+
+    def _may_have_news(self, group: GroupRecord) -> bool:
+        """Whether this group, or one above it, may have started or recovered by a confirmed binding."""
+        if group.is_disrupted or not group.scheduled:
+            return True
+        links = self._knowledge.groups.links
+        above = filter(None, map(links.composite, links.ancestors(group.key)))
+        return any(one.is_disrupted or not one.scheduled for one in above)
+
+    def _reenroll(self, record: PodRecord) -> None:
+        """Classify the pod again; if its class changed, count it again and drop its queue entry."""
+        knowledge, before = self._knowledge, (record.pod_class, record.labels)
+        after = knowledge.state.enroll(record.pod)
+        if after != before:
+            node = record.node
+            if node:
+                knowledge.state.release(record)
+            knowledge.backlog.remove(record.ref.uid)
+            record.pod_class, record.labels = after
+            knowledge.nominations.note_changed(record)
+            if node:
+                knowledge.state.attach_by_name(record, node)
+        knowledge.state.dismiss(*before)
+
+    def _note_unreadable(self, pod: Pod, error: QuantityError | SelectorError) -> None:
+        """Report the error once, and only on pods that are ours to place."""
+        if not pod.spec.node_name and pod.spec.scheduler_name in self._knowledge.scheduler_names:
+            report = ReportPod(_ref(pod), SCHEDULER_ERROR, str(error))
+            is_reported = _reported(pod)[:2] == (report.reason, report.message)
+            self._knowledge.unreadable_pods.setdefault(pod.metadata.uid, None if is_reported else report)
+
+
+def victim_gone(knowledge: Knowledge, victim: PodRecord) -> None:
+    """Wake a preempting pod at once, and a preempting group when the last of its victims is gone."""
+    for preemptor in dict.fromkeys([victim.evicted_for, *knowledge.ledger.gone(victim)]):
+        if not (isinstance(preemptor, GroupKey) and knowledge.ledger.is_waiting(preemptor)):
+            knowledge.backlog.wake(preemptor)
+    for uid in nominees_beside(knowledge, victim):
+        knowledge.backlog.wake(uid)
+
+
+def nominees_beside(knowledge: Knowledge, victim: PodRecord) -> list[str]:
+    """Return the uids of pods nominated to the victim's node; its eviction may help more than its preemptor."""
+    nominees = knowledge.nominations.to(victim.pod.spec.node_name) if victim.evicted_for else ()
+    return [record.ref.uid for record in nominees if record.group is None]
+
+
+def requeue(knowledge: Knowledge, record: PodRecord) -> None:
+    """Queue the pod, or have its group checked."""
+    if record.group is not None:
+        knowledge.unsettle(record.group)
+    elif not knowledge.is_waiting(record):
+        knowledge.backlog.remove(record.ref.uid)
+    elif record.ref.uid not in knowledge.backlog:
+        knowledge.backlog.add(Waiting(record.ref.uid, record.priority, record.created, record.arrival))
+        if not record.queued_at:
+            knowledge.newly_queued.append(record)
+
+
+def _ref(pod: Pod) -> PodRef:
+    metadata = pod.metadata
+    return PodRef(metadata.namespace, metadata.name, metadata.uid, pod.spec.scheduler_name)
+
+
+def _reported(pod: Pod) -> tuple[str, str, str]:
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return condition.reason, condition.message, pod.status.nominated_node_name
+    return _NEVER_REPORTED
