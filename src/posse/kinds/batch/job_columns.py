@@ -3,7 +3,7 @@
 Of a JobSet it shows how it has ended, how often it was started again, and whether it is suspended.
 """
 
-from posse.kinds.core.pod_columns import NONE
+from posse.kinds.columns import AGE, NAME, NONE
 from posse.kinds.machinery.durations import human_duration
 from posse.kinds.machinery.kind import Json, PrintedColumn
 from posse.model.job import COMPLETE, FAILED, FAILURE_TARGET, SUCCESS_CRITERIA_MET, SUSPENDED
@@ -62,24 +62,6 @@ def _selector(job: Json, _now: float) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items())) or NONE
 
 
-def _terminal_state(jobset: Json, _now: float) -> str:
-    return str((jobset.get("status") or {}).get("terminalState") or "")
-
-
-def _restarts(jobset: Json, _now: float) -> str:
-    return str((jobset.get("status") or {}).get("restarts") or "")
-
-
-def _completed(jobset: Json, _now: float) -> str:
-    conditions = (jobset.get("status") or {}).get("conditions") or []
-    return next((str(item.get("status")) for item in conditions if item.get("type") == "Completed"), "")
-
-
-def _suspended(jobset: Json, _now: float) -> str:
-    suspend = (jobset.get("spec") or {}).get("suspend")
-    return "" if suspend is None else str(bool(suspend)).lower()
-
-
 JOB_STATUS_COLUMNS = (
     PrintedColumn("Status", "string", "How the job stands.", 0, _status),
     PrintedColumn("Completions", "string", "Pods that have succeeded, of how many.", 0, _completions),
@@ -93,9 +75,6 @@ JOB_WIDE_COLUMNS = (
     *CONTAINER_COLUMNS,
     PrintedColumn("Selector", "string", "Labels by which its pods are found.", 1, _selector),
 )
-JOB_SET_STATUS_COLUMNS = (
-    PrintedColumn("TerminalState", "string", "Completed or Failed, once it has ended.", 0, _terminal_state),
-    PrintedColumn("Restarts", "string", "How often all its Jobs were made anew.", 0, _restarts),
-    PrintedColumn("Completed", "string", "Whether it has succeeded.", 0, _completed),
-    PrintedColumn("Suspended", "string", "Whether it is suspended.", 0, _suspended),
-)
+
+
+JOB_COLUMNS = (NAME, *JOB_STATUS_COLUMNS, AGE, *JOB_WIDE_COLUMNS)

@@ -3,6 +3,7 @@
 The selector and the labels it looks for are generated from name and uid, so no two Jobs ever claim the same pods.
 """
 
+from posse.kinds.batch.job_columns import JOB_COLUMNS
 from posse.kinds.batch.job_policies import failure_policy_errors, success_policy_errors
 from posse.kinds.batch.job_scheduling import scheduling_errors, scheduling_update_errors
 from posse.kinds.core.pod_defaults import default_pod
@@ -11,10 +12,9 @@ from posse.kinds.machinery.checks import at_most, json_name, not_negative, one_o
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.formats import dns_label, dns_subdomain
-from posse.kinds.machinery.kind import Json, KindRules, keep_spec
+from posse.kinds.machinery.kind import Json, Kind, KindRules, clear_status, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.pod_groups import clear_status
 from posse.model.job import INDEXED, NON_INDEXED, Job, JobSpec, JobStatus
 from posse.model.selectors import label_query
 
@@ -275,4 +275,16 @@ RULES = KindRules(
     prepare_status_update=keep_spec,
     validate=validate,
     validate_update=validate_update,
+)
+
+
+JOB = Kind(
+    name="Job",
+    plural="jobs",
+    group="batch",
+    struct=Job,
+    rules=RULES,
+    columns=JOB_COLUMNS,
+    categories=("all",),
+    has_status=True,
 )

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 import msgspec
 
+from posse.kinds.batch.job_columns import CONTAINER_COLUMNS
+from posse.kinds.columns import AGE, NAME, NONE, value_at
 from posse.kinds.core.pod_defaults import default_pod
 from posse.kinds.core.pod_templates import template_errors
 from posse.kinds.machinery.checks import not_negative, one_of, share_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
-from posse.kinds.machinery.kind import Json, KindRules, keep_spec
+from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.pod_groups import clear_status
+from posse.kinds.machinery.scaling import selector_of
 from posse.kinds.storage.volumes import claim_spec_errors, default_claim
 from posse.model.meta import LabelSelector
 from posse.model.pod import PodTemplateSpec
@@ -215,3 +217,55 @@ RULES = KindRules(
     validate_update=validate_update,
 )
 REVISION_RULES = KindRules(validate=validate_revision, validate_update=validate_revision_update)
+
+
+def _ready_of_wanted(obj: Json, _now: float) -> str:
+    ready = (obj.get("status") or {}).get("readyReplicas") or 0
+    return f"{ready}/{(obj.get('spec') or {}).get('replicas') or 0}"
+
+
+STATEFUL_SET_COLUMNS = (
+    NAME,
+    PrintedColumn("Ready", "string", "Pods that are ready, of how many.", 0, _ready_of_wanted),
+    AGE,
+    *CONTAINER_COLUMNS,
+)
+
+
+def _controller(obj: Json, _now: float) -> str:
+    owners = obj["metadata"].get("ownerReferences") or []
+    controllers = [owner for owner in owners if owner.get("controller")]
+    return f"{str(controllers[0]['kind']).lower()}/{controllers[0]['name']}" if controllers else NONE
+
+
+CONTROLLER_REVISION_COLUMNS = (
+    NAME,
+    PrintedColumn("Controller", "string", "What was made from it.", 0, _controller),
+    PrintedColumn(
+        "Revision", "integer", "Its number; the newest has the highest.", 0, value_at("revision", absent=0)
+    ),
+    AGE,
+)
+
+STATEFUL_SET = Kind(
+    name="StatefulSet",
+    plural="statefulsets",
+    group="apps",
+    struct=StatefulSet,
+    rules=RULES,
+    columns=STATEFUL_SET_COLUMNS,
+    short_names=("sts",),
+    categories=("all",),
+    has_status=True,
+    subresources=("scale",),
+    scale_selector=selector_of,
+)
+
+CONTROLLER_REVISION = Kind(
+    name="ControllerRevision",
+    plural="controllerrevisions",
+    group="apps",
+    struct=ControllerRevision,
+    rules=REVISION_RULES,
+    columns=CONTROLLER_REVISION_COLUMNS,
+)

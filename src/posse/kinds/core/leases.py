@@ -1,8 +1,9 @@
 """Rules for Lease: durations and counts make sense. Who may take a lease is decided by its holders."""
 
+from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.checks import not_negative
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.kind import KindRules
+from posse.kinds.machinery.kind import Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.model.lease import Lease, LeaseSpec
 
@@ -24,3 +25,21 @@ def _spec_errors(spec: LeaseSpec) -> list[FieldError]:
 
 
 RULES = KindRules(validate=validate, validate_update=validate_update, allow_unconditional_update=False)
+
+
+LEASE_COLUMNS = (
+    NAME,
+    PrintedColumn(
+        "Holder", "string", "Who holds the lease.", 0, value_at("spec", "holderIdentity", absent="")
+    ),
+    AGE,
+)
+
+LEASE = Kind(
+    name="Lease",
+    plural="leases",
+    group="coordination.k8s.io",
+    struct=Lease,
+    rules=RULES,
+    columns=LEASE_COLUMNS,
+)

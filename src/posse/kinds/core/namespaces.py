@@ -1,9 +1,10 @@
 """Rules for Namespace. Its spec finalizer keeps it until whoever empties namespaces has done so."""
 
+from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, section
 from posse.kinds.machinery.formats import dns_label
-from posse.kinds.machinery.kind import Json, KindRules, keep_spec, keep_status
+from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, keep_spec, keep_status
 from posse.kinds.machinery.metadata import metadata_errors, object_update_errors
 from posse.model.namespace import Namespace
 
@@ -45,4 +46,24 @@ RULES = KindRules(
     prepare_status_update=keep_spec,
     validate=validate,
     validate_update=object_update_errors,
+)
+
+
+NAMESPACE_COLUMNS = (
+    NAME,
+    PrintedColumn("Status", "string", "Active or Terminating.", 0, value_at("status", "phase", absent="")),
+    AGE,
+)
+
+NAMESPACE = Kind(
+    name="Namespace",
+    plural="namespaces",
+    namespaced=False,
+    struct=Namespace,
+    rules=RULES,
+    columns=NAMESPACE_COLUMNS,
+    short_names=("ns",),
+    has_status=True,
+    subresources=("finalize",),
+    selectable_fields=("status.phase",),
 )

@@ -2,11 +2,10 @@
 
 from typing import NamedTuple
 
+from posse.kinds.columns import AGE, NAME, NONE
 from posse.kinds.machinery.durations import since
 from posse.kinds.machinery.kind import Json, PrintedColumn
 from posse.model.pod import ENDED_PHASES
-
-NONE = "<none>"
 
 
 class _Summary(NamedTuple):
@@ -168,3 +167,6 @@ POD_WIDE_COLUMNS = (
     PrintedColumn("Nominated Node", "string", "Node on which room is being made.", 1, _nominated_node),
     PrintedColumn("Readiness Gates", "string", "Readiness gates passed, of all.", 1, _readiness_gates),
 )
+
+
+POD_COLUMNS = (NAME, *POD_STATUS_COLUMNS, AGE, *POD_WIDE_COLUMNS)

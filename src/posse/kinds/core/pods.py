@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from posse.kinds.core.containers import all_containers_errors
 from posse.kinds.core.label_keys import resolve_label_keys
 from posse.kinds.core.placements import affinity_errors, spread_errors, tolerations_errors
+from posse.kinds.core.pod_columns import POD_COLUMNS
 from posse.kinds.core.pod_defaults import default_pod, first_status
 from posse.kinds.core.pod_updates import pod_spec_update_errors
 from posse.kinds.machinery.checks import at_most, formatted, one_of, optional, required
 from posse.kinds.machinery.conditions import core_conditions_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.formats import dns_label, dns_subdomain, label_key
-from posse.kinds.machinery.kind import Json, KindRules, keep_spec
+from posse.kinds.machinery.kind import Json, Kind, KindRules, keep_spec
 from posse.kinds.machinery.metadata import label_errors, metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors, requirements_errors
 from posse.model.pod import Pod, PodSchedulingGate, PodSchedulingGroup, PodSpec, PodWorkloadReference
@@ -163,4 +164,27 @@ RULES = KindRules(
     prepare_status_update=_keep_spec_and_quality,
     validate=validate,
     validate_update=validate_update,
+)
+
+
+POD = Kind(
+    name="Pod",
+    plural="pods",
+    struct=Pod,
+    rules=RULES,
+    columns=POD_COLUMNS,
+    short_names=("po",),
+    categories=("all",),
+    has_status=True,
+    subresources=("binding",),
+    selectable_fields=(
+        "spec.hostNetwork",
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "status.nominatedNodeName",
+        "status.phase",
+        "status.podIP",
+    ),
 )

@@ -6,13 +6,13 @@ They are checked lightly: enough that what is kept is well formed and that immut
 from base64 import b64encode
 from typing import Protocol
 
+from posse.kinds.columns import NAME_AND_AGE
 from posse.kinds.machinery.checks import formatted, one_of
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.formats import config_key, dns_label
-from posse.kinds.machinery.kind import Json, KindRules, keep_spec
+from posse.kinds.machinery.kind import Json, Kind, KindRules, clear_status, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
-from posse.kinds.scheduling.pod_groups import clear_status
 from posse.model.meta import ObjectMeta
 from posse.model.service import ConfigMap, Secret, Service, ServiceAccount
 
@@ -118,4 +118,44 @@ SERVICE_ACCOUNT_RULES = KindRules(validate=validate_service_account, validate_up
 CONFIG_MAP_RULES = KindRules(validate=validate_config_map, validate_update=validate_config_map_update)
 SECRET_RULES = KindRules(
     default=default_secret, validate=validate_secret, validate_update=validate_secret_update
+)
+
+
+SERVICE_ACCOUNT = Kind(
+    name="ServiceAccount",
+    plural="serviceaccounts",
+    struct=ServiceAccount,
+    rules=SERVICE_ACCOUNT_RULES,
+    columns=NAME_AND_AGE,
+    short_names=("sa",),
+)
+
+SERVICE = Kind(
+    name="Service",
+    plural="services",
+    struct=Service,
+    rules=SERVICE_RULES,
+    columns=NAME_AND_AGE,
+    short_names=("svc",),
+    categories=("all",),
+    has_status=True,
+    selectable_fields=("spec.clusterIP", "spec.type"),
+)
+
+CONFIG_MAP = Kind(
+    name="ConfigMap",
+    plural="configmaps",
+    struct=ConfigMap,
+    rules=CONFIG_MAP_RULES,
+    columns=NAME_AND_AGE,
+    short_names=("cm",),
+)
+
+SECRET = Kind(
+    name="Secret",
+    plural="secrets",
+    struct=Secret,
+    rules=SECRET_RULES,
+    columns=NAME_AND_AGE,
+    selectable_fields=("type",),
 )

@@ -29,6 +29,11 @@ def _leave_alone(_obj: Json) -> None:
     pass
 
 
+def clear_status(obj: Json) -> None:
+    """A new object has no status yet, whatever its maker says."""
+    obj.pop("status", None)
+
+
 def keep_status(new: Json, old: Json) -> None:
     """The main resource never writes status."""
     if "status" in old:
@@ -104,13 +109,13 @@ class Kind:
 
     name: str
     plural: str
-    group: str
-    versions: tuple[str, ...]
-    storage_version: str
-    namespaced: bool
     struct: type[Shape]
     rules: KindRules
     columns: tuple[PrintedColumn, ...]
+    group: str = ""
+    # Objects are stored in the first.
+    versions: tuple[str, ...] = ("v1",)
+    namespaced: bool = True
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     has_status: bool = False
@@ -122,6 +127,10 @@ class Kind:
     dialects: Mapping[str, Dialect] = field(default_factory=dict)
     # Set when this kind is only another view of objects stored as that kind.
     view_of: "Kind | None" = None
+
+    @property
+    def storage_version(self) -> str:
+        return self.versions[0]
 
     @property
     def singular(self) -> str:

@@ -3,18 +3,21 @@
 Whether parents exist, form a tree and stay within depth is for the scheduler to say: objects may come in any order.
 """
 
+from dataclasses import replace
+
 from posse.kinds.machinery.checks import Check, fixed_fields
 from posse.kinds.machinery.conditions import conditions_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.kind import KindRules
+from posse.kinds.machinery.kind import Kind, KindRules, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.group_fields import (
     FIXED_CHECKS,
+    IN_POSSE_GROUP,
     name_errors,
     new_policy_errors,
     workload_reference_errors,
 )
-from posse.kinds.scheduling.pod_groups import clear_status, default, keep_unstated
+from posse.kinds.scheduling.pod_groups import GROUP_COLUMNS, default, keep_unstated
 from posse.model.workload import CompositePodGroup, WorkloadReference
 
 
@@ -52,3 +55,16 @@ RULES = KindRules(
     validate_update=validate_update,
     allow_unconditional_update=False,
 )
+
+
+COMPOSITE_POD_GROUP = Kind(
+    name="CompositePodGroup",
+    plural="compositepodgroups",
+    group="scheduling.k8s.io",
+    versions=("v1alpha3",),
+    struct=CompositePodGroup,
+    rules=RULES,
+    columns=GROUP_COLUMNS,
+    has_status=True,
+)
+POSSE_COMPOSITE_POD_GROUP = replace(COMPOSITE_POD_GROUP, **IN_POSSE_GROUP)

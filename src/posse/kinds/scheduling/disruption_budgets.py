@@ -1,12 +1,12 @@
 """Rules for PodDisruptionBudget. Without either limit a budget is legal and allows nothing to be disrupted."""
 
+from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.checks import not_negative, one_of, share_errors
 from posse.kinds.machinery.conditions import conditions_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.kind import KindRules, keep_spec
+from posse.kinds.machinery.kind import Kind, KindRules, PrintedColumn, clear_status, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.pod_groups import clear_status
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
@@ -58,4 +58,34 @@ RULES = KindRules(
     prepare_status_update=keep_spec,
     validate=validate,
     validate_update=validate_update,
+)
+
+
+POD_DISRUPTION_BUDGET_COLUMNS = (
+    NAME,
+    PrintedColumn(
+        "Min Available", "string", "Pods that must stay.", 0, value_at("spec", "minAvailable", absent="N/A")
+    ),
+    PrintedColumn(
+        "Max Unavailable", "string", "Pods that may go.", 0, value_at("spec", "maxUnavailable", absent="N/A")
+    ),
+    PrintedColumn(
+        "Allowed Disruptions",
+        "integer",
+        "Pods that may be disrupted now.",
+        0,
+        value_at("status", "disruptionsAllowed", absent=0),
+    ),
+    AGE,
+)
+
+POD_DISRUPTION_BUDGET = Kind(
+    name="PodDisruptionBudget",
+    plural="poddisruptionbudgets",
+    group="policy",
+    struct=PodDisruptionBudget,
+    rules=RULES,
+    columns=POD_DISRUPTION_BUDGET_COLUMNS,
+    short_names=("pdb",),
+    has_status=True,
 )

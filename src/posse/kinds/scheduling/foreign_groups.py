@@ -5,11 +5,12 @@ Fields that Posse does not act on are kept as they are; what they mean to their 
 
 from collections.abc import Mapping
 
+from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.checks import not_negative, optional
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.formats import dns_subdomain
-from posse.kinds.machinery.kind import Json, KindRules
+from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
 from posse.model import coscheduling, volcano
@@ -92,4 +93,56 @@ VOLCANO_RULES = KindRules(
     validate=validate_volcano,
     validate_update=validate_volcano_update,
     allow_unconditional_update=False,
+)
+
+
+_PHASE = value_at("status", "phase", absent="")
+
+_MIN_MEMBER = PrintedColumn(
+    "MinMember", "integer", "Pods that start together.", 0, value_at("spec", "minMember", absent=0)
+)
+
+COSCHEDULING_POD_GROUP_COLUMNS = (
+    NAME,
+    PrintedColumn("Phase", "string", "How far the group has come.", 0, _PHASE),
+    _MIN_MEMBER,
+    PrintedColumn("Running", "integer", "Pods that run.", 0, value_at("status", "running", absent=0)),
+    PrintedColumn(
+        "Succeeded", "integer", "Pods that have succeeded.", 0, value_at("status", "succeeded", absent=0)
+    ),
+    PrintedColumn("Failed", "integer", "Pods that have failed.", 0, value_at("status", "failed", absent=0)),
+    AGE,
+)
+
+VOLCANO_POD_GROUP_COLUMNS = (
+    NAME,
+    PrintedColumn("Status", "string", "How far the group has come.", 0, _PHASE),
+    _MIN_MEMBER,
+    PrintedColumn("Runnings", "integer", "Pods that run.", 0, value_at("status", "running", absent=0)),
+    AGE,
+    PrintedColumn("Queue", "string", "Queue of Volcano.", 1, value_at("spec", "queue", absent="")),
+)
+
+COSCHEDULING_POD_GROUP = Kind(
+    name="PodGroup",
+    plural="podgroups",
+    group="scheduling.x-k8s.io",
+    versions=("v1alpha1",),
+    struct=coscheduling.CoschedulingPodGroup,
+    rules=COSCHEDULING_RULES,
+    columns=COSCHEDULING_POD_GROUP_COLUMNS,
+    short_names=("pg", "pgs"),
+    has_status=True,
+)
+
+VOLCANO_POD_GROUP = Kind(
+    name="PodGroup",
+    plural="podgroups",
+    group="scheduling.volcano.sh",
+    versions=("v1beta1",),
+    struct=volcano.VolcanoPodGroup,
+    rules=VOLCANO_RULES,
+    columns=VOLCANO_POD_GROUP_COLUMNS,
+    short_names=("pg", "podgroup-v1beta1"),
+    has_status=True,
 )

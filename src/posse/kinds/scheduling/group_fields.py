@@ -4,6 +4,7 @@ Which of them a kind has, and whether it may be changed later, is said by the ki
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from posse.kinds.machinery.checks import (
     Check,
@@ -19,7 +20,8 @@ from posse.kinds.machinery.checks import (
     union,
 )
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import dns_label, dns_subdomain, label_key
+from posse.kinds.machinery.formats import dns_label, dns_subdomain, label_key, path_segment
+from posse.model.meta import TypedLocalObjectReference
 from posse.model.workload import (
     BasicSchedulingPolicy,
     CompositeGangSchedulingPolicy,
@@ -38,6 +40,10 @@ TOPOLOGY_CONSTRAINTS_MAX = 1
 RESOURCE_CLAIMS_MAX = 4
 USER_PRIORITY_MAX = 1_000_000_000
 PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
+
+
+# Groups for clusters whose own API has none, in the same shapes.
+IN_POSSE_GROUP: dict[str, Any] = {"group": "scheduling.posse.dev", "versions": ("v1alpha1",), "dialects": {}}
 
 
 def policy_errors(field: str, new: Policy, old: Policy | None) -> list[FieldError]:
@@ -96,6 +102,16 @@ def workload_reference_errors(field: str, reference: WorkloadReference | None) -
     return [
         *required(f"{field}.workloadName", reference.workload_name, dns_subdomain),
         *required(f"{field}.templateName", reference.template_name, dns_label),
+    ]
+
+
+def controller_errors(field: str, reference: TypedLocalObjectReference | None) -> list[FieldError]:
+    if reference is None:
+        return []
+    return [
+        *optional(dns_subdomain)(f"{field}.apiGroup", reference.api_group),
+        *required(f"{field}.kind", reference.kind, path_segment),
+        *required(f"{field}.name", reference.name, path_segment),
     ]
 
 

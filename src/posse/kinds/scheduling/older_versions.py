@@ -10,7 +10,7 @@ from typing import Any
 from posse.kinds.machinery.checks import duplicate_names, immutable, one_of
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Dialect, Json
-from posse.kinds.scheduling.workloads import controller_errors
+from posse.kinds.scheduling.group_fields import controller_errors
 from posse.model import workload_v1alpha1, workload_v1alpha2
 from posse.model.workload import PodGroupSchedulingPolicy
 

@@ -1,18 +1,23 @@
 """Rules for PodGroup: what is filled in, what is refused, what may change. Priorities are filled in by admission."""
 
+from dataclasses import replace
+
+from posse.kinds.columns import AGE, NAME, NONE, value_at
 from posse.kinds.machinery.checks import Check, fixed_fields
 from posse.kinds.machinery.conditions import conditions_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, section
-from posse.kinds.machinery.kind import Json, KindRules, keep_status
+from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.group_fields import (
     FIXED_CHECKS,
+    IN_POSSE_GROUP,
     name_errors,
     policy_errors,
     resource_claims_errors,
     workload_reference_errors,
 )
+from posse.kinds.scheduling.older_versions import POD_GROUP_V1ALPHA2
 from posse.model.workload import PodGroup, PodGroupSpec, PodGroupStatus
 
 RESOURCE_CLAIM_STATUSES_MAX = 4
@@ -32,10 +37,6 @@ def default(obj: Json) -> None:
     The preemption policy is none of them: it is that of the priority class, which only admission knows.
     """
     fill(section(obj, "spec"), "disruptionMode", {"single": {}})
-
-
-def clear_status(obj: Json) -> None:
-    obj.pop("status", None)
 
 
 def keep_unstated(new: Json, old: Json) -> None:
@@ -102,3 +103,52 @@ RULES = KindRules(
     validate_update=validate_update,
     allow_unconditional_update=False,
 )
+
+
+def _policy(group: Json, _now: float) -> str:
+    policy = (group.get("spec") or {}).get("schedulingPolicy") or {}
+    return "Gang" if policy.get("gang") is not None else "Basic"
+
+
+_NOT_TRIED = {"Invalid": "Invalid", "WaitingForPods": "Pending", "WaitingForPodGroup": "Pending"}
+
+
+def _group_status(group: Json, _now: float) -> str:
+    conditions = {item.get("type"): item for item in (group.get("status") or {}).get("conditions") or []}
+    if "DisruptionTarget" in conditions:
+        return str(conditions["DisruptionTarget"].get("reason") or "")
+    names = ("PodGroupInitiallyScheduled", "CompositePodGroupInitiallyScheduled")
+    scheduled = next((conditions[name] for name in names if name in conditions), None)
+    if scheduled is None:
+        return "Pending"
+    if scheduled.get("status") == "True":
+        return "Scheduled"
+    return _NOT_TRIED.get(str(scheduled.get("reason")), "Unschedulable")
+
+
+_POLICY = PrintedColumn("Policy", "string", "How members are started: Basic or Gang.", 0, _policy)
+
+_WORKLOAD = PrintedColumn(
+    "Workload",
+    "string",
+    "Workload it is made from.",
+    0,
+    value_at("spec", "workloadRef", "workloadName", absent=NONE),
+)
+
+_GROUP_STATUS = PrintedColumn("Status", "string", "Whether the group has been scheduled.", 0, _group_status)
+
+GROUP_COLUMNS = (NAME, _POLICY, _WORKLOAD, _GROUP_STATUS, AGE)
+
+POD_GROUP = Kind(
+    name="PodGroup",
+    plural="podgroups",
+    group="scheduling.k8s.io",
+    versions=("v1beta1", "v1alpha3", "v1alpha2"),
+    struct=PodGroup,
+    rules=RULES,
+    columns=GROUP_COLUMNS,
+    has_status=True,
+    dialects={"v1alpha2": POD_GROUP_V1ALPHA2},
+)
+POSSE_POD_GROUP = replace(POD_GROUP, **IN_POSSE_GROUP)

@@ -1,9 +1,10 @@
 """Rules for PriorityClass, and the two classes every cluster has. That one class at most is the default is admission's."""
 
+from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.checks import one_of
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill_text
-from posse.kinds.machinery.kind import Json, KindRules
+from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.scheduling.group_fields import PREEMPTION_POLICIES, USER_PRIORITY_MAX
 from posse.model.priority_class import PriorityClass
@@ -52,3 +53,29 @@ def _unlike_system_class(priority_class: PriorityClass) -> str:
 
 
 RULES = KindRules(default=default, validate=validate, validate_update=validate_update)
+
+
+PRIORITY_CLASS_COLUMNS = (
+    NAME,
+    PrintedColumn(
+        "Value", "integer", "Priority of pods and groups of this class.", 0, value_at("value", absent=0)
+    ),
+    PrintedColumn(
+        "Global-Default", "boolean", "Whether others get it.", 0, value_at("globalDefault", absent=False)
+    ),
+    AGE,
+    PrintedColumn(
+        "PreemptionPolicy", "string", "Whether it may evict.", 0, value_at("preemptionPolicy", absent="")
+    ),
+)
+
+PRIORITY_CLASS = Kind(
+    name="PriorityClass",
+    plural="priorityclasses",
+    group="scheduling.k8s.io",
+    namespaced=False,
+    struct=PriorityClass,
+    rules=RULES,
+    columns=PRIORITY_CLASS_COLUMNS,
+    short_names=("pc",),
+)

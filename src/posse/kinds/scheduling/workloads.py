@@ -4,14 +4,22 @@ Nothing is filled in: a Workload is a blueprint, and the groups made from it get
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
-from posse.kinds.machinery.checks import duplicate_names, fixed_fields, optional, required, union
+from posse.kinds.columns import NAME_AND_AGE
+from posse.kinds.machinery.checks import duplicate_names, fixed_fields, required, union
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import dns_label, dns_subdomain, path_segment
-from posse.kinds.machinery.kind import KindRules
+from posse.kinds.machinery.formats import dns_label
+from posse.kinds.machinery.kind import Kind, KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.group_fields import FIXED_CHECKS, policy_errors, resource_claims_errors
-from posse.model.meta import TypedLocalObjectReference
+from posse.kinds.scheduling.group_fields import (
+    FIXED_CHECKS,
+    IN_POSSE_GROUP,
+    controller_errors,
+    policy_errors,
+    resource_claims_errors,
+)
+from posse.kinds.scheduling.older_versions import WORKLOAD_V1ALPHA1, WORKLOAD_V1ALPHA2
 from posse.model.workload import CompositePodGroupTemplate, PodGroupTemplate, Workload, WorkloadSpec
 
 TEMPLATES_MAX = 8
@@ -50,16 +58,6 @@ def _spec_errors(new: WorkloadSpec, old: WorkloadSpec | None) -> list[FieldError
     errors = union("spec", new, old, tuple(CHILD_LISTS.values()))
     errors += fixed_fields("spec", new, old, {"controller_ref": controller_errors})
     return errors + _child_errors("spec", new, old, 1)
-
-
-def controller_errors(field: str, reference: TypedLocalObjectReference | None) -> list[FieldError]:
-    if reference is None:
-        return []
-    return [
-        *optional(dns_subdomain)(f"{field}.apiGroup", reference.api_group),
-        *required(f"{field}.kind", reference.kind, path_segment),
-        *required(f"{field}.name", reference.name, path_segment),
-    ]
 
 
 def _child_errors(field: str, new: Parent, old: Parent | None, level: int) -> list[FieldError]:
@@ -190,3 +188,19 @@ def _childless_errors(lists: Sequence[TemplateList]) -> list[FieldError]:
 
 
 RULES = KindRules(validate=validate, validate_update=validate_update, allow_unconditional_update=False)
+
+
+WORKLOAD = Kind(
+    name="Workload",
+    plural="workloads",
+    group="scheduling.k8s.io",
+    versions=("v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"),
+    struct=Workload,
+    rules=RULES,
+    columns=NAME_AND_AGE,
+    dialects={
+        "v1alpha2": WORKLOAD_V1ALPHA2,
+        "v1alpha1": WORKLOAD_V1ALPHA1,
+    },
+)
+POSSE_WORKLOAD = replace(WORKLOAD, **IN_POSSE_GROUP)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import msgspec
 
 from posse.kinds.batch import jobs
+from posse.kinds.columns import AGE, NAME
 from posse.kinds.machinery.checks import duplicate_names, formatted, not_negative, required
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.formats import dns_1035_label, dns_subdomain, label_value
-from posse.kinds.machinery.kind import Json, KindRules
+from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.pod_groups import clear_status
 from posse.kinds.sets.jobset_claims import DELETE, claim_templates, claims_errors, mounted_names
 from posse.kinds.sets.jobset_gangs import INT32_MAX, gang_errors, replicas
 from posse.kinds.sets.jobset_policies import policy_errors
@@ -277,4 +277,43 @@ RULES = KindRules(
     prepare_create=clear_status,
     validate=validate,
     validate_update=validate_update,
+)
+
+
+def _terminal_state(jobset: Json, _now: float) -> str:
+    return str((jobset.get("status") or {}).get("terminalState") or "")
+
+
+def _restarts(jobset: Json, _now: float) -> str:
+    return str((jobset.get("status") or {}).get("restarts") or "")
+
+
+def _completed(jobset: Json, _now: float) -> str:
+    conditions = (jobset.get("status") or {}).get("conditions") or []
+    return next((str(item.get("status")) for item in conditions if item.get("type") == "Completed"), "")
+
+
+def _suspended(jobset: Json, _now: float) -> str:
+    suspend = (jobset.get("spec") or {}).get("suspend")
+    return "" if suspend is None else str(bool(suspend)).lower()
+
+
+JOB_SET_COLUMNS = (
+    NAME,
+    PrintedColumn("TerminalState", "string", "Completed or Failed, once it has ended.", 0, _terminal_state),
+    PrintedColumn("Restarts", "string", "How often all its Jobs were made anew.", 0, _restarts),
+    PrintedColumn("Completed", "string", "Whether it has succeeded.", 0, _completed),
+    PrintedColumn("Suspended", "string", "Whether it is suspended.", 0, _suspended),
+    AGE,
+)
+
+JOB_SET = Kind(
+    name="JobSet",
+    plural="jobsets",
+    group="jobset.x-k8s.io",
+    versions=("v1alpha2",),
+    struct=JobSet,
+    rules=RULES,
+    columns=JOB_SET_COLUMNS,
+    has_status=True,
 )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from posse.kinds.batch.stateful_sets import claims_errors, endless_errors, retention_errors
+from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.core.pod_defaults import default_pod
 from posse.kinds.core.pod_templates import template_errors
 from posse.kinds.machinery.checks import at_most, immutable, not_negative, one_of, positive, share_errors
@@ -16,9 +17,9 @@ from posse.kinds.machinery.conditions import conditions_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.formats import LABEL_LENGTH_MAX, dns_1035_label
-from posse.kinds.machinery.kind import Json, KindRules
+from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.pod_groups import clear_status
+from posse.kinds.machinery.scaling import selector_in_status
 from posse.model.decoding import decode
 from posse.model.leader_worker_set import (
     LEADER_CREATED,
@@ -253,4 +254,36 @@ def _child_name_errors(lws: LeaderWorkerSet) -> list[FieldError]:
 
 RULES = KindRules(
     default=default, prepare_create=clear_status, validate=validate, validate_update=validate_update
+)
+
+
+LEADER_WORKER_SET_COLUMNS = (
+    NAME,
+    PrintedColumn(
+        "Ready", "integer", "Replicas that are ready.", 0, value_at("status", "readyReplicas", absent=0)
+    ),
+    PrintedColumn(
+        "Desired", "integer", "Replicas there are to be.", 0, value_at("spec", "replicas", absent=0)
+    ),
+    PrintedColumn(
+        "Up-to-date",
+        "integer",
+        "Replicas made from the newest templates.",
+        0,
+        value_at("status", "updatedReplicas", absent=0),
+    ),
+    AGE,
+)
+
+LEADER_WORKER_SET = Kind(
+    name="LeaderWorkerSet",
+    plural="leaderworkersets",
+    group="leaderworkerset.x-k8s.io",
+    struct=LeaderWorkerSet,
+    rules=RULES,
+    columns=LEADER_WORKER_SET_COLUMNS,
+    short_names=("lws",),
+    has_status=True,
+    subresources=("scale",),
+    scale_selector=selector_in_status,
 )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from posse.kinds.columns import AGE, NAME
 from posse.kinds.machinery.kind import Json, PrintedColumn
 
 _UNSET = "<unset>"
@@ -148,3 +149,20 @@ STORAGE_CLASS_OWN_COLUMNS = (
     ),
     PrintedColumn("AllowVolumeExpansion", "boolean", "Whether volumes may grow.", 0, _may_grow),
 )
+
+
+def _driver_count(csi_node: Json, _now: float) -> int:
+    return len((csi_node.get("spec") or {}).get("drivers") or [])
+
+
+CSI_NODE_COLUMNS = (
+    NAME,
+    PrintedColumn("Drivers", "integer", "Storage drivers on the node.", 0, _driver_count),
+    AGE,
+)
+
+PERSISTENT_VOLUME_COLUMNS = (NAME, *VOLUME_STATUS_COLUMNS, AGE, *MODE_WIDE_COLUMNS)
+
+PERSISTENT_VOLUME_CLAIM_COLUMNS = (NAME, *CLAIM_STATUS_COLUMNS, AGE, *MODE_WIDE_COLUMNS)
+
+STORAGE_CLASS_COLUMNS = (*STORAGE_CLASS_OWN_COLUMNS, AGE)

@@ -2,15 +2,22 @@
 
 from collections.abc import Sequence
 
+from posse.kinds.columns import NAME_AND_AGE
 from posse.kinds.core.placements import node_selector_errors
 from posse.kinds.machinery.checks import duplicate_names, not_negative, one_of, required
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.formats import dns_subdomain
-from posse.kinds.machinery.kind import Json, KindRules, keep_spec
+from posse.kinds.machinery.kind import Json, Kind, KindRules, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
+from posse.kinds.storage.storage_columns import (
+    CSI_NODE_COLUMNS,
+    PERSISTENT_VOLUME_CLAIM_COLUMNS,
+    PERSISTENT_VOLUME_COLUMNS,
+    STORAGE_CLASS_COLUMNS,
+)
 from posse.model.meta import Quantity
 from posse.model.volume import (
     CSIDriver,
@@ -150,3 +157,57 @@ STORAGE_CLASS_RULES = KindRules(
 )
 CSI_NODE_RULES = KindRules(validate=validate_csi_node, validate_update=validate_csi_node_update)
 CSI_DRIVER_RULES = KindRules(validate=validate_csi_driver, validate_update=object_update_errors)
+
+
+PERSISTENT_VOLUME = Kind(
+    name="PersistentVolume",
+    plural="persistentvolumes",
+    namespaced=False,
+    struct=PersistentVolume,
+    rules=VOLUME_RULES,
+    columns=PERSISTENT_VOLUME_COLUMNS,
+    short_names=("pv",),
+    has_status=True,
+)
+
+PERSISTENT_VOLUME_CLAIM = Kind(
+    name="PersistentVolumeClaim",
+    plural="persistentvolumeclaims",
+    struct=PersistentVolumeClaim,
+    rules=CLAIM_RULES,
+    columns=PERSISTENT_VOLUME_CLAIM_COLUMNS,
+    short_names=("pvc",),
+    has_status=True,
+)
+
+STORAGE_CLASS = Kind(
+    name="StorageClass",
+    plural="storageclasses",
+    group="storage.k8s.io",
+    namespaced=False,
+    struct=StorageClass,
+    rules=STORAGE_CLASS_RULES,
+    columns=STORAGE_CLASS_COLUMNS,
+    short_names=("sc",),
+)
+
+CSI_NODE = Kind(
+    name="CSINode",
+    plural="csinodes",
+    group="storage.k8s.io",
+    namespaced=False,
+    struct=CSINode,
+    rules=CSI_NODE_RULES,
+    columns=CSI_NODE_COLUMNS,
+    has_status=True,
+)
+
+CSI_DRIVER = Kind(
+    name="CSIDriver",
+    plural="csidrivers",
+    group="storage.k8s.io",
+    namespaced=False,
+    struct=CSIDriver,
+    rules=CSI_DRIVER_RULES,
+    columns=NAME_AND_AGE,
+)
