@@ -9,6 +9,7 @@ import random
 from posse.apiserver.requests import DeleteOptions
 from posse.apiserver.service import ApiService
 from posse.controllers.garbage_collection import Amend, Collect, GarbageCollector
+from posse.controllers.leader_worker_sets.pod_admission import admit_pod
 from posse.controllers.podgroup_protection import PodGroupProtection
 from posse.controllers.steps import Create, Delete, Write
 from posse.engine.decisions import Bind, Evict
@@ -28,12 +29,13 @@ NOON = 1_800_000_000.0
 # Somebody else was faster: what a step was about is gone, or not what it was.
 OVERTAKEN = (404, 409)
 STORED = tuple(kind for kind in KINDS if kind.stored is kind and kind is not EVENT)
+POD_ADMISSION = {POD: admit_pod}
 
 
 class World:
-    def __init__(self, *reconcilers, nodes=2, per_node=4, seed=1):
+    def __init__(self, *reconcilers, nodes=2, per_node=4, seed=1, admission=POD_ADMISSION):
         self.now = NOON
-        self.service = ApiService(Store(), lambda: self.now, random.Random(seed))
+        self.service = ApiService(Store(), lambda: self.now, random.Random(seed), admission=admission)
         self.service.create(NAMESPACE, "", {"metadata": {"name": "default"}})
         for number in range(nodes):
             self.add_node(f"n{number}", per_node)

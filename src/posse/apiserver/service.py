@@ -6,8 +6,7 @@ acknowledges it waits for `Committer.durable()` first.
 """
 
 import random
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from posse.apiserver.binding import bound, drawn_along
@@ -19,8 +18,7 @@ from posse.apiserver.requests import DeleteOptions, ListPage, Selection, WriteOp
 from posse.apiserver.selecting import listing, predicate
 from posse.apiserver.server_metadata import carry_over, generated_name, stamp_created
 from posse.apiserver.watching import Subscription
-from posse.controllers.leader_worker_sets.pod_admission import PodSurroundings, complete_pod
-from posse.kinds.admission import admit_create, admit_delete, admit_update
+from posse.kinds.admission import AdmissionHook, admit_create, admit_delete, admit_update
 from posse.kinds.gating import drop_disabled_fields
 from posse.kinds.machinery.conversion import to_version, version_of
 from posse.kinds.machinery.errors import (
@@ -48,6 +46,7 @@ from posse.transport.patches import Patch
 EVERYTHING = Selection()
 PLAIN_DELETE = DeleteOptions()
 NAME_ATTEMPTS = 8
+NO_HOOKS: Mapping[Kind, AdmissionHook] = {}
 
 
 class ObjectUpdate(NamedTuple):
@@ -66,12 +65,15 @@ class ApiService:
         clock: Callable[[], float],
         entropy: random.Random,
         gates: Gates = ALL_GATES,
+        admission: Mapping[Kind, AdmissionHook] = NO_HOOKS,
     ) -> None:
+        """`admission` completes or refuses new objects of a kind, as a webhook would."""
         self.store = store
         self.gates = gates
         self._objects = KindStore(store)
         self._clock = clock
         self._entropy = entropy
+        self._admission = admission
 
     # Reading
 
@@ -109,10 +111,8 @@ class ApiService:
         stamp_created(kind, obj, self._clock(), self._entropy)
         self._generate_name(kind, obj)
         kind.rules.default(obj)
-        if kind is POD:
-            complete_pod(
-                obj, PodSurroundings(obj["metadata"]["uid"], partial(self._objects.get, POD, namespace))
-            )
+        if hook := self._admission.get(kind):
+            hook(obj, self._objects)
         # Twice: admission must not judge what does not count, and what it fills in must not be kept.
         drop_disabled_fields(kind, obj, None, self.gates)
         admit_create(kind, obj, self._objects)

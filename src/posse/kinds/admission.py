@@ -4,7 +4,7 @@ Runs after defaulting and before validation, so objects may still be malformed; 
 for validation to refuse.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
 from posse.kinds.machinery import errors
@@ -40,6 +40,10 @@ class ClusterView(Protocol):
 
     def get(self, kind: Kind, namespace: str | None, name: str) -> Json | None: ...
     def list(self, kind: Kind, namespace: str | None) -> Iterable[Json]: ...
+
+
+# Completes a new object in place, or raises ApiError.
+AdmissionHook = Callable[[Json, ClusterView], None]
 
 
 def admit_create(kind: Kind, obj: Json, cluster: ClusterView) -> None:

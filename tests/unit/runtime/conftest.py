@@ -9,7 +9,9 @@ import pytest
 from posse.apiserver.committer import Committer
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
+from posse.controllers.leader_worker_sets.pod_admission import admit_pod
 from posse.kinds.machinery.errors import ApiError
+from posse.kinds.registry import POD
 from posse.runtime.control.seeding import create_missing
 from posse.runtime.embedded.bootstrap import bootstrap_objects
 from posse.store.store import Store
@@ -23,7 +25,7 @@ class Lab:
     def __init__(self):
         self.store = Store()
         self.committer = Committer(self.store)
-        self.service = ApiService(self.store, time.time, random.Random(5))
+        self.service = ApiService(self.store, time.time, random.Random(5), admission={POD: admit_pod})
         self.transport = LocalTransport(self.service, self.committer)
 
     def find(self, kind, namespace, name):

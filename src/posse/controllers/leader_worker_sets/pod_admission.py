@@ -4,6 +4,7 @@ Upstream this is a webhook; the embedded server does it as part of admission. Po
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from posse.controllers.leader_worker_sets.environment import tell_containers
@@ -31,6 +32,7 @@ from posse.controllers.leader_worker_sets.providers.registry import provider_of_
 from posse.controllers.leader_worker_sets.subgroups import leader_subgroup, worker_subgroup
 from posse.controllers.leader_worker_sets.topology import make_exclusive
 from posse.controllers.leader_worker_sets.tpu_environment import tell_about_tpus
+from posse.kinds.admission import ClusterView
 from posse.kinds.machinery.errors import forbidden
 from posse.kinds.registry import POD
 from posse.model.leader_worker_set import EXCLUSIVE_TOPOLOGY, SUBGROUP_EXCLUSIVE_TOPOLOGY, UNIQUE_PER_REPLICA
@@ -43,6 +45,12 @@ class PodSurroundings(NamedTuple):
 
     incarnation: str
     find_pod: Callable[[str], Json | None]
+
+
+def admit_pod(pod: Json, cluster: ClusterView) -> None:
+    """The admission hook of the embedded server."""
+    metadata = pod["metadata"]
+    complete_pod(pod, PodSurroundings(metadata["uid"], partial(cluster.get, POD, metadata["namespace"])))
 
 
 def complete_pod(pod: Json, surroundings: PodSurroundings) -> None:

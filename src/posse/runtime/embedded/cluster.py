@@ -22,6 +22,7 @@ from posse.apiserver.service import ApiService
 from posse.configuration.reading import Configuration
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
+from posse.controllers.leader_worker_sets.pod_admission import admit_pod
 from posse.controllers.reconciler import Reconciler
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.engine.engine import Engine
@@ -102,7 +103,9 @@ class EmbeddedCluster:
         parts.callback(store.close)
         self._committer = Committer(store)
         parts.push_async_callback(self._committer.close)
-        self._service = ApiService(store, time.time, random.SystemRandom(), self._options.gates)
+        self._service = ApiService(
+            store, time.time, random.SystemRandom(), self._options.gates, {POD: admit_pod}
+        )
         self._transport = LocalTransport(self._service, self._committer)
         self._is_new = not self._service.list(NAMESPACE, None).items
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from posse.apiserver import service
 from posse.controllers.gated_pods import GATE
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.leader_worker_sets.later_completion import refusals
@@ -18,14 +17,13 @@ SERVED = [kind for kind in KINDS if kind.group != "scheduling.k8s.io"]
 
 
 @pytest.fixture
-def unassisted(monkeypatch):
+def unassisted():
     """Makes worlds in which the API server leaves pods as they are."""
-    monkeypatch.setattr(service, "complete_pod", lambda _pod, _surroundings: None)
 
     def controller():
         return LeaderWorkerSetController(SERVED, completes_pods=True)
 
-    return lambda **options: World(StatefulSetController, controller, **options)
+    return lambda **options: World(StatefulSetController, controller, admission={}, **options)
 
 
 def variables(pod):
