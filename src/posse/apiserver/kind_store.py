@@ -1,12 +1,19 @@
 """The store addressed by kind, saying no with ApiErrors. It is also how admission looks at the cluster."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from posse.kinds.machinery.errors import already_exists, conflict, internal, not_found, request_too_large
+from posse.kinds.machinery.errors import (
+    already_exists,
+    conflict,
+    insufficient_storage,
+    internal,
+    not_found,
+    request_too_large,
+)
 from posse.kinds.machinery.kind import Json, Kind
-from posse.store.errors import CommitFailed, ObjectTooLarge
+from posse.store.errors import CommitFailed, ObjectTooLarge, StoreFull
 from posse.store.objects import Conflict, Key, Stored
-from posse.store.store import ABSENT, Store
+from posse.store.store import ABSENT, Put, Store
 
 
 def resource_of(kind: Kind) -> str:
@@ -41,6 +48,10 @@ class KindStore:
     def replace(self, kind: Kind, obj: Json, old: Stored) -> Stored:
         return self._put(kind, obj, old.version)
 
+    def replace_all(self, kind: Kind, changes: Sequence[tuple[Json, Stored]]) -> None:
+        """Replace all of these objects in one transaction, or none of them."""
+        self._put_all(kind, [Put(key_of(kind, obj), obj, old.version) for obj, old in changes])
+
     def remove(self, kind: Kind, old: Stored) -> Stored:
         try:
             removed = self._store.delete(key_of(kind, old.obj), old.version)
@@ -51,13 +62,18 @@ class KindStore:
         return removed
 
     def _put(self, kind: Kind, obj: Json, expected: int) -> Stored:
+        return self._put_all(kind, [Put(key_of(kind, obj), obj, expected)])[0]
+
+    def _put_all(self, kind: Kind, puts: Sequence[Put]) -> Sequence[Stored]:
         try:
-            stored = self._store.put(key_of(kind, obj), obj, expected)
+            stored = self._store.put_all(puts)
         except ObjectTooLarge as refusal:
             raise request_too_large(refusal.limit_bytes) from refusal
+        except StoreFull as refusal:
+            raise insufficient_storage(str(refusal)) from refusal
         except CommitFailed as failure:
             raise internal(str(failure)) from failure
         if isinstance(stored, Conflict):
-            refuse = already_exists if expected == ABSENT else conflict
-            raise refuse(kind, obj["metadata"]["name"])
+            name = puts[0].obj["metadata"]["name"]
+            raise already_exists(kind, name) if puts[0].expected == ABSENT else conflict(kind, name)
         return stored

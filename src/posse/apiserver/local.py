@@ -26,6 +26,7 @@ class LocalTransport:
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing:
         listing = self._service.list(kind, namespace, Selection(labels, fields))
+        await self._committer.durable()
         return Listing([ShownJson(stored.obj) for stored in listing.stored], listing.resource_version)
 
     async def watch(
@@ -42,6 +43,7 @@ class LocalTransport:
         ready = asyncio.Event()
         subscription.on_ready(ready.set)
         try:
+            await self._committer.durable()
             while True:
                 await ready.wait()
                 ready.clear()
@@ -51,7 +53,10 @@ class LocalTransport:
             subscription.close()
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json:
-        return self._service.get(kind, namespace, name)
+        try:
+            return self._service.get(kind, namespace, name)
+        finally:
+            await self._committer.durable()
 
     async def create(self, kind: Kind, namespace: str, obj: Json) -> Json:
         created = self._service.create(kind, namespace, _copy(obj), _unquestioned())

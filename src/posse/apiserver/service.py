@@ -197,8 +197,7 @@ class ApiService:
                 refusal or drawn_along(b["metadata"]["name"])
                 for refusal, b in zip(answers, bindings, strict=True)
             ]
-        for new, old in changes:
-            self._objects.replace(POD, new, old)
+        self._objects.replace_all(POD, changes)
         return answers
 
     def finalize_namespace(self, name: str, body: Json) -> Json:

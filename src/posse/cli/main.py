@@ -13,6 +13,7 @@ from posse.cli.objects.delete import delete
 from posse.cli.objects.get import get
 from posse.cli.problems import Problem
 from posse.cli.run.run import run
+from posse.cli.storage.data_directory import backup, check, restore
 from posse.cli.up.up import up
 from posse.version import VERSION
 
@@ -54,6 +55,9 @@ def version() -> None:
 
 
 app.command(rich_help_panel="A cluster on this machine")(up)
+app.command(rich_help_panel="A cluster on this machine")(backup)
+app.command(rich_help_panel="A cluster on this machine")(restore)
+app.command(rich_help_panel="A cluster on this machine")(check)
 app.command(rich_help_panel="A real cluster")(run)
 app.command(rich_help_panel="A real cluster")(install)
 app.command(rich_help_panel="Why something waits")(gangs)

@@ -51,13 +51,19 @@ class Interest:
 
 
 class History:
-    """The latest changes of one resource, at least `limit` of them and at most twice as many."""
+    """The latest changes of one resource, bounded by number and by bytes.
 
-    def __init__(self, floor: int, limit: int) -> None:
+    Old ones are dropped in portions: between `limit` changes and twice as many are kept, or as many as `limit_bytes`
+    allow, and the last one always.
+    """
+
+    def __init__(self, floor: int, limit: int, limit_bytes: int) -> None:
         # All changes of the resource with a version above the floor are here, oldest first.
         self._floor = floor
         self._limit = limit
+        self._limit_bytes = limit_bytes
         self._changes: list[Change] = []
+        self._bytes = 0
         # Positions count changes since the start, so they stay meaningful when old changes are dropped.
         self._dropped = 0
 
@@ -67,11 +73,28 @@ class History:
 
     def append(self, change: Change) -> None:
         self._changes.append(change)
+        self._bytes += change.size_bytes
         if len(self._changes) > 2 * self._limit:
-            surplus = len(self._changes) - self._limit
-            self._floor = self._changes[surplus - 1].version
-            self._dropped += surplus
-            del self._changes[:surplus]
+            self._drop(len(self._changes) - self._limit)
+        if self._bytes > 2 * self._limit_bytes:
+            self._drop(self._beyond_bytes())
+
+    def _beyond_bytes(self) -> int:
+        """How many of the oldest changes must go so that the others take no more than the limit."""
+        kept_bytes = self._bytes
+        for number, change in enumerate(self._changes[:-1]):
+            if kept_bytes <= self._limit_bytes:
+                return number
+            kept_bytes -= change.size_bytes
+        return len(self._changes) - 1
+
+    def _drop(self, surplus: int) -> None:
+        if not surplus:
+            return
+        self._floor = self._changes[surplus - 1].version
+        self._dropped += surplus
+        self._bytes -= sum(change.size_bytes for change in self._changes[:surplus])
+        del self._changes[:surplus]
 
     def reaches(self, version: int) -> bool:
         return version >= self._floor
@@ -133,16 +156,17 @@ class Feed:
 class ChangeLog:
     """All histories and all feeds. Every change up to `version` has been published."""
 
-    def __init__(self, version: int, limit: int) -> None:
+    def __init__(self, version: int, limit: int, limit_bytes: int) -> None:
         self.version = version
         self._start = version
         self._limit = limit
+        self._limit_bytes = limit_bytes
         self._histories: dict[str, History] = {}
         self._feeds: defaultdict[str, list[Feed]] = defaultdict(list)
 
     def history(self, resource: str) -> History:
         if resource not in self._histories:
-            self._histories[resource] = History(self._start, self._limit)
+            self._histories[resource] = History(self._start, self._limit, self._limit_bytes)
         return self._histories[resource]
 
     def publish(self, changes: Iterable[Change]) -> None:

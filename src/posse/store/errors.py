@@ -5,8 +5,10 @@ StoreError
 ├── DataDirError        the data directory cannot be used
 │   ├── DataDirLocked     another process has it open
 │   ├── DataDirCorrupt    its file is damaged or is no database
+│   │   └── AcknowledgedWritesMissing  it ends before what was acknowledged
 │   ├── DataDirForeign    its file was written by something else, or by a newer Posse
 │   └── DataDirUnusable   the operating system refuses: permissions, not a directory, no space
+├── StoreFull           all objects together are larger than the store takes
 ├── ObjectTooLarge      an object is larger than the store takes
 ├── CommitFailed        writes could not be made durable; the store takes no more
 └── HistoryExpired      a watcher asked for, or fell behind to, changes that are no longer kept
@@ -41,10 +43,23 @@ class DataDirCorrupt(DataDirError):
     def __init__(self, path: Path, detail: str) -> None:
         super().__init__(
             path,
-            f"{path} is damaged ({detail}); it was left untouched: restore it from a copy, "
-            "or move it away to start with an empty cluster",
+            f"{path} is damaged ({detail}); it was left untouched: restore a backup, "
+            "move it away to start with an empty cluster, or see `posse check --help`",
         )
         self.detail = detail
+
+
+class AcknowledgedWritesMissing(DataDirCorrupt):
+    """`acknowledged` is None if the mark that says how far the database must reach is gone."""
+
+    def __init__(self, path: Path, acknowledged: int | None, found: int) -> None:
+        if acknowledged is None:
+            detail = f"it ends at version {found}, and the file commit-mark beside it is missing or damaged"
+        else:
+            detail = f"writes up to version {acknowledged} were acknowledged, it ends at version {found}"
+        super().__init__(path, detail)
+        self.acknowledged = acknowledged
+        self.found = found
 
 
 class DataDirForeign(DataDirError):
@@ -64,6 +79,14 @@ class DataDirUnusable(DataDirError):
 class ObjectTooLarge(StoreError):
     def __init__(self, size_bytes: int, limit_bytes: int) -> None:
         super().__init__(f"the object takes {size_bytes} bytes, more than {limit_bytes}")
+        self.limit_bytes = limit_bytes
+
+
+class StoreFull(StoreError):
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(
+            f"the objects of this cluster take {limit_bytes} bytes, which is the limit; delete some of them first"
+        )
         self.limit_bytes = limit_bytes
 
 

@@ -57,6 +57,16 @@ class Change:
         self._gone: Stored | None = None
 
     @property
+    def size_bytes(self) -> int:
+        """What it takes to keep the change: the states before and after, as text."""
+        return _size(self.before) + _size(self.after)
+
+    @property
+    def growth_bytes(self) -> int:
+        """By how much the store grows with it."""
+        return _size(self.after) - _size(self.before)
+
+    @property
     def gone(self) -> Stored:
         """The last state as watchers see it leave: its content as it was, at the version of this change."""
         if self._gone is None:
@@ -64,6 +74,10 @@ class Change:
                 raise ValueError(f"{self.key} did not exist before version {self.version}")
             self._gone = Stored(stamped(self.before.obj, self.version), self.version)
         return self._gone
+
+
+def _size(stored: Stored | None) -> int:
+    return len(stored.encoded) if stored is not None else 0
 
 
 def stamped(obj: Json, version: int) -> Json:

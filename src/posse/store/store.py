@@ -5,7 +5,8 @@ The line of versions has four segments, and a change moves through them in order
     published  |  committed, to be published  |  pending, to be committed  |  not yet given out
     log.version <=     durable version        <=         version
 
-Reads see everything up to `version`. Watchers see what is published. A write may be acknowledged when it is committed.
+Reads see everything up to `version`; an answer made from them waits until that is committed, as the answer to a write
+does. Watchers see what is published.
 All methods belong to one thread (the event loop's), except `commit_pending`, which may run in a worker.
 The store knows no kinds; of an object it touches only metadata.resourceVersion.
 """
@@ -13,20 +14,24 @@ The store knows no kinds; of an object it touches only metadata.resourceVersion.
 import gc
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 import msgspec
 
 from posse.store.change_log import ChangeLog, Feed, Interest
 from posse.store.data_directory import DataDirectory
-from posse.store.errors import CommitFailed, DataDirCorrupt, HistoryExpired, ObjectTooLarge
+from posse.store.errors import CommitFailed, DataDirCorrupt, HistoryExpired, ObjectTooLarge, StoreFull
 from posse.store.journal import Journal
 from posse.store.objects import Change, Conflict, Json, Key, Stored
 
 HISTORY_LIMIT = 20_000
-OBJECT_BYTES_MAX = 3 * 1024 * 1024
+HISTORY_BYTES = 32 * 1024 * 1024
+"""Per resource."""
+MAX_OBJECT_BYTES = 3 * 1024 * 1024
+MAX_STORE_BYTES = 4 * 1024**3
 # After a start versions continue this far above the last durable one. Whoever saw a version that was lost with the
 # process holds a number that will never be given out again, and is told to list anew.
 RESTART_GAP = 1_000_000
@@ -35,14 +40,30 @@ ABSENT = 0
 Place = tuple[str, str]
 
 
+class Put(NamedTuple):
+    """A new state for an object that is at `expected`; ABSENT: that does not exist."""
+
+    key: Key
+    obj: Json
+    expected: int
+
+
 class Store:
-    def __init__(self, journal: Journal | None = None, history_limit: int = HISTORY_LIMIT) -> None:
+    def __init__(
+        self,
+        journal: Journal | None = None,
+        history_limit: int = HISTORY_LIMIT,
+        max_bytes: int = MAX_STORE_BYTES,
+    ) -> None:
         self._journal = journal
+        self._max_bytes = max_bytes
+        self.size_bytes = 0
+        """All objects together, as text."""
         self._objects: defaultdict[str, dict[Place, Stored]] = defaultdict(dict)
         # The keys of `_objects`, per resource, always sorted.
         self._places: defaultdict[str, list[Place]] = defaultdict(list)
         self.version = self._load(journal) if journal else 1
-        self._log = ChangeLog(self.version, history_limit)
+        self._log = ChangeLog(self.version, history_limit, HISTORY_BYTES)
         self._handover = Lock()
         self._pending: list[Change] = []
         self._committed: list[Change] = []
@@ -50,11 +71,11 @@ class Store:
         self._on_pending: Callable[[], None] | None = None
 
     @classmethod
-    def open(cls, path: Path) -> "Store":
+    def open(cls, path: Path, *, fsync: bool = True, max_bytes: int = MAX_STORE_BYTES) -> "Store":
         """Open a data directory. DataDirError: it cannot be used, and why; nothing in it was changed."""
-        journal = Journal(DataDirectory(path))
+        journal = Journal(DataDirectory(path), fsync=fsync)
         try:
-            return cls(journal)
+            return cls(journal, max_bytes=max_bytes)
         except BaseException:
             journal.close()
             raise
@@ -99,22 +120,37 @@ class Store:
 
     def put(self, key: Key, obj: Json, expected: int) -> Stored | Conflict:
         """Store a new version of an object that is at `expected` (ABSENT: that does not exist), taking over `obj`."""
-        before = self.get(key)
-        if (before.version if before else ABSENT) != expected:
-            return Conflict(before)
-        version = self._next_version()
-        obj["metadata"]["resourceVersion"] = str(version)
-        after = Stored(obj, version)
-        # Encoded here and not when first needed: what cannot be kept must be refused before anything changes.
-        if len(after.encoded) > OBJECT_BYTES_MAX:
-            raise ObjectTooLarge(len(after.encoded), OBJECT_BYTES_MAX)
-        self.version = version
-        place = (key.namespace, key.name)
-        if before is None:
-            insort(self._places[key.resource], place)
-        self._objects[key.resource][place] = after
-        self._record(Change(key, version, before, after))
-        return after
+        answer = self.put_all([Put(key, obj, expected)])
+        return answer if isinstance(answer, Conflict) else answer[0]
+
+    def put_all(self, puts: Sequence[Put]) -> Sequence[Stored] | Conflict:
+        """Store new versions of different objects in one transaction, or none of them if one conflicts.
+
+        ObjectTooLarge, StoreFull: nothing was changed.
+        """
+        changes, stored = [], []
+        for number, (key, obj, expected) in enumerate(puts):
+            before = self.get(key)
+            if (before.version if before else ABSENT) != expected:
+                return Conflict(before)
+            version = self._next_version() + number
+            obj["metadata"]["resourceVersion"] = str(version)
+            after = Stored(obj, version)
+            # Encoded here and not when first needed: what cannot be kept must be refused before anything changes.
+            if len(after.encoded) > MAX_OBJECT_BYTES:
+                raise ObjectTooLarge(len(after.encoded), MAX_OBJECT_BYTES)
+            changes.append(Change(key, version, before, after))
+            stored.append(after)
+        growth = sum(change.growth_bytes for change in changes)
+        if growth > 0 and self.size_bytes + growth > self._max_bytes:
+            raise StoreFull(self._max_bytes)
+        for change, after in zip(changes, stored, strict=True):
+            place = (change.key.namespace, change.key.name)
+            if change.before is None:
+                insort(self._places[change.key.resource], place)
+            self._objects[change.key.resource][place] = after
+        self._record(changes)
+        return stored
 
     def delete(self, key: Key, expected: int) -> Stored | Conflict:
         """Remove an object that is at `expected`; what comes back is its last state, at the version of its removal."""
@@ -123,11 +159,11 @@ class Store:
             return Conflict(before)
         place = (key.namespace, key.name)
         places = self._places[key.resource]
-        self.version = version = self._next_version()
+        version = self._next_version()
         del places[bisect_left(places, place)]
         del self._objects[key.resource][place]
         change = Change(key, version, before, None)
-        self._record(change)
+        self._record([change])
         return change.gone
 
     # Durability
@@ -174,12 +210,15 @@ class Store:
             raise self._failure
         return self.version + 1
 
-    def _record(self, change: Change) -> None:
+    def _record(self, changes: Sequence[Change]) -> None:
+        """Take over changes that belong together: they are committed in one transaction and published together."""
+        self.version = changes[-1].version
+        self.size_bytes += sum(change.growth_bytes for change in changes)
         if self._journal is None:
-            self._log.publish((change,))
+            self._log.publish(changes)
             return
         with self._handover:
-            self._pending.append(change)
+            self._pending += changes
         if self._on_pending is not None:
             self._on_pending()
 
@@ -206,5 +245,6 @@ class Store:
             except msgspec.DecodeError as error:
                 raise DataDirCorrupt(journal.path, f"{'/'.join(key)}: {error}") from error
             place = (key.namespace, key.name)
+            self.size_bytes += len(body)
             self._objects[key.resource][place] = stored
             self._places[key.resource].append(place)

@@ -215,7 +215,7 @@ def test_a_newer_schema_is_refused(data_dir):
     with sqlite3.connect(data_dir / FILE_NAME) as connection:
         connection.execute("PRAGMA user_version=99")
     connection.close()
-    with pytest.raises(DataDirForeign, match="schema 99, this version of Posse knows schema 1"):
+    with pytest.raises(DataDirForeign, match="schema 99, this version of Posse knows schema 2"):
         Store.open(data_dir)
 
 
@@ -239,17 +239,17 @@ def test_a_path_that_cannot_be_a_directory_is_refused_with_the_reason(tmp_path):
 
 def test_a_file_that_cannot_be_opened_is_refused_with_the_reason(data_dir):
     (data_dir / FILE_NAME).mkdir(parents=True)
-    with pytest.raises(DataDirUnusable, match="unable to open database file"):
+    with pytest.raises(DataDirUnusable, match="Is a directory"):
         Store.open(data_dir)
 
 
 def test_a_directory_that_can_be_read_but_not_written_is_refused(data_dir, opened, monkeypatch):
     filled(data_dir, 1)
 
-    def open_read_only(path):
-        connection = open_file(path)
+    def open_read_only(path, **options):
+        connection, schema = open_file(path, **options)
         connection.execute("PRAGMA query_only=1")
-        return connection
+        return connection, schema
 
     open_file = journal._open
     with monkeypatch.context() as patch:

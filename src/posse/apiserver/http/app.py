@@ -42,7 +42,7 @@ def build_app(
 
     `pages` are texts that others in the process have to tell, by path.
     """
-    streams = WatchStreams(service)
+    streams = WatchStreams(service, committer)
     documents = Documents(served_kinds(service.gates))
     front = Front(token, documents, Resources(service, committer, clock, streams), pages)
     app = web.Application(client_max_size=BODY_LIMIT_BYTES)

@@ -5,6 +5,7 @@ A write is answered only once it is durable. What the verbs mean is the API serv
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from aiohttp import web
 
@@ -50,6 +51,7 @@ class ResourceRequest:
         return self.target.namespace or None
 
 
+Result = TypeVar("Result")
 Verb = Callable[[ResourceRequest], Awaitable[web.StreamResponse]]
 
 
@@ -110,13 +112,22 @@ class Resources:
 
     async def _get(self, call: ResourceRequest) -> web.StreamResponse:
         target = call.target
-        return _object(call, self._service.get(target.kind, target.namespace, target.name))
+        obj = await self._read(lambda: self._service.get(target.kind, target.namespace, target.name))
+        return _object(call, obj)
 
     async def _list_or_watch(self, call: ResourceRequest) -> web.StreamResponse:
         if parameters.wants_watch(call.query):
             return await self._streams.watch(call.request, call.target, call.view)
-        listing = self._service.list(call.target.kind, call.namespace, parameters.selection(call.query))
+        selection = parameters.selection(call.query)
+        listing = await self._read(lambda: self._service.list(call.target.kind, call.namespace, selection))
         return _answer(call, call.view.listing(listing))
+
+    async def _read(self, read: Callable[[], Result]) -> Result:
+        """Answer with committed state only, also when the answer is that there is no such object."""
+        try:
+            return read()
+        finally:
+            await self._committer.durable()
 
     async def _create(self, call: ResourceRequest) -> web.StreamResponse:
         options = parameters.write_options(call.query)
@@ -159,7 +170,8 @@ class Resources:
 
     async def _get_scale(self, call: ResourceRequest) -> web.StreamResponse:
         target = call.target
-        return _as_is(call, self._service.get_scale(target.kind, target.namespace, target.name))
+        scale = await self._read(lambda: self._service.get_scale(target.kind, target.namespace, target.name))
+        return _as_is(call, scale)
 
     async def _update_scale(self, call: ResourceRequest) -> web.StreamResponse:
         target, options = call.target, parameters.write_options(call.query)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
+from posse.apiserver.committer import Committer
 from posse.apiserver.http import parameters
 from posse.apiserver.http.answers import CACHE_CONTROL
 from posse.apiserver.http.negotiation import JSON
@@ -33,8 +34,9 @@ log = logging.getLogger(__name__)
 class WatchStreams:
     """All open watch streams of one server."""
 
-    def __init__(self, service: ApiService) -> None:
+    def __init__(self, service: ApiService, committer: Committer) -> None:
         self._service = service
+        self._committer = committer
         self._wakers: set[asyncio.Event] = set()
         self._stopping = False
 
@@ -55,6 +57,8 @@ class WatchStreams:
         waker = asyncio.Event()
         self._wakers.add(waker)
         try:
+            # The stream may begin with objects as they are now, which must be durable before they are shown.
+            await self._committer.durable()
             response = await _started(request)
             await self._run(_Stream(response, subscription, view, waker), asked)
             await response.write_eof()

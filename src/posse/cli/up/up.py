@@ -71,6 +71,15 @@ PortOption = Annotated[
         metavar="P", min=0, max=65535, help="Port on 127.0.0.1; 0 takes any free one.", rich_help_panel=PLACE
     ),
 ]
+FsyncOption = Annotated[
+    bool,
+    typer.Option(
+        "--fsync/--no-fsync",
+        help="Answer a write only when it is on disk. --no-fsync is faster, but the last writes may be lost "
+        "if the machine stops without warning.",
+        rich_help_panel=PLACE,
+    ),
+]
 KubeconfigOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Also write the kubeconfig to this file.", rich_help_panel=PLACE),
@@ -119,6 +128,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     data_dir: DataDirOption = None,
     port: PortOption = DEFAULT_PORT,
     kubeconfig: KubeconfigOption = None,
+    fsync: FsyncOption = True,
     config: ConfigOption = None,
     feature_gates: FeatureGatesOption = None,
     exact_search: ExactSearchOption = DEFAULT_EXACT_SEARCH,
@@ -149,6 +159,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
         config=config.expanduser().absolute() if config else None,
         gates=gates,
         exact_search=exact_search,
+        fsync=fsync,
     )
     examples = [manifest for name in example or [] for manifest in _example(name, gates)]
     if log_decisions:

@@ -226,6 +226,10 @@ def request_too_large(limit_bytes: int) -> ApiError:
     return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit_bytes}")
 
 
+def insufficient_storage(text: str) -> ApiError:
+    return ApiError(507, "InsufficientStorage", text)
+
+
 def unsupported_media_type(accepted: Iterable[str]) -> ApiError:
     offers = ", ".join(accepted)
     text = "the body of the request was in an unknown format - accepted media types include: "

@@ -99,7 +99,7 @@ class EmbeddedCluster:
         return list(node_usage(self._service.list(NODE, None).items, self._service.list(POD, None).items))
 
     def _start_store(self, parts: AsyncExitStack) -> None:
-        store = Store.open(self._options.data_dir)
+        store = Store.open(self._options.data_dir, fsync=self._options.fsync)
         parts.callback(store.close)
         self._committer = Committer(store)
         parts.push_async_callback(self._committer.close)

@@ -26,6 +26,9 @@ class ClusterOptions:
     # What an exact search may take, in about seconds of one core; 0 if none is to be made.
     exact_search: float = DEFAULT_EXACT_SEARCH
 
+    fsync: bool = True
+    """A write is answered when it is on disk, and not only handed to the operating system."""
+
     @property
     def kubeconfig(self) -> Path:
         """The one to tell people about."""

@@ -1,0 +1,1 @@
+"""Verbs on the directory a cluster is kept in: backup, restore, check."""
