@@ -1,7 +1,15 @@
 """Groups and their pods in every form but the native one, tersely."""
 
-from posse.engine.groups.forms import COSCHEDULING_LABEL, POSSE_LABEL, VOLCANO_ANNOTATION
-from posse.engine.keys import Form
+from posse.engine.groups.forms import (
+    COSCHEDULING,
+    COSCHEDULING_LABEL,
+    NATIVE,
+    POSSE,
+    POSSE_LABEL,
+    VOLCANO,
+    VOLCANO_ANNOTATION,
+    WORKLOAD_REF,
+)
 from posse.model import coscheduling, volcano
 from posse.model.meta import ObjectMeta
 from posse.model.pod import PodWorkloadReference
@@ -36,7 +44,7 @@ def _policy(minimum):
 
 
 def posse_gang(name="g1", minimum=2):
-    return changed(gang(name, minimum), api_version=f"{Form.POSSE}/v1alpha1")
+    return changed(gang(name, minimum), api_version=f"{POSSE.name}/v1alpha1")
 
 
 def coscheduling_gang(name="g1", minimum=2, *, phase="", uid="", **spec):
@@ -57,28 +65,28 @@ def volcano_gang(name="g1", minimum=2, *, phase="", conditions=(), **spec):
 
 def member(name, form, group="g1", *, pod_group="a", key="", **description):
     """A pod that names its group in the given form; for a Workload `group` is its name."""
-    if form is Form.WORKLOAD:
+    if form is WORKLOAD_REF:
         reference = PodWorkloadReference(name=group, pod_group=pod_group, pod_group_replica_key=key)
         return pod(name, workload_ref=reference, **description)
-    if form is Form.NATIVE:
+    if form is NATIVE:
         return pod(name, group=group, **description)
     return named(pod(name, **description), form, group)
 
 
 def named(one, form, group="g1"):
     """The pod with the label or annotation by which that form names a group."""
-    if form is Form.VOLCANO:
+    if form is VOLCANO:
         return changed(one, metadata={"annotations": {VOLCANO_ANNOTATION: group}})
-    label = POSSE_LABEL if form is Form.POSSE else COSCHEDULING_LABEL
+    label = POSSE_LABEL if form is POSSE else COSCHEDULING_LABEL
     return changed(one, metadata={"labels": {**one.metadata.labels, label: group}})
 
 
 def describing(form, minimum=2, name="g1"):
     """What describes a gang in that form."""
     makers = {
-        Form.NATIVE: gang,
-        Form.POSSE: posse_gang,
-        Form.COSCHEDULING: coscheduling_gang,
-        Form.VOLCANO: volcano_gang,
+        NATIVE: gang,
+        POSSE: posse_gang,
+        COSCHEDULING: coscheduling_gang,
+        VOLCANO: volcano_gang,
     }
-    return workload(name, a=minimum) if form is Form.WORKLOAD else makers[form](name, minimum)
+    return workload(name, a=minimum) if form is WORKLOAD_REF else makers[form](name, minimum)

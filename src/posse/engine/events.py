@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from posse.engine.decisions import MarkDisrupted, ReportGroup
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import Solution
-from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.service import Service
 from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
-from posse.model.workload import CompositePodGroup, PodGroup, Workload
+from posse.model.workload import CompositePodGroup, Workload
 
-GroupObject = PodGroup | coscheduling.CoschedulingPodGroup | volcano.VolcanoPodGroup
-"""What describes a group; a Workload describes several."""
 StorageObject = PersistentVolume | PersistentVolumeClaim | StorageClass | CSINode | CSIDriver
 
 ClusterObject = (

@@ -1,7 +1,6 @@
 """Names of pods, groups and claims, as events and decisions use them."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NamedTuple
 
 
@@ -11,46 +10,37 @@ class PodRef:
     name: str
     uid: str
     scheduler_name: str = field(default="", compare=False)
-    """Under whose name we speak about the pod."""
+    """The scheduler that reports about the pod."""
 
 
-class Form(StrEnum):
-    """In which API a group is described, and thereby how its pods name it."""
-
-    NATIVE = "scheduling.k8s.io"
-    WORKLOAD = "workloadRef"
-    """Implied by pods that name a Workload and a group in it; there is no object for it."""
-    POSSE = "scheduling.posse.dev"
-    COSCHEDULING = "scheduling.x-k8s.io"
-    VOLCANO = "scheduling.volcano.sh"
+NATIVE_FORM = "scheduling.k8s.io"
+WORKLOAD_FORM = "workloadRef"
+"""The two forms of Kubernetes itself. Texts name a form only if it is another."""
 
 
 class GroupKey(NamedTuple):
-    """A tuple, because it is looked up all the time: those are hashed several times faster than anything else of ours."""
+    """Name of a group. A tuple of strings, because keys are looked up all the time and tuples hash fastest."""
 
     namespace: str
     name: str
     """Of the object that describes the group."""
-    form: Form = Form.NATIVE
+    form: str = NATIVE_FORM
+    """Name of the GroupForm that describes it (`engine/groups/forms.py`)."""
     pod_group: str = ""
-    """Which group of a Workload."""
+    """Which group of the object, where one object describes several."""
     replica_key: str = ""
-    """Which replica of it; each is a group by itself."""
+    """Which replica of that group; each replica is a group by itself."""
     is_composite: bool = False
     """Whether it is a group of groups."""
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}"
         if self.is_composite:
-            origin = "" if self.form is Form.NATIVE else f" of {self.form}"
+            origin = "" if self.form == NATIVE_FORM else f" of {self.form}"
             return f"{place} (CompositePodGroup{origin})"
-        match self.form:
-            case Form.NATIVE:
-                return place
-            case Form.WORKLOAD:
-                return "/".join(filter(None, (place, self.pod_group, self.replica_key)))
-            case _:
-                return f"{place} ({self.form})"
+        if self.form in (NATIVE_FORM, WORKLOAD_FORM):
+            return "/".join(filter(None, (place, self.pod_group, self.replica_key)))
+        return f"{place} ({self.form})"
 
 
 @dataclass(frozen=True, slots=True)

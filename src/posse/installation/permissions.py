@@ -6,12 +6,11 @@ and after an upgrade of the cluster nothing is missing.
 
 from typing import NamedTuple
 
+from posse.engine.groups.forms import FORMS, GroupForm
 from posse.kinds.machinery.kind import Json
 
 LEASE = "posse"
 _READ = ("list", "watch")
-_POSSE = "scheduling.posse.dev"
-_CUSTOM_GROUPS = (_POSSE, "scheduling.x-k8s.io", "scheduling.volcano.sh")
 
 
 class Permission(NamedTuple):
@@ -32,13 +31,13 @@ class Permission(NamedTuple):
         return rule | {"resourceNames": list(self.names)} if self.names else rule
 
 
-def _of_custom_groups(api_group: str) -> tuple[Permission, ...]:
+def _of_custom_groups(form: GroupForm) -> tuple[Permission, ...]:
     """An API server does not merge lists in custom resources, so their status is read and replaced."""
-    resources = ("podgroups", "compositepodgroups") if api_group == _POSSE else ("podgroups",)
+    resources = ("podgroups", "compositepodgroups") if form.has_composites else ("podgroups",)
     statuses = tuple(f"{resource}/status" for resource in resources)
     return (
-        Permission(api_group, resources, (*_READ, "get"), "know who starts together"),
-        Permission(api_group, statuses, ("patch", "update"), "tell groups how they stand"),
+        Permission(form.name, resources, (*_READ, "get"), "know who starts together"),
+        Permission(form.name, statuses, ("patch", "update"), "tell groups how they stand"),
     )
 
 
@@ -71,7 +70,7 @@ IN_THE_CLUSTER = (
         ("patch",),
         "tell groups how they stand",
     ),
-    *(permission for group in _CUSTOM_GROUPS for permission in _of_custom_groups(group)),
+    *(permission for form in FORMS if form.is_custom_resource for permission in _of_custom_groups(form)),
 )
 
 IN_ITS_NAMESPACE = (

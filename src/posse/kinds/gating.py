@@ -6,10 +6,13 @@ Only the API of Kubernetes is gated; kinds that a real cluster gets from CRDs ar
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import fields
+
 from posse.kinds.machinery.filling import entries
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, KINDS, POD, POD_GROUP, WORKLOAD
 from posse.model.feature_gates import Gate, Gates
+from posse.model.workload import GATED_GROUP_FIELDS, PodGroupSpec
 
 GATED_KINDS: Mapping[Kind, Gate] = {
     WORKLOAD: Gate.GENERIC_WORKLOAD,
@@ -21,11 +24,12 @@ _OF_PODS: Mapping[str, Gate] = {
     "workloadRef": Gate.GENERIC_WORKLOAD,
 }
 _OF_GROUPS: Mapping[str, Gate] = {
-    "parentCompositePodGroupName": Gate.COMPOSITE_POD_GROUP,
+    **{
+        field.encode_name: GATED_GROUP_FIELDS[field.name]
+        for field in fields(PodGroupSpec)
+        if field.name in GATED_GROUP_FIELDS
+    },
     "compositePodGroupTemplates": Gate.COMPOSITE_POD_GROUP,
-    "schedulingConstraints": Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
-    "preemptionPolicy": Gate.POD_GROUP_PREEMPTION_POLICY,
-    "disruptionMode": Gate.WORKLOAD_AWARE_PREEMPTION,
     "desiredCount": Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT,
 }
 GATED_FIELDS: Mapping[Kind, Mapping[str, Gate]] = {

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from posse.model.meta import ApiObject, Int32, Quantity, Shape, Timestamp
+from posse.model.meta import GroupObject, Int32, Quantity, Shape, Timestamp
 
 
 class CoschedulingPodGroupSpec(Shape):
@@ -34,7 +34,7 @@ class CoschedulingPodGroupStatus(Shape):
     schedule_start_time: Timestamp = ""
 
 
-class CoschedulingPodGroup(ApiObject):
+class CoschedulingPodGroup(GroupObject):
     """A set of pods that start together. Pods join by the label scheduling.x-k8s.io/pod-group."""
 
     spec: CoschedulingPodGroupSpec = CoschedulingPodGroupSpec()

@@ -74,6 +74,10 @@ class ApiObject(Shape):
     ] = ObjectMeta()
 
 
+class GroupObject(ApiObject):
+    """An object that describes one group of pods, in whichever API."""
+
+
 class ListMeta(Shape):
     self_link: str = ""
     resource_version: str = ""

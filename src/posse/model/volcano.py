@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from posse.model.meta import ApiObject, Int32, Quantity, Shape, Timestamp, merge_list
+from posse.model.meta import GroupObject, Int32, Quantity, Shape, Timestamp, merge_list
 
 
 class VolcanoPodGroupSpec(Shape):
@@ -50,7 +50,7 @@ class VolcanoPodGroupStatus(Shape):
     failed: Int32 = 0
 
 
-class VolcanoPodGroup(ApiObject):
+class VolcanoPodGroup(GroupObject):
     """A set of pods that start together. Pods join by the annotation scheduling.k8s.io/group-name."""
 
     spec: VolcanoPodGroupSpec = VolcanoPodGroupSpec()

@@ -4,11 +4,22 @@ These are the hub shapes (scheduling.k8s.io v1beta1 and v1alpha3 are alike); oth
 A union such as gang or basic is an object with one member set; an empty member is an empty object, not null.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta
+from msgspec.structs import fields
 
-from posse.model.meta import ApiObject, Condition, Int32, Shape, TypedLocalObjectReference, merge_list
+from posse.model.feature_gates import Gate
+from posse.model.meta import (
+    ApiObject,
+    Condition,
+    GroupObject,
+    Int32,
+    Shape,
+    TypedLocalObjectReference,
+    merge_list,
+)
 
 PriorityClassName = Annotated[
     str, Meta(description="PriorityClass of the group; all its pods are queued and preempted by it.")
@@ -160,7 +171,7 @@ class PodGroupStatus(Shape):
     resource_claim_statuses: tuple[PodGroupResourceClaimStatus, ...] = ()
 
 
-class PodGroup(ApiObject):
+class PodGroup(GroupObject):
     """A set of pods that the scheduler places as one. Pods join by naming it in spec.schedulingGroup."""
 
     spec: Annotated[PodGroupSpec, _SPEC] = PodGroupSpec()
@@ -246,3 +257,19 @@ class Workload(ApiObject):
     """The blueprint of a distributed application: which groups it consists of and how each is scheduled."""
 
     spec: Annotated[WorkloadSpec, _SPEC] = WorkloadSpec()
+
+
+GATED_GROUP_FIELDS: Mapping[str, Gate] = {
+    "parent_composite_pod_group_name": Gate.COMPOSITE_POD_GROUP,
+    "scheduling_constraints": Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
+    "preemption_policy": Gate.POD_GROUP_PREEMPTION_POLICY,
+    "disruption_mode": Gate.WORKLOAD_AWARE_PREEMPTION,
+}
+"""Fields of a PodGroupSpec that a feature gate disables; absent is None in all of them."""
+
+TEMPLATE_FIELDS: Mapping[str, str] = {
+    field.name: field.encode_name
+    for field in fields(PodGroupTemplate)
+    if field.name in PodGroupSpec.__struct_fields__
+}
+"""What a PodGroup takes over from its template: all fields that both have, with their JSON names."""

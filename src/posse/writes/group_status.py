@@ -1,21 +1,28 @@
-"""What a group is told, in the words of the API it is described in: a condition or a phase, and an event on the object.
+"""What is written to the object that describes a group: the status of its form, and events.
 
-A group implied by a Workload has no status anywhere, and the one of coscheduling has no place for a reason; there the
-event says it alone.
+Each form of `engine/groups/forms.py` has its second half here: the kind of its objects, and their status. Where a status
+cannot hold the reason, only the event states it.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from posse.engine.decisions import SCHEDULER_ERROR, Finding, MarkDisrupted, ReportGroup, WarnGroup
 from posse.engine.groups.forms import (
+    COSCHEDULING,
     DISRUPTION_TARGET,
     INITIALLY_SCHEDULED,
+    NATIVE,
     PLACEMENT_EXISTS,
+    POSSE,
     TREE_INITIALLY_SCHEDULED,
+    VOLCANO,
     VOLCANO_UNSCHEDULABLE,
+    WORKLOAD_REF,
+    GroupForm,
 )
-from posse.engine.keys import Form, GroupKey
+from posse.engine.keys import GroupKey
 from posse.engine.preemption.marks import PREEMPTION
 from posse.engine.verdict import Outcome
 from posse.kinds.machinery.kind import Kind
@@ -32,59 +39,101 @@ from posse.transport.notes import Note, Subject
 
 Json = dict[str, Any]
 
-_OBJECT_KINDS = {
-    Form.NATIVE: POD_GROUP,
-    Form.WORKLOAD: WORKLOAD,
-    Form.POSSE: POSSE_POD_GROUP,
-    Form.COSCHEDULING: COSCHEDULING_POD_GROUP,
-    Form.VOLCANO: VOLCANO_POD_GROUP,
-}
 
-_COMPOSITE_KINDS = {Form.NATIVE: COMPOSITE_POD_GROUP, Form.POSSE: POSSE_COMPOSITE_POD_GROUP}
+@dataclass(frozen=True, slots=True)
+class FormStatus:
+    """The kinds of a form, and the status of their objects. Here none: there is no field for it."""
 
-_WITH_CONDITIONS = frozenset({Form.NATIVE, Form.POSSE})
+    form: GroupForm
+    kind: Kind
+    """Of the objects that describe groups."""
+    composite_kind: Kind | None = None
+
+    def group_status(self, _report: ReportGroup, _stamp: str) -> Json | None:
+        """The changed part of the status for a report made at that time; None if there is no status."""
+        return None
+
+    def disruption_status(self, _mark: MarkDisrupted, _stamp: str) -> Json | None:
+        """The changed part of the status of a group that is evicted, or runs again; None if it cannot hold that."""
+        return None
+
+
+class ConditionStatus(FormStatus):
+    """Kubernetes' own PodGroups: conditions."""
+
+    __slots__ = ()
+
+    def group_status(self, report: ReportGroup, stamp: str) -> Json:
+        name = TREE_INITIALLY_SCHEDULED if report.group.is_composite else INITIALLY_SCHEDULED
+        conditions = [_condition(report, name, stamp, holds=report.scheduled)]
+        return {"conditions": [*conditions, *_found(report.finding, stamp)]}
+
+    def disruption_status(self, mark: MarkDisrupted, stamp: str) -> Json:
+        if not mark.message:
+            return {"conditions": [{"type": DISRUPTION_TARGET, "$patch": "delete"}]}
+        condition = {
+            "type": DISRUPTION_TARGET,
+            "status": "True",
+            "reason": PREEMPTION,
+            "message": mark.message,
+            "lastTransitionTime": stamp,
+        }
+        return {"conditions": [condition]}
+
+
+class CoschedulingStatus(FormStatus):
+    """Coscheduling: a phase, without a reason."""
+
+    __slots__ = ()
+
+    def group_status(self, report: ReportGroup, _stamp: str) -> Json:
+        return {"phase": "Scheduled" if report.scheduled else "Pending"}
+
+
+class VolcanoStatus(FormStatus):
+    """Volcano: a phase, and conditions of its own."""
+
+    __slots__ = ()
+
+    def group_status(self, report: ReportGroup, stamp: str) -> Json:
+        if report.scheduled:
+            conditions = [
+                _condition(report, "Scheduled", stamp, holds=True),
+                _condition(report, VOLCANO_UNSCHEDULABLE, stamp, holds=False),
+            ]
+            return {"phase": "Running", "conditions": conditions}
+        # A group that was not attempted stays Pending.
+        phase = "Pending" if report.reason == SCHEDULER_ERROR else "Inqueue"
+        return {"phase": phase, "conditions": [_condition(report, VOLCANO_UNSCHEDULABLE, stamp, holds=True)]}
+
+
+FORM_STATUSES = (
+    ConditionStatus(NATIVE, POD_GROUP, COMPOSITE_POD_GROUP),
+    FormStatus(WORKLOAD_REF, WORKLOAD),
+    ConditionStatus(POSSE, POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP),
+    CoschedulingStatus(COSCHEDULING, COSCHEDULING_POD_GROUP),
+    VolcanoStatus(VOLCANO, VOLCANO_POD_GROUP),
+)
+_BY_FORM = {one.form.name: one for one in FORM_STATUSES}
 
 
 def object_kind(key: GroupKey) -> Kind:
-    """Of what kind the object is that describes the group."""
-    return _COMPOSITE_KINDS[key.form] if key.is_composite else _OBJECT_KINDS[key.form]
+    """Kind of the object that describes the group."""
+    status = _BY_FORM[key.form]
+    return status.composite_kind if key.is_composite and status.composite_kind else status.kind
 
 
-def forms_of(kind: Kind) -> tuple[Form, ...]:
-    """In which forms objects of this kind describe groups."""
-    kinds = (*_OBJECT_KINDS.items(), *_COMPOSITE_KINDS.items())
-    return tuple(form for form, described in kinds if described is kind)
+def forms_of(kind: Kind) -> tuple[str, ...]:
+    """Names of the forms in which objects of this kind describe groups."""
+    return tuple(one.form.name for one in FORM_STATUSES if kind in (one.kind, one.composite_kind))
 
 
 def group_status(report: ReportGroup, stamp: str) -> Json | None:
-    """What changes in the status of the object, at that time; None if it has no status."""
-    match report.group.form:
-        case Form.WORKLOAD:
-            return None
-        case Form.COSCHEDULING:
-            return {"phase": "Scheduled" if report.scheduled else "Pending"}
-        case Form.VOLCANO:
-            return {"phase": _volcano_phase(report), "conditions": _volcano_conditions(report, stamp)}
-        case _:
-            name = TREE_INITIALLY_SCHEDULED if report.group.is_composite else INITIALLY_SCHEDULED
-            conditions = [_condition(report, name, stamp, holds=report.scheduled)]
-            return {"conditions": [*conditions, *_found(report.finding, stamp)]}
+    return _BY_FORM[report.group.form].group_status(report, stamp)
 
 
 def disruption_status(mark: MarkDisrupted, stamp: str) -> Json | None:
-    """What changes in the status of a group that is evicted, or runs again; None if it has no such conditions."""
-    if mark.group.form not in _WITH_CONDITIONS:
-        return None
-    if not mark.message:
-        return {"conditions": [{"type": DISRUPTION_TARGET, "$patch": "delete"}]}
-    condition = {
-        "type": DISRUPTION_TARGET,
-        "status": "True",
-        "reason": PREEMPTION,
-        "message": mark.message,
-        "lastTransitionTime": stamp,
-    }
-    return {"conditions": [condition]}
+    return _BY_FORM[mark.group.form].disruption_status(mark, stamp)
 
 
 def group_note(report: ReportGroup) -> Note:
@@ -107,24 +156,8 @@ def _subject(told: ReportGroup | WarnGroup) -> Subject:
 
 
 def _about(group: GroupKey, message: str) -> str:
-    """A Workload has several groups; one has to be named."""
-    return f"{group}: {message}" if group.form is Form.WORKLOAD else message
-
-
-def _volcano_phase(report: ReportGroup) -> str:
-    """Pending is who was not tried at all."""
-    if report.scheduled:
-        return "Running"
-    return "Pending" if report.reason == SCHEDULER_ERROR else "Inqueue"
-
-
-def _volcano_conditions(report: ReportGroup, stamp: str) -> list[Json]:
-    if not report.scheduled:
-        return [_condition(report, VOLCANO_UNSCHEDULABLE, stamp, holds=True)]
-    return [
-        _condition(report, "Scheduled", stamp, holds=True),
-        _condition(report, VOLCANO_UNSCHEDULABLE, stamp, holds=False),
-    ]
+    """A Workload has several groups, so its events name the group."""
+    return f"{group}: {message}" if _BY_FORM[group.form].form.is_implied else message
 
 
 _PLACEMENT_EXISTS = {

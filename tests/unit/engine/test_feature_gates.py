@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.engine.keys import Form
+from posse.engine.groups.forms import FORMS, NATIVE, POSSE
 from posse.engine.options import EngineOptions
 from posse.model.feature_gates import ALL_GATES, NEEDS, Gate
 from posse.model.workload import (
@@ -32,7 +32,7 @@ def too_large(form):
 
 
 @pytest.mark.parametrize("gate", [Gate.GENERIC_WORKLOAD, Gate.GANG_SCHEDULING])
-@pytest.mark.parametrize("form", Form, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_generic_workload_or_gang_scheduling_off_members_are_scheduled_one_by_one(form, gate):
     on = driven(ALL_GATES, *too_large(form))
     assert on.bind() == {}
@@ -54,13 +54,13 @@ def test_gang_scheduling_off_a_pod_that_comes_to_name_a_group_stands_for_itself(
     late = pod("p1", cpu="9")
     driver = driven(without(Gate.GANG_SCHEDULING), late)
     driver.decide()
-    driver.see(named(late, Form.POSSE), node("n2", cpu="9"))
+    driver.see(named(late, POSSE), node("n2", cpu="9"))
     assert driver.bind(after=10) == {"p1": "n2"}
 
 
 def test_gang_scheduling_off_groups_that_go_are_no_matter():
-    driver = driven(without(Gate.GANG_SCHEDULING), *too_large(Form.NATIVE))
-    driver.lose(describing(Form.NATIVE, 3))
+    driver = driven(without(Gate.GANG_SCHEDULING), *too_large(NATIVE))
+    driver.lose(describing(NATIVE, 3))
     assert sorted(driver.bind()) == ["p1", "p2"]
 
 

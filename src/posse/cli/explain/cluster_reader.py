@@ -19,8 +19,8 @@ from posse.engine.engine import Engine
 from posse.engine.events import Observed
 from posse.engine.explain.explanation import Explanation
 from posse.engine.explain.group_status import GroupStatus, situation_of_ended
-from posse.engine.groups.forms import group_of, implied_group
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import WORKLOAD_REF, form_of, group_of
+from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.kinds.machinery.conversion import to_storage
 from posse.kinds.machinery.errors import EXPIRED
@@ -88,8 +88,9 @@ class Survey:
         ]
 
     def _situation_of_ended(self, key: GroupKey) -> GroupStatus:
-        obj = self.object_of(key) if key.form is Form.WORKLOAD else None
-        return situation_of_ended(key, implied_group(decode(Workload, obj), key) if obj else None)
+        obj = self.object_of(key) if form_of(key).is_implied else None
+        implied = WORKLOAD_REF.implied_group(decode(Workload, obj), key) if obj else None
+        return situation_of_ended(key, implied)
 
     def warn_of_faults(self) -> None:
         """Rules of installed packages that went wrong did not take part in the answer."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from posse.cli.explain.ended_members import Fates
 from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.group_status import GroupStatus, State
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import form_of
+from posse.engine.keys import GroupKey
 from posse.engine.reporting.groups import BELOW_MINIMUM
 
 FINISHED = "Finished"
@@ -112,17 +113,9 @@ def _short(now: GroupStatus) -> str:
 
 
 def title(key: GroupKey) -> str:
-    place = f"{key.namespace}/{key.name}"
     if key.is_composite:
-        return f"CompositePodGroup {place}"
-    match key.form:
-        case Form.NATIVE:
-            return f"PodGroup {place}"
-        case Form.WORKLOAD:
-            replica = f", replica {key.replica_key}," if key.replica_key else ""
-            return f"Group {key.pod_group}{replica} of Workload {place}"
-        case _:
-            return f"PodGroup {place} ({key.form})"
+        return f"CompositePodGroup {key.namespace}/{key.name}"
+    return form_of(key).title(key)
 
 
 def pods(number: int) -> str:

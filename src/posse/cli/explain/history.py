@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from posse.engine.groups.forms import INITIALLY_SCHEDULED, VOLCANO_UNSCHEDULABLE
+from posse.engine.groups.forms import FORMS
 from posse.kinds.machinery.durations import UNKNOWN, since
 
 Json = dict[str, Any]
 
 MOST_EVENTS = 6
 SCHEDULED = "Scheduled"
-_REFUSALS = {(INITIALLY_SCHEDULED, "False"), ("PodScheduled", "False"), (VOLCANO_UNSCHEDULABLE, "True")}
+_REFUSALS = {("PodScheduled", "False"), *(form.refusal for form in FORMS)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import Any
 from posse.cli.explain.cluster_reader import Survey
 from posse.cli.problems import Misuse, Problem
 from posse.cli.resources import kind_named
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import FORMS, NATIVE, form_of
+from posse.engine.keys import GroupKey
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, POD, POD_GROUP, WORKLOAD
 from posse.writes.group_status import forms_of, object_kind
@@ -24,7 +25,7 @@ class Target:
 
     kind: Kind
     name: str
-    forms: tuple[Form, ...]
+    forms: tuple[str, ...]
 
 
 def parse_target(text: str, name: str = "") -> Target:
@@ -35,9 +36,9 @@ def parse_target(text: str, name: str = "") -> Target:
         raise Misuse(f"say what to explain as {EXPLAINED}")
     name = rest or name
     if kind_text.lower() in ANY_POD_GROUP:
-        return Target(POD_GROUP, name, tuple(form for form in Form if form is not Form.WORKLOAD))
+        return Target(POD_GROUP, name, tuple(form.name for form in FORMS if not form.is_implied))
     if kind_text.lower() in ANY_COMPOSITE:
-        return Target(COMPOSITE_POD_GROUP, name, (Form.NATIVE, Form.POSSE))
+        return Target(COMPOSITE_POD_GROUP, name, tuple(form.name for form in FORMS if form.has_composites))
     kind = kind_named(kind_text)
     forms = forms_of(kind)
     if kind is not POD and not forms:
@@ -61,7 +62,7 @@ def groups_meant(survey: Survey, target: Target, namespace: str) -> list[GroupKe
 
 def typed(key: GroupKey) -> str:
     """How to ask for this group and no other."""
-    if key.form is Form.WORKLOAD:
+    if form_of(key).is_implied:
         return f"workload/{short_name(key)}"
     kind = object_kind(key)
     return f"{kind.singular}.{kind.group}/{key.name}"
@@ -95,7 +96,7 @@ def _is_meant(key: GroupKey, target: Target) -> bool:
 
 def _workload_name(survey: Survey, key: GroupKey) -> str:
     """The Workload that a group was made from, if it was."""
-    obj = survey.object_of(key) if key.form is Form.NATIVE else None
+    obj = survey.object_of(key) if key.form == NATIVE.name else None
     reference = ((obj or {}).get("spec") or {}).get("workloadRef") or {}
     return str(reference.get("workloadName") or "")
 

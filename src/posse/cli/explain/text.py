@@ -13,9 +13,11 @@ from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.explanation import Ahead, Explanation, PodExplanation
 from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.explain.obstacles import Obstacle
-from posse.engine.keys import Form, GroupKey, PodRef
+from posse.engine.groups.forms import form_of
+from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement_problem import RemedyProblem, Unadvised
 from posse.solver.advice import no_way_out, ways_out
+from posse.writes.group_status import object_kind
 
 MOST_NODES = 8
 INDENT = "  "
@@ -112,9 +114,9 @@ def indented(lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
 def _described(now: GroupStatus, age: str) -> str:
     if not now.exists:
         return "nothing yet"
-    kind = f"{'CompositePodGroup' if now.key.is_composite else 'PodGroup'} of {now.key.form}"
-    if now.key.form is Form.WORKLOAD:
-        kind = "Workload"
+    kind = object_kind(now.key).name
+    if not form_of(now.key).is_implied:
+        kind += f" of {now.key.form}"
     many = groups(now.minimum) if now.groups is not None else f"{now.minimum}"
     size = f", at least {many} together" if now.policy == "Gang" else ""
     if now.expected:
@@ -213,5 +215,4 @@ def _holders(obstacles: Sequence[Obstacle]) -> Iterator[str]:
 def _name(who: GroupKey | PodRef) -> str:
     if isinstance(who, PodRef):
         return f"pod {who.namespace}/{who.name}"
-    kind = "workload" if who.form is Form.WORKLOAD else "podgroup"
-    return f"{kind} {who.namespace}/{short_name(who)}"
+    return f"{object_kind(who).singular} {who.namespace}/{short_name(who)}"

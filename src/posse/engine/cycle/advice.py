@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from posse.engine.decisions import Advise, Decision
 from posse.engine.events import Advised
 from posse.engine.explain.explanation import remedy_problem
+from posse.engine.groups.forms import form_of
 from posse.engine.groups.tree import Root, root_of
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.keys import Form, GroupKey
+from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import (
     ADVICE_OPENING,
     UNKNOWN_OPENING,
@@ -29,8 +30,6 @@ _REST_SECONDS = 1.0
 """Between two groups: to describe an impasse takes a look at every pod of the cluster."""
 _FRESH_SECONDS = 60.0
 _OPENINGS = ADVICE_OPENING, USELESS_OPENING, UNKNOWN_OPENING
-_WITH_MESSAGE = frozenset({Form.NATIVE, Form.POSSE, Form.VOLCANO})
-"""Forms of groups whose status has a place for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class Advising:
 
     def refused(self, key: GroupKey, refusal: str, told: str, now: float) -> str:
         """What to add to the refusal; `told` is what the group was told last, by us or by whoever was here before."""
-        if not self.asks or key.form not in _WITH_MESSAGE:
+        if not self.asks or not form_of(key).has_message:
             return ""
         known = self._known.get(key)
         is_known = known is not None and known.refusal == refusal

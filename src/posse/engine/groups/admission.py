@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from posse.engine.decisions import SCHEDULER_ERROR
-from posse.engine.groups.forms import absence
+from posse.engine.groups.forms import form_of
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.tree import Branch, Part, Tree, admissible_children, is_admissible
 from posse.engine.groups.tree_validation import violation
@@ -39,7 +39,7 @@ def not_ready(group: GroupRecord) -> NotReady | None:
     """Why the group is not tried now; None when it may be."""
     podgroup = group.podgroup
     if podgroup is None:
-        return NotReady(WAITING_FOR_GROUP, absence(group.key, group.siblings))
+        return NotReady(WAITING_FOR_GROUP, form_of(group.key).absence(group.key, group.siblings))
     too_few = too_few_pods(group)
     if too_few:
         return NotReady(WAITING_FOR_PODS, too_few)

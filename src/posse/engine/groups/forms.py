@@ -1,23 +1,21 @@
-"""How pods name their group and what groups look like, in every form that is understood; the hub's PodGroup comes out.
+"""Forms of groups: the APIs that describe groups, and how pods name their group in each.
 
-The rest of the engine sees only that. What is translated here is never written back: the carrier reports to the object
-that a group came from.
+A form translates its objects to the hub's PodGroup, and the rest of the engine sees only that. The other half of each
+form, the kind of its objects and the status written to them, is in `writes/group_status.py`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
-from posse.engine.events import GroupObject
-from posse.engine.keys import Form, GroupKey
+from posse.engine.keys import NATIVE_FORM, WORKLOAD_FORM, GroupKey
 from posse.model import coscheduling, volcano
-from posse.model.feature_gates import Gate, Gates
-from posse.model.meta import Condition, ObjectMeta, Quantity
+from posse.model.meta import Condition, GroupObject, ObjectMeta, Quantity
 from posse.model.pod import Pod
 from posse.model.workload import (
-    BasicSchedulingPolicy,
+    TEMPLATE_FIELDS,
     CompositePodGroup,
     GangSchedulingPolicy,
     PodGroup,
@@ -42,131 +40,227 @@ VOLCANO_UNSCHEDULABLE = "Unschedulable"
 
 _COSCHEDULING_STARTED = frozenset({"Scheduled", "Scheduling", "Running", "Finished", "Failed"})
 _VOLCANO_STARTED = frozenset({"Running", "Completed"})
+_STARTED = Condition(type=INITIALLY_SCHEDULED, status="True", reason="Scheduled")
+
+Described = TypeVar("Described", bound=GroupObject)
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A group as the engine sees it, whatever form it came in."""
+    """A group as the engine sees it, in whichever form it came."""
 
-    key: GroupKey
     podgroup: PodGroup
     minimum_resources: Mapping[str, Quantity] = field(default_factory=dict)
 
 
-def group_of(pod: Pod) -> GroupKey | None:
-    """The group the pod belongs to. One that names several belongs to the first of them in the order of forms."""
-    return next(_named_groups(pod), None)
+class GroupForm:
+    """One way to describe groups. Subclasses answer what differs between forms; nothing else asks which form it is."""
+
+    name: ClassVar[str]
+    """The API group in most forms. Keys of groups hold it."""
+    is_implied: ClassVar[bool] = False
+    """Groups have no object of their own: pods name a group within a Workload."""
+    is_custom_resource: ClassVar[bool] = False
+    """API servers do not merge lists in the status of its objects."""
+    has_composites: ClassVar[bool] = False
+    """The API has CompositePodGroups, too."""
+    has_resolved_priority: ClassVar[bool] = False
+    """The API server resolves the priority of every group on creation."""
+    has_message: ClassVar[bool] = True
+    """The status of its objects has a field for advice."""
+    refusal: ClassVar[tuple[str, str]] = (INITIALLY_SCHEDULED, "False")
+    """Type and status of the condition of a group that could not be scheduled."""
+
+    def group_of(self, pod: Pod) -> GroupKey | None:
+        """The group that the pod names in this form."""
+        raise NotImplementedError
+
+    def absence(self, key: GroupKey, _siblings: Sequence[str] | None) -> str:
+        """What members wait for while nothing describes their group; `siblings` are the groups of its Workload."""
+        origin = "" if self.name == NATIVE_FORM else f" of {self.name}"
+        return f"PodGroup {key.name}{origin} does not exist yet"
+
+    def title(self, key: GroupKey) -> str:
+        """How people are shown the group at the start of a sentence."""
+        return f"PodGroup {key}"
 
 
-def _named_groups(pod: Pod) -> Iterator[GroupKey]:
-    namespace, spec = pod.metadata.namespace, pod.spec
-    if spec.scheduling_group is not None and spec.scheduling_group.pod_group_name:
-        yield GroupKey(namespace, spec.scheduling_group.pod_group_name)
-    reference = spec.workload_ref
-    if reference is not None:
+class ObjectForm(GroupForm, Generic[Described]):
+    """A form in which each group has an object that describes it."""
+
+    struct: ClassVar[type[GroupObject]]
+
+    def describe(self, obj: Described) -> Description:
+        raise NotImplementedError
+
+
+class NativeForm(ObjectForm[PodGroup]):
+    """PodGroup of Kubernetes; pods name it in spec.schedulingGroup."""
+
+    name = NATIVE_FORM
+    struct = PodGroup
+    has_composites = True
+    has_resolved_priority = True
+
+    def group_of(self, pod: Pod) -> GroupKey | None:
+        group = pod.spec.scheduling_group
+        if group is None or not group.pod_group_name:
+            return None
+        return GroupKey(pod.metadata.namespace, group.pod_group_name)
+
+    def describe(self, obj: PodGroup) -> Description:
+        return Description(obj, _annotated_minimum(obj.metadata))
+
+
+class WorkloadForm(GroupForm):
+    """A group within a Workload, or one replica of it; pods name both in spec.workloadRef."""
+
+    name = WORKLOAD_FORM
+    is_implied = True
+    has_message = False
+
+    def group_of(self, pod: Pod) -> GroupKey | None:
+        reference = pod.spec.workload_ref
+        if reference is None:
+            return None
         parts = (reference.pod_group, reference.pod_group_replica_key)
-        yield GroupKey(namespace, reference.name, Form.WORKLOAD, *parts)
-    labels, annotations = pod.metadata.labels, pod.metadata.annotations
-    if name := labels.get(POSSE_LABEL):
-        yield GroupKey(namespace, name, Form.POSSE)
-    if name := labels.get(COSCHEDULING_LABEL):
-        yield GroupKey(namespace, name, Form.COSCHEDULING)
-    if name := annotations.get(VOLCANO_ANNOTATION):
-        yield GroupKey(namespace, name, Form.VOLCANO)
+        return GroupKey(pod.metadata.namespace, reference.name, self.name, *parts)
+
+    def implied_group(self, workload: Workload, key: GroupKey) -> PodGroup | None:
+        """What the Workload says of one of its groups; None if it has no such group."""
+        for template in workload.spec.pod_group_templates:
+            if template.name == key.pod_group:
+                reference = WorkloadReference(workload_name=key.name, template_name=key.pod_group)
+                copied = {name: getattr(template, name) for name in TEMPLATE_FIELDS}
+                return PodGroup(
+                    metadata=workload.metadata, spec=PodGroupSpec(workload_ref=reference, **copied)
+                )
+        return None
+
+    def absence(self, key: GroupKey, siblings: Sequence[str] | None) -> str:
+        if siblings is None:
+            return f"Workload {key.name} does not exist yet"
+        others = f"only {', '.join(siblings)}" if siblings else "none at all"
+        return f"Workload {key.name} has no pod group {key.pod_group!r} yet, {others}"
+
+    def title(self, key: GroupKey) -> str:
+        replica = f", replica {key.replica_key}," if key.replica_key else ""
+        return f"Group {key.pod_group}{replica} of Workload {key.namespace}/{key.name}"
+
+
+class PosseForm(NativeForm):
+    """The same PodGroup as a custom resource; pods name it by a label."""
+
+    name = "scheduling.posse.dev"
+    is_custom_resource = True
+    has_resolved_priority = False
+
+    def group_of(self, pod: Pod) -> GroupKey | None:
+        return _named(pod, self.name, pod.metadata.labels.get(POSSE_LABEL))
+
+
+class CoschedulingForm(ObjectForm[coscheduling.CoschedulingPodGroup]):
+    """PodGroup of the coscheduling plugin; pods name it by a label. Its status is a phase only."""
+
+    name = "scheduling.x-k8s.io"
+    struct = coscheduling.CoschedulingPodGroup
+    is_custom_resource = True
+    has_message = False
+
+    def group_of(self, pod: Pod) -> GroupKey | None:
+        return _named(pod, self.name, pod.metadata.labels.get(COSCHEDULING_LABEL))
+
+    def describe(self, obj: coscheduling.CoschedulingPodGroup) -> Description:
+        conditions = (_STARTED,) if obj.status.phase in _COSCHEDULING_STARTED else ()
+        return Description(_gang(obj.metadata, obj.spec.min_member, conditions), obj.spec.min_resources)
+
+
+class VolcanoForm(ObjectForm[volcano.VolcanoPodGroup]):
+    """PodGroup of Volcano; pods name it by an annotation."""
+
+    name = "scheduling.volcano.sh"
+    struct = volcano.VolcanoPodGroup
+    is_custom_resource = True
+    refusal = (VOLCANO_UNSCHEDULABLE, "True")
+
+    def group_of(self, pod: Pod) -> GroupKey | None:
+        return _named(pod, self.name, pod.metadata.annotations.get(VOLCANO_ANNOTATION))
+
+    def describe(self, obj: volcano.VolcanoPodGroup) -> Description:
+        podgroup = _gang(obj.metadata, obj.spec.min_member, self._conditions(obj.status))
+        return Description(podgroup, obj.spec.min_resources)
+
+    def _conditions(self, status: volcano.VolcanoPodGroupStatus) -> tuple[Condition, ...]:
+        if status.phase in _VOLCANO_STARTED:
+            return (_STARTED,)
+        return tuple(
+            Condition(type=INITIALLY_SCHEDULED, status="False", reason=item.reason, message=item.message)
+            for item in status.conditions
+            if (item.type, item.status) == self.refusal
+        )
+
+
+NATIVE, WORKLOAD_REF, POSSE = NativeForm(), WorkloadForm(), PosseForm()
+COSCHEDULING, VOLCANO = CoschedulingForm(), VolcanoForm()
+
+FORMS: tuple[GroupForm, ...] = (NATIVE, WORKLOAD_REF, POSSE, COSCHEDULING, VOLCANO)
+"""All forms. A pod that names groups in several forms belongs to the first."""
+_BY_NAME = {form.name: form for form in FORMS}
+_OBJECT_FORMS: tuple[ObjectForm[Any], ...] = tuple(form for form in FORMS if isinstance(form, ObjectForm))
+
+
+def form_of(key: GroupKey) -> GroupForm:
+    return _BY_NAME[key.form]
+
+
+def group_of(pod: Pod) -> GroupKey | None:
+    """The group that the pod belongs to."""
+    for form in FORMS:
+        key = form.group_of(pod)
+        if key is not None:
+            return key
+    return None
 
 
 def key_of(obj: GroupObject | CompositePodGroup) -> GroupKey:
     metadata = obj.metadata
     is_composite = isinstance(obj, CompositePodGroup)
-    return GroupKey(metadata.namespace, metadata.name, _form_of(obj), is_composite=is_composite)
-
-
-def parent_of(key: GroupKey, obj: PodGroup | CompositePodGroup | None) -> GroupKey | None:
-    """The group of groups that the object names as its parent; it is of the same API."""
-    name = obj.spec.parent_composite_pod_group_name if obj is not None else None
-    return GroupKey(key.namespace, name, key.form, is_composite=True) if name else None
-
-
-def _form_of(obj: GroupObject | CompositePodGroup) -> Form:
-    match obj:
-        case coscheduling.CoschedulingPodGroup():
-            return Form.COSCHEDULING
-        case volcano.VolcanoPodGroup():
-            return Form.VOLCANO
-        case _:
-            # The same struct in two API groups.
-            return Form.POSSE if obj.api_version.startswith(f"{Form.POSSE}/") else Form.NATIVE
+    return GroupKey(metadata.namespace, metadata.name, _form_describing(obj).name, is_composite=is_composite)
 
 
 def describe(obj: GroupObject) -> Description:
-    match obj:
-        case coscheduling.CoschedulingPodGroup():
-            podgroup = _gang(obj.metadata, obj.spec.min_member, _coscheduling_conditions(obj.status))
-            return Description(key_of(obj), podgroup, obj.spec.min_resources)
-        case volcano.VolcanoPodGroup():
-            podgroup = _gang(obj.metadata, obj.spec.min_member, _volcano_conditions(obj.status))
-            return Description(key_of(obj), podgroup, obj.spec.min_resources)
-        case _:
-            return Description(key_of(obj), obj, _annotated_minimum(obj.metadata))
+    return _form_describing(obj).describe(obj)
 
 
-def implied_group(workload: Workload, key: GroupKey) -> PodGroup | None:
-    """What a Workload says of one of its groups, or of one replica of it; None if it has no such group."""
-    for template in workload.spec.pod_group_templates:
-        if template.name == key.pod_group:
-            spec = PodGroupSpec(
-                workload_ref=WorkloadReference(workload_name=key.name, template_name=key.pod_group),
-                scheduling_policy=template.scheduling_policy,
-                scheduling_constraints=template.scheduling_constraints,
-                resource_claims=template.resource_claims,
-                disruption_mode=template.disruption_mode,
-                priority_class_name=template.priority_class_name,
-                priority=template.priority,
-                preemption_policy=template.preemption_policy,
-            )
-            return PodGroup(metadata=workload.metadata, spec=spec)
-    return None
+def _form_describing(obj: GroupObject | CompositePodGroup) -> ObjectForm[Any]:
+    """By the API group, as Posse's kinds have the structs of Kubernetes; by the struct if the object states none."""
+    api_group = obj.api_version.partition("/")[0]
+    by_group = (form for form in _OBJECT_FORMS if form.name == api_group)
+    by_struct = (form for form in _OBJECT_FORMS if isinstance(obj, form.struct))
+    return next(by_group, None) or next(by_struct, NATIVE)
+
+
+def parent_of(key: GroupKey, obj: PodGroup | CompositePodGroup | None) -> GroupKey | None:
+    """The CompositePodGroup that the object names as its parent; it is of the same API."""
+    name = obj.spec.parent_composite_pod_group_name if obj is not None else None
+    return GroupKey(key.namespace, name, key.form, is_composite=True) if name else None
 
 
 def group_names(workload: Workload) -> tuple[str, ...]:
     return tuple(template.name for template in workload.spec.pod_group_templates)
 
 
-def permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
-    """The group without what feature gates forbid to act upon; the object may well have it."""
-    spec, policy = podgroup.spec, podgroup.spec.scheduling_policy
-    if Gate.COMPOSITE_POD_GROUP not in gates:
-        spec = replace(spec, parent_composite_pod_group_name=None)
-    if Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING not in gates:
-        spec = replace(spec, scheduling_constraints=None)
-    if Gate.POD_GROUP_PREEMPTION_POLICY not in gates:
-        spec = replace(spec, preemption_policy=None)
-    if Gate.WORKLOAD_AWARE_PREEMPTION not in gates:
-        spec = replace(spec, disruption_mode=None)
-    if Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT not in gates and policy.basic is not None:
-        spec = replace(spec, scheduling_policy=replace(policy, basic=BasicSchedulingPolicy()))
-    return podgroup if spec is podgroup.spec else replace(podgroup, spec=spec)
-
-
 def outcome_told(conditions: Sequence[Condition]) -> str:
-    """What an object says came of the search for a placement; empty if nothing."""
+    """Outcome of the search for a placement, as the status says; empty if it says none."""
     return next((one.reason for one in conditions if one.type == PLACEMENT_EXISTS), "")
 
 
-def absence(key: GroupKey, siblings: Sequence[str] | None = None) -> str:
-    """What the members of a group wait for, as long as nothing describes it; `siblings` are the groups its Workload has."""
-    if key.form is Form.WORKLOAD and siblings is None:
-        return f"Workload {key.name} does not exist yet"
-    if key.form is Form.WORKLOAD:
-        others = f"only {', '.join(siblings)}" if siblings else "none at all"
-        return f"Workload {key.name} has no pod group {key.pod_group!r} yet, {others}"
-    if key.form is Form.NATIVE:
-        return f"PodGroup {key.name} does not exist yet"
-    return f"PodGroup {key.name} of {key.form} does not exist yet"
+def _named(pod: Pod, form: str, name: str | None) -> GroupKey | None:
+    return GroupKey(pod.metadata.namespace, name, form) if name else None
 
 
 def _gang(metadata: ObjectMeta, minimum: int, conditions: tuple[Condition, ...]) -> PodGroup:
-    # The schemas of these kinds allow what makes no sense to a gang; one pod is the least that can start.
+    # The schemas of these kinds allow a minimum below 1; a gang needs at least one pod.
     policy = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=max(1, minimum)))
     return PodGroup(
         metadata=metadata,
@@ -176,26 +270,9 @@ def _gang(metadata: ObjectMeta, minimum: int, conditions: tuple[Condition, ...])
 
 
 def _annotated_minimum(metadata: ObjectMeta) -> Mapping[str, Quantity]:
-    """What a group needs in all, where its kind has no field for it. A text that cannot be read asks for nothing."""
+    """Resources that the group needs in all, by annotation as its kind has no field. Unreadable text means none."""
     text = metadata.annotations.get(MIN_RESOURCES_ANNOTATION, "{}")
     try:
         return msgspec.json.decode(text, type=dict[str, Quantity])
     except msgspec.DecodeError:
         return {}
-
-
-def _coscheduling_conditions(status: coscheduling.CoschedulingPodGroupStatus) -> tuple[Condition, ...]:
-    return (_STARTED,) if status.phase in _COSCHEDULING_STARTED else ()
-
-
-def _volcano_conditions(status: volcano.VolcanoPodGroupStatus) -> tuple[Condition, ...]:
-    if status.phase in _VOLCANO_STARTED:
-        return (_STARTED,)
-    return tuple(
-        Condition(type=INITIALLY_SCHEDULED, status="False", reason=item.reason, message=item.message)
-        for item in status.conditions
-        if item.type == VOLCANO_UNSCHEDULABLE and item.status == "True"
-    )
-
-
-_STARTED = Condition(type=INITIALLY_SCHEDULED, status="True", reason="Scheduled")

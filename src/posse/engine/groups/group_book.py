@@ -2,24 +2,26 @@
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from posse.engine.decisions import ReportGroup
-from posse.engine.events import GroupObject
 from posse.engine.groups.forms import (
     DISRUPTION_TARGET,
     INITIALLY_SCHEDULED,
+    WORKLOAD_REF,
     describe,
+    form_of,
     group_names,
-    implied_group,
+    key_of,
     outcome_told,
-    permitted,
 )
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.hierarchy_links import TreeLinks
-from posse.engine.keys import Form, GroupKey
+from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
-from posse.model.feature_gates import ALL_GATES, Gates
-from posse.model.meta import Condition
-from posse.model.workload import PodGroup, Workload
+from posse.model.feature_gates import ALL_GATES, Gate, Gates
+from posse.model.meta import Condition, GroupObject
+from posse.model.workload import GATED_GROUP_FIELDS, BasicSchedulingPolicy, PodGroup, Workload
 
 
 class GroupBook:
@@ -55,9 +57,9 @@ class GroupBook:
 
     def put(self, obj: GroupObject) -> GroupRecord:
         description = describe(obj)
-        group = self._get_or_make(description.key)
+        group = self._get_or_make(key_of(obj))
         group.minimum_resources = description.minimum_resources
-        podgroup = permitted(description.podgroup, self._gates)
+        podgroup = _permitted(description.podgroup, self._gates)
         _define(group, podgroup)
         self.links.link(group.key, podgroup)
         return group
@@ -91,8 +93,8 @@ class GroupBook:
         before = self.definition(group.key)
         workload = self._workloads.get((group.key.namespace, group.key.name))
         group.siblings = None if workload is None else group_names(workload)
-        implied = None if workload is None else implied_group(workload, group.key)
-        _define(group, None if implied is None else permitted(implied, self._gates))
+        implied = None if workload is None else WORKLOAD_REF.implied_group(workload, group.key)
+        _define(group, None if implied is None else _permitted(implied, self._gates))
         return self.definition(group.key) != before
 
     def say_again(self, lost: ReportGroup) -> None:
@@ -148,13 +150,13 @@ class GroupBook:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = GroupRecord(key)
-            if key.form is Form.WORKLOAD:
+            if form_of(key).is_implied:
                 self._implied.setdefault((key.namespace, key.name), {})[key] = group
                 self._describe_implied(group)
         return group
 
     def _forget_if_empty(self, group: GroupRecord) -> None:
-        is_implied = group.key.form is Form.WORKLOAD
+        is_implied = form_of(group.key).is_implied
         if not group.members and (group.podgroup is None or is_implied):
             del self._groups[group.key]
             if is_implied:
@@ -183,6 +185,17 @@ def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
         group.gathered = True
     if podgroup is not None:
         group.outcome = outcome_told(podgroup.status.conditions) or group.outcome
+
+
+def _permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
+    """The group without the fields that feature gates disable; the stored object may have them."""
+    spec, policy = podgroup.spec, podgroup.spec.scheduling_policy
+    disabled = {name: None for name, gate in GATED_GROUP_FIELDS.items() if gate not in gates}
+    if disabled:
+        spec = replace(spec, **disabled)
+    if Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT not in gates and policy.basic is not None:
+        spec = replace(spec, scheduling_policy=replace(policy, basic=BasicSchedulingPolicy()))
+    return podgroup if spec is podgroup.spec else replace(podgroup, spec=spec)
 
 
 def _is_marked(podgroup: PodGroup) -> bool:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import form_of
+from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
 from posse.model.meta import Quantity
 from posse.model.workload import PodGroup
@@ -73,8 +74,7 @@ class GroupRecord:
     def states_priority(self) -> bool:
         """Whether the group has a priority of its own, which members must share."""
         stated = self.podgroup is not None and self.podgroup.spec.priority is not None
-        # Of this form alone the API server is sure to resolve the priority when a group is made.
-        return stated or self.key.form is Form.NATIVE
+        return stated or form_of(self.key).has_resolved_priority
 
     @property
     def priority(self) -> int:

@@ -5,7 +5,7 @@ Events of pods are in `pod_events`.
 
 from collections.abc import Sequence
 
-from posse.engine.events import ClusterObject, GroupObject, Observed, Vanished
+from posse.engine.events import ClusterObject, Observed, Vanished
 from posse.engine.groups.forms import key_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import PodEvents
@@ -13,14 +13,14 @@ from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.minimum_resources import note_minimum
 from posse.engine.pods.rule_inputs import same_to_rules
 from posse.engine.pods.service_index import Selector, selects
-from posse.model import coscheduling, volcano
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
+from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.service import Service
-from posse.model.workload import CompositePodGroup, PodGroup, Workload
+from posse.model.workload import CompositePodGroup, Workload
 
 
 class ClusterEvents:
@@ -45,7 +45,7 @@ class ClusterEvents:
                 self._pods.observed(obj)
             case Node():
                 self._node_observed(obj)
-            case PodGroup() | coscheduling.CoschedulingPodGroup() | volcano.VolcanoPodGroup():
+            case GroupObject():
                 self._group_observed(obj)
             case CompositePodGroup():
                 self._composite_observed(obj)
@@ -71,7 +71,7 @@ class ClusterEvents:
                 knowledge.starvation_guard.release_on(obj.metadata.name)
                 knowledge.state.drop_node(obj.metadata.name)
                 self._wake_nominated(obj.metadata.name)
-            case PodGroup() | coscheduling.CoschedulingPodGroup() | volcano.VolcanoPodGroup():
+            case GroupObject():
                 key = key_of(obj)
                 self._redefined([knowledge.entry_of(key)])
                 knowledge.groups.drop(key)

@@ -5,7 +5,7 @@ Other schedulers name nobody in it.
 """
 
 from posse.engine.groups.forms import DISRUPTION_TARGET
-from posse.engine.keys import Form, GroupKey, GroupRef, PodRef
+from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.model.pod import Pod
 
 PREEMPTION = "PreemptionByScheduler"
@@ -21,10 +21,8 @@ def described(who: PodRef | GroupKey) -> str:
     """Of what kind it is and how it is called."""
     if isinstance(who, PodRef):
         return f"pod {who.namespace}/{who.name}"
-    if not who.is_composite:
-        return f"podgroup {who}"
-    form = "" if who.form is Form.NATIVE else f" ({who.form})"
-    return f"compositepodgroup {who.namespace}/{who.name}{form}"
+    kind = "compositepodgroup" if who.is_composite else "podgroup"
+    return f"{kind} {who._replace(is_composite=False)}"
 
 
 def was_preempted(pod: Pod) -> bool:

@@ -1,12 +1,12 @@
-"""What the engine has to know of a cluster, in the order in which it is best told: pods come last."""
+"""Kinds that the engine must see of a cluster, in the order in which they are read: pods come last."""
 
 from collections.abc import Mapping
+from typing import cast
 
 from posse.engine.events import ClusterObject
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
-    COSCHEDULING_POD_GROUP,
     CSI_DRIVER,
     CSI_NODE,
     NAMESPACE,
@@ -20,65 +20,49 @@ from posse.kinds.registry import (
     POSSE_POD_GROUP,
     SERVICE,
     STORAGE_CLASS,
-    VOLCANO_POD_GROUP,
     WORKLOAD,
 )
-from posse.model import coscheduling, volcano
-from posse.model.disruption_budget import PodDisruptionBudget
-from posse.model.namespace import Namespace
-from posse.model.node import Node
-from posse.model.pod import Pod
-from posse.model.service import Service
-from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
-from posse.model.workload import CompositePodGroup, PodGroup, Workload
 from posse.runtime.process.run_options import Form
+from posse.writes.group_status import FORM_STATUSES
 
-FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = (
-    (NAMESPACE, Namespace),
-    (SERVICE, Service),
-    (STORAGE_CLASS, StorageClass),
-    (CSI_DRIVER, CSIDriver),
-    (CSI_NODE, CSINode),
-    (PERSISTENT_VOLUME, PersistentVolume),
-    (PERSISTENT_VOLUME_CLAIM, PersistentVolumeClaim),
-    (NODE, Node),
-    (POD_DISRUPTION_BUDGET, PodDisruptionBudget),
-    (WORKLOAD, Workload),
-    (COMPOSITE_POD_GROUP, CompositePodGroup),
-    (POSSE_COMPOSITE_POD_GROUP, CompositePodGroup),
-    (POD_GROUP, PodGroup),
-    (POSSE_POD_GROUP, PodGroup),
-    (COSCHEDULING_POD_GROUP, coscheduling.CoschedulingPodGroup),
-    (VOLCANO_POD_GROUP, volcano.VolcanoPodGroup),
-    (POD, Pod),
-)
+_GROUP_KINDS = tuple(one.kind for one in FORM_STATUSES if one.kind is not WORKLOAD)
+_COMPOSITE_KINDS = tuple(one.composite_kind for one in FORM_STATUSES if one.composite_kind is not None)
 
-OPTIONAL_KINDS = frozenset(
-    {
+FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
+    (kind, cast("type[ClusterObject]", kind.struct))
+    for kind in (
+        NAMESPACE,
+        SERVICE,
+        STORAGE_CLASS,
+        CSI_DRIVER,
+        CSI_NODE,
+        PERSISTENT_VOLUME,
+        PERSISTENT_VOLUME_CLAIM,
+        NODE,
+        POD_DISRUPTION_BUDGET,
         WORKLOAD,
-        COMPOSITE_POD_GROUP,
-        POSSE_COMPOSITE_POD_GROUP,
-        POD_GROUP,
-        POSSE_POD_GROUP,
-        COSCHEDULING_POD_GROUP,
-        VOLCANO_POD_GROUP,
-    }
+        *_COMPOSITE_KINDS,
+        *_GROUP_KINDS,
+        POD,
+    )
 )
-"""Without them no pod goes where it must not; those that name a group which cannot be seen wait."""
+
+OPTIONAL_KINDS = frozenset({WORKLOAD, *_COMPOSITE_KINDS, *_GROUP_KINDS})
+"""Kinds that a cluster may lack: pods that name a group which cannot be seen wait."""
 
 WRITTEN_KINDS = frozenset({POD, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, *OPTIONAL_KINDS - {WORKLOAD}})
-"""What a scheduler writes to. Of the rest, nodes among them, nothing is new because another one led before."""
+"""Kinds that a scheduler writes to. A new leader need not read the others again."""
 
 LEFT_OUT: Mapping[Form, frozenset[Kind]] = {
     Form.AUTO: frozenset(),
     Form.NATIVE: frozenset({POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP}),
     Form.CRD: frozenset({POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD}),
 }
-"""What is of no interest where groups may be described by the kinds of one side only."""
+"""Kinds that are ignored where only Kubernetes' own kinds, or only Posse's, describe groups."""
 
 LOOKED_FOR: Mapping[Form, frozenset[Kind]] = {
     Form.AUTO: OPTIONAL_KINDS,
     Form.NATIVE: LEFT_OUT[Form.CRD],
     Form.CRD: LEFT_OUT[Form.NATIVE],
 }
-"""Where a cluster serves none of these, there are no groups in this form."""
+"""A cluster that serves none of these has no groups in this form."""

@@ -9,7 +9,8 @@ from posse.cli.explain.cluster_reader import PAGE, listed, survey_cluster
 from posse.cli.explain.ended_members import Fates
 from posse.cli.explain.group_words import headline
 from posse.engine.explain.group_status import State
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import NATIVE, POSSE, WORKLOAD_REF
+from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.kinds.discovered import Discovered
 from posse.kinds.registry import POD, POD_GROUP
@@ -100,8 +101,8 @@ def test_kinds_that_are_not_served_are_none_of():
 def test_items_of_lists_are_taken_for_what_they_were_asked_for_as():
     survey = surveyed(groups=[gang("g", 2)], posse_groups=[gang("g", 3)])
     assert {now.key.form: now.minimum for now in survey.engine.situations()} == {
-        Form.NATIVE: 2,
-        Form.POSSE: 3,
+        NATIVE.name: 2,
+        POSSE.name: 3,
     }
 
 
@@ -164,7 +165,7 @@ def test_groups_that_only_ended_pods_name_are_not_forgotten():
     policy = {"gang": {"minCount": 2}}
     described = group("w", podGroupTemplates=[{"name": "a", "schedulingPolicy": policy}])
     survey = surveyed(workloads=[described], pods=done)
-    key = GroupKey("team", "w", Form.WORKLOAD, "a")
+    key = GroupKey("team", "w", WORKLOAD_REF.name, "a")
     (now,) = survey.situations()
     assert (survey.group_keys(), now) == ([key], survey.explain(key).situation)
     assert headline(now, survey.fates(key)) == "Group a of Workload team/w has finished: 2 pods succeeded."

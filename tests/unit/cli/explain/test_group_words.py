@@ -6,7 +6,8 @@ from posse.cli.explain.ended_members import Fates, fates_of
 from posse.cli.explain.group_words import cause, headline, shown_state
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
 from posse.cli.explain.text import group_lines, pod_lines
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import VOLCANO, WORKLOAD_REF
+from posse.engine.keys import GroupKey
 from posse.model.pod import PodCondition
 from posse.model.timestamps import parse_timestamp
 from posse.model.workload import AllDisruptionMode, DisruptionMode
@@ -215,14 +216,14 @@ def test_a_started_group_tells_that_a_further_pod_is_gated():
             "PodGroup test/g1 is not scheduled by these rules: its pods are left to the scheduler 'x'.",
         ),
         (
-            [member("a", Form.WORKLOAD, "w", key="k")],
+            [member("a", WORKLOAD_REF, "w", key="k")],
             "Group a, replica k, of Workload test/w cannot be tried: Workload w does not exist yet.",
         ),
         (
-            [node("n1"), workload("w", a=1), member("a", Form.WORKLOAD, "w", on="n1")],
+            [node("n1"), workload("w", a=1), member("a", WORKLOAD_REF, "w", on="n1")],
             "Group a of Workload test/w has started: its pod is on a node.",
         ),
-        ([member("a", Form.VOLCANO)], "PodGroup test/g1 (scheduling.volcano.sh) cannot be tried"),
+        ([member("a", VOLCANO)], "PodGroup test/g1 (scheduling.volcano.sh) cannot be tried"),
     ],
 )
 def test_first_lines_answer_the_question(objects, text):

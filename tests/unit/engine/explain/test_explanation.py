@@ -5,7 +5,8 @@ import pytest
 from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.explanation import Ahead
 from posse.engine.explain.group_status import Counts, State
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import COSCHEDULING, FORMS, WORKLOAD_REF
+from posse.engine.keys import GroupKey
 from tests.support.builders import (
     NAMESPACE,
     basic_group,
@@ -261,17 +262,17 @@ def test_a_gated_member_is_not_counted_among_those_that_wait_as_well():
 
 def test_what_is_asked_for_in_all_and_not_there_is_named():
     asking = coscheduling_gang(minimum=2, min_resources={"cpu": "9"})
-    driver = Driver(node(cpu="2"), asking, *_two_members(Form.COSCHEDULING))
-    explanation = told(driver, form=Form.COSCHEDULING)
+    driver = Driver(node(cpu="2"), asking, *_two_members(COSCHEDULING))
+    explanation = told(driver, form=COSCHEDULING.name)
     assert explanation.situation.message.startswith("its minResources ask for 9 of cpu")
     assert (explanation.situation.state, explanation.obstacles) == (State.WAITING, ())
 
 
-@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_groups_of_every_form_are_explained(form):
-    parts = {"pod_group": "a"} if form is Form.WORKLOAD else {}
+    parts = {"pod_group": "a"} if form is WORKLOAD_REF else {}
     driver = Driver(node("n1", cpu="1"), describing(form), *_two_members(form, cpu="1"))
-    explanation = told(driver, form=form, **parts)
+    explanation = told(driver, form=form.name, **parts)
     assert explanation.situation.exists
     assert (explanation.situation.policy, explanation.situation.minimum) == ("Gang", 2)
     assert explanation.situation.state is State.WAITING

@@ -3,14 +3,18 @@
 import pytest
 
 from posse.engine.groups.forms import (
+    COSCHEDULING,
     MIN_RESOURCES_ANNOTATION,
-    absence,
+    NATIVE,
+    POSSE,
+    VOLCANO,
+    WORKLOAD_REF,
     describe,
+    form_of,
     group_of,
-    implied_group,
     key_of,
 )
-from posse.engine.keys import Form, GroupKey
+from posse.engine.keys import GroupKey
 from posse.model.volcano import PodGroupCondition
 from tests.support.builders import NAMESPACE, basic_group, changed, gang, pod
 from tests.support.group_forms import (
@@ -23,37 +27,37 @@ from tests.support.group_forms import (
     workload,
 )
 
-OTHERS = (Form.POSSE, Form.COSCHEDULING, Form.VOLCANO)
+OTHERS = (POSSE, COSCHEDULING, VOLCANO)
 
 
-@pytest.mark.parametrize("form", OTHERS)
+@pytest.mark.parametrize("form", OTHERS, ids=lambda form: form.name)
 def test_a_label_or_annotation_names_a_group_of_its_own_form(form):
     key = group_of(named(pod(), form))
-    assert key == GroupKey(NAMESPACE, "g1", form)
+    assert key == GroupKey(NAMESPACE, "g1", form.name)
     assert key == key_of(describing(form))
     assert key != key_of(gang("g1"))
 
 
-@pytest.mark.parametrize("form", OTHERS)
+@pytest.mark.parametrize("form", OTHERS, ids=lambda form: form.name)
 def test_an_empty_name_is_no_membership(form):
     assert group_of(named(pod(), form, "")) is None
 
 
 def test_the_first_form_decides_when_a_pod_names_several_groups():
-    one = member("p", Form.VOLCANO)
-    for form in (Form.COSCHEDULING, Form.POSSE):
-        assert group_of(one).form is not form
+    one = member("p", VOLCANO)
+    for form in (COSCHEDULING, POSSE):
+        assert group_of(one).form != form.name
         one = named(one, form, "g2")
-        assert group_of(one) == GroupKey(NAMESPACE, "g2", form)
-    reference = member("q", Form.WORKLOAD, "w").spec.workload_ref
+        assert group_of(one) == GroupKey(NAMESPACE, "g2", form.name)
+    reference = member("q", WORKLOAD_REF, "w").spec.workload_ref
     one = changed(one, spec={"workload_ref": reference})
-    assert group_of(one) == GroupKey(NAMESPACE, "w", Form.WORKLOAD, "a")
+    assert group_of(one) == GroupKey(NAMESPACE, "w", WORKLOAD_REF.name, "a")
     one = changed(one, spec={"scheduling_group": pod(group="g3").spec.scheduling_group})
     assert group_of(one) == GroupKey(NAMESPACE, "g3")
 
 
 def test_every_replica_of_a_group_of_a_workload_is_a_group():
-    keys = [group_of(member("p", Form.WORKLOAD, "w", key=key)) for key in ("", "key-1", "key-2")]
+    keys = [group_of(member("p", WORKLOAD_REF, "w", key=key)) for key in ("", "key-1", "key-2")]
     assert len(set(keys)) == 3
     assert [str(key) for key in keys] == [
         f"{NAMESPACE}/w/a",
@@ -63,7 +67,7 @@ def test_every_replica_of_a_group_of_a_workload_is_a_group():
 
 
 def test_groups_of_one_name_are_told_apart_in_text_too():
-    texts = {str(key_of(describing(form))) for form in (Form.NATIVE, *OTHERS)}
+    texts = {str(key_of(describing(form))) for form in (NATIVE, *OTHERS)}
     assert len(texts) == 4
     assert f"{NAMESPACE}/g1" in texts
 
@@ -123,20 +127,24 @@ def test_why_a_group_of_volcano_waits_is_read_back():
 
 
 def test_a_workload_implies_the_groups_it_has_and_no_others():
-    key = group_of(member("p", Form.WORKLOAD, "w", pod_group="b", key="k"))
+    key = group_of(member("p", WORKLOAD_REF, "w", pod_group="b", key="k"))
     made = workload("w", uid="u7", a=3, b=5, priority=9)
-    implied = implied_group(made, key)
+    implied = WORKLOAD_REF.implied_group(made, key)
     assert implied.metadata.uid == "u7"
     assert implied.spec.scheduling_policy.gang.min_count == 5
     assert implied.spec.priority == 9
     assert implied.spec.workload_ref.template_name == "b"
-    assert implied_group(workload("w", a=3), key) is None
+    assert WORKLOAD_REF.implied_group(workload("w", a=3), key) is None
+
+
+def absence(key, siblings=None):
+    return form_of(key).absence(key, siblings)
 
 
 def test_what_is_missing_is_named_in_its_form():
     assert absence(key_of(gang("g1"))) == "PodGroup g1 does not exist yet"
     assert absence(key_of(volcano_gang("g1"))) == "PodGroup g1 of scheduling.volcano.sh does not exist yet"
-    key = group_of(member("p", Form.WORKLOAD, "w"))
+    key = group_of(member("p", WORKLOAD_REF, "w"))
     assert absence(key) == "Workload w does not exist yet"
     assert absence(key, ("b", "c")) == "Workload w has no pod group 'a' yet, only b, c"
     assert absence(key, ()) == "Workload w has no pod group 'a' yet, none at all"

@@ -3,8 +3,8 @@
 import pytest
 
 from posse.engine.explain.preemption import PreemptionStatus
-from posse.engine.groups.forms import DISRUPTION_TARGET
-from posse.engine.keys import Form, GroupKey, GroupRef, PodRef
+from posse.engine.groups.forms import DISRUPTION_TARGET, FORMS, NATIVE, POSSE, WORKLOAD_REF
+from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.engine.preemption.marks import PREEMPTION, described, for_whom, mark_for
 from posse.model.pod import PodCondition
 from posse.model.workload import AllDisruptionMode, DisruptionMode
@@ -117,9 +117,9 @@ def test_what_another_one_told_a_pod_is_not_told_again():
 
 
 def test_a_mark_names_everybody_so_that_they_are_told_apart():
-    parts = [(form, "workers" if form is Form.WORKLOAD else "", False) for form in Form]
+    parts = [(form.name, "workers" if form is WORKLOAD_REF else "", False) for form in FORMS]
     keys = [GroupKey(NAMESPACE, "g1", form, group, is_composite=c) for form, group, c in parts]
-    keys += [GroupKey(NAMESPACE, "g1", form, is_composite=True) for form in (Form.NATIVE, Form.POSSE)]
+    keys += [GroupKey(NAMESPACE, "g1", form.name, is_composite=True) for form in (NATIVE, POSSE)]
     assert len({described(key) for key in keys}) == len(keys)
     for key in keys:
         assert for_whom(ending(low(1), GroupRef(key, "u", SCHEDULER))) == described(key)

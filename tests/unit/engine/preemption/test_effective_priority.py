@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from posse.engine.keys import Form
+from posse.engine.groups.forms import COSCHEDULING
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS
 from tests.support.builders import changed, composite, gang, in_rack, node, nodes, one_domain, pod
 from tests.support.engine_driver import Driver, evicted
@@ -60,8 +60,7 @@ def test_without_its_group_a_pod_counts_by_itself_again():
 
 def test_where_a_group_states_nothing_the_weakest_counts_until_it_leaves():
     weak, strong = (
-        member(f"p{priority}", Form.COSCHEDULING, cpu="1", on="n1", priority=priority)
-        for priority in (10, 100)
+        member(f"p{priority}", COSCHEDULING, cpu="1", on="n1", priority=priority) for priority in (10, 100)
     )
     driver = Driver(node("n1", cpu="2"), coscheduling_gang("g1", 1), weak, strong)
     driver.decide()
@@ -95,7 +94,7 @@ def test_nothing_is_left_of_a_member_that_is_gone():
 
 def of_two_minds(**description):
     """A group that counts with its weakest member."""
-    return [member(f"p{p}", Form.COSCHEDULING, cpu="1", priority=p, **description) for p in (10, 100)]
+    return [member(f"p{p}", COSCHEDULING, cpu="1", priority=p, **description) for p in (10, 100)]
 
 
 def test_room_is_held_for_a_group_against_those_that_matter_no_more_than_it():

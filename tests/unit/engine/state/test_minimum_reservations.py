@@ -2,8 +2,8 @@
 
 import pytest
 
-from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import COSCHEDULING, MIN_RESOURCES_ANNOTATION, NATIVE, VOLCANO
+from posse.engine.keys import GroupKey
 from posse.engine.state.minimum_reservations import MinimumReservations, Share
 from tests.support.builders import (
     NAMESPACE,
@@ -20,24 +20,24 @@ from tests.support.builders import (
 from tests.support.engine_driver import Driver, group_reports, placements, pod_reports
 from tests.support.group_forms import coscheduling_gang, member, volcano_gang
 
-FORMS = (Form.NATIVE, Form.COSCHEDULING, Form.VOLCANO)
+FORMS = (NATIVE, COSCHEDULING, VOLCANO)
 
 
-def needing(name, cpu, form=Form.NATIVE, **spec):
+def needing(name, cpu, form=NATIVE, **spec):
     """A group that starts with one pod and needs so much in all."""
-    if form is Form.COSCHEDULING:
+    if form is COSCHEDULING:
         return coscheduling_gang(name, 1, min_resources={"cpu": cpu})
-    if form is Form.VOLCANO:
+    if form is VOLCANO:
         return volcano_gang(name, 1, min_resources={"cpu": cpu})
     annotations = {MIN_RESOURCES_ANNOTATION: f'{{"cpu": "{cpu}"}}'}
     return changed(gang(name, 1, **spec), metadata={"annotations": annotations})
 
 
-def leader(name, form=Form.NATIVE, **description):
+def leader(name, form=NATIVE, **description):
     return member(f"{name}-0", form, name, cpu="1", **description)
 
 
-def worker(name, number=1, form=Form.NATIVE, **description):
+def worker(name, number=1, form=NATIVE, **description):
     return member(f"{name}-{number}", form, name, cpu="1", **description)
 
 
@@ -48,7 +48,7 @@ def refusal(decisions, name):
     return message
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_as_many_leaders_start_as_groups_fit_whole(form):
     names = [f"g{number}" for number in range(8)]
     driver = Driver(*nodes(8, cpu="1"), *(needing(name, "2", form) for name in names))

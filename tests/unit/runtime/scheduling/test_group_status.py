@@ -7,7 +7,8 @@ import pytest
 
 from posse.engine.decisions import Finding, ReportGroup
 from posse.engine.engine import Engine
-from posse.engine.keys import Form, GroupKey
+from posse.engine.groups.forms import VOLCANO
+from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.engine.verdict import Outcome
 from posse.kinds.registry import (
@@ -172,7 +173,7 @@ def test_pods_of_every_form_are_told_why_they_wait(in_lab, form):
 
 
 def test_a_group_of_volcano_that_cannot_be_tried_stays_pending():
-    key = GroupKey("default", "g", Form.VOLCANO)
+    key = GroupKey("default", "g", VOLCANO.name)
     report = ReportGroup(key, "u", scheduled=False, reason="SchedulerError", message="they disagree")
     assert group_status(report, "now")["phase"] == "Pending"
     assert group_note(report).message == "they disagree"

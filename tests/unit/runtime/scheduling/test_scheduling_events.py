@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import replace
 
 from posse.engine.decisions import Bind, Evict, MarkDisrupted, Placement, ReportGroup, ReportPod
-from posse.engine.keys import Form, GroupKey, GroupRef, PodRef
+from posse.engine.groups.forms import WORKLOAD_REF
+from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.kinds.registry import EVENT, POD
 from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.observers import Round, Witnesses
@@ -128,7 +129,9 @@ def test_who_needs_the_room_is_told_who_leaves(in_lab):
 def test_a_group_that_goes_as_a_whole_is_told_for_whom(in_lab):
     def mark(urgent):
         return [
-            MarkDisrupted(GroupKey("default", "low", Form.WORKLOAD, "workers"), "low-uid", "because", urgent)
+            MarkDisrupted(
+                GroupKey("default", "low", WORKLOAD_REF.name, "workers"), "low-uid", "because", urgent
+            )
         ]
 
     (event,) = events_after(in_lab, mark, "urgent")
@@ -156,7 +159,7 @@ def test_a_victim_says_on_whose_behalf_it_has_to_go(in_lab):
 def test_that_fewer_victims_are_left_is_no_event(in_lab):
     def count_down(pod):
         report = ReportGroup(
-            GroupKey("default", "g1", Form.WORKLOAD),
+            GroupKey("default", "g1", WORKLOAD_REF.name),
             "u",
             scheduled=False,
             reason="Unschedulable",
