@@ -199,7 +199,7 @@ class Run:
     def _run_until(self, end):
         for _ in range(_MOST_SETTLING_ROUNDS):
             if not self._round():
-                wakeup = self._process.engine.next_wakeup()
+                wakeup = self._process.next_wakeup()
                 if wakeup is None or wakeup > end:
                     self._world.now = end
                     return

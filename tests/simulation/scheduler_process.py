@@ -12,7 +12,8 @@ from tests.simulation.knowledge import Knowledge
 from tests.simulation.laws import decisions_are_sound, nothing_is_lost
 from tests.simulation.watching import Watch
 
-_MOST_ROUNDS_AHEAD = 8
+_MAX_ROUNDS_QUEUED = 8
+_REPORT_AGAIN_SECONDS = 1.0
 
 
 class SchedulerProcess:
@@ -29,6 +30,8 @@ class SchedulerProcess:
         self._rounds = deque()
         self._writes = None
         """The round that is being carried out, as a generator that makes one write at each step."""
+        self._lost = []
+        """Reports that failed, with the time when the engine learns of it."""
 
     def absorb(self, event):
         self.is_stirred = True
@@ -41,7 +44,7 @@ class SchedulerProcess:
 
     @property
     def may_decide(self):
-        return not self.is_starting and len(self._rounds) < _MOST_ROUNDS_AHEAD
+        return not self.is_starting and len(self._rounds) < _MAX_ROUNDS_QUEUED
 
     @property
     def is_carrying(self):
@@ -60,8 +63,17 @@ class SchedulerProcess:
     def watch(self, kind):
         return self._watches[kind]
 
+    def next_wakeup(self):
+        """Return when there is something to do next, if nothing happens before; None if never."""
+        wakeups = [self.engine.next_wakeup(), *(due for due, _ in self._lost)]
+        return min((wakeup for wakeup in wakeups if wakeup is not None), default=None)
+
     def decide(self):
         """Decide once, and have the decisions judged; return them."""
+        due = [event for at, event in self._lost if at <= self._world.now]
+        self._lost = [(at, event) for at, event in self._lost if at > self._world.now]
+        for event in due:
+            self.absorb(event)
         self.is_stirred = False
         self.knowledge.kept = self._kept_room()
         decisions = self.engine.decide(self._world.now)
@@ -87,21 +99,29 @@ class SchedulerProcess:
         return written or "the round is over"
 
     def _carry_out(self, writes, beliefs):
-        """As `posse.runtime.scheduling.carrier` does it, but for one write at a time."""
+        """As `posse.runtime.scheduling.carrier` does it; writes without an order among them are made in any order."""
         refusals, failures, lost = [], [], []
-        for write in writes.bindings:
-            yield from self._bind(write, beliefs, refusals)
+        yield from self._overlapping(self._bind(write, beliefs, refusals) for write in writes.bindings)
         for stage in writes.stages:
-            for part in stage:
-                yield from self._write(part, failures)
+            yield from self._overlapping(self._write(part, failures) for part in stage)
         setbacks = [*refusals, *failures, *writes.withheld(refusals)]
         for setback in setbacks:
             self.absorb(setback)
         self.knowledge.answered.update(writes.bound_pods())
-        for report in writes.reports_after(setbacks):
-            yield from self._write(report, lost)
-            while lost:
-                self.absorb(lost.pop())
+        reports = writes.reports_after(setbacks)
+        yield from self._overlapping(self._write(report, lost) for report in reports)
+        self._lost += [(self._world.now + _REPORT_AGAIN_SECONDS, event) for event in lost]
+
+    def _overlapping(self, parts):
+        """Advance one of these at each step."""
+        running = list(parts)
+        while running:
+            part = self._server.random.choice(running)
+            written = next(part, None)
+            if written is None:
+                running.remove(part)
+            else:
+                yield written
 
     def _bind(self, write, beliefs, refusals):
         bind = write.decision

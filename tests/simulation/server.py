@@ -19,7 +19,7 @@ class Server:
     def __init__(self, world, random, *, binds_whole):
         self.world = world
         self.faults = None
-        self._random = random
+        self.random = random
         self.binds_whole = binds_whole
         """Whether all bindings of a group hold or none does; otherwise each is a write of its own."""
 
@@ -36,7 +36,7 @@ class Server:
 
     def _attempt(self, action):
         """Have it done, unless the request or the answer gets lost."""
-        answer = self.faults.answer(self._random)
+        answer = self.faults.answer(self.random)
         if answer is Answer.LOST_REQUEST:
             return _unavailable(answer)
         try:
