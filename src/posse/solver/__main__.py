@@ -15,9 +15,7 @@ from posse.solver.solving import solve
 
 
 def main() -> None:
-    # Who asks decides when this ends; a Ctrl-C is meant for them.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # When they are gone before they are answered, there is nothing to complain about.
+    # A caller that is gone needs no answer and no complaint.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while header := requests.read(LENGTH_BYTES):

@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -31,6 +33,34 @@ def test_help_teaches(posse):
         text = posse(verb, "-h").out
         assert "Examples" in text
         assert f"posse {verb}" in text
+
+
+def loaded_by(*words):
+    """The packages that a process has loaded once the command has run."""
+    program = "import sys; from posse.cli.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"),
+    [
+        (("version",), {"msgspec", "numpy", "yaml", "aiohttp", "rich", "posse.kinds.registry"}),
+        (("get", "--help"), {"numpy", "ortools", "aiohttp", "kubernetes_asyncio", "cryptography"}),
+        (("up", "--help"), {"numpy", "ortools", "aiohttp", "kubernetes_asyncio"}),
+        (("explain", "--help"), {"numpy", "ortools", "aiohttp"}),
+    ],
+)
+def test_a_verb_loads_only_what_it_needs(words, unneeded):
+    assert loaded_by(*words) & unneeded == set()
+
+
+def test_ctrl_c_while_a_verb_is_loaded_prints_nothing(posse, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("posse.cli.verbs.import_module", interrupted)
+    assert posse("up") == (130, "", "")
 
 
 def test_completion_can_be_had(posse):

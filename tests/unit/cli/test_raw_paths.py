@@ -4,8 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from posse.cli.client import Refused
-from posse.cli.main import app
 from posse.cli.problems import Misuse, Problem
+from posse.cli.verbs import command_line
 from tests.support.live_server import running_server
 
 
@@ -16,7 +16,7 @@ def kubeconfig(tmp_path):
 
 
 def posse(*words):
-    return CliRunner().invoke(app, words)
+    return CliRunner().invoke(command_line(list(words)), words)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "healthz"])

@@ -92,6 +92,8 @@ class ExactSearch:
                 "posse.solver",
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
+                # A Ctrl-C at the terminal is meant for the scheduler, which ends this process itself.
+                start_new_session=True,
             )
         requests, answers = self._process.stdin, self._process.stdout
         if requests is None or answers is None:

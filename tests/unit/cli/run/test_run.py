@@ -7,9 +7,9 @@ import ssl
 import pytest
 from typer.testing import CliRunner
 
-from posse.cli.main import app
 from posse.cli.problems import Misuse, Problem
 from posse.cli.run import start as running
+from posse.cli.verbs import command_line
 from posse.client.http_responses import AnswerBroken
 from posse.runtime.process.logs import LogForm
 from posse.runtime.process.run_options import Form
@@ -31,7 +31,7 @@ def chosen(monkeypatch):
     monkeypatch.setattr(running, "run_scheduler", lambda *words: calls.append(words))
 
     def run(*words):
-        result = CliRunner().invoke(app, ["run", *words])
+        result = CliRunner().invoke(command_line(["run"]), ["run", *words])
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         return calls[-1]
@@ -40,7 +40,7 @@ def chosen(monkeypatch):
 
 
 def refused(*words):
-    result = CliRunner().invoke(app, ["run", *words])
+    result = CliRunner().invoke(command_line(["run"]), ["run", *words])
     assert isinstance(result.exception, Problem), result.output
     return result.exception
 
