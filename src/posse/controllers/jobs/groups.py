@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from posse.controllers.group_templates import group_spec
 from posse.controllers.jobs.pods import JobPod
 from posse.controllers.jobs.scaling import pods_at_once, wanted_active
 from posse.controllers.jobs.tally import Tally
@@ -23,15 +24,6 @@ from posse.model.job import SUSPENDED, Job, JobSchedulingSpec
 Json = dict[str, Any]
 
 TEMPLATE_NAME = "scheduling.k8s.io/group-template-name"
-# What a group takes over from its template.
-COPIED_FIELDS = (
-    "schedulingPolicy",
-    "schedulingConstraints",
-    "resourceClaims",
-    "disruptionMode",
-    "priorityClassName",
-    "priority",
-)
 
 
 class SeenGroups(NamedTuple):
@@ -133,7 +125,6 @@ def _as_json(shape: msgspec.Struct) -> Json:
 
 def new_pod_group(obj: Json, workload: Json, template: Json, owners: Sequence[Json]) -> Json:
     workload_name = workload["metadata"]["name"]
-    reference = {"workloadName": workload_name, "templateName": template["name"]}
     suffix = name_hash(workload_name + template["name"])
     return {
         "apiVersion": POD_GROUP.api_version,
@@ -143,10 +134,7 @@ def new_pod_group(obj: Json, workload: Json, template: Json, owners: Sequence[Js
             "namespace": obj["metadata"]["namespace"],
             "ownerReferences": list(owners),
         },
-        "spec": {
-            "workloadRef": reference,
-            **{key: template[key] for key in COPIED_FIELDS if key in template},
-        },
+        "spec": group_spec(workload_name, template),
     }
 
 

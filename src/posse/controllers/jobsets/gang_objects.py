@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from posse.controllers.group_templates import group_spec
 from posse.controllers.jobsets.names import (
     JOBSET_NAME,
     RESTART_ATTEMPT,
@@ -17,20 +18,10 @@ from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB_SET, POD_GROUP, WORKLOAD
 from posse.kinds.sets.jobset_gangs import AskedGang, asked_gangs, asked_root, replicas
 from posse.model.jobset import GangConfig, JobSet
-from posse.model.meta import Shape
+from posse.model.workload import TEMPLATE_FIELDS
 
 Json = dict[str, Any]
 GroupKey = tuple[Kind, str]
-
-# What a group takes over from its template.
-COPIED_FIELDS = (
-    "schedulingPolicy",
-    "schedulingConstraints",
-    "resourceClaims",
-    "disruptionMode",
-    "priorityClassName",
-    "priority",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,26 +104,15 @@ def _template(asked: AskedGang) -> Json:
 
 
 def _settings(config: GangConfig, asked: AskedGang) -> Json:
-    settings = {
-        "schedulingConstraints": config.scheduling_constraints,
-        "disruptionMode": config.disruption_mode,
-    }
-    found: Json = {name: _as_json(value) for name, value in settings.items() if value is not None}
+    stated: Json = msgspec.json.decode(msgspec.json.encode(config))
+    found = {name: value for name, value in stated.items() if name in TEMPLATE_FIELDS.values()}
     priority_class = asked.members[0].template.spec.template.spec.priority_class_name
     return found | ({"priorityClassName": priority_class} if priority_class else {})
 
 
-def _as_json(shape: Shape) -> Json:
-    obj: Json = msgspec.json.decode(msgspec.json.encode(shape))
-    return obj
-
-
 def new_group(obj: Json, jobset: JobSet, gang: Gang, workload: Json) -> Json:
     metadata = obj["metadata"]
-    template = templates_of(workload)[gang.template]
-    spec: Json = {
-        "workloadRef": {"workloadName": workload["metadata"]["name"], "templateName": gang.template}
-    }
+    spec = group_spec(workload["metadata"]["name"], templates_of(workload)[gang.template])
     if gang.parent:
         spec["parentCompositePodGroupName"] = gang.parent
     return {
@@ -144,7 +124,7 @@ def new_group(obj: Json, jobset: JobSet, gang: Gang, workload: Json) -> Json:
             "labels": {JOBSET_NAME: metadata["name"], RESTART_ATTEMPT: str(jobset.status.restarts)},
             "ownerReferences": [owner_reference(JOB_SET, obj)],
         },
-        "spec": spec | {name: template[name] for name in COPIED_FIELDS if name in template},
+        "spec": spec,
     }
 
 

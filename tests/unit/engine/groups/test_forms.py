@@ -16,6 +16,19 @@ from posse.engine.groups.forms import (
 )
 from posse.engine.keys import GroupKey
 from posse.model.volcano import PodGroupCondition
+from posse.model.workload import (
+    TEMPLATE_FIELDS,
+    AllDisruptionMode,
+    DisruptionMode,
+    GangSchedulingPolicy,
+    PodGroupResourceClaim,
+    PodGroupSchedulingPolicy,
+    PodGroupTemplate,
+    SchedulingConstraints,
+    TopologyConstraint,
+    Workload,
+    WorkloadSpec,
+)
 from tests.support.builders import NAMESPACE, basic_group, changed, gang, pod
 from tests.support.group_forms import (
     coscheduling_gang,
@@ -135,6 +148,24 @@ def test_a_workload_implies_the_groups_it_has_and_no_others():
     assert implied.spec.priority == 9
     assert implied.spec.workload_ref.template_name == "b"
     assert WORKLOAD_REF.implied_group(workload("w", a=3), key) is None
+
+
+def test_an_implied_group_has_all_that_its_template_says():
+    policy = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=2))
+    template = PodGroupTemplate(
+        name="a",
+        scheduling_policy=policy,
+        scheduling_constraints=SchedulingConstraints(topology=(TopologyConstraint(key="rack"),)),
+        resource_claims=(PodGroupResourceClaim(name="gpu", resource_claim_name="shared"),),
+        disruption_mode=DisruptionMode(all=AllDisruptionMode()),
+        priority_class_name="high",
+        priority=7,
+        preemption_policy="Never",
+    )
+    made = Workload(metadata=workload("w").metadata, spec=WorkloadSpec(pod_group_templates=(template,)))
+    implied = WORKLOAD_REF.implied_group(made, group_of(member("p", WORKLOAD_REF, "w")))
+    for name in TEMPLATE_FIELDS:
+        assert getattr(implied.spec, name) == getattr(template, name) != getattr(PodGroupTemplate(), name)
 
 
 def absence(key, siblings=None):

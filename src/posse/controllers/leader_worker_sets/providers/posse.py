@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from posse.controllers.gated_pods import GROUP_LABEL
+from posse.controllers.group_templates import group_spec
 from posse.controllers.leader_worker_sets.keys import NAME, annotations_of
 from posse.controllers.leader_worker_sets.providers.contract import Made
 from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
@@ -63,7 +64,7 @@ class PosseProvider:
             },
             "spec": {
                 "controllerRef": reference,
-                "podGroupTemplates": [{"name": TEMPLATE_NAME, **_scheduling(lws, spec)}],
+                "podGroupTemplates": [_template(lws, spec)],
             },
         }
         return Made(self.workload_kind, obj)
@@ -87,12 +88,11 @@ class PosseProvider:
         if spec.startup_policy == LEADER_READY:
             requests = json.dumps(replica_requests(spec), separators=(",", ":"))
             metadata["annotations"] = {MIN_RESOURCES_ANNOTATION: requests}
-        reference = {"workloadName": lws["metadata"]["name"], "templateName": TEMPLATE_NAME}
         obj = {
             "apiVersion": self.group_kind.api_version,
             "kind": self.group_kind.name,
             "metadata": metadata,
-            "spec": {"workloadRef": reference, **_scheduling(lws, spec)},
+            "spec": group_spec(lws["metadata"]["name"], _template(lws, spec)),
         }
         return Made(self.group_kind, obj)
 
@@ -111,11 +111,12 @@ class PosseCrdProvider(PosseProvider):
         return str((leader["metadata"].get("labels") or {}).get(GROUP_LABEL, ""))
 
 
-def _scheduling(lws: Json, spec: LeaderWorkerSetSpec) -> Json:
-    """How a replica is scheduled. One that is made anew as a whole is evicted as a whole as well."""
+def _template(lws: Json, spec: LeaderWorkerSetSpec) -> Json:
+    """How a replica is scheduled. A replica that is recreated as a whole is evicted as a whole."""
     template = spec.leader_worker_template
     mode = "single" if template.restart_policy == NO_RECREATION else "all"
     scheduling: Json = {
+        "name": TEMPLATE_NAME,
         "schedulingPolicy": {"gang": {"minCount": minimum(spec)}},
         "disruptionMode": {mode: {}},
     }
