@@ -22,7 +22,8 @@ from posse.engine.events import (
     ReportFailed,
     ReportWithheld,
 )
-from posse.engine.keys import ClaimKey, Form, GroupKey, PodRef
+from posse.engine.groups.forms import WORKLOAD_REF
+from posse.engine.keys import ClaimKey, GroupKey, PodRef
 from posse.kinds.machinery.errors import ApiError, conflict, not_found
 from posse.kinds.registry import PERSISTENT_VOLUME, POD, POD_GROUP
 from posse.writes.object_writes import conflict_resolved
@@ -130,7 +131,7 @@ def test_reports_hold_only_for_the_object_with_their_uid():
 
 
 def test_a_group_without_an_object_of_its_own_has_an_event_alone():
-    report = ReportGroup(GroupKey("default", "w", Form.WORKLOAD, "a"), "u", True, "Scheduled", "")
+    report = ReportGroup(GroupKey("default", "w", WORKLOAD_REF.name, "a"), "u", True, "Scheduled", "")
     part = only_part(report)
     assert part.writes(STAMP) == ()
     assert part.note().reason == "Scheduled"
