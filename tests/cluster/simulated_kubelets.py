@@ -9,7 +9,7 @@ from posse.client.connection import Connection
 from posse.client.credentials import find_credentials
 from posse.client.http_transport import HttpTransport
 from posse.client.write_priorities import RequestLimits
-from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.embedded.bootstrap import ensure_nodes
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from posse.controllers.jobs.controller import JobController
 from posse.controllers.jobs.pods import COMPLETION_INDEX, TRACKING_FINALIZER
-from posse.kinds.registry import JOB
+from posse.controllers.steps import Amend, Create, Delete, Write
+from posse.kinds.registry import JOB, POD
 from posse.model.timestamps import format_timestamp
+from tests.support.plans import steps_of
 
 OUTCOMES = ("Running", "Succeeded", "Failed", "Deleted")
 
@@ -34,7 +36,7 @@ class World:
         JOB.rules.prepare_create(obj)
         self.job = self.stamped(obj)
         self.controller = JobController()
-        self.controller.see_job(self.job)
+        self.controller.see(JOB, self.job)
 
     def stamped(self, obj):
         self.version += 1
@@ -56,10 +58,10 @@ class World:
         uid = pod["metadata"]["uid"]
         if pod["metadata"].get("deletionTimestamp") and not pod["metadata"].get("finalizers"):
             del self.pods[uid]
-            self.controller.lose_pod(pod)
+            self.controller.lose(POD, pod)
         else:
             self.pods[uid] = pod
-            self.controller.see_pod(pod)
+            self.controller.see(POD, pod)
 
     def befall(self, pod, outcome):
         pod = copy.deepcopy(pod)
@@ -76,27 +78,27 @@ class World:
 
     def work(self, stop_after=99):
         """Carry out one plan, or as many of its steps as the controller lives to take."""
-        plan = self.controller.plan("u", self.now)
-        steps = []
-        if plan.job is not None:
-            steps.append(lambda: self.write_status(plan.job))
-        steps += [lambda pod=pod: self.release(pod.uid) for pod in (*plan.release, *plan.withdraw)]
-        steps += [lambda pod=pod: self.delete(pod.uid) for pod in (*plan.withdraw, *plan.delete)]
-        steps += [lambda pod=pod: self.create(pod) for pod in plan.create]
-        for step in steps[:stop_after]:
-            step()
-        return plan
+        for step in steps_of(self.controller.plan("u", self.now))[:stop_after]:
+            match step:
+                case Write():
+                    self.write_status(step.obj)
+                case Amend():
+                    self.release(step.obj["metadata"]["uid"])
+                case Delete():
+                    self.delete(step.obj["metadata"]["uid"])
+                case Create():
+                    self.create(step.obj)
 
     def restart(self):
         """A controller that knows nothing but what the cluster shows."""
         self.controller = JobController()
-        self.controller.see_job(self.job)
+        self.controller.see(JOB, self.job)
         for pod in self.pods.values():
-            self.controller.see_pod(pod)
+            self.controller.see(POD, pod)
 
     def write_status(self, job):
         self.job = self.stamped(job)
-        self.controller.see_job(self.job)
+        self.controller.see(JOB, self.job)
 
     def release(self, uid):
         if uid in self.pods:

@@ -8,16 +8,16 @@ import random
 
 from posse.apiserver.requests import DeleteOptions
 from posse.apiserver.service import ApiService
-from posse.controllers.garbage_collection import Amend, Collect, GarbageCollector
+from posse.controllers.garbage_collection import GarbageCollector
+from posse.controllers.group_protection import PodGroupProtection
 from posse.controllers.leader_worker_sets.pod_admission import admit_pod
-from posse.controllers.podgroup_protection import PodGroupProtection
-from posse.controllers.steps import Create, Delete, Write
+from posse.controllers.steps import Amend, Create, Delete, ExpectAbsent, Write
 from posse.engine.decisions import Bind, Evict
 from posse.engine.engine import Engine
 from posse.engine.events import BindRefused, Observed, Vanished
 from posse.engine.options import EngineOptions
 from posse.kinds.machinery.errors import ApiError
-from posse.kinds.registry import EVENT, KINDS, NAMESPACE, NODE, POD, POD_GROUP
+from posse.kinds.registry import NAMESPACE, NODE, POD
 from posse.kubelet.lifecycle import Move, next_move
 from posse.kubelet.statuses import PodAddresses, status_after
 from posse.model.decoding import decode
@@ -28,7 +28,6 @@ from posse.transport.patches import MERGE_PATCH, Patch
 NOON = 1_800_000_000.0
 # Somebody else was faster: what a step was about is gone, or not what it was.
 OVERTAKEN = (404, 409)
-STORED = tuple(kind for kind in KINDS if kind.stored is kind and kind is not EVENT)
 POD_ADMISSION = {POD: admit_pod}
 
 
@@ -41,7 +40,8 @@ class World:
             self.add_node(f"n{number}", per_node)
         self.scheduler = Scheduler(self)
         self.reconcilers = [Runner(self, make) for make in reconcilers]
-        self.actors = [*self.reconcilers, Collector(self), Protection(self), self.scheduler, Kubelet(self)]
+        others = [Runner(self, GarbageCollector), Runner(self, PodGroupProtection)]
+        self.actors = [*self.reconcilers, *others, self.scheduler, Kubelet(self)]
 
     def add_node(self, name, per_node, labels=None):
         offered = {"cpu": str(per_node), "memory": "64Gi", "pods": "110"}
@@ -125,15 +125,26 @@ class Runner:
             # Who is stopped in the middle tries again later.
             self.reconciler.touched.add(uid)
         for step in steps[:most_steps]:
+            if isinstance(step, ExpectAbsent):
+                if self._exists(step):
+                    return
+                continue
             try:
                 self._take(step)
             except ApiError as error:
                 if error.code not in OVERTAKEN:
                     raise
-                if error.reason == "AlreadyExists" and not step.unless_present:
+                if isinstance(step, Create) and error.reason == "AlreadyExists" and not step.unless_present:
                     self.reconciler.touched.add(uid)
-                if not (isinstance(step, Delete) or getattr(step, "unless_present", False)):
+                if not (isinstance(step, Delete | Amend) or getattr(step, "unless_present", False)):
                     return
+
+    def _exists(self, step):
+        try:
+            found = self._world.service.get(step.kind, step.namespace, step.name)
+        except ApiError:
+            return False
+        return found["metadata"]["uid"] == step.uid
 
     def _take(self, step):
         service = self._world.service
@@ -147,64 +158,11 @@ class Runner:
                 self.reconciler.see(
                     step.kind, service.update(*place, name, body, subresource=step.subresource)
                 )
+            case Amend():
+                service.patch(*place, name, Patch(MERGE_PATCH, step.patch), subresource=step.subresource)
             case Delete():
                 options = DeleteOptions(uid=step.obj["metadata"]["uid"], propagation=step.propagation)
                 service.delete(*place, name, options)
-
-
-class Collector:
-    def __init__(self, world):
-        self._world = world
-        self._collector = GarbageCollector()
-        self._watch = Watch(world.service, STORED)
-
-    def act(self):
-        for kind, is_gone, obj in self._watch.news():
-            if is_gone:
-                self._collector.lose(obj)
-            else:
-                self._collector.see(kind, obj)
-        steps = self._collector.steps()
-        for step in steps:
-            self._take(step)
-        return bool(steps)
-
-    def _take(self, step):
-        service, place = self._world.service, step.place
-        try:
-            match step:
-                case Collect():
-                    options = DeleteOptions(uid=place.uid, propagation=step.propagation)
-                    service.delete(place.kind, place.namespace, place.name, options)
-                case Amend():
-                    service.patch(place.kind, place.namespace, place.name, Patch(MERGE_PATCH, step.patch))
-        except ApiError as error:
-            if error.code not in OVERTAKEN:
-                raise
-
-
-class Protection:
-    def __init__(self, world):
-        self._world = world
-        self._protection = PodGroupProtection()
-        self._watch = Watch(world.service, (POD, POD_GROUP))
-
-    def act(self):
-        for kind, is_gone, obj in self._watch.news():
-            name = obj["metadata"]["namespace"], obj["metadata"]["name"]
-            if kind is POD:
-                self._protection.lose_pod(*name) if is_gone else self._protection.see_pod(obj)
-            else:
-                self._protection.lose_group(*name) if is_gone else self._protection.see_group(obj)
-        releases = self._protection.releases()
-        for release in releases:
-            patch = Patch(MERGE_PATCH, release.patch)
-            try:
-                self._world.service.patch(POD_GROUP, release.namespace, release.name, patch)
-            except ApiError as error:
-                if error.code not in OVERTAKEN:
-                    raise
-        return bool(releases)
 
 
 class Scheduler:

@@ -10,13 +10,11 @@ from collections import defaultdict
 
 from posse.apiserver.requests import DeleteOptions
 from posse.apiserver.service import ApiService
-from posse.controllers.composite_protection import CompositeProtection
-from posse.controllers.garbage_collection import Collect, GarbageCollector
+from posse.controllers.garbage_collection import GarbageCollector
+from posse.controllers.group_protection import CompositeProtection, PodGroupProtection
 from posse.controllers.jobs.controller import JobController
-from posse.controllers.jobs.pods import TRACKING_FINALIZER
 from posse.controllers.jobsets.controller import JobSetController
-from posse.controllers.podgroup_protection import PodGroupProtection
-from posse.controllers.steps import Create, Delete, Write
+from posse.controllers.steps import Amend, Create, Delete, ExpectAbsent, Write, controller_uid
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
@@ -29,7 +27,6 @@ from posse.kinds.registry import (
     WORKLOAD,
 )
 from posse.model.pod import ENDED_PHASES
-from posse.runtime.control.garbage_control import COLLECTED_KINDS
 from posse.runtime.embedded.bootstrap import bootstrap_objects
 from posse.store.store import Store
 from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
@@ -50,7 +47,13 @@ class World:
             if kind is NAMESPACE:
                 self.service.create(kind, namespace, copy.deepcopy(obj))
         self.service.create(JOB_SET, "default", jobset)
-        self.actors = [JobSets(self), Jobs(self), Garbage(self), Protection(self)]
+        self.actors = [
+            Controller(self, JobSetController, jobset_uids),
+            Controller(self, JobController, job_uids),
+            Controller(self, GarbageCollector),
+            Controller(self, PodGroupProtection),
+            Controller(self, CompositeProtection),
+        ]
 
     def all(self, kind):
         return self.service.list(kind, None).items
@@ -235,163 +238,86 @@ class Actor:
         return step(*arguments)
 
 
-class JobSets(Actor):
-    kinds = JobSetController().kinds
+class Controller(Actor):
+    """Carries out the plans of a reconciler; `always` are keys that are planned for whether or not they were touched."""
+
+    def __init__(self, world, make, always=lambda _world: []):
+        self.make = make
+        self.always = always
+        self.kinds = make().kinds
+        super().__init__(world)
 
     def begin(self):
-        self.controller = JobSetController()
+        self.reconciler = self.make()
 
     def see(self, kind, obj):
-        self.controller.see(kind, obj)
+        self.reconciler.see(kind, obj)
 
     def lose(self, kind, obj):
-        self.controller.lose(kind, obj)
+        self.reconciler.lose(kind, obj)
 
     def act(self):
-        (uid,) = (jobset["metadata"]["uid"] for jobset in self.world.all(JOB_SET))
-        plan = self.controller.plan(uid, self.world.now)
+        for key in dict.fromkeys([*self.always(self.world), *self.reconciler.touched.take(10_000)]):
+            try:
+                for stage in self.reconciler.plan(key, self.world.now).stages:
+                    if any(isinstance(step, ExpectAbsent) and self.exists(step) for step in stage):
+                        break
+                    for step in stage:
+                        self.attempt(self.take, step)
+            except ApiError:
+                continue
+
+    def exists(self, step):
         try:
-            for stage in plan.stages:
-                for step in stage:
-                    self.attempt(self.take, step)
+            found = self.world.service.get(step.kind, step.namespace, step.name)
         except ApiError:
-            return
+            return False
+        return found["metadata"]["uid"] == step.uid
 
     def take(self, step):
-        service, metadata = self.world.service, step.obj["metadata"]
-        obj, name = copy.deepcopy(step.obj), metadata["name"]
         match step:
             case Create():
-                self.controller.see(step.kind, service.create(step.kind, "default", obj))
+                made = self.world.service.create(step.kind, "default", copy.deepcopy(step.obj))
+                self.reconciler.see(step.kind, made)
             case Write():
-                written = service.update(step.kind, "default", name, obj, subresource=step.subresource)
-                self.controller.see(step.kind, written)
+                name, obj = step.obj["metadata"]["name"], copy.deepcopy(step.obj)
+                written = self.world.service.update(
+                    step.kind, "default", name, obj, subresource=step.subresource
+                )
+                self.reconciler.see(step.kind, written)
+            case Amend():
+                self.amend(step)
             case Delete():
-                options = DeleteOptions(uid=metadata["uid"], propagation=step.propagation)
-                deleted = service.delete(step.kind, "default", name, options)
-                if deleted.get("metadata", {}).get("deletionTimestamp"):
-                    self.controller.see(step.kind, deleted)
+                self.delete(step)
 
-
-class Jobs(Actor):
-    kinds = (JOB, POD)
-
-    def begin(self):
-        self.controller = JobController()
-
-    def see(self, kind, obj):
-        (self.controller.see_job if kind is JOB else self.controller.see_pod)(obj)
-
-    def lose(self, kind, obj):
-        (self.controller.lose_job if kind is JOB else self.controller.lose_pod)(obj)
-
-    def act(self):
-        for job in self.world.all(JOB):
-            try:
-                self.carry_out(self.controller.plan(job["metadata"]["uid"], self.world.now))
-            except ApiError:
-                continue
-        stray = {pod.job_uid for pod in self.controller_pods()} - {
-            job["metadata"]["uid"] for job in self.world.all(JOB)
-        }
-        for uid in sorted(stray):
-            for pod in self.controller.plan(uid, self.world.now).release:
-                self.attempt(self.release, pod)
-
-    def controller_pods(self):
-        return [pod for pods in self.controller._pods.values() for pod in pods.values()]
-
-    def carry_out(self, plan):
-        if plan.job is not None:
-            self.attempt(self.write, plan.job)
-        for pod in (*plan.release, *plan.withdraw):
-            self.attempt(self.release, pod)
-        for pod in (*plan.withdraw, *plan.delete):
-            self.attempt(self.delete, pod)
-        for pod in plan.create:
-            self.attempt(self.create, pod)
-
-    def write(self, job):
-        name = job["metadata"]["name"]
-        obj = copy.deepcopy(job)
-        self.controller.see_job(self.world.service.update(JOB, "default", name, obj, subresource="status"))
-
-    def release(self, pod):
-        body = {"metadata": {"uid": pod.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER]}}
+    def amend(self, step):
+        patch = Patch(STRATEGIC_MERGE_PATCH if step.is_strategic else MERGE_PATCH, step.patch)
         try:
-            patch = Patch(STRATEGIC_MERGE_PATCH, body)
-            released = self.world.service.patch(POD, "default", pod.name, patch)
+            amended = self.world.service.patch(step.kind, "default", step.obj["metadata"]["name"], patch)
         except ApiError:
             return
-        if not released["metadata"].get("deletionTimestamp"):
-            self.controller.see_pod(released)
+        if not amended["metadata"].get("deletionTimestamp"):
+            self.reconciler.see(step.kind, amended)
 
-    def delete(self, pod):
+    def delete(self, step):
+        metadata = step.obj["metadata"]
+        options = DeleteOptions(uid=metadata["uid"], propagation=step.propagation)
         try:
-            deleted = self.world.service.delete(POD, "default", pod.name, DeleteOptions(uid=pod.uid))
+            deleted = self.world.service.delete(step.kind, "default", metadata["name"], options)
         except ApiError:
             return
-        if deleted["metadata"].get("deletionTimestamp"):
-            self.controller.see_pod(deleted)
-
-    def create(self, pod):
-        self.controller.see_pod(self.world.service.create(POD, "default", copy.deepcopy(pod)))
+        if deleted.get("metadata", {}).get("deletionTimestamp"):
+            self.reconciler.see(step.kind, deleted)
 
 
-class Garbage(Actor):
-    kinds = COLLECTED_KINDS
-
-    def begin(self):
-        self.collector = GarbageCollector()
-
-    def see(self, kind, obj):
-        self.collector.see(kind, obj)
-
-    def lose(self, kind, obj):
-        self.collector.lose(obj)
-
-    def act(self):
-        for step in self.collector.steps():
-            place = step.place
-            try:
-                if isinstance(step, Collect):
-                    options = DeleteOptions(uid=place.uid, propagation=step.propagation)
-                    self.attempt(self.world.service.delete, place.kind, place.namespace, place.name, options)
-                else:
-                    patch = Patch(MERGE_PATCH, step.patch)
-                    self.attempt(self.world.service.patch, place.kind, place.namespace, place.name, patch)
-            except ApiError:
-                continue
+def jobset_uids(world):
+    return [jobset["metadata"]["uid"] for jobset in world.all(JOB_SET)]
 
 
-class Protection(Actor):
-    kinds = (POD, POD_GROUP, COMPOSITE_POD_GROUP)
-
-    def begin(self):
-        self.groups, self.composites = PodGroupProtection(), CompositeProtection()
-
-    def see(self, kind, obj):
-        if kind is not POD:
-            self.composites.see(kind, obj)
-        if kind is not COMPOSITE_POD_GROUP:
-            (self.groups.see_pod if kind is POD else self.groups.see_group)(obj)
-
-    def lose(self, kind, obj):
-        if kind is not POD:
-            self.composites.lose(kind, obj)
-        if kind is not COMPOSITE_POD_GROUP:
-            place = obj["metadata"]["namespace"], obj["metadata"]["name"]
-            (self.groups.lose_pod if kind is POD else self.groups.lose_group)(*place)
-
-    def act(self):
-        releases = [(POD_GROUP, release) for release in self.groups.releases()]
-        releases += [(COMPOSITE_POD_GROUP, release) for release in self.composites.releases()]
-        for kind, release in releases:
-            patch = Patch(MERGE_PATCH, release.patch)
-            try:
-                self.attempt(self.world.service.patch, kind, release.namespace, release.name, patch)
-            except ApiError:
-                continue
+def job_uids(world):
+    """Of all Jobs, and of those that are gone and have left pods."""
+    known = [job["metadata"]["uid"] for job in world.all(JOB)]
+    return [*known, *sorted({controller_uid(pod, JOB) for pod in world.all(POD)})]
 
 
 LEFT_WITH_A_JOBSET = (JOB, POD, POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD, SERVICE)

@@ -1,52 +1,65 @@
-"""Events tell what happened lately: an event that was last observed more than an hour ago goes.
+"""Deletes events that were last observed more than an hour ago.
 
-The events seen are kept in a heap by the time of their last observation, so that finding the old ones costs nothing
-while there are none, however many events there are.
+Events are kept in a heap by the time of their last observation: while none is old, looking costs nothing.
 """
 
 import heapq
-from typing import Any, NamedTuple
+from typing import Any
 
+from posse.controllers.reconciler import Reconciler, Touched
+from posse.controllers.steps import Delete, Plan, is_deleting
+from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import EVENT
 from posse.model.timestamps import TimestampError, parse_timestamp
 
 Json = dict[str, Any]
 
 LIFETIME_SECONDS = 3600.0
+SWEEP_SECONDS = 60.0
+# Few enough for the process to stay responsive between plans.
+MAX_DELETED_AT_ONCE = 300
+# All events together are one subject.
+ALL_EVENTS = ""
 
 
-class EventName(NamedTuple):
-    namespace: str
-    name: str
-
-
-class EventExpiry:
-    """Events seen go in; those that are too old come out, each once."""
+class EventExpiry(Reconciler):
+    reporter = "event-expiry"
+    kinds = (EVENT,)
 
     def __init__(self) -> None:
-        self._observed: dict[EventName, float] = {}
-        # An event that was observed again or is gone leaves its entry behind, to be passed over when its time comes.
-        self._by_time: list[tuple[float, EventName]] = []
+        # By uid, with the time of the last observation.
+        self._events: dict[str, tuple[float, Json]] = {}
+        # An event that was observed again or is gone leaves its entry behind, which is skipped when its time comes.
+        self._by_time: list[tuple[float, str]] = []
+        self.touched = Touched()
+        self.touched.add(ALL_EVENTS)
 
-    def see(self, event: Json) -> None:
-        name, observed = _name_of(event), last_observed(event)
-        if event["metadata"].get("deletionTimestamp"):
-            self._observed.pop(name, None)
-        elif self._observed.get(name) != observed:
-            self._observed[name] = observed
-            heapq.heappush(self._by_time, (observed, name))
+    def see(self, _kind: Kind, obj: Json) -> None:
+        uid, observed = obj["metadata"]["uid"], last_observed(obj)
+        if is_deleting(obj):
+            self._events.pop(uid, None)
+            return
+        known = self._events.get(uid)
+        self._events[uid] = observed, obj
+        if known is None or known[0] != observed:
+            heapq.heappush(self._by_time, (observed, uid))
 
-    def lose(self, event: Json) -> None:
-        self._observed.pop(_name_of(event), None)
+    def lose(self, _kind: Kind, obj: Json) -> None:
+        self._events.pop(obj["metadata"]["uid"], None)
 
-    def expired(self, now: float, limit: int) -> list[EventName]:
-        """Return up to `limit` events to delete, longest unobserved first."""
-        names: list[EventName] = []
-        while self._by_time and self._by_time[0][0] < now - LIFETIME_SECONDS and len(names) < limit:
-            observed, name = heapq.heappop(self._by_time)
-            if self._observed.get(name) == observed:
-                del self._observed[name]
-                names.append(name)
-        return names
+    def plan(self, _key: str, now: float) -> Plan:
+        """Delete a bounded number of old events, longest unobserved first; each is deleted once."""
+        expired: list[Json] = []
+        while len(expired) < MAX_DELETED_AT_ONCE and self._has_old(now):
+            observed, uid = heapq.heappop(self._by_time)
+            if uid in self._events and self._events[uid][0] == observed:
+                expired.append(self._events.pop(uid)[1])
+        result = Plan(wake_at=now if self._has_old(now) else now + SWEEP_SECONDS)
+        result.then(*(Delete(EVENT, event, "") for event in expired))
+        return result
+
+    def _has_old(self, now: float) -> bool:
+        return bool(self._by_time) and self._by_time[0][0] < now - LIFETIME_SECONDS
 
 
 def last_observed(event: Json) -> float:
@@ -58,10 +71,6 @@ def last_observed(event: Json) -> float:
         (event.get("series") or {}).get("lastObservedTime"),
     )
     return max(_seconds(text) for text in texts)
-
-
-def _name_of(event: Json) -> EventName:
-    return EventName(event["metadata"]["namespace"], event["metadata"]["name"])
 
 
 def _seconds(text: str | None) -> float:

@@ -2,14 +2,13 @@
 resources: that is done as they are seen. What cannot be is told on the object, and it is left as it was until it can.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 from posse.controllers.observed import ObservedObjects
 from posse.controllers.reconciler import Reconciler
 from posse.controllers.steps import News, Plan, Write, is_deleting
-from posse.controllers.touched import Touched
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Kind
 from posse.model.decoding import ShapeError, decode
@@ -25,38 +24,28 @@ def _no_refusals(_obj: Any) -> list[FieldError]:
     return []
 
 
-class Unadmitted:
+class Unadmitted(Reconciler):
     """A Reconciler. `refusals` says what else cannot be, given a subject as its struct."""
 
+    subject_kind: Kind
+
     def __init__(
-        self, reconciler: Reconciler, refusals: Callable[[Any], list[FieldError]] = _no_refusals
+        self,
+        subject_kind: Kind,
+        reconciler: Reconciler,
+        refusals: Callable[[Any], list[FieldError]] = _no_refusals,
     ) -> None:
+        self.subject_kind = subject_kind
+        self.reporter = reconciler.reporter
+        self.kinds = reconciler.kinds
+        self.selectors = reconciler.selectors
+        self.touched = reconciler.touched
         self._reconciler = reconciler
         self._refusals = refusals
         # The subjects as they are written; the reconciler is shown them filled in, and only if they can be.
         self._seen = ObservedObjects()
         self._accepted: dict[str, Any] = {}
         self._problems: dict[str, str] = {}
-
-    @property
-    def subject_kind(self) -> Kind:
-        return self._reconciler.subject_kind
-
-    @property
-    def reporter(self) -> str:
-        return self._reconciler.reporter
-
-    @property
-    def kinds(self) -> Sequence[Kind]:
-        return self._reconciler.kinds
-
-    @property
-    def selectors(self) -> Mapping[Kind, str]:
-        return self._reconciler.selectors
-
-    @property
-    def touched(self) -> Touched:
-        return self._reconciler.touched
 
     def see(self, kind: Kind, obj: Json) -> None:
         if kind is not self.subject_kind:
@@ -73,17 +62,17 @@ class Unadmitted:
             self._accepted.pop(uid, None)
             self._problems.pop(uid, None)
 
-    def subject(self, uid: str) -> Json | None:
-        return self._seen.get(uid)
+    def subject(self, key: str) -> Json | None:
+        return self._seen.get(key)
 
-    def plan(self, uid: str, now: float) -> Plan:
-        obj = self._seen.get(uid)
+    def plan(self, key: str, now: float) -> Plan:
+        obj = self._seen.get(key)
         if obj is None or is_deleting(obj):
-            return self._reconciler.plan(uid, now)
-        problem = self._problems.get(uid, "")
+            return self._reconciler.plan(key, now)
+        problem = self._problems.get(key, "")
         known = next((item for item in _conditions(obj) if item.get("type") == INVALID), {})
         if not problem and known.get("status") != "True":
-            return self._reconciler.plan(uid, now)
+            return self._reconciler.plan(key, now)
         news = News(INVALID, problem, is_warning=True) if problem else MENDED
         return self._told(obj, known, news, now)
 

@@ -1,50 +1,71 @@
-"""A namespace that is being deleted is emptied first; when nothing is left in it, it is let go.
+"""A namespace that is being deleted is emptied first; when nothing is left in it, its finalizer is removed.
 
-What is in the namespace is an argument; objects that already are on their way out are only waited for.
+Objects in it that are already being deleted are waited for.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
 from typing import Any
 
+from posse.controllers.reconciler import Reconciler, Touched
+from posse.controllers.steps import Delete, ExpectAbsent, Plan, Write, is_deleting
 from posse.kinds.core.namespaces import CONTENT_FINALIZER
 from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import KINDS, NAMESPACE
 
 Json = dict[str, Any]
 
-
-@dataclass(frozen=True, slots=True)
-class DeleteObject:
-    kind: Kind
-    name: str
-    uid: str
+NAMESPACED_KINDS = tuple(kind for kind in KINDS if kind.namespaced and kind.stored is kind)
 
 
-@dataclass(frozen=True, slots=True)
-class LetGo:
-    """The namespace as it is to be sent to its finalize subresource."""
+class NamespaceDeletion(Reconciler):
+    """Keys are names of namespaces."""
 
-    body: Json
+    reporter = "namespace-controller"
+    kinds = (NAMESPACE, *NAMESPACED_KINDS)
 
+    def __init__(self) -> None:
+        self._terminating: dict[str, Json] = {}
+        # What is in each namespace, by uid.
+        self._contents: defaultdict[str, dict[str, tuple[Kind, Json]]] = defaultdict(dict)
+        self.touched = Touched()
 
-Step = DeleteObject | LetGo
+    def see(self, kind: Kind, obj: Json) -> None:
+        metadata = obj["metadata"]
+        if kind is not NAMESPACE:
+            self._contents[metadata["namespace"]][metadata["uid"]] = kind, obj
+            self._touch(metadata["namespace"])
+        elif is_deleting(obj):
+            self._terminating[metadata["name"]] = obj
+            self.touched.add(metadata["name"])
 
+    def lose(self, kind: Kind, obj: Json) -> None:
+        metadata = obj["metadata"]
+        if kind is NAMESPACE:
+            self._terminating.pop(metadata["name"], None)
+            return
+        contents = self._contents[metadata["namespace"]]
+        contents.pop(metadata["uid"], None)
+        if not contents:
+            del self._contents[metadata["namespace"]]
+            self._touch(metadata["namespace"])
 
-def is_terminating(namespace: Json) -> bool:
-    return bool(namespace["metadata"].get("deletionTimestamp"))
+    def plan(self, key: str, _now: float) -> Plan:
+        namespace = self._terminating.get(key)
+        if namespace is None:
+            return Plan()
+        result = Plan()
+        contents = self._contents.get(key, {}).values()
+        if contents:
+            result.then(*(Delete(kind, obj, "") for kind, obj in contents if not is_deleting(obj)))
+            return result
+        finalizers = (namespace.get("spec") or {}).get("finalizers") or []
+        if CONTENT_FINALIZER in finalizers:
+            others = [item for item in finalizers if item != CONTENT_FINALIZER]
+            spec = {**namespace["spec"], "finalizers": others}
+            result.then(*(ExpectAbsent(kind, key) for kind in NAMESPACED_KINDS))
+            result.then(Write(NAMESPACE, namespace | {"spec": spec}, "finalize"))
+        return result
 
-
-def next_steps(namespace: Json, contents: Iterable[tuple[Kind, Json]]) -> list[Step]:
-    """Return what is to be done about a namespace that is being deleted, given everything in it."""
-    left = list(contents)
-    if left:
-        return [
-            DeleteObject(kind, obj["metadata"]["name"], obj["metadata"]["uid"])
-            for kind, obj in left
-            if not obj["metadata"].get("deletionTimestamp")
-        ]
-    finalizers = (namespace.get("spec") or {}).get("finalizers") or []
-    if CONTENT_FINALIZER not in finalizers:
-        return []
-    others = [item for item in finalizers if item != CONTENT_FINALIZER]
-    return [LetGo(namespace | {"spec": {**namespace["spec"], "finalizers": others}})]
+    def _touch(self, namespace: str) -> None:
+        if namespace in self._terminating:
+            self.touched.add(namespace)

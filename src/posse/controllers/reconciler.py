@@ -1,33 +1,61 @@
-"""What a controller is to whoever runs it: objects go in as they are seen, and for each subject that was touched a plan comes out."""
+"""The interface of every controller: observed objects go in, and each key that they touch gets a plan.
 
+Reconcilers are pure: they know what they have observed, and the time is an argument. The runner in `posse.runtime.control`
+watches their kinds, asks for plans and carries them out.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
 
 from posse.controllers.steps import Plan
-from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
 
 Json = dict[str, Any]
 
 
-class Reconciler(Protocol):
-    """Pure: it knows what it was shown. Subjects, the objects that plans are made for, go by their uid."""
+class Touched:
+    """The keys that a reconciler has to plan for, in the order in which observed changes touched them."""
 
-    @property
-    def subject_kind(self) -> Kind: ...
-    @property
-    def reporter(self) -> str: ...
-    @property
-    def kinds(self) -> Sequence[Kind]:
-        """What it wants to be shown, in this order."""
+    def __init__(self) -> None:
+        self._keys: dict[str, None] = {}
 
-    @property
-    def selectors(self) -> Mapping[Kind, str]:
-        """The labels without which an object of a kind is of no interest."""
+    def add(self, *keys: str) -> None:
+        for key in keys:
+            self._keys[key] = None
 
-    @property
-    def touched(self) -> Touched: ...
+    def take(self, limit: int) -> list[str]:
+        """Remove and return up to `limit` keys, longest waiting first."""
+        keys = list(islice(self._keys, limit))
+        for key in keys:
+            del self._keys[key]
+        return keys
+
+
+class Reconciler(ABC):
+    """A key stands for what one plan is about: the uid of an object, its name, or a part of the cluster."""
+
+    # The name of the controller in events and logs.
+    reporter: str
+    # The kinds that it observes; objects that exist at the start are observed in this order.
+    kinds: Sequence[Kind]
+    # Label selectors for kinds of which only some objects are observed.
+    selectors: Mapping[Kind, str] = MappingProxyType({})
+    touched: Touched
+    # The kind of the object that events refer to; None for no events.
+    subject_kind: Kind | None = None
+
+    def subject(self, _key: str) -> Json | None:
+        """Return the object that events about the plan of a key refer to."""
+        return None
+
+    @abstractmethod
     def see(self, kind: Kind, obj: Json) -> None: ...
+
+    @abstractmethod
     def lose(self, kind: Kind, obj: Json) -> None: ...
-    def subject(self, uid: str) -> Json | None: ...
-    def plan(self, uid: str, now: float) -> Plan: ...
+
+    @abstractmethod
+    def plan(self, key: str, now: float) -> Plan: ...

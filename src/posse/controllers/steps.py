@@ -1,6 +1,6 @@
-"""What reconcilers want done, as values: objects to make, to write, to delete, and what is to be told about it.
+"""Plans of reconcilers as values: objects to create, write, patch and delete, and events to record.
 
-A plan consists of stages. The steps of one stage are taken side by side; the next begins when all of them have succeeded.
+A plan consists of stages. The steps of a stage run concurrently; the next stage starts when all of them have succeeded.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Replace an object as it was seen: what it has become in the meantime is never overwritten."""
+    """Replace an object as it was observed. A newer version is never overwritten: it ends the plan."""
 
     kind: Kind
     obj: Json
@@ -24,28 +24,58 @@ class Write:
 class Create:
     kind: Kind
     obj: Json
-    # Something of that name will do as well.
+    # An object of that name will do as well.
     unless_present: bool = False
-    # What events call it when it is refused.
+    # Reason of the event that reports a refusal.
     failure: str = "FailedCreate"
-    # Says on the subject that there is something of that name, where that is an obstacle.
+    # Reason of the event that reports success; empty for no event.
+    success: str = ""
+    # Reports on the subject that the name is taken.
     if_taken: Write | None = None
 
 
 @dataclass(frozen=True, slots=True)
+class Amend:
+    """Patch an object. If it has changed or gone, the patch is dropped: the watch shows the change."""
+
+    kind: Kind
+    obj: Json
+    # A merge patch that names uid and resourceVersion, or a strategic one that names the uid.
+    patch: Json
+    subresource: str = ""
+    is_strategic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete the object that was seen, not a namesake of it. With an empty propagation it goes as it is going already."""
+    """Delete the object that was observed, not a later one of the same name.
+
+    An empty propagation leaves the policy of a deletion under way as it is.
+    """
 
     kind: Kind
     obj: Json
     propagation: str = "Background"
 
 
-Step = Create | Write | Delete
+@dataclass(frozen=True, slots=True)
+class ExpectAbsent:
+    """End the plan if the object still exists; without a name, if the namespace has any object of the kind.
+
+    Watches of different kinds are not ordered: an object may exist that has not been observed yet.
+    """
+
+    kind: Kind
+    namespace: str
+    name: str = ""
+    uid: str = ""
+
+
+Step = Create | Write | Amend | Delete | ExpectAbsent
 
 
 class News(NamedTuple):
-    """What happened to the object, to be told as an event."""
+    """What happened to the subject of a plan, to be recorded as an event."""
 
     reason: str
     message: str
@@ -55,9 +85,9 @@ class News(NamedTuple):
 @dataclass(slots=True)
 class Plan:
     stages: list[list[Step]] = field(default_factory=list)
-    # Told unless the plan turned out to rest on what is no longer so.
+    # Recorded unless the plan turned out to be outdated.
     news: list[News] = field(default_factory=list)
-    # When to look again, if nothing happens before.
+    # When to plan again if nothing is observed before.
     wake_at: float | None = None
 
     def then(self, *steps: Step) -> None:
@@ -66,7 +96,7 @@ class Plan:
 
 
 def owner_reference(kind: Kind, owner: Json) -> Json:
-    """Return the reference by which a controller claims what it has made."""
+    """Return the controller reference from an object to its owner."""
     return {
         "apiVersion": kind.api_version,
         "kind": kind.name,
@@ -78,13 +108,13 @@ def owner_reference(kind: Kind, owner: Json) -> Json:
 
 
 def controller_of(obj: Json) -> Json:
-    """Return the reference to the object that claims this one, empty when there is none."""
+    """Return the controller reference of the object, empty if it has none."""
     owners = obj["metadata"].get("ownerReferences") or ()
     return next((owner for owner in owners if owner.get("controller")), {})
 
 
 def controller_uid(obj: Json, kind: Kind | None = None) -> str:
-    """Return the uid of the object that claims this one, if there is one, and if it is of the kind."""
+    """Return the uid of the controller of the object if it has one, and if that is of the kind."""
     owner = controller_of(obj)
     if kind is not None:
         group = owner.get("apiVersion", "").rpartition("/")[0]
@@ -94,7 +124,7 @@ def controller_uid(obj: Json, kind: Kind | None = None) -> str:
 
 
 def adopted(obj: Json, kind: Kind, owner: Json) -> Json:
-    """Return an object that nobody claims as the owner claims it."""
+    """Return an object without a controller with the owner as its controller."""
     metadata = obj["metadata"]
     references = [*(metadata.get("ownerReferences") or ()), owner_reference(kind, owner)]
     return {**obj, "metadata": metadata | {"ownerReferences": references}}

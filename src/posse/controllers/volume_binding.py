@@ -1,14 +1,14 @@
-"""Binds claims to volumes, as the volume controller of Kubernetes does: both sides name each other, then both say Bound.
+"""Binds claims to volumes, as the volume controller of Kubernetes does: both name each other, then both become Bound.
 
-Claims that wait for a pod are bound once the scheduler has written them into a volume. Volumes are never made or emptied:
-there is no provisioner, and a volume that has served its claim stays as it is, Released.
+Claims that wait for a pod are bound once the scheduler has written them into a volume. Volumes are neither provisioned nor
+recycled: a volume whose claim is gone stays Released.
 """
 
-from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping
 
+from posse.controllers.reconciler import Reconciler, Touched
+from posse.controllers.steps import Amend, Plan
 from posse.engine.events import StorageObject
-from posse.engine.keys import ClaimKey
 from posse.engine.storage.book import VolumeBook
 from posse.engine.storage.records import (
     BIND_COMPLETED,
@@ -19,36 +19,47 @@ from posse.engine.storage.records import (
     is_kept_for,
 )
 from posse.kinds.machinery.kind import Json, Kind
-from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
+from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
+from posse.model.decoding import decode
+from posse.model.volume import PersistentVolume, PersistentVolumeClaim, StorageClass
+
+STRUCTS: Mapping[Kind, type[StorageObject]] = {
+    STORAGE_CLASS: StorageClass,
+    PERSISTENT_VOLUME: PersistentVolume,
+    PERSISTENT_VOLUME_CLAIM: PersistentVolumeClaim,
+}
+# Matching claims with volumes is one problem, so all of them together are one subject.
+ALL_VOLUMES = ""
 
 
-class VolumePatch(NamedTuple):
-    """A merge patch for an object as it was seen; it names uid and resourceVersion."""
+class VolumeBinder(Reconciler):
+    """Plans one step of every binding at a time."""
 
-    kind: Kind
-    namespace: str
-    name: str
-    patch: Json
-    subresource: str = ""
-
-
-class VolumeBinder:
-    """Objects seen go in; what is to be written comes out, one step of a binding at a time."""
+    reporter = "persistentvolume-binder"
+    kinds = tuple(STRUCTS)
 
     def __init__(self) -> None:
         self._book = VolumeBook()
+        self.touched = Touched()
 
-    def see(self, obj: StorageObject) -> None:
-        self._book.put(obj)
+    def see(self, kind: Kind, obj: Json) -> None:
+        self._book.put(decode(STRUCTS[kind], obj))
+        self.touched.add(ALL_VOLUMES)
 
-    def lose(self, obj: StorageObject) -> None:
-        self._book.drop(obj)
+    def lose(self, kind: Kind, obj: Json) -> None:
+        self._book.drop(decode(STRUCTS[kind], obj))
+        self.touched.add(ALL_VOLUMES)
 
-    def writes(self) -> list[VolumePatch]:
-        """By what has been seen so far. Each write shows as a change, which may call for the next."""
+    def plan(self, _key: str, _now: float) -> Plan:
+        """Each write shows as a change, which touches the volumes again."""
+        result = Plan()
+        result.then(*self._writes())
+        return result
+
+    def _writes(self) -> list[Amend]:
         kept = {volume.claim_key: volume for volume in self._book.volumes.values()}
         taken: set[str] = set()
-        wanted: list[VolumePatch] = []
+        wanted: list[Amend] = []
         for claim in self._book.claims.values():
             volume = self._volume_for(claim, kept.get(claim.key), taken)
             if volume is not None and not claim.claim.metadata.deletion_timestamp:
@@ -59,7 +70,7 @@ class VolumeBinder:
     def _volume_for(
         self, claim: ClaimRecord, kept: VolumeRecord | None, taken: Collection[str]
     ) -> VolumeRecord | None:
-        """Which volume the claim has or shall have; those that others take in this round are `taken`."""
+        """Return the volume that the claim has or gets; `taken` are those that other claims get in this plan."""
         if claim.claim.spec.volume_name:
             volume = self._book.volume_of(claim)
             is_free = volume is not None and volume.volume.spec.claim_ref is None
@@ -70,11 +81,11 @@ class VolumeBinder:
             return None
         return next((volume for volume in self._book.offers(claim) if volume.name not in taken), None)
 
-    def _phase(self, volume: VolumeRecord) -> Iterator[VolumePatch]:
+    def _phase(self, volume: VolumeRecord) -> Iterator[Amend]:
         phase = self._phase_of(volume)
         if phase != volume.volume.status.phase and not volume.volume.metadata.deletion_timestamp:
             patch = {"metadata": _identity(volume), "status": {"phase": phase}}
-            yield VolumePatch(PERSISTENT_VOLUME, "", volume.name, patch, "status")
+            yield _amend(volume, patch, "status")
 
     def _phase_of(self, volume: VolumeRecord) -> str:
         if volume.claim_key is None or not _names_uid(volume):
@@ -85,7 +96,7 @@ class VolumeBinder:
         return "Bound" if claim.claim.spec.volume_name == volume.name else volume.volume.status.phase
 
 
-def _next_step(claim: ClaimRecord, volume: VolumeRecord) -> Iterator[VolumePatch]:
+def _next_step(claim: ClaimRecord, volume: VolumeRecord) -> Iterator[Amend]:
     if not is_kept_for(volume, claim) or not _names_uid(volume):
         yield _keep(volume, claim)
     elif not claim.is_bound:
@@ -95,12 +106,12 @@ def _next_step(claim: ClaimRecord, volume: VolumeRecord) -> Iterator[VolumePatch
 
 
 def _names_uid(volume: VolumeRecord) -> bool:
-    """A reference without a uid only reserves the volume for whoever comes under that name."""
+    """A reference without a uid reserves the volume for any claim of that name."""
     reference = volume.volume.spec.claim_ref
     return reference is not None and bool(reference.uid)
 
 
-def _keep(volume: VolumeRecord, claim: ClaimRecord) -> VolumePatch:
+def _keep(volume: VolumeRecord, claim: ClaimRecord) -> Amend:
     metadata = _identity(volume)
     if volume.claim_key is None:
         metadata["annotations"] = {BOUND_BY_CONTROLLER: "yes"}
@@ -111,12 +122,10 @@ def _keep(volume: VolumeRecord, claim: ClaimRecord) -> VolumePatch:
         "name": claim.key.name,
         "uid": claim.claim.metadata.uid,
     }
-    return VolumePatch(
-        PERSISTENT_VOLUME, "", volume.name, {"metadata": metadata, "spec": {"claimRef": reference}}
-    )
+    return _amend(volume, {"metadata": metadata, "spec": {"claimRef": reference}})
 
 
-def _bind(claim: ClaimRecord, volume: VolumeRecord) -> VolumePatch:
+def _bind(claim: ClaimRecord, volume: VolumeRecord) -> Amend:
     annotations = {BIND_COMPLETED: "yes"}
     if not claim.claim.spec.volume_name:
         annotations[BOUND_BY_CONTROLLER] = "yes"
@@ -124,21 +133,25 @@ def _bind(claim: ClaimRecord, volume: VolumeRecord) -> VolumePatch:
         "metadata": _identity(claim) | {"annotations": annotations},
         "spec": {"volumeName": volume.name},
     }
-    return VolumePatch(PERSISTENT_VOLUME_CLAIM, *_place(claim.key), patch)
+    return _amend(claim, patch)
 
 
-def _claim_status(claim: ClaimRecord, volume: VolumeRecord) -> VolumePatch:
+def _claim_status(claim: ClaimRecord, volume: VolumeRecord) -> Amend:
     status = {
         "phase": "Bound",
         "accessModes": list(volume.volume.spec.access_modes),
         "capacity": volume.volume.spec.capacity,
     }
     patch = {"metadata": _identity(claim), "status": status}
-    return VolumePatch(PERSISTENT_VOLUME_CLAIM, *_place(claim.key), patch, "status")
+    return _amend(claim, patch, "status")
 
 
-def _place(key: ClaimKey) -> tuple[str, str]:
-    return key.namespace, key.name
+def _amend(record: ClaimRecord | VolumeRecord, patch: Json, subresource: str = "") -> Amend:
+    """The patch names uid and resourceVersion of the object as it was observed."""
+    if isinstance(record, ClaimRecord):
+        metadata = {"namespace": record.key.namespace, "name": record.key.name}
+        return Amend(PERSISTENT_VOLUME_CLAIM, {"metadata": metadata}, patch, subresource)
+    return Amend(PERSISTENT_VOLUME, {"metadata": {"name": record.name}}, patch, subresource)
 
 
 def _identity(record: ClaimRecord | VolumeRecord) -> Json:

@@ -1,8 +1,9 @@
 """A group of groups goes after the last group below it."""
 
-from posse.controllers.composite_protection import CompositeProtection
+from posse.controllers.group_protection import CompositeProtection
 from posse.kinds.admission import POD_GROUP_FINALIZER
 from posse.kinds.registry import COMPOSITE_POD_GROUP, POD_GROUP
+from tests.support.plans import planned
 
 
 def group(name, parent=None, *, deleted=False):
@@ -14,13 +15,13 @@ def group(name, parent=None, *, deleted=False):
 
 
 def released(protection):
-    return [release.name for release in protection.releases()]
+    return [step.obj["metadata"]["name"] for step in planned(protection)]
 
 
 def test_without_children_it_goes_at_once_and_once():
     protection = CompositeProtection()
     protection.see(COMPOSITE_POD_GROUP, group("root", deleted=True))
-    (release,) = protection.releases()
+    (release,) = planned(protection)
     assert release.patch == {"metadata": {"uid": "uid-root", "resourceVersion": "9", "finalizers": None}}
     assert released(protection) == []
 

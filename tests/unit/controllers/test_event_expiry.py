@@ -1,25 +1,27 @@
-from posse.controllers.event_expiry import EventExpiry, last_observed
+from posse.controllers import event_expiry
+from posse.controllers.event_expiry import ALL_EVENTS, SWEEP_SECONDS, EventExpiry, last_observed
+from posse.kinds.registry import EVENT
 from posse.model.timestamps import format_micro_timestamp, format_timestamp
+from tests.support.plans import steps_of
 
 NOW = 1_800_000_000.0
 
 
 def event(name, age, **times):
-    return {
-        "metadata": {"namespace": "default", "name": name, "creationTimestamp": format_timestamp(NOW - age)},
-        **times,
-    }
+    created = format_timestamp(NOW - age)
+    metadata = {"namespace": "default", "name": name, "uid": name, "creationTimestamp": created}
+    return {"metadata": metadata, **times}
 
 
 def expiry_of(*events):
     expiry = EventExpiry()
     for each in events:
-        expiry.see(each)
+        expiry.see(EVENT, each)
     return expiry
 
 
-def expired(expiry, now=NOW, limit=10):
-    return [name.name for name in expiry.expired(now, limit)]
+def expired(expiry, now=NOW):
+    return [step.obj["metadata"]["name"] for step in steps_of(expiry.plan(ALL_EVENTS, now))]
 
 
 def test_events_older_than_an_hour_go_oldest_first():
@@ -49,16 +51,25 @@ def test_an_event_observed_again_goes_by_its_new_time():
 def test_what_is_gone_or_going_is_not_deleted_again():
     gone, going = event("gone", 9000), event("going", 9000)
     expiry = expiry_of(gone, going)
-    expiry.lose(gone)
+    expiry.lose(EVENT, gone)
     going["metadata"]["deletionTimestamp"] = format_timestamp(NOW)
-    expiry.see(going)
+    expiry.see(EVENT, going)
     assert expired(expiry) == []
 
 
-def test_one_batch_is_bounded_and_the_next_goes_on():
+def test_one_plan_is_bounded_and_the_next_goes_on(monkeypatch):
+    monkeypatch.setattr(event_expiry, "MAX_DELETED_AT_ONCE", 3)
     expiry = expiry_of(*(event(f"e{number}", 4000 + number) for number in range(5)))
-    assert expired(expiry, limit=3) == ["e4", "e3", "e2"]
-    assert expired(expiry, limit=3) == ["e1", "e0"]
+    assert expired(expiry) == ["e4", "e3", "e2"]
+    assert expired(expiry) == ["e1", "e0"]
+
+
+def test_old_events_that_are_left_come_at_once_and_others_are_looked_for_later(monkeypatch):
+    monkeypatch.setattr(event_expiry, "MAX_DELETED_AT_ONCE", 1)
+    expiry = expiry_of(event("a", 4000), event("b", 4000))
+    assert expiry.touched.take(9) == [ALL_EVENTS]
+    assert expiry.plan(ALL_EVENTS, NOW).wake_at == NOW
+    assert expiry.plan(ALL_EVENTS, NOW).wake_at == NOW + SWEEP_SECONDS
 
 
 def test_the_latest_time_counts():

@@ -36,7 +36,7 @@ def told(plan):
 
 @pytest.fixture
 def unadmitted():
-    return Unadmitted(JobSetController())
+    return Unadmitted(JOB_SET, JobSetController())
 
 
 def test_what_was_left_out_is_filled_in(unadmitted):
@@ -104,6 +104,6 @@ def test_what_is_gone_is_forgotten(unadmitted):
 
 
 def test_more_may_be_refused():
-    refused = Unadmitted(JobSetController(), lambda _: [FieldError.forbidden("spec", "not here")])
+    refused = Unadmitted(JOB_SET, JobSetController(), lambda _: [FieldError.forbidden("spec", "not here")])
     refused.see(JOB_SET, jobset())
     assert told(refused.plan("u", NOW)) == ("True", "spec: Forbidden: not here")

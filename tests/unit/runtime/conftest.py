@@ -12,8 +12,7 @@ from posse.apiserver.service import ApiService
 from posse.controllers.leader_worker_sets.pod_admission import admit_pod
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD
-from posse.runtime.control.seeding import create_missing
-from posse.runtime.embedded.bootstrap import bootstrap_objects
+from posse.runtime.embedded.bootstrap import bootstrap_objects, create_missing
 from posse.store.store import Store
 
 PATIENCE_SECONDS = 10.0

@@ -55,7 +55,9 @@ def group_job(obj: Json, job: Job, pods: Sequence[JobPod], tally: Tally, seen: S
         return Grouping()
     is_new = _is_new(job, pods)
     if not seen.workloads:
-        create = Create(WORKLOAD, new_workload(obj, job), failure="FailedWorkloadCreate")
+        create = Create(
+            WORKLOAD, new_workload(obj, job), failure="FailedWorkloadCreate", success="WorkloadCreated"
+        )
         return Grouping(create=[create]) if is_new else Grouping()
     return _with_group(obj, job, tally, seen, is_new=is_new)
 
@@ -159,7 +161,7 @@ def _with_group(obj: Json, job: Job, tally: Tally, seen: SeenGroups, *, is_new: 
 
 
 def _group_creation(group: Json) -> Create:
-    return Create(POD_GROUP, group, failure="FailedPodGroupCreate")
+    return Create(POD_GROUP, group, failure="FailedPodGroupCreate", success="PodGroupCreated")
 
 
 def _plain_reference(workload: Json) -> Json:

@@ -12,28 +12,30 @@ from posse.model.job import Job, JobSpec
 
 Json = dict[str, Any]
 
-CHANGES_MAX = 500
+MAX_CHANGES = 500
 
 
 @dataclass(slots=True)
 class JobPodChanges:
-    """Pods to make and pods to take back; and when to look again, if some may only be made later."""
+    """Pods to create, to withdraw and to delete, and when to plan again if some may only be created later."""
 
     create: list[Json] = field(default_factory=list)
-    withdraw: list[JobPod] = field(default_factory=list)
+    # Deleted without counting as failed.
+    withdraw: Sequence[JobPod] = ()
+    delete: Sequence[JobPod] = ()
     wake_at: float | None = None
 
 
-def staff(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float) -> JobPodChanges:
+def scale(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float) -> JobPodChanges:
     spec = job.spec
     if spec.suspend:
-        return JobPodChanges(withdraw=tally.active[:CHANGES_MAX])
+        return JobPodChanges(withdraw=tally.active[:MAX_CHANGES])
     wanted = wanted_active(spec, tally)
     surplus = _surplus(spec, tally.active, wanted)
     if surplus:
-        return JobPodChanges(withdraw=surplus[:CHANGES_MAX])
+        return JobPodChanges(withdraw=surplus[:MAX_CHANGES])
     leaving = len(tally.terminating) if waits_for_the_end(spec) else 0
-    missing = min(wanted - len(tally.active) - leaving, CHANGES_MAX)
+    missing = min(wanted - len(tally.active) - leaving, MAX_CHANGES)
     if missing <= 0:
         return JobPodChanges()
     if spec.backoff_limit_per_index is not None:
@@ -102,19 +104,19 @@ def _free_indexes(spec: JobSpec, tally: Tally) -> list[int]:
 
 def _staff_by_index(obj: Json, spec: JobSpec, tally: Tally, missing: int, now: float) -> JobPodChanges:
     """Each index waits for itself after it has failed; the others go ahead."""
-    staffing = JobPodChanges()
+    scaling = JobPodChanges()
     for index in _free_indexes(spec, tally):
-        if len(staffing.create) >= missing:
+        if len(scaling.create) >= missing:
             break
         before = tally.to_replace.get(index)
         starts_at = _next_start_after(before) if before is not None else 0.0
         if starts_at > now:
-            staffing.wake_at = min(starts_at, staffing.wake_at or starts_at)
+            scaling.wake_at = min(starts_at, scaling.wake_at or starts_at)
             continue
         pod = new_indexed_pod(obj, index)
         count_failures(pod, *_failures_with(before, spec))
-        staffing.create.append(pod)
-    return staffing
+        scaling.create.append(pod)
+    return scaling
 
 
 def _next_start_after(pod: JobPod) -> float:

@@ -14,8 +14,8 @@ from posse.controllers.jobsets.gang_standing import GangSurroundings
 from posse.controllers.jobsets.names import JOBSET_NAME, workload_name
 from posse.controllers.jobsets.reconciling import plan
 from posse.controllers.observed import ObservedObjects
+from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.steps import Plan, controller_uid, is_deleting
-from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
@@ -54,7 +54,7 @@ class KnownJobSet(NamedTuple):
     around: GangSurroundings
 
 
-class JobSetController:
+class JobSetController(Reconciler):
     subject_kind = JOB_SET
     reporter = "jobset-controller"
 
@@ -123,11 +123,11 @@ class JobSetController:
             if place in self._uids:
                 self.touched.add(self._uids[place])
 
-    def subject(self, uid: str) -> Json | None:
-        return self._observed.get(uid)
+    def subject(self, key: str) -> Json | None:
+        return self._observed.get(key)
 
-    def plan(self, uid: str, now: float) -> Plan:
-        known = self.known(uid)
+    def plan(self, key: str, now: float) -> Plan:
+        known = self.known(key)
         if known is None or known.jobset.spec.managed_by not in self._managers:
             return Plan()
         return plan(known.obj, known.jobset, known.jobs, known.around, now)

@@ -16,6 +16,7 @@ from posse.controllers.jobsets.gang_standing import GangStanding, stand
 from posse.controllers.jobsets.names import JOBSET_NAME, attempt_of
 from posse.controllers.jobsets.sizing import adjusted_groups
 from posse.controllers.jobsets.starting import ObservedJobSet
+from posse.controllers.reconciler import Reconciler
 from posse.controllers.steps import News, Plan, Write, is_deleting
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, JOB_SET, POD, POD_GROUP, WORKLOAD
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 JOB_NAME = "batch.kubernetes.io/job-name"
 
 
-class JobSetCompanion:
+class JobSetCompanion(Reconciler):
     """A Reconciler."""
 
     subject_kind = JOB_SET
@@ -63,24 +64,24 @@ class JobSetCompanion:
                 del self._uids[_place(obj)]
         self._controller.lose(kind, obj)
 
-    def subject(self, uid: str) -> Json | None:
-        return self._controller.subject(uid)
+    def subject(self, key: str) -> Json | None:
+        return self._controller.subject(key)
 
-    def plan(self, uid: str, _now: float) -> Plan:
-        known = self._controller.known(uid)
+    def plan(self, key: str, _now: float) -> Plan:
+        known = self._controller.known(key)
         if known is None or known.jobset.status.terminal_state:
             return Plan()
         if known.jobset.spec.managed_by not in (None, UPSTREAM_MANAGER):
             return Plan()
         errors = gang_errors(known.jobset.metadata.name, known.jobset.spec)
         if errors:
-            return self._told.plan(uid, News("InvalidGang", "; ".join(map(str, errors)), is_warning=True))
+            return self._told.plan(key, News("InvalidGang", "; ".join(map(str, errors)), is_warning=True))
         standing = stand(
             known.obj, known.jobset, sort_children(known.jobs, known.jobset.status.restarts), known.around
         )
         if standing.blocked is not None:
-            return self._told.plan(uid, standing.blocked)
-        self._told.forget(uid)
+            return self._told.plan(key, standing.blocked)
+        self._told.forget(key)
         return self._prepared(known, standing)
 
     def _prepared(self, known: KnownJobSet, standing: GangStanding) -> Plan:

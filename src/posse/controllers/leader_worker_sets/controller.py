@@ -22,8 +22,8 @@ from posse.controllers.leader_worker_sets.rollout import GroupState, next_rollou
 from posse.controllers.leader_worker_sets.services import shared_service
 from posse.controllers.leader_worker_sets.statuses import Standing, next_status
 from posse.controllers.observed import ObservedObjects
+from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.steps import Create, Delete, News, Plan, Write, controller_uid, is_deleting
-from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import (
     CONTROLLER_REVISION,
@@ -41,7 +41,7 @@ Json = dict[str, Any]
 OWN_KINDS = (LEADER_WORKER_SET, CONTROLLER_REVISION, STATEFUL_SET, POD, SERVICE)
 
 
-class LeaderWorkerSetController:
+class LeaderWorkerSetController(Reconciler):
     subject_kind = LEADER_WORKER_SET
     reporter = "leaderworkerset-controller"
 
@@ -92,11 +92,11 @@ class LeaderWorkerSetController:
         self._observed.lose(obj)
         self._touch_subject(obj)
 
-    def subject(self, uid: str) -> Json | None:
-        return self._observed.get(uid)
+    def subject(self, key: str) -> Json | None:
+        return self._observed.get(key)
 
-    def plan(self, uid: str, now: float) -> Plan:
-        lws = self._observed.get(uid)
+    def plan(self, key: str, now: float) -> Plan:
+        lws = self._observed.get(key)
         if lws is None or is_deleting(lws):
             return Plan()
         return plan(self._scene(lws), self._served, self._losses, now)

@@ -19,8 +19,8 @@ from posse.controllers.leader_worker_sets.observed_set import ObservedLeaderWork
 from posse.controllers.leader_worker_sets.prerequisites import prerequisites
 from posse.controllers.leader_worker_sets.providers.posse import PosseCrdProvider
 from posse.controllers.observed import ObservedObjects
+from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.steps import Create, News, Plan, Write, is_deleting
-from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import LEADER_WORKER_SET, POD, STATEFUL_SET
 from posse.model.decoding import decode
@@ -36,7 +36,7 @@ DEADLOCK = News(
 )
 
 
-class LeaderWorkerSetCompanion:
+class LeaderWorkerSetCompanion(Reconciler):
     """A Reconciler."""
 
     subject_kind = LEADER_WORKER_SET
@@ -64,22 +64,22 @@ class LeaderWorkerSetCompanion:
             self._uids.pop(_place(obj, obj["metadata"]["name"]), None)
         self._touch_subject(obj)
 
-    def subject(self, uid: str) -> Json | None:
-        return self._observed.get(uid)
+    def subject(self, key: str) -> Json | None:
+        return self._observed.get(key)
 
-    def plan(self, uid: str, _now: float) -> Plan:
-        lws = self._observed.get(uid)
+    def plan(self, key: str, _now: float) -> Plan:
+        lws = self._observed.get(key)
         if lws is None or is_deleting(lws) or annotations_of(lws).get(PROVIDER) != ASKED_FOR:
             return Plan()
         if EXCLUSIVE_TOPOLOGY in annotations_of(lws):
-            return self._told.plan(uid, DEADLOCK)
+            return self._told.plan(key, DEADLOCK)
         scene = self._scene(lws)
         needed = prerequisites(scene, self._provider, frozenset(self._provider.kinds))
         if needed.obstacle is not None:
             return self._told.plan(
-                uid, News(needed.obstacle.reason, needed.obstacle.message, is_warning=True)
+                key, News(needed.obstacle.reason, needed.obstacle.message, is_warning=True)
             )
-        self._told.forget(uid)
+        self._told.forget(key)
         result = Plan()
         result.then(*needed.steps)
         for leader in self._leaders(lws):

@@ -3,16 +3,16 @@
 Pods and revisions are the set's own when it is their controller. Adopting those that match its selector is not done.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from posse.controllers.observed import ObservedObjects
+from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.stateful_sets.pods import SetPod, new_claims, new_pod, read_pods
 from posse.controllers.stateful_sets.revisions import Revisions, outdated, settle, template_of
 from posse.controllers.stateful_sets.scaling import staff
 from posse.controllers.stateful_sets.statuses import next_status
 from posse.controllers.steps import Create, Delete, Plan, Write, controller_uid, is_deleting
-from posse.controllers.touched import Touched
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
 from posse.model.decoding import decode
@@ -21,14 +21,13 @@ from posse.model.stateful_set import StatefulSet, StatefulSetSpec
 Json = dict[str, Any]
 
 
-class StatefulSetController:
+class StatefulSetController(Reconciler):
     subject_kind = STATEFUL_SET
     reporter = "statefulset-controller"
     # Sets first: a pod whose set nobody knows is nobody's business.
     kinds = (STATEFUL_SET, CONTROLLER_REVISION, POD)
 
     def __init__(self) -> None:
-        self.selectors: Mapping[Kind, str] = {}
         self._observed = ObservedObjects()
         # Who holds the names of revisions, by namespace and name.
         self._revision_owners: dict[tuple[str, str], str] = {}
@@ -58,20 +57,20 @@ class StatefulSetController:
             self.touched.add(uid)
         self._touch_subject(kind, obj)
 
-    def subject(self, uid: str) -> Json | None:
-        return self._observed.get(uid)
+    def subject(self, key: str) -> Json | None:
+        return self._observed.get(key)
 
-    def plan(self, uid: str, now: float) -> Plan:
-        obj = self._observed.get(uid)
+    def plan(self, key: str, now: float) -> Plan:
+        obj = self._observed.get(key)
         if obj is None or is_deleting(obj):
             return Plan()
         namespace = obj["metadata"]["namespace"]
 
         def is_taken(name: str) -> bool:
-            return self._revision_owners.get((namespace, name), uid) != uid
+            return self._revision_owners.get((namespace, name), key) != key
 
-        history = self._observed.owned_by(uid, CONTROLLER_REVISION)
-        pods = read_pods(obj["metadata"]["name"], self._observed.owned_by(uid, POD))
+        history = self._observed.owned_by(key, CONTROLLER_REVISION)
+        pods = read_pods(obj["metadata"]["name"], self._observed.owned_by(key, POD))
         own = Belongings(pods, history, settle(obj, history, is_taken), self._is_held)
         return plan(obj, own, now)
 

@@ -20,6 +20,8 @@ CONFLICT = 409
 EXPIRED = 410
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 """The API server may accept the same request a little later."""
+ALREADY_EXISTS = "AlreadyExists"
+"""The reason of a conflict over a name."""
 
 
 class CauseType(StrEnum):
@@ -181,7 +183,7 @@ def not_found(kind: Nameable, name: str) -> ApiError:
 
 
 def already_exists(kind: Nameable, name: str) -> ApiError:
-    return _about(kind, name, CONFLICT, "AlreadyExists", f'{kind.group_resource} "{name}" already exists')
+    return _about(kind, name, CONFLICT, ALREADY_EXISTS, f'{kind.group_resource} "{name}" already exists')
 
 
 OBJECT_MODIFIED = (

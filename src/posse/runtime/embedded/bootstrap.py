@@ -1,17 +1,31 @@
-"""The objects every cluster has from the start."""
+"""Creates the objects that a cluster has from the start: namespaces, priority classes, simulated nodes, examples.
 
+Objects that exist are left as they are, so a restart changes nothing.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from posse.kinds.machinery.errors import ALREADY_EXISTS, ApiError
 from posse.kinds.machinery.kind import Json, Kind
-from posse.kinds.registry import NAMESPACE, PRIORITY_CLASS
+from posse.kinds.registry import NAMESPACE, NODE, PRIORITY_CLASS
 from posse.kinds.scheduling.priority_classes import SYSTEM_CLASSES
+from posse.kubelet.nodes import Level, missing_nodes
+from posse.transport.transport import Transport
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 CLASS_DESCRIPTIONS = {
     "system-cluster-critical": "For pods the cluster cannot do without, but which may move to another node.",
     "system-node-critical": "For pods a node cannot do without and which must stay where they are.",
 }
+# Enough for one group commit to be worth its while, few enough to stay responsive in between.
+MAX_BATCH = 1000
+
+# Kind, namespace ("" for none), object.
+Item = tuple[Kind, str, Json]
 
 
-def bootstrap_objects() -> list[tuple[Kind, str, Json]]:
+def bootstrap_objects() -> list[Item]:
     namespaces = [(NAMESPACE, "", _named(NAMESPACE, name)) for name in NAMESPACES]
     classes = [
         (
@@ -26,3 +40,24 @@ def bootstrap_objects() -> list[tuple[Kind, str, Json]]:
 
 def _named(kind: Kind, name: str) -> Json:
     return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": name}}
+
+
+async def ensure_nodes(transport: Transport, count: int, topology: Sequence[Level], now: float) -> None:
+    """Create those of the first `count` simulated nodes that do not exist."""
+    existing = [node["metadata"]["name"] for node in (await transport.list(NODE)).items]
+    missing = missing_nodes(count, topology, existing, now)
+    await create_missing(transport, [(NODE, "", node) for node in missing])
+
+
+async def create_missing(transport: Transport, items: Sequence[Item]) -> None:
+    for start in range(0, len(items), MAX_BATCH):
+        batch = items[start : start + MAX_BATCH]
+        await asyncio.gather(*(_create(transport, item) for item in batch))
+
+
+async def _create(transport: Transport, item: Item) -> None:
+    try:
+        await transport.create(*item)
+    except ApiError as error:
+        if error.reason != ALREADY_EXISTS:
+            raise

@@ -20,23 +20,25 @@ from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
 from posse.configuration.reading import Configuration
+from posse.controllers.event_expiry import EventExpiry
+from posse.controllers.garbage_collection import GarbageCollector
+from posse.controllers.group_protection import CompositeProtection, PodGroupProtection
+from posse.controllers.jobs.controller import JobController
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.leader_worker_sets.pod_admission import admit_pod
+from posse.controllers.namespace_deletion import NamespaceDeletion
 from posse.controllers.reconciler import Reconciler
 from posse.controllers.stateful_sets.controller import StatefulSetController
+from posse.controllers.volume_binding import VolumeBinder
 from posse.engine.engine import Engine
 from posse.engine.explain.overview import Overview
 from posse.engine.options import EngineOptions
 from posse.kinds.gating import served_kinds
 from posse.kinds.registry import NAMESPACE, NODE, POD
-from posse.runtime.control.controllers import Controllers
-from posse.runtime.control.garbage_control import GarbageControl
-from posse.runtime.control.job_control import JobControl
-from posse.runtime.control.reconciling import Reconciliation
-from posse.runtime.control.seeding import Item, create_missing, ensure_nodes
-from posse.runtime.control.volume_control import VolumeControl
-from posse.runtime.embedded.bootstrap import bootstrap_objects
+from posse.model.feature_gates import Gate, Gates
+from posse.runtime.control.reconciling import ReconcilerRunner
+from posse.runtime.embedded.bootstrap import Item, bootstrap_objects, create_missing, ensure_nodes
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.runtime.embedded.usage import NodeUsage, node_usage
 from posse.runtime.process.background import Background
@@ -48,6 +50,22 @@ from posse.store.store import Store
 
 HOST = "127.0.0.1"
 DEFAULT_NODE_COUNT = 8
+
+
+def embedded_reconcilers(gates: Gates) -> list[Reconciler]:
+    """The controllers that a cluster of its own needs; in other clusters most of them run already."""
+    return [
+        PodGroupProtection(),
+        CompositeProtection(),
+        NamespaceDeletion(),
+        EventExpiry(),
+        VolumeBinder(),
+        JobController(makes_groups=Gate.WORKLOAD_WITH_JOB in gates),
+        StatefulSetController(),
+        LeaderWorkerSetController(served_kinds(gates)),
+        JobSetController(gates),
+        GarbageCollector(),
+    ]
 
 
 class EmbeddedCluster:
@@ -119,19 +137,10 @@ class EmbeddedCluster:
         parts.push_async_callback(self._background.stop)
         self._scheduler = SchedulerLoop(self._transport, Engine(options), steady_clock())
         self._background.start("the scheduler", self._scheduler.run())
-        self._background.start("the controllers", Controllers(self._transport, time.time).run())
-        self._background.start("the volume controller", VolumeControl(self._transport).run())
-        jobs = JobControl(self._transport, time.time, self._options.gates)
-        self._background.start("the job controller", jobs.run())
-        self._start_reconciler("the stateful set controller", StatefulSetController())
-        served = served_kinds(self._options.gates)
-        self._start_reconciler("the leader worker set controller", LeaderWorkerSetController(served))
-        self._start_reconciler("the jobset controller", JobSetController(self._options.gates))
-        self._background.start("the garbage collector", GarbageControl(self._transport).run())
+        reconcilers = embedded_reconcilers(self._options.gates)
+        runner = ReconcilerRunner(self._transport, reconcilers, time.time)
+        self._background.start("the controllers", runner.run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
-
-    def _start_reconciler(self, name: str, reconciler: Reconciler) -> None:
-        self._background.start(name, Reconciliation(self._transport, reconciler, time.time).run())
 
     async def _start_server(self, parts: AsyncExitStack) -> None:
         directory = self._options.data_dir

@@ -35,7 +35,7 @@ from posse.kinds.registry import (
     WORKLOAD,
 )
 from posse.model.feature_gates import Gate
-from posse.runtime.control.reconciling import Reconciliation
+from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.process.run_options import Form, RunOptions, SetController
 from posse.runtime.remote.competing_controllers import find_rival
 from posse.runtime.remote.custom_groups import CustomGroups
@@ -129,7 +129,7 @@ class RemoteControllers:
         else:
             log.info("controlling %s", kind.group_resource)
         works = self._job_set_works(found) if kind is JOB_SET else self._leader_worker_set_works(found)
-        running = [Reconciliation(*work, time.time) for work in works]
+        running = [ReconcilerRunner(transport, [reconciler], time.time) for transport, reconciler in works]
         return asyncio.create_task(_run(running)) if running else None
 
     def _job_set_works(self, found: Situation) -> Iterator[Work]:
@@ -141,7 +141,7 @@ class RemoteControllers:
         # Without composites, a gang of all is one group.
         gates = self._gates if composite in found.served else self._gates - {Gate.COMPOSITE_POD_GROUP}
         controller = JobSetController(gates, managers, lacking)
-        yield (self._transport if is_native else custom), Unadmitted(controller)
+        yield (self._transport if is_native else custom), Unadmitted(JOB_SET, controller)
         if found.rival and found.served.issuperset(_CUSTOM):
             yield custom, JobSetCompanion(self._gates)
 
@@ -150,7 +150,7 @@ class RemoteControllers:
         if not found.rival:
             served = found.served.difference(_NATIVE)
             controller = LeaderWorkerSetController(served, completes_pods=True)
-            yield self._transport, Unadmitted(controller, refusals)
+            yield self._transport, Unadmitted(LEADER_WORKER_SET, controller, refusals)
         elif found.served.issuperset(_CUSTOM):
             yield self._transport, LeaderWorkerSetCompanion()
 
@@ -166,7 +166,7 @@ def _warn_of_lacking(kind: Kind, found: Situation) -> None:
         )
 
 
-async def _run(works: Iterable[Reconciliation]) -> None:
+async def _run(works: Iterable[ReconcilerRunner]) -> None:
     async with asyncio.TaskGroup() as tasks:
         for work in works:
             tasks.create_task(work.run())

@@ -94,6 +94,11 @@ class Following(ABC, Generic[T]):
         self._version = listing.resource_version
         self._listed.set()
 
+    def known(self, obj: T) -> T | None:
+        """Return the newest version of the object that was observed."""
+        known = self._known.get(self._place(obj))
+        return known if known is not None and self._uid(known) == self._uid(obj) else None
+
     async def begin(self) -> None:
         """Tell everything there is, however long it takes until the cluster can be asked."""
         while True:
@@ -146,8 +151,8 @@ class Following(ABC, Generic[T]):
         known = self._known.get(place)
         told = (self._deleted or {}).get(place, "") if known is None else self._resource_version(known)
         if place in there.of:
-            return _is_older(told, there.of[place])
-        return known is not None and not _is_older(there.at, told)
+            return is_older(told, there.of[place])
+        return known is not None and not is_older(there.at, told)
 
     async def _list(self) -> Listing:
         """A kind that is not served, or that one may not see, is one of which there is nothing, for now; if it is optional."""
@@ -291,7 +296,7 @@ def _place_in(obj: Json) -> Place:
     return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
-def _is_older(version: str, than: str) -> bool:
+def is_older(version: str, than: str) -> bool:
     """Versions are numbers wherever Kubernetes is; of others, one that differs is taken for older."""
     if version.isdecimal() and than.isdecimal():
         return int(version) < int(than)

@@ -6,8 +6,9 @@ import pytest
 
 from posse.controllers.jobs.controller import JobController
 from posse.controllers.jobs.pods import COMPLETION_INDEX, INDEX_FAILURE_COUNT, TRACKING_FINALIZER
-from posse.kinds.registry import JOB
+from posse.kinds.registry import JOB, POD
 from posse.model.timestamps import format_timestamp
+from tests.support.plans import job_plan
 
 NOW = 1_800_000_000.0
 
@@ -54,10 +55,10 @@ def pod(name, phase="Running", index=None, exit_code=1, ended=0.0, failures=0, *
 
 def plan(obj, *pods, now=NOW):
     controller = JobController()
-    controller.see_job(obj)
+    controller.see(JOB, obj)
     for item in pods:
-        controller.see_pod(item)
-    return controller.plan("u", now)
+        controller.see(POD, item)
+    return job_plan(controller.plan("u", now))
 
 
 def conditions(result):
@@ -69,7 +70,7 @@ def conditions(result):
 
 
 def names(pods):
-    return sorted(item.name for item in pods)
+    return sorted(item["metadata"]["name"] for item in pods)
 
 
 def indexes(result):
@@ -320,16 +321,16 @@ def test_pods_whose_job_is_going_or_gone_are_let_go():
     assert names(result.release) == ["a"]
     assert not result.create
     controller = JobController()
-    controller.see_pod(pod("a"))
-    assert names(controller.plan("u", NOW).release) == ["a"]
-    controller.see_pod(pod("a", ownerReferences=[], resourceVersion="2"))
-    assert names(controller.plan("", NOW).release) == ["a"]
-    assert not controller.plan("u", NOW).release
+    controller.see(POD, pod("a"))
+    assert names(job_plan(controller.plan("u", NOW)).release) == ["a"]
+    controller.see(POD, pod("a", ownerReferences=[], resourceVersion="2"))
+    assert names(job_plan(controller.plan("", NOW)).release) == ["a"]
+    assert not job_plan(controller.plan("u", NOW)).release
 
 
 def test_old_news_changes_nothing():
     controller = JobController()
-    controller.see_job(job(completions=1))
-    controller.see_pod(pod("a", "Succeeded", resourceVersion="5"))
-    controller.see_pod(pod("a", resourceVersion="4"))
-    assert not controller.plan("u", NOW).create
+    controller.see(JOB, job(completions=1))
+    controller.see(POD, pod("a", "Succeeded", resourceVersion="5"))
+    controller.see(POD, pod("a", resourceVersion="4"))
+    assert not job_plan(controller.plan("u", NOW)).create

@@ -7,6 +7,7 @@ from posse.controllers.revision_hash import name_hash
 from posse.controllers.steps import Create, Write
 from posse.kinds.registry import JOB, POD_GROUP, WORKLOAD
 from posse.model.decoding import decode
+from tests.support.plans import job_plan
 
 NOW = 1_800_000_000.0
 UID = "11111111-2222-3333-4444-555555555555"
@@ -44,10 +45,10 @@ def as_seen(obj, version="7"):
 
 def plan(obj, *groups):
     controller = JobController(makes_groups=True)
-    controller.see_job(obj)
+    controller.see(JOB, obj)
     for item in groups:
-        controller.see_group(WORKLOAD if item["kind"] == "Workload" else POD_GROUP, item)
-    return controller.plan(UID, NOW)
+        controller.see(WORKLOAD if item["kind"] == "Workload" else POD_GROUP, item)
+    return job_plan(controller.plan(UID, NOW))
 
 
 def made(obj):
@@ -82,8 +83,9 @@ def test_the_workload_comes_first_and_nothing_else_happens_before():
             },
         },
         failure="FailedWorkloadCreate",
+        success="WorkloadCreated",
     )
-    assert (result.job, result.create) == (None, ())
+    assert (result.job, result.create) == (None, [])
 
 
 def test_the_group_is_made_of_the_workload_and_pods_join_it():
@@ -238,14 +240,14 @@ def test_without_that_workload_or_template_pods_have_no_group():
 
 def test_news_of_a_group_touch_its_job():
     controller = JobController(makes_groups=True)
-    controller.see_job(job())
+    controller.see(JOB, job())
     controller.touched.take(9)
     workload, _ = made(job())
-    controller.see_group(WORKLOAD, workload)
+    controller.see(WORKLOAD, workload)
     assert controller.touched.take(9) == [UID]
-    controller.lose_group(workload)
+    controller.lose(WORKLOAD, workload)
     assert controller.touched.take(9) == [UID]
-    assert [step.kind for step in controller.plan(UID, NOW).prepare] == [WORKLOAD]
+    assert [step.kind for step in job_plan(controller.plan(UID, NOW)).prepare] == [WORKLOAD]
 
 
 @pytest.mark.parametrize("gang", [{}, {"minCount": 4}])

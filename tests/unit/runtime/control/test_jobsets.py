@@ -5,18 +5,16 @@ import time
 
 import pytest
 
-from posse.controllers.jobsets.controller import JobSetController
 from posse.engine.engine import Engine
 from posse.engine.options import EngineOptions
 from posse.kinds.registry import COMPOSITE_POD_GROUP, EVENT, JOB, JOB_SET, POD, POD_GROUP, SERVICE, WORKLOAD
-from posse.runtime.control.controllers import Controllers
-from posse.runtime.control.garbage_control import GarbageControl
-from posse.runtime.control.job_control import JobControl
-from posse.runtime.control.reconciling import Reconciliation
-from posse.runtime.control.seeding import ensure_nodes
+from posse.model.feature_gates import ALL_GATES
+from posse.runtime.control import work_queue
+from posse.runtime.control.reconciling import ReconcilerRunner
+from posse.runtime.embedded.bootstrap import ensure_nodes
+from posse.runtime.embedded.cluster import embedded_reconcilers
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.runtime.scheduling.scheduler import SchedulerLoop
-from posse.runtime.watching import work_queue as handling
 from posse.transport.patches import MERGE_PATCH, Patch
 
 NODE_COUNT = 2
@@ -29,10 +27,8 @@ async def run(lab):
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(SchedulerLoop(lab.transport, Engine(EngineOptions()), time.time).run())
         tasks.create_task(SimulatedNodes(lab.transport, time.time).run())
-        tasks.create_task(JobControl(lab.transport, time.time).run())
-        tasks.create_task(Reconciliation(lab.transport, JobSetController(), time.time).run())
-        tasks.create_task(Controllers(lab.transport, time.time).run())
-        tasks.create_task(GarbageControl(lab.transport).run())
+        reconcilers = embedded_reconcilers(ALL_GATES)
+        tasks.create_task(ReconcilerRunner(lab.transport, reconcilers, time.time).run())
 
 
 def replicated_job(name, pods=2, run_seconds="0", exit_code="0", **fields):
@@ -309,7 +305,7 @@ def test_a_workload_that_does_not_fit_keeps_everything_from_being_made(in_lab):
 
 
 def test_a_job_in_the_place_of_one_of_its_own_is_told(in_lab, monkeypatch):
-    monkeypatch.setattr(handling, "RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(work_queue, "RETRY_SECONDS", 0.02)
 
     async def scenario(lab):
         theirs = {"metadata": {"name": "js-workers-0"}, "spec": replicated_job("workers")["template"]["spec"]}

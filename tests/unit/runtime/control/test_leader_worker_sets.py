@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from posse.controllers.garbage_collection import GarbageCollector
+from posse.controllers.group_protection import CompositeProtection, PodGroupProtection
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.engine.engine import Engine
@@ -21,10 +23,8 @@ from posse.kinds.registry import (
     VOLCANO_POD_GROUP,
     WORKLOAD,
 )
-from posse.runtime.control.controllers import Controllers
-from posse.runtime.control.garbage_control import GarbageControl
-from posse.runtime.control.reconciling import Reconciliation
-from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.control.reconciling import ReconcilerRunner
+from posse.runtime.embedded.bootstrap import ensure_nodes
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.transport.patches import MERGE_PATCH, Patch
@@ -34,14 +34,12 @@ GPU = "nvidia.com/gpu"
 
 async def run(lab, nodes=4):
     await ensure_nodes(lab.transport, nodes, (), time.time())
-    reconcilers = [StatefulSetController(), LeaderWorkerSetController(KINDS)]
+    sets = [StatefulSetController(), LeaderWorkerSetController(KINDS)]
+    reconcilers = [*sets, PodGroupProtection(), CompositeProtection(), GarbageCollector()]
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(SchedulerLoop(lab.transport, Engine(EngineOptions()), time.time).run())
         tasks.create_task(SimulatedNodes(lab.transport, time.time).run())
-        for reconciler in reconcilers:
-            tasks.create_task(Reconciliation(lab.transport, reconciler, time.time).run())
-        tasks.create_task(Controllers(lab.transport, time.time).run())
-        tasks.create_task(GarbageControl(lab.transport).run())
+        tasks.create_task(ReconcilerRunner(lab.transport, reconcilers, time.time).run())
 
 
 def lws(replicas=2, size=3, gpus=4, annotations=None, template=None, **spec):

@@ -6,12 +6,12 @@ import time
 import pytest
 
 from posse.client import repeating
+from posse.controllers.reconciler import Touched
 from posse.controllers.steps import Create, Plan, Write
-from posse.controllers.touched import Touched
 from posse.kinds.machinery.errors import ApiError, expired
 from posse.kinds.registry import JOB, JOB_SET
-from posse.runtime.control.reconciling import Reconciliation
-from posse.runtime.watching import work_queue as handling
+from posse.runtime.control import work_queue
+from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.transport.objects import Listing, ShownJson, WatchEvent
 
 SUBJECT = {"metadata": {"name": "js", "namespace": "default", "uid": "u", "resourceVersion": "1"}}
@@ -76,13 +76,13 @@ class Refusing:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(handling, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(work_queue, "RETRY_SECONDS", 0.001)
 
 
 def events_until_taken(step, *refusals):
     async def main():
         transport = Refusing(*refusals)
-        running = asyncio.create_task(Reconciliation(transport, OneStep(step), time.time).run())
+        running = asyncio.create_task(ReconcilerRunner(transport, [OneStep(step)], time.time).run())
         async with asyncio.timeout(5):
             await transport.has_taken_all.wait()
             if isinstance(step, Create):
@@ -162,7 +162,7 @@ def job(version):
 def test_an_answer_does_not_bring_back_what_has_gone_but_a_watch_does():
     async def main():
         reconciler = Seen(Create(JOB, JOB_TO_BE))
-        running = asyncio.create_task(Reconciliation(Slow(), reconciler, time.time).run())
+        running = asyncio.create_task(ReconcilerRunner(Slow(), [reconciler], time.time).run())
         async with asyncio.timeout(5):
             while len(reconciler.told) < 3:  # noqa: ASYNC110 - it has no event to wait for
                 await asyncio.sleep(0.001)
@@ -202,7 +202,7 @@ def test_jobs_are_not_taken_for_gone_because_one_list_finds_no_such_path(monkeyp
 
     async def main():
         transport, reconciler = Hiding(), Seen(Write(JOB_SET, SUBJECT))
-        running = asyncio.create_task(Reconciliation(transport, reconciler, time.time).run())
+        running = asyncio.create_task(ReconcilerRunner(transport, [reconciler], time.time).run())
         async with asyncio.timeout(5):
             await transport.has_shown_all.wait()
         running.cancel()

@@ -3,13 +3,13 @@
 import asyncio
 import time
 
+from posse.controllers.garbage_collection import GarbageCollector
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.engine.engine import Engine
 from posse.engine.options import EngineOptions
 from posse.kinds.registry import CONTROLLER_REVISION, EVENT, POD, STATEFUL_SET
-from posse.runtime.control.garbage_control import GarbageControl
-from posse.runtime.control.reconciling import Reconciliation
-from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.control.reconciling import ReconcilerRunner
+from posse.runtime.embedded.bootstrap import ensure_nodes
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.transport.patches import MERGE_PATCH, Patch
@@ -20,8 +20,8 @@ async def run(lab):
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(SchedulerLoop(lab.transport, Engine(EngineOptions()), time.time).run())
         tasks.create_task(SimulatedNodes(lab.transport, time.time).run())
-        tasks.create_task(Reconciliation(lab.transport, StatefulSetController(), time.time).run())
-        tasks.create_task(GarbageControl(lab.transport).run())
+        reconcilers = [StatefulSetController(), GarbageCollector()]
+        tasks.create_task(ReconcilerRunner(lab.transport, reconcilers, time.time).run())
 
 
 def stateful_set(**spec):

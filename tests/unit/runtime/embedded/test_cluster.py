@@ -143,7 +143,7 @@ def test_a_part_that_breaks_is_reported(tmp_path, monkeypatch):
     async def broken(self):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr("posse.runtime.control.controllers.Controllers.run", broken)
+    monkeypatch.setattr("posse.runtime.control.reconciling.ReconcilerRunner.run", broken)
 
     async def scenario(cluster):
         return await asyncio.wait_for(cluster.wait_failed(), 5)

@@ -13,7 +13,7 @@ from posse.kinds.registry import (
     POSSE_WORKLOAD,
     WORKLOAD,
 )
-from posse.runtime.control.reconciling import Reconciliation
+from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.remote.custom_groups import CustomGroups, labelled
 from tests.support.jobset_plans import GANG, jobset
 
@@ -21,7 +21,7 @@ from tests.support.jobset_plans import GANG, jobset
 async def running(lab, transport):
     obj = jobset(gangConfig=GANG)
     await lab.transport.create(JOB_SET, "default", {"metadata": {"name": "js"}, "spec": obj["spec"]})
-    work = asyncio.create_task(Reconciliation(transport, JobSetController(), time.time).run())
+    work = asyncio.create_task(ReconcilerRunner(transport, [JobSetController()], time.time).run())
     await lab.until(lambda: len(lab.service.list(JOB, None).items) == 3)
     work.cancel()
     await asyncio.wait([work])

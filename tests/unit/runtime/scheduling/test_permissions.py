@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from posse.controllers.volume_binding import VolumeBinder
 from posse.engine.engine import Engine
 from posse.engine.options import EngineOptions
 from posse.installation.permissions import IN_THE_CLUSTER
@@ -21,7 +22,7 @@ from posse.kinds.registry import (
     STORAGE_CLASS,
     VOLCANO_POD_GROUP,
 )
-from posse.runtime.control.volume_control import VolumeControl
+from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 
@@ -211,7 +212,7 @@ def test_the_role_suffices_for_all_work_and_holds_nothing_else(in_lab):
         scheduler = SchedulerLoop(guarded[0], Engine(EngineOptions()), time.time)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(scheduler.run())
-            tasks.create_task(VolumeControl(lab.transport).run())
+            tasks.create_task(ReconcilerRunner(lab.transport, [VolumeBinder()], time.time).run())
 
     async def scenario(lab):
         await add_node(lab, "n1")

@@ -5,9 +5,8 @@ import pytest
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import NAMESPACE, NODE, POD, PRIORITY_CLASS
 from posse.kubelet.nodes import parse_topology
-from posse.runtime.control import seeding as furnishing
-from posse.runtime.control.seeding import create_missing, ensure_nodes
-from posse.runtime.embedded.bootstrap import bootstrap_objects
+from posse.runtime.embedded import bootstrap
+from posse.runtime.embedded.bootstrap import bootstrap_objects, create_missing, ensure_nodes
 
 
 def names(lab, kind):
@@ -50,7 +49,7 @@ def test_new_nodes_are_ready_at_once(in_lab):
 
 
 def test_many_are_created_in_several_rounds(in_lab, monkeypatch):
-    monkeypatch.setattr(furnishing, "CREATED_TOGETHER", 7)
+    monkeypatch.setattr(bootstrap, "MAX_BATCH", 7)
 
     async def scenario(lab):
         await ensure_nodes(lab.transport, 20, (), time.time())

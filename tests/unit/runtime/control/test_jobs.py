@@ -9,10 +9,9 @@ from posse.engine.engine import Engine
 from posse.engine.options import EngineOptions
 from posse.kinds.registry import EVENT, JOB, POD, POD_GROUP, WORKLOAD
 from posse.model.feature_gates import ALL_GATES, Gate
-from posse.runtime.control.controllers import Controllers
-from posse.runtime.control.garbage_control import GarbageControl
-from posse.runtime.control.job_control import JobControl
-from posse.runtime.control.seeding import ensure_nodes
+from posse.runtime.control.reconciling import ReconcilerRunner
+from posse.runtime.embedded.bootstrap import ensure_nodes
+from posse.runtime.embedded.cluster import embedded_reconcilers
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.transport.patches import MERGE_PATCH, Patch
@@ -23,9 +22,8 @@ async def run(lab):
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(SchedulerLoop(lab.transport, Engine(EngineOptions()), time.time).run())
         tasks.create_task(SimulatedNodes(lab.transport, time.time).run())
-        tasks.create_task(JobControl(lab.transport, time.time).run())
-        tasks.create_task(GarbageControl(lab.transport).run())
-        tasks.create_task(Controllers(lab.transport, time.time).run())
+        reconcilers = embedded_reconcilers(ALL_GATES)
+        tasks.create_task(ReconcilerRunner(lab.transport, reconcilers, time.time).run())
 
 
 def job(name="j", run_seconds="0", exit_code="0", **spec):
@@ -215,8 +213,8 @@ def test_without_the_gate_jobs_have_no_groups(in_lab):
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(SchedulerLoop(lab.transport, Engine(EngineOptions()), time.time).run())
             tasks.create_task(SimulatedNodes(lab.transport, time.time).run())
-            gates = ALL_GATES - {Gate.WORKLOAD_WITH_JOB}
-            tasks.create_task(JobControl(lab.transport, time.time, gates).run())
+            reconcilers = embedded_reconcilers(ALL_GATES - {Gate.WORKLOAD_WITH_JOB})
+            tasks.create_task(ReconcilerRunner(lab.transport, reconcilers, time.time).run())
 
     async def scenario(lab):
         await lab.transport.create(JOB, "default", job())

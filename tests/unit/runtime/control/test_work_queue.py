@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections import Counter
+from functools import partial
 
 import pytest
 
-from posse.controllers.touched import Touched
-from posse.runtime.watching import work_queue as handling
-from posse.runtime.watching.work_queue import SUBJECTS_AT_ONCE, Handling
+from posse.controllers.reconciler import Touched
+from posse.runtime.control import work_queue
+from posse.runtime.control.work_queue import MAX_CONCURRENT_KEYS, WorkQueue
 
 
 class Desk:
@@ -16,7 +17,7 @@ class Desk:
 
     def __init__(self):
         self.touched = Touched()
-        self.handling = Handling(self.touched, self._handle, time.monotonic)
+        self.queue = WorkQueue(self.touched, lambda key: partial(self._handle, key), time.monotonic)
         self.begun = []
         self.under_way = Counter()
         self._done = {}
@@ -24,7 +25,7 @@ class Desk:
     def touch(self, *uids):
         for uid in uids:
             self.touched.add(uid)
-        self.handling.notice()
+        self.queue.notice()
 
     def finish(self, uid):
         self._done.pop(uid).set()
@@ -48,7 +49,7 @@ def at_desk():
     def drive(scenario):
         async def main():
             desk = Desk()
-            running = asyncio.create_task(desk.handling.run())
+            running = asyncio.create_task(desk.queue.run())
             async with asyncio.timeout(5):
                 await scenario(desk)
             running.cancel()
@@ -93,25 +94,25 @@ def test_who_is_touched_while_handled_is_handled_once_more_afterwards(at_desk):
 
 def test_only_so_many_are_handled_at_once(at_desk):
     async def scenario(desk):
-        desk.touch(*(str(number) for number in range(SUBJECTS_AT_ONCE + 2)))
+        desk.touch(*(str(number) for number in range(MAX_CONCURRENT_KEYS + 2)))
         await turns()
-        assert len(desk.begun) == SUBJECTS_AT_ONCE
+        assert len(desk.begun) == MAX_CONCURRENT_KEYS
         desk.finish("7")
         await turns()
-        assert desk.begun[SUBJECTS_AT_ONCE:] == [str(SUBJECTS_AT_ONCE)]
+        assert desk.begun[MAX_CONCURRENT_KEYS:] == [str(MAX_CONCURRENT_KEYS)]
 
     at_desk(scenario)
 
 
 def test_who_is_put_down_for_a_time_is_handled_then(at_desk, monkeypatch):
-    monkeypatch.setattr(handling, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(work_queue, "RETRY_SECONDS", 0.0)
 
     async def scenario(desk):
-        desk.handling.look_again("later", time.monotonic() + 0.01)
-        desk.handling.look_again("never", time.monotonic() + 0.01)
-        desk.handling.look_again("never", None)
-        desk.handling.retry("again")
-        desk.handling.notice()
+        desk.queue.look_again("later", time.monotonic() + 0.01)
+        desk.queue.look_again("never", time.monotonic() + 0.01)
+        desk.queue.look_again("never", None)
+        desk.queue.retry("again")
+        desk.queue.notice()
         await asyncio.sleep(0.05)
         assert desk.begun == ["again", "later"]
 

@@ -1,8 +1,10 @@
 import copy
 import random
 
-from posse.controllers.podgroup_protection import PodGroupProtection, group_in_use, is_leaving
+from posse.controllers.group_protection import PodGroupProtection, group_in_use, is_deleted
 from posse.kinds.admission import POD_GROUP_FINALIZER
+from posse.kinds.registry import POD, POD_GROUP
+from tests.support.plans import planned
 
 
 def group(name="gang", finalizers=(POD_GROUP_FINALIZER,), deleted=True, namespace="default"):
@@ -19,89 +21,90 @@ def pod(name="p", group_name="gang", phase="Running", namespace="default"):
 
 
 def released(protection):
-    return [(release.namespace, release.name) for release in protection.releases()]
+    steps = [step.obj["metadata"] for step in planned(protection)]
+    return [(metadata["namespace"], metadata["name"]) for metadata in steps]
 
 
 def test_a_deleted_group_without_pods_is_released_as_it_was_seen():
     protection = PodGroupProtection()
-    protection.see_group(group(finalizers=["mine", POD_GROUP_FINALIZER]))
-    (release,) = protection.releases()
-    assert (release.namespace, release.name) == ("default", "gang")
+    protection.see(POD_GROUP, group(finalizers=["mine", POD_GROUP_FINALIZER]))
+    (release,) = planned(protection)
+    assert (release.kind, release.obj["metadata"]["name"]) == (POD_GROUP, "gang")
     assert release.patch == {"metadata": {"uid": "g", "resourceVersion": "9", "finalizers": ["mine"]}}
 
 
 def test_the_last_finalizer_is_removed_with_its_list():
     protection = PodGroupProtection()
-    protection.see_group(group())
-    (release,) = protection.releases()
+    protection.see(POD_GROUP, group())
+    (release,) = planned(protection)
     assert release.patch["metadata"]["finalizers"] is None
 
 
 def test_a_group_is_released_once_per_change():
     protection = PodGroupProtection()
-    protection.see_group(group())
+    protection.see(POD_GROUP, group())
     assert released(protection) == [("default", "gang")]
     assert released(protection) == []
-    protection.see_group(group())
+    protection.see(POD_GROUP, group())
     assert released(protection) == [("default", "gang")]
 
 
 def test_groups_that_are_not_deleted_or_not_protected_are_left_alone():
     protection = PodGroupProtection()
-    protection.see_group(group(deleted=False))
-    protection.see_group(group("other", finalizers=["mine"]))
+    protection.see(POD_GROUP, group(deleted=False))
+    protection.see(POD_GROUP, group("other", finalizers=["mine"]))
     assert released(protection) == []
 
 
 def test_a_live_pod_holds_its_group_until_it_ends():
     protection = PodGroupProtection()
-    protection.see_pod(pod())
-    protection.see_group(group())
+    protection.see(POD, pod())
+    protection.see(POD_GROUP, group())
     assert released(protection) == []
-    protection.see_pod(pod(phase="Succeeded"))
+    protection.see(POD, pod(phase="Succeeded"))
     assert released(protection) == [("default", "gang")]
 
 
 def test_a_live_pod_holds_its_group_until_it_is_gone():
     protection = PodGroupProtection()
-    protection.see_group(group())
-    protection.see_pod(pod("a"))
-    protection.see_pod(pod("b", phase="Pending"))
+    protection.see(POD_GROUP, group())
+    protection.see(POD, pod("a"))
+    protection.see(POD, pod("b", phase="Pending"))
     assert released(protection) == []
-    protection.lose_pod("default", "a")
+    protection.lose(POD, pod("a"))
     assert released(protection) == []
-    protection.lose_pod("default", "b")
+    protection.lose(POD, pod("b"))
     assert released(protection) == [("default", "gang")]
 
 
 def test_a_pod_being_deleted_still_counts():
     going = pod()
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert group_in_use(going) == ("default", "gang")
+    assert group_in_use(going) == "default/gang"
 
 
 def test_pods_of_other_namespaces_and_groups_do_not_count():
     protection = PodGroupProtection()
-    protection.see_pod(pod("a", namespace="elsewhere"))
-    protection.see_pod(pod("b", group_name="another"))
-    protection.see_pod(pod("c", group_name=None))
-    protection.see_group(group())
+    protection.see(POD, pod("a", namespace="elsewhere"))
+    protection.see(POD, pod("b", group_name="another"))
+    protection.see(POD, pod("c", group_name=None))
+    protection.see(POD_GROUP, group())
     assert released(protection) == [("default", "gang")]
 
 
 def test_a_pod_without_a_status_counts_as_live():
     fresh = pod()
     del fresh["status"]
-    assert group_in_use(fresh) == ("default", "gang")
+    assert group_in_use(fresh) == "default/gang"
 
 
 def test_a_group_that_vanished_is_forgotten():
     protection = PodGroupProtection()
-    protection.see_pod(pod())
-    protection.see_group(group())
-    protection.lose_group("default", "gang")
-    protection.lose_pod("default", "p")
-    protection.lose_pod("default", "never-seen")
+    protection.see(POD, pod())
+    protection.see(POD_GROUP, group())
+    protection.lose(POD_GROUP, group())
+    protection.lose(POD, pod("p"))
+    protection.lose(POD, pod("never-seen"))
     assert released(protection) == []
 
 
@@ -109,8 +112,8 @@ def test_nothing_seen_is_changed():
     seen = group()
     before = copy.deepcopy(seen)
     protection = PodGroupProtection()
-    protection.see_group(seen)
-    protection.releases()
+    protection.see(POD_GROUP, seen)
+    planned(protection)
     assert seen == before
 
 
@@ -123,23 +126,23 @@ def test_agrees_with_looking_at_everything_anew():
             case 0:
                 made = group(f"g{number}", deleted=dice.random() < 0.5)
                 groups[made["metadata"]["name"]] = made
-                protection.see_group(made)
+                protection.see(POD_GROUP, made)
             case 1:
                 groups.pop(f"g{number}", None)
-                protection.lose_group("default", f"g{number}")
+                protection.lose(POD_GROUP, group(f"g{number}"))
             case 2:
                 made = pod(f"p{number}", f"g{number % 3}", dice.choice(["Running", "Failed"]))
                 pods[f"p{number}"] = made
-                protection.see_pod(made)
+                protection.see(POD, made)
             case 3:
                 pods.pop(f"p{number}", None)
-                protection.lose_pod("default", f"p{number}")
+                protection.lose(POD, pod(f"p{number}"))
         used = {group_in_use(made) for made in pods.values()} - {None}
-        free = {name for name, made in groups.items() if is_leaving(made) and ("default", name) not in used}
+        free = {name for name, made in groups.items() if is_deleted(made) and f"default/{name}" not in used}
         now_released = {name for _, name in released(protection)}
         assert now_released <= free
         for name in now_released:
             # Carried out: the group goes at once, as its only finalizer is gone.
             del groups[name]
-            protection.lose_group("default", name)
+            protection.lose(POD_GROUP, group(name))
         assert not free - now_released

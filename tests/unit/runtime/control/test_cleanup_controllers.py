@@ -1,10 +1,13 @@
 import asyncio
 import time
 
+from posse.controllers.event_expiry import EventExpiry
+from posse.controllers.group_protection import PodGroupProtection
+from posse.controllers.namespace_deletion import NamespaceDeletion
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import CONFIG_MAP, EVENT, NAMESPACE, POD, POD_GROUP
-from posse.runtime.control import controllers
-from posse.runtime.control.controllers import Controllers
+from posse.runtime.control import work_queue
+from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.transport.patches import MERGE_PATCH, Patch
 
 
@@ -20,7 +23,7 @@ def group(name="gang"):
 
 
 async def run(lab):
-    await Controllers(lab.transport, time.time).run()
+    await ReconcilerRunner(lab.transport, [PodGroupProtection(), NamespaceDeletion()], time.time).run()
 
 
 def test_a_deleted_group_goes_when_its_last_pod_has_ended(in_lab):
@@ -60,9 +63,7 @@ def test_a_group_that_is_not_deleted_stays(in_lab):
     in_lab(scenario, run)
 
 
-def test_a_deleted_namespace_is_emptied_and_goes(in_lab, monkeypatch):
-    monkeypatch.setattr(controllers, "EMPTYING_SECONDS", 0.02)
-
+def test_a_deleted_namespace_is_emptied_and_goes(in_lab):
     async def scenario(lab):
         await lab.transport.create(NAMESPACE, "", {"metadata": {"name": "team"}})
         await lab.transport.create(POD_GROUP, "team", group())
@@ -78,9 +79,7 @@ def test_a_deleted_namespace_is_emptied_and_goes(in_lab, monkeypatch):
     in_lab(scenario, run)
 
 
-def test_a_namespace_waits_for_what_takes_its_time(in_lab, monkeypatch):
-    monkeypatch.setattr(controllers, "EMPTYING_SECONDS", 0.02)
-
+def test_a_namespace_waits_for_what_takes_its_time(in_lab):
     async def scenario(lab):
         await lab.transport.create(NAMESPACE, "", {"metadata": {"name": "team"}})
         await lab.transport.create(POD, "team", pod(group="", nodeName="somewhere"))
@@ -95,7 +94,7 @@ def test_a_namespace_waits_for_what_takes_its_time(in_lab, monkeypatch):
 
 
 def test_a_step_that_fails_stops_neither_the_others_nor_the_controllers(in_lab, monkeypatch, caplog):
-    monkeypatch.setattr(controllers, "EMPTYING_SECONDS", 0.02)
+    monkeypatch.setattr(work_queue, "RETRY_SECONDS", 0.02)
 
     async def background(lab):
         delete, failures = lab.transport.delete, [OverflowError("too far"), ApiError(500, "Internal", "no")]
@@ -115,7 +114,7 @@ def test_a_step_that_fails_stops_neither_the_others_nor_the_controllers(in_lab, 
         await lab.until(lambda: lab.find(NAMESPACE, "", "team") is None)
 
     in_lab(scenario, background)
-    assert "Pod team/p could not be handled and is left out" in caplog.text
+    assert "namespace-controller team could not be handled and is left out" in caplog.text
     assert "OverflowError: too far" in caplog.text
 
 
@@ -125,7 +124,7 @@ def test_however_many_old_events_there_are_they_are_swept(in_lab):
         for number in range(2500):
             event = {"metadata": {"name": f"e{number}"}, "involvedObject": reference, "reason": "Tested"}
             lab.service.create(EVENT, "default", event)
-        an_hour_on = Controllers(lab.transport, lambda: time.time() + 3700)
+        an_hour_on = ReconcilerRunner(lab.transport, [EventExpiry()], lambda: time.time() + 3700)
         sweeping = asyncio.create_task(an_hour_on.run())
         await lab.until(lambda: not lab.service.list(EVENT, None).items)
         sweeping.cancel()

@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from posse.controllers.volume_binding import VolumeBinder
 from posse.engine.engine import Engine
 from posse.engine.options import EngineOptions
 from posse.kinds.registry import (
@@ -12,7 +13,7 @@ from posse.kinds.registry import (
     POD,
     STORAGE_CLASS,
 )
-from posse.runtime.control.volume_control import VolumeControl
+from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 
 READY = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
@@ -22,7 +23,7 @@ async def run(lab):
     scheduler = SchedulerLoop(lab.transport, Engine(EngineOptions()), time.time)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(scheduler.run())
-        tasks.create_task(VolumeControl(lab.transport).run())
+        tasks.create_task(ReconcilerRunner(lab.transport, [VolumeBinder()], time.time).run())
 
 
 async def furnish(lab, provisioner="kubernetes.io/no-provisioner"):

@@ -1,0 +1,81 @@
+"""The keys of a reconciler that wait for a plan: a key is handled when it is touched, or at the time set for it.
+
+Several keys are handled concurrently, so that a slow one does not delay the others. A key that is touched while it is
+handled is handled once more afterwards.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from posse.controllers.reconciler import Touched
+from posse.kubelet.timers import Timers
+
+# Each key has a handful of writes under way, which compete with the writes of the rest of the process.
+MAX_CONCURRENT_KEYS = 20
+RETRY_SECONDS = 5.0
+
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+class WorkQueue:
+    """`start` handles a key; it returns the work that is left to do, None if the key is done."""
+
+    def __init__(
+        self, touched: Touched, start: Callable[[str], Work | None], clock: Callable[[], float]
+    ) -> None:
+        self._touched = touched
+        self._start = start
+        self._clock = clock
+        self._changed = asyncio.Event()
+        self._timers: Timers[str] = Timers()
+        # Keys whose work is under way, and whether they were touched since it began.
+        self._under_way: dict[str, bool] = {}
+
+    def notice(self) -> None:
+        """Something may have been touched."""
+        self._changed.set()
+
+    def look_again(self, key: str, at: float | None) -> None:
+        """Handle the key at that time, and at no other that was set before; None for no time at all."""
+        if at is None:
+            self._timers.cancel(key)
+        else:
+            self._timers.set(key, at)
+
+    def retry(self, key: str) -> None:
+        self._timers.set(key, self._clock() + RETRY_SECONDS)
+
+    async def run(self) -> None:
+        """Handle keys until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                self._changed.clear()
+                for key in self._timers.pop_due(self._clock(), MAX_CONCURRENT_KEYS):
+                    self._touched.add(key)
+                keys = self._touched.take(MAX_CONCURRENT_KEYS - len(self._under_way))
+                for key in keys:
+                    if key in self._under_way:
+                        self._under_way[key] = True
+                    elif (work := self._start(key)) is not None:
+                        self._under_way[key] = False
+                        tasks.create_task(self._finish(key, work))
+                if keys:
+                    # Many keys need nothing; other tasks shall not wait for all of them.
+                    await asyncio.sleep(0)
+                else:
+                    await self._wait()
+
+    async def _finish(self, key: str, work: Work) -> None:
+        await work()
+        if self._under_way.pop(key):
+            self._touched.add(key)
+        self._changed.set()
+
+    async def _wait(self) -> None:
+        wakeup = self._timers.next_time()
+        timeout = None if wakeup is None else max(0.0, wakeup - self._clock())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await self._changed.wait()
