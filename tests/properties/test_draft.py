@@ -49,7 +49,7 @@ class Trial:
             "pods on": {name: set(pods) for name, pods in self.state._pods_on.items()},
             "nodes": [record.node for record in self.records],
             "ranks": [
-                self.state.view(self.state.scheduling_class(batch[0])).totals().tolist()
+                self.state.scores(self.state.scheduling_class(batch[0])).totals().tolist()
                 for batch in self.batches
             ],
         }

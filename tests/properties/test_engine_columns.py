@@ -7,7 +7,8 @@ from posse.engine.nodes.node_table import NodeTable
 from posse.engine.pods.pod_class import ClassTable
 from posse.engine.pods.policy import PodReader
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.state.node_scores import REFUSED, NodeScores
+from posse.engine.state.class_registry import tables_of
+from posse.engine.state.node_scores import REFUSED
 from tests.differential import oracle, oracle_reference
 from tests.differential.strategies import NODE_NAMES, nodes, pod_named, pods, sized_pods
 from tests.support.builders import node
@@ -62,7 +63,7 @@ class History:
 
     def look(self, which):
         """Somebody asks in between, so that what follows is brought up to date from here."""
-        self.state.view(self.lookers[which % len(self.lookers)][1]).totals()
+        self.state.scores(self.lookers[which % len(self.lookers)][1]).totals()
 
 
 def neighbours_of(history, name):
@@ -77,14 +78,12 @@ def test_totals_after_any_history_equal_fresh_ones_and_their_twin(lookers, histo
     table = history.state.nodes
     world = [(made, neighbours_of(history, name)) for name, made in history.nodes.items()]
     for pod, scheduling_class in history.lookers:
-        view, fresh = (
-            history.state.view(scheduling_class),
-            NodeScores(scheduling_class, history.state.context, DEFAULT_PROFILE),
-        )
-        assert view.totals().tolist() == fresh.totals().tolist()
-        assert view.capacity().tolist() == fresh.capacity().tolist()
+        tables = history.state.classes.tables(scheduling_class)
+        fresh = tables_of(scheduling_class, history.state.context, DEFAULT_PROFILE)
+        assert tables.scores.totals().tolist() == fresh.scores.totals().tolist()
+        assert tables.capacity.per_node().tolist() == fresh.capacity.per_node().tolist()
         expected = oracle_reference.totals(pod, world)
-        found = {name: int(view.totals()[row]) for name, row in table.row_of.items()}
+        found = {name: int(tables.scores.totals()[row]) for name, row in table.row_of.items()}
         assert {name for name, total in found.items() if total != REFUSED} == set(expected)
         assert len({found[name] - total for name, total in expected.items()}) <= 1
 

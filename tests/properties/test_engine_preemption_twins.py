@@ -5,7 +5,7 @@ from unittest.mock import PropertyMock, patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.state.node_scores import NodeScores
+from posse.engine.rules.profile import CompiledRules
 from posse.engine.trials import group_trial
 from tests.differential.strategies_preemption import clusters, objects_of
 from tests.support.builders import gang, pod
@@ -22,7 +22,7 @@ def outcome(cluster, *objects):
 def test_pods_choose_the_same_victims_by_sums_as_by_moving(cluster, sizes):
     waiting = [pod(f"w{i}", cpu=str(size), priority=PREEMPTOR) for i, size in enumerate(sizes)]
     by_sums = outcome(cluster, *waiting)
-    with patch.object(NodeScores, "counts_by_resources", PropertyMock(return_value=False)):
+    with patch.object(CompiledRules, "counts_by_resources", PropertyMock(return_value=False)):
         assert outcome(cluster, *waiting) == by_sums
 
 

@@ -18,7 +18,7 @@ from posse.engine.verdict import Code
 from tests.differential import greedy, oracle, oracle_reference
 from tests.differential.strategies import clusters, neighbours, pods
 from tests.differential.strategies_pods import sociable_pods, worlds
-from tests.support.engine_parts import attached, compiled, reasons, state_of, view_of
+from tests.support.engine_parts import attached, compiled, reasons, state_of, tables_for
 
 TWINS = {
     NodeUnschedulable: lambda pod, node, _: [oracle.UNSCHEDULABLE] * oracle.is_cordoned_for(pod, node),
@@ -102,13 +102,13 @@ def test_image_locality_gives_the_points_of_its_twin(pod, world):
 def test_totals_and_capacity_are_what_looking_node_by_node_gives(pod, nodes, there):
     """Up to what every node gets alike."""
     state, world = populated(nodes, there)
-    view = view_of(state, pod)
+    tables = tables_for(state, pod)
     expected = oracle_reference.totals(pod, world)
-    found = dict(zip(state.nodes.names, view.totals().tolist(), strict=False))
+    found = dict(zip(state.nodes.names, tables.scores.totals().tolist(), strict=False))
     assert [name for name, total in found.items() if total != REFUSED] == list(expected)
     assert len({found[name] - total for name, total in expected.items()}) <= 1
     rooms = [greedy.capacity(*place, pod, oracle.refusals) for place in world]
-    assert view.capacity()[: len(world)].tolist() == rooms
+    assert tables.capacity.per_node()[: len(world)].tolist() == rooms
 
 
 @given(pod=pods(), nodes=clusters(), there=neighbours())
@@ -116,7 +116,7 @@ def test_a_refusal_has_the_words_and_the_hope_of_its_twin(pod, nodes, there):
     state, world = populated(nodes, there)
     if any(not oracle.refusals(pod, *place) for place in world):
         return
-    verdict = view_of(state, pod).refuse()
+    verdict = tables_for(state, pod).scores.refuse()
     assert verdict.message == oracle.verdict_message(pod, world)
     hopeless = all(oracle.is_hopeless(pod, node) for node, _ in world)
     assert verdict.code is (Code.UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE)

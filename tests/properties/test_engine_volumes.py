@@ -64,7 +64,7 @@ def test_a_filter_refuses_what_its_twin_refuses_and_for_the_same_reasons(rule, p
 @given(pod=pods(), world=worlds)
 def test_what_keeps_a_pod_from_going_anywhere_is_said_alike(pod, world):
     state = state_with(*world.objects())
-    scheduling_class = SchedulingClass(state.enroll(pod)[0])
+    scheduling_class = SchedulingClass(state.classes.enroll(pod)[0])
     checks = [rule.compile(scheduling_class, state.context) for rule in DEFAULT_PROFILE.preconditions]
     objections = [check.objection() for check in checks if check is not None]
     assert next(filter(None, objections), "") == oracle.objection(pod, world)
@@ -122,7 +122,7 @@ def picture(state, records):
         "claims": {node: dict(claims) for node, claims in storage.usage._claims_on.items()},
         "disks": {disk: dict(on) for disk, on in storage.usage._holders.items()},
         "records": [(record.node, record.volumes) for record in records],
-        "totals": [state.view(state.scheduling_class(record)).totals().tolist() for record in records],
+        "totals": [state.scores(state.scheduling_class(record)).totals().tolist() for record in records],
     }
 
 
@@ -152,6 +152,6 @@ def test_a_rolled_back_draft_leaves_storage_as_it_was(world, there, asking, vict
 def place_all(draft, state, records):
     """Place whoever is nowhere and fits somewhere."""
     for record in records:
-        rows = np.flatnonzero(state.view(state.scheduling_class(record)).totals() >= 0)
+        rows = np.flatnonzero(state.scores(state.scheduling_class(record)).totals() >= 0)
         if not record.node and rows.size:
             draft.place([record], rows[-1:])

@@ -27,7 +27,7 @@ def state_of(*nodes, profile=DEFAULT_PROFILE):
 def record_of(state, pod, arrival=0):
     """Return the record of a pod, not yet attached anywhere."""
     meta = pod.metadata
-    pod_class, labels = state.enroll(pod)
+    pod_class, labels = state.classes.enroll(pod)
     return PodRecord(
         pod=pod,
         ref=PodRef(meta.namespace, meta.name, meta.uid),
@@ -54,8 +54,8 @@ def subject_of(state, pod):
     return state.scheduling_class(record_of(state, pod))
 
 
-def view_of(state, pod):
-    return state.view(subject_of(state, pod))
+def tables_for(state, pod):
+    return state.classes.tables(subject_of(state, pod))
 
 
 def compiled(rule, pod, state):

@@ -163,7 +163,7 @@ def state_with(*objects):
 
 def record_in(state, pod):
     """Return the record of a pod that the state knows, not attached anywhere."""
-    pod_class, labels = state.enroll(pod)
+    pod_class, labels = state.classes.enroll(pod)
     meta = pod.metadata
     return PodRecord(
         pod=pod,
@@ -185,7 +185,7 @@ def put_on(state, pod, node):
 
 def made(rule, state, pod):
     """What the rule compiles to for the pod."""
-    return rule.compile(SchedulingClass(state.enroll(pod)[0]), state.context)
+    return rule.compile(SchedulingClass(state.classes.enroll(pod)[0]), state.context)
 
 
 def allowed(rule, state, pod):

@@ -467,7 +467,7 @@ def test_the_last_member_gone_leaves_nothing_behind():
     driver.lose(gang(minimum=2))
     assert driver.decide() == []
     assert list(driver.engine._knowledge.groups) == []
-    assert len(driver.engine._knowledge.state._classes) == 0
+    assert len(driver.engine._knowledge.state.classes._classes) == 0
 
 
 def test_groups_of_the_same_name_in_two_namespaces_are_two_groups():

@@ -87,8 +87,8 @@ class Waking:
 
     def _fits(self, scheduling_class: SchedulingClass, rows: IntArray) -> bool:
         """What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node."""
-        view = self._knowledge.state.view(scheduling_class)
-        totals = view.totals()[rows] if view.is_row_local else view.totals()
+        scores = self._knowledge.state.scores(scheduling_class)
+        totals = scores.totals()[rows] if scores.is_row_local else scores.totals()
         return bool(np.any(totals != REFUSED))
 
     def _wake(self, key: Key, now: float, change: _Change) -> None:

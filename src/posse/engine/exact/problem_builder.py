@@ -39,14 +39,14 @@ class ProblemBuilder:
     @property
     def is_modelled(self) -> bool:
         """Whether nothing decides where its pods may go that a puzzle does not know."""
-        return all(self.state.view(one).counts_by_resources for one in self.scheduling_classes)
+        return all(self.state.rules(one).counts_by_resources for one in self.scheduling_classes)
 
     @property
     def unmodelled(self) -> tuple[str, ...]:
         """Rules that a puzzle does not know."""
         return tuple(
             dict.fromkeys(
-                name for one in self.scheduling_classes for name in self.state.view(one).non_resource_rules
+                name for one in self.scheduling_classes for name in self.state.rules(one).non_resource_rules
             )
         )
 
@@ -100,7 +100,7 @@ def question_of(state: ClusterState, root: Root) -> Question | None:
     if asking is None or not asking.is_modelled:
         return None
     room = np.array(
-        [state.view(scheduling_class).capacity() for scheduling_class in asking.scheduling_classes]
+        [state.capacity(scheduling_class).per_node() for scheduling_class in asking.scheduling_classes]
     )
     rows = np.flatnonzero(room.any(axis=0))
     wanted, domains = asking.resources, asking.domains(rows)

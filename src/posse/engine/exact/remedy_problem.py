@@ -60,7 +60,9 @@ class _Ground:
     def closeness(self) -> IntArray:
         """By row: how many pods the domain it is in could take now."""
         state, rows = self.state, self.rows
-        fitting = np.sum([state.view(one).capacity()[rows] for one in self.asking.scheduling_classes], axis=0)
+        fitting = np.sum(
+            [state.capacity(one).per_node()[rows] for one in self.asking.scheduling_classes], axis=0
+        )
         everywhere = np.zeros((1, rows.size), dtype=np.int64)
         _, domain_of = np.unique(np.vstack((self.domains, everywhere)), axis=1, return_inverse=True)
         totals = np.bincount(domain_of.ravel(), weights=fitting).astype(np.int64)
@@ -147,7 +149,7 @@ def _ground(asking: ProblemBuilder) -> _Ground:
 
 
 def _room_when_empty(state: ClusterState, scheduling_class: SchedulingClass) -> IntArray:
-    room = np.where(state.view(scheduling_class).open_when_empty(), _MANY, 0)
+    room = np.where(state.capacity(scheduling_class).open_when_empty(), _MANY, 0)
     for index, wanted in scheduling_class.pod_class.limited:
         np.minimum(room, state.nodes.allocatable[index] // wanted, out=room)
     return room

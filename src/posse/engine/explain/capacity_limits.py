@@ -52,7 +52,7 @@ def _best_domains(
         return []
     on_open, on_any = np.zeros((2, len(domains)), dtype=np.int64)
     for scheduling_class, pods in classes:
-        open_rows = state.view(scheduling_class).open_when_empty()
+        open_rows = state.capacity(scheduling_class).open_when_empty()
         on_open += _most_in(state, domains, scheduling_class, open_rows, len(pods))
         on_any += _most_in(state, domains, scheduling_class, state.nodes.alive, len(pods))
     enough = np.greater_equal(on_open, sum(len(pods) for _, pods in classes) - spare)
@@ -71,7 +71,7 @@ def out_of_reach(state: ClusterState, classes: Sequence[MemberClass], spare: int
 
 
 def _most_on_open_nodes(state: ClusterState, scheduling_class: SchedulingClass, number: int) -> int:
-    return _most(state, scheduling_class, state.view(scheduling_class).open_when_empty(), number)
+    return _most(state, scheduling_class, state.capacity(scheduling_class).open_when_empty(), number)
 
 
 def _most(state: ClusterState, scheduling_class: SchedulingClass, rows: BoolArray, number: int) -> int:
@@ -96,4 +96,4 @@ def _closed(state: ClusterState, classes: Sequence[MemberClass]) -> tuple[Refusa
     scheduling_class, _ = max(
         classes, key=lambda one: len(one[1]) - _most_on_open_nodes(state, one[0], len(one[1]))
     )
-    return state.view(scheduling_class).closures()
+    return state.scores(scheduling_class).closures()

@@ -52,7 +52,7 @@ class PodEvents:
             knowledge.groups.leave(record, record.group)
             knowledge.unsettle(record.group)
         knowledge.backlog.remove(uid)
-        knowledge.state.dismiss(record.pod_class, record.labels)
+        knowledge.state.classes.dismiss(record.pod_class, record.labels)
 
     def reread(self, record: PodRecord) -> None:
         """Read the pod again after a change of other objects that its rules depend on."""
@@ -73,7 +73,7 @@ class PodEvents:
         if not (pod.spec.node_name or ours or group):
             return
         try:
-            pod_class, labels = knowledge.state.enroll(pod)
+            pod_class, labels = knowledge.state.classes.enroll(pod)
         except (QuantityError, SelectorError) as error:
             self._note_unreadable(pod, error)
             return
@@ -152,7 +152,7 @@ class PodEvents:
     def _is_seen_as_before(self, record: PodRecord, before: Pod) -> bool:
         """Whether its labels make no difference: a binding may copy some from the node to the pod."""
         is_relabelled = before.metadata.labels != record.pod.metadata.labels
-        return not is_relabelled or (bool(record.node) and self._knowledge.state.relabel(record))
+        return not is_relabelled or (bool(record.node) and self._knowledge.state.classes.relabel(record))
 
     def _group_of(self, pod: Pod) -> GroupKey | None:
         return group_of(pod) if self._reads_groups else None
@@ -190,7 +190,7 @@ class PodEvents:
     def _reenroll(self, record: PodRecord) -> None:
         """Classify the pod again; if its class changed, count it again and drop its queue entry."""
         knowledge, before = self._knowledge, (record.pod_class, record.labels)
-        after = knowledge.state.enroll(record.pod)
+        after = knowledge.state.classes.enroll(record.pod)
         if after != before:
             node = record.node
             if node:
@@ -200,7 +200,7 @@ class PodEvents:
             knowledge.nominations.note_changed(record)
             if node:
                 knowledge.state.attach_by_name(record, node)
-        knowledge.state.dismiss(*before)
+        knowledge.state.classes.dismiss(*before)
 
     def _note_unreadable(self, pod: Pod, error: QuantityError | SelectorError) -> None:
         """Report the error once, and only on pods that are ours to place."""

@@ -27,6 +27,10 @@ class SearchScope:
         finally:
             self.rows, self._inside = before
 
+    def usable(self, alive: BoolArray) -> BoolArray:
+        """Return a new column of the rows that have a node and may be used."""
+        return alive.copy() if self.rows is None else alive & self.inside(alive.size)
+
     def inside(self, size: int) -> BoolArray:
         """Of columns of that size: the rows that may be used, where the search is confined."""
         if self._inside is None or self._inside.size != size:

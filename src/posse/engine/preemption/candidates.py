@@ -58,8 +58,8 @@ class Search:
 
     def examine(self, rows: Sequence[int]) -> Iterator[Candidate]:
         """For each row where evictions make the pod fit: what must be evicted there."""
-        view = self.state.view(self.preemptor.scheduling_class)
-        found = self._counted(rows) if view.counts_by_resources else map(self._tried, rows)
+        rules = self.state.rules(self.preemptor.scheduling_class)
+        found = self._counted(rows) if rules.counts_by_resources else map(self._tried, rows)
         return (candidate for candidate in found if candidate is not None)
 
     # --- where nothing but resources keeps the pod away -----------------------------------------------------
@@ -68,7 +68,7 @@ class Search:
         limited = self.preemptor.scheduling_class.pod_class.limited
         sums = Sums(self.state.nodes, [line for line, _ in limited])
         lesser = LesserUnits(self.preemptor.priority, self.groups)
-        is_open = self.state.view(self.preemptor.scheduling_class).open_when_empty()
+        is_open = self.state.capacity(self.preemptor.scheduling_class).open_when_empty()
         wanted = tuple(amount for _, amount in limited)
         for first in range(0, len(rows), _AT_ONCE):
             some = [row for row in rows[first : first + _AT_ONCE] if is_open[row]]
@@ -126,12 +126,12 @@ class Search:
 
     def _part(self, unit: Unit, node: str) -> Sequence[PodRecord]:
         """What of a unit makes a difference: of a group all over the cluster, mostly the pods on this node alone."""
-        if self.state.view(self.preemptor.scheduling_class).depends_on_other_nodes:
+        if self.state.rules(self.preemptor.scheduling_class).depends_on_other_nodes:
             return unit.records
         return [record for record in unit.records if record.node == node]
 
     def _fits(self, row: int) -> bool:
-        return bool(self.state.view(self.preemptor.scheduling_class).totals()[row] != REFUSED)
+        return bool(self.state.scores(self.preemptor.scheduling_class).totals()[row] != REFUSED)
 
 
 def _needed(

@@ -155,7 +155,7 @@ class DomainSearch:
         self, domains: Domains, scheduling_class: SchedulingClass, number: int, freed: IntArray
     ) -> IntArray:
         state, rows = self.search.state, domains.members
-        room = np.where(state.view(scheduling_class).resolvable()[rows], number, 0)
+        room = np.where(state.capacity(scheduling_class).resolvable()[rows], number, 0)
         for index, wanted in scheduling_class.pod_class.limited:
             free = state.nodes.allocatable[index, rows] - state.nodes.requested[index, rows]
             np.minimum(room, (free + freed[index, rows]) // wanted, out=room)

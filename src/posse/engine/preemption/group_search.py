@@ -310,7 +310,7 @@ class GroupSearch:
     def _takes(self, draft: Draft, record: PodRecord, node: str) -> bool:
         """Whether the member may go to its node, those before it being there already; if so it goes."""
         row = self.state.nodes.row_of[node]
-        if self.state.view(self.state.scheduling_class(record)).totals()[row] == REFUSED:
+        if self.state.scores(self.state.scheduling_class(record)).totals()[row] == REFUSED:
             return False
         draft.place([record], np.array([row]))
         return True

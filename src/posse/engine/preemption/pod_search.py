@@ -54,7 +54,7 @@ def could_make_room(
     nodes, lower = state.nodes, [one for one in state.usage.priorities() if one < priority]
     if not lower or not state.profile(scheduling_class.pod_class).preempts:
         return False
-    room = state.view(scheduling_class).resolvable()[rows]
+    room = state.capacity(scheduling_class).resolvable()[rows]
     for index, wanted in scheduling_class.pod_class.limited:
         free = nodes.allocatable[index, rows] - nodes.requested[index, rows]
         room &= free + sum(state.usage.requested(one)[index, rows] for one in lower) >= wanted
@@ -69,7 +69,7 @@ def _promising_rows(search: Search) -> IntArray:
     for number, priority in enumerate(_lower_priorities(search)):
         freed += state.usage.requested(priority)
         level[_has_room(search, freed) & (level == _IMPOSSIBLE)] = number
-    resolvable = state.view(search.preemptor.scheduling_class).resolvable()
+    resolvable = state.capacity(search.preemptor.scheduling_class).resolvable()
     rows = np.flatnonzero(resolvable & (level != _IMPOSSIBLE) & _has_victims(search))
     ordered: IntArray = rows[np.lexsort(((rows - state.turn) % level.size, level[rows]))]
     return ordered
@@ -95,7 +95,7 @@ def _has_victims(search: Search) -> BoolArray:
 
 def _fruitless(search: Search) -> str:
     nodes = search.state.nodes
-    resolvable = search.state.view(search.preemptor.scheduling_class).resolvable()
+    resolvable = search.state.capacity(search.preemptor.scheduling_class).resolvable()
     without = int(np.count_nonzero(nodes.alive & resolvable & ~_has_victims(search)))
     useless = len(nodes) - without
     counts = (

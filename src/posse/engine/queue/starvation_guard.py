@@ -254,7 +254,7 @@ def _shares(
 ) -> list[_Share]:
     """Take room for as many of the records as fit out of `free`, which is changed."""
     pod_class = scheduling_class.pod_class
-    open_rows = state.view(scheduling_class).open_when_empty()
+    open_rows = state.capacity(scheduling_class).open_when_empty()
     room = np.where(open_rows, len(records), 0)
     for index, wanted in pod_class.limited:
         np.minimum(room, free[index] // wanted, out=room)

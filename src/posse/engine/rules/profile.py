@@ -1,18 +1,29 @@
-"""The rules that a scheduler name stands for, in the order in which they are asked."""
+"""The rules that a scheduler name stands for, and those rules compiled for one scheduling class."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from posse.engine.pods.policy import PLAIN_POLICY, PodPolicy
+from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.engine.rules.contract import (
+    ClusterScore,
     ClusterScoreRule,
+    Filter,
     FilterRule,
     GroupRule,
+    Precondition,
     PreconditionRule,
+    RelativeScore,
     RelativeScoreRule,
+    RowScore,
     RowScoreRule,
+    is_orderless,
+    is_static,
+    reads_census_only,
+    reads_resources_only,
 )
 from posse.engine.rules.resource_scores import CPU_AND_MEMORY, WeightedResource
+from posse.engine.verdict import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +31,22 @@ class DomainScoring:
     """How a domain is chosen for a group among those that can hold it."""
 
     resources: Sequence[WeightedResource] = CPU_AND_MEMORY
-    """The fuller of these a domain would be, the better."""
+    """The higher the utilization of these resources, the better."""
     fullness_weight: int = 1
     count_weight: int = 1
-    """Of how many members find a place there."""
+    """Weight of the number of members that fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Row-local filters come before those that look at the cluster; the first that refuses a node gives the reason."""
+    """Rules in the order in which they are asked; the first filter that refuses a node gives the reason.
+
+    Row-local filters come before those that read the whole cluster.
+    """
 
     preconditions: tuple[PreconditionRule, ...] = ()
     narrowings: tuple[FilterRule, ...] = ()
-    """Filters that are asked before all others, whatever the order of those."""
+    """Filters that are asked before all others."""
     filters: tuple[FilterRule, ...] = ()
     row_scores: tuple[RowScoreRule, ...] = ()
     relative_scores: tuple[RelativeScoreRule, ...] = ()
@@ -41,4 +55,97 @@ class Profile:
     domain_scoring: DomainScoring = DomainScoring()
     policy: PodPolicy = PLAIN_POLICY
     preempts: bool = True
-    """Whether pods that find no room may have it made for them."""
+    """Whether pods that fit nowhere may preempt others."""
+
+
+class CompiledRules:
+    """The rules of a profile for one scheduling class, without those that have nothing to say about it."""
+
+    def __init__(self, profile: Profile, scheduling_class: SchedulingClass, context: RuleContext) -> None:
+        self._nodes = context.nodes
+        pod_class = scheduling_class.pod_class
+        self.is_alone = bool(pod_class.ports or pod_class.volumes)
+        """Whether one pod on a node may keep the next one away by other means than its requests."""
+        required = [(rule.name, rule.compile(scheduling_class, context)) for rule in profile.preconditions]
+        self._preconditions: list[tuple[str, Precondition]] = [
+            (name, made) for name, made in required if made is not None
+        ]
+        filters = [
+            (rule.name, rule.compile(scheduling_class, context))
+            for rule in (*profile.narrowings, *profile.filters)
+        ]
+        self.filters: list[tuple[str, Filter]] = [(name, made) for name, made in filters if made is not None]
+        """By name, in the order in which they are asked."""
+        self.static_filters = [made for _, made in self.filters if is_static(made)]
+        self.row_filters = [made for _, made in self.filters if made.is_row_local and not is_static(made)]
+        self.cluster_filters = [made for _, made in self.filters if not made.is_row_local]
+        row = [(rule.weight, rule.compile(scheduling_class, context)) for rule in profile.row_scores]
+        self.static_scores: list[tuple[int, RowScore]] = [
+            (w, made) for w, made in row if made and is_static(made)
+        ]
+        self.row_scores: list[tuple[int, RowScore]] = [
+            (w, made) for w, made in row if made and not is_static(made)
+        ]
+        relative = [
+            (rule.weight, rule.compile(scheduling_class, context)) for rule in profile.relative_scores
+        ]
+        self.relative_scores: list[tuple[int, RelativeScore]] = [
+            (w, made) for w, made in relative if made is not None
+        ]
+        cluster = [(rule.weight, rule.compile(scheduling_class, context)) for rule in profile.cluster_scores]
+        self.cluster_scores: list[tuple[int, ClusterScore]] = [
+            (w, made) for w, made in cluster if made is not None
+        ]
+        self.read_own_node_only = not (self._preconditions or self.cluster_filters or self.cluster_scores)
+        """Whether every rule but relative scores follows from a node and the pods on it."""
+
+    def objection(self) -> Refusal | None:
+        """Return what keeps the pods from every node, if anything does."""
+        for name, made in self._preconditions:
+            if reason := made.objection():
+                return Refusal(name, reason, len(self._nodes))
+        return None
+
+    @property
+    def rank_by_resources(self) -> bool:
+        """Whether filters and scores that follow the pods on a node read its resources only."""
+        by_usage: list[Filter | RowScore] = [*self.row_filters, *(made for _, made in self.row_scores)]
+        return all(reads_resources_only(made) for made in by_usage)
+
+    @property
+    def depends_on_other_nodes(self) -> tuple[str, ...]:
+        """Rules by which pods on other nodes decide. Without them, counting node by node is exact."""
+        return self._named(name for name, made in self.filters if not made.is_row_local)
+
+    @property
+    def counts_by_resources(self) -> bool:
+        """Whether nothing but resources limits how many of these pods a node takes."""
+        by_resources = all(reads_resources_only(made) for made in self.row_filters)
+        return by_resources and not (self.is_alone or self.cluster_filters or self._preconditions)
+
+    @property
+    def non_resource_rules(self) -> tuple[str, ...]:
+        """Rules by which a placed pod may repel or attract others by more than its requests."""
+        return self._named(
+            name
+            for name, made in self.filters
+            if not is_static(made) and not (made.is_row_local and reads_resources_only(made))
+        )
+
+    @property
+    def is_orderless(self) -> bool:
+        """Whether their own rules let these pods come before or after others alike."""
+        return not self._preconditions and all(is_orderless(made) for _, made in self.filters)
+
+    @property
+    def uncountable_rules(self) -> tuple[str, ...]:
+        """Rules that read more than nodes and the counts of pods on them, such as which volumes are free."""
+        return self._named(
+            name
+            for name, made in self.filters
+            if not (is_static(made) or reads_resources_only(made) or reads_census_only(made))
+        )
+
+    def _named(self, filters: Iterable[str]) -> tuple[str, ...]:
+        """Preconditions, and these filters."""
+        return tuple(dict.fromkeys([*(name for name, _ in self._preconditions), *filters]))

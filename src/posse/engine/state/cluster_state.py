@@ -13,20 +13,20 @@ from posse.engine.nodes.arrays import BoolArray, IntArray, tally
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.nodes.topology_domains import DomainBook, Domains
 from posse.engine.nodes.usage_by_priority import PriorityUsage
-from posse.engine.pods.census import Census, Column, LabelClass
-from posse.engine.pods.pod_class import ClassTable, PodClass
-from posse.engine.pods.policy import PodReader
+from posse.engine.pods.census import Census, LabelClass
+from posse.engine.pods.pod_class import PodClass
 from posse.engine.pods.service_index import ServiceBook
 from posse.engine.rules.context import RuleContext, SchedulingClass
-from posse.engine.rules.profile import Profile
+from posse.engine.rules.profile import CompiledRules, Profile
 from posse.engine.rules.resource_scores import WeightedResource
+from posse.engine.state.class_registry import ClassRegistry
 from posse.engine.state.domain_utilization import DomainUtilization
 from posse.engine.state.minimum_reservations import MinimumReservations
+from posse.engine.state.node_capacity import NodeCapacity
 from posse.engine.state.node_scores import NodeScores
 from posse.engine.state.pod_record import PodRecord, Usage
 from posse.engine.storage.storage import Storage
 from posse.model.node import Node
-from posse.model.pod import Pod
 
 _FEW = 8
 """Pods for which counting one by one beats a pass over arrays."""
@@ -40,18 +40,12 @@ class ClusterState:
         self.minimum_reservations = MinimumReservations()
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that equals share the load."""
-        self._profiles = profiles
-        self._reader = PodReader({name: profile.policy for name, profile in profiles.items()})
-        self._classes = ClassTable(self.nodes, self._reader)
         self.storage = Storage(self.nodes)
         self.context = RuleContext(self.nodes, self.census, self.storage)
+        self.classes = ClassRegistry(profiles, self.context, self._attached)
         self._domains = DomainBook(self.nodes)
         self._fullness: dict[tuple[str, tuple[WeightedResource, ...]], DomainUtilization] = {}
         """By topology key and resources."""
-        self._views: dict[SchedulingClass, NodeScores] = {}
-        self._views_of: dict[PodClass, list[SchedulingClass]] = {}
-        self._brought: dict[PodClass, tuple[Column, ...]] = {}
-        """Columns of the traits that pods of the class bring along."""
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
         self._improved_rows: list[int] = []
         """Rows where something may fit now that did not before."""
@@ -62,7 +56,7 @@ class ClusterState:
 
     @property
     def services(self) -> ServiceBook:
-        return self._reader.services
+        return self.classes.reader.services
 
     @property
     def version(self) -> int:
@@ -98,9 +92,8 @@ class ClusterState:
             yield
 
     def usable(self) -> BoolArray:
-        """Rows of nodes to which the search is confined."""
-        scope, alive = self.context.scope, self.nodes.alive
-        return alive if scope.rows is None else alive & scope.inside(alive.size)
+        """Return the rows that have a node and are in the search scope."""
+        return self.context.scope.usable(self.nodes.alive)
 
     def domains(self, key: str) -> Domains:
         """The domains of a label key, among the rows to which the search is confined."""
@@ -142,65 +135,26 @@ class ClusterState:
         with self._without(Usage(requested, np.zeros_like(self.nodes.scoring_requested), rows)):
             yield
 
-    def is_only_load(self, record: PodRecord) -> bool:
-        """Whether nobody would notice the pod on a node but for what it requests there."""
-        matched = self.census.has_queries and self.census.matched(record.labels)
-        return not (self._brought[record.pod_class] or matched)
-
     def pods_on(self, node: str) -> Iterable[PodRecord]:
         return self._pods_on.get(node, {}).values()
 
-    # --- classes and views -------------------------------------------------------------------------------
-
-    def enroll(self, pod: Pod) -> tuple[PodClass, LabelClass]:
-        """The classes of a pod that is about to be known. Undone by `dismiss`."""
-        pod_class = self._classes.join(pod)
-        if pod_class.member_count == 1:
-            for query in pod_class.queries:
-                self.census.ask(query, self._attached())
-            traits = (*pod_class.terms.traits, *pod_class.ports)
-            self._brought[pod_class] = tuple(self.census.bring(trait) for trait in traits)
-        return pod_class, self.census.join(pod)
-
-    def dismiss(self, pod_class: PodClass, labels: LabelClass) -> None:
-        self.census.leave(labels)
-        self._classes.leave(pod_class)
-        if pod_class.member_count:
-            return
-        for query in pod_class.queries:
-            self.census.drop(query)
-        for trait in (*pod_class.terms.traits, *pod_class.ports):
-            self.census.take_away(trait)
-        del self._brought[pod_class]
-        for scheduling_class in self._views_of.pop(pod_class, ()):
-            del self._views[scheduling_class]
-
-    def relabel(self, record: PodRecord) -> bool:
-        """Have a pod on a node count with the labels it has now, if nobody sees a difference; returns whether that is so."""
-        labels = self.census.join(record.pod)
-        if self.census.has_queries and self.census.matched(labels) != self.census.matched(record.labels):
-            self.census.leave(labels)
-            return False
-        self.census.leave(record.labels)
-        record.labels = labels
-        return True
+    # --- classes -----------------------------------------------------------------------------------------
 
     def scheduling_class(self, record: PodRecord) -> SchedulingClass:
-        own = tuple(q for q in record.pod_class.queries if self.census.matches(q, record.labels))
-        return SchedulingClass(record.pod_class, self.census.matched_by(record.labels), own)
+        return self.classes.scheduling_class(record)
 
     def profile(self, pod_class: PodClass) -> Profile:
-        """Of pods that are ours to place."""
-        return self._profiles[pod_class.spec.scheduler_name]
+        """Return the profile of pods that are ours to place."""
+        return self.classes.profile(pod_class)
 
-    def view(self, scheduling_class: SchedulingClass) -> NodeScores:
-        view = self._views.get(scheduling_class)
-        if view is None:
-            view = self._views[scheduling_class] = NodeScores(
-                scheduling_class, self.context, self.profile(scheduling_class.pod_class)
-            )
-            self._views_of.setdefault(scheduling_class.pod_class, []).append(scheduling_class)
-        return view
+    def rules(self, scheduling_class: SchedulingClass) -> CompiledRules:
+        return self.classes.tables(scheduling_class).rules
+
+    def scores(self, scheduling_class: SchedulingClass) -> NodeScores:
+        return self.classes.tables(scheduling_class).scores
+
+    def capacity(self, scheduling_class: SchedulingClass) -> NodeCapacity:
+        return self.classes.tables(scheduling_class).capacity
 
     # --- nodes and namespaces ----------------------------------------------------------------------------
 
@@ -324,7 +278,7 @@ class ClusterState:
             pod_class = record.pod_class
             self.nodes.change_usage_of_row(row, pod_class.load, sign)
             self.usage.add_to_row(record.standing, row, pod_class.load, sign)
-            for column in self._brought[pod_class]:
+            for column in self.classes.brought[pod_class]:
                 column.add_one(row, sign)
             if self.census.has_queries:
                 for column in self.census.matched(record.labels):
@@ -337,7 +291,7 @@ class ClusterState:
         self.nodes.change_usage(distinct, pod_class.load, pods)
         self.nodes.touch_all(distinct.tolist())
         self._count_by_priority(pod_class, records, rows)
-        for column in self._brought[pod_class]:
+        for column in self.classes.brought[pod_class]:
             column.add(distinct, pods)
         if self.census.has_queries:
             for record, row in zip(records, rows.tolist(), strict=True):

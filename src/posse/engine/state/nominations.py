@@ -81,7 +81,7 @@ class Nominations:
         return [record for record in found.values() if record.standing < priority]
 
     def _looks_around(self, record: PodRecord) -> bool:
-        return not self._state.view(self._state.scheduling_class(record)).counts_by_resources
+        return not self._state.rules(self._state.scheduling_class(record)).counts_by_resources
 
     def _is_crowded(self, node: str, nominees: Sequence[PodRecord]) -> bool:
         row = self._state.nodes.row_of.get(node)
@@ -131,7 +131,7 @@ class Nominations:
         ):
             return known
         holding = [record for record in self._records.values() if record.standing >= priority]
-        plain = [(record, record.nominated) for record in holding if state.is_only_load(record)]
-        singly = tuple(record for record in holding if not state.is_only_load(record))
+        plain = [(record, record.nominated) for record in holding if state.classes.is_only_load(record)]
+        singly = tuple(record for record in holding if not state.classes.is_only_load(record))
         held = self._held[priority] = _Held(stamp, state.usage_of(plain), singly)
         return held

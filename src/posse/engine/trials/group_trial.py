@@ -135,7 +135,9 @@ class GroupTrials:
             enough = steps if steps.left >= len(members) else Steps(0)
             return probe_root(self.state, group, enough).placements
 
-        views = [self.state.view(scheduling_class) for scheduling_class, _ in classes_of(self.state, members)]
+        rules = [
+            self.state.rules(scheduling_class) for scheduling_class, _ in classes_of(self.state, members)
+        ]
         return GroupSearch(
             self.state,
             self.groups,
@@ -143,8 +145,8 @@ class GroupTrials:
             group.priority,
             place,
             Steps(steps_allowed(self.state)),
-            _needed(members) if all(view.counts_by_resources for view in views) else (),
-            depends_on_other_nodes=any(view.depends_on_other_nodes for view in views),
+            _needed(members) if all(one.counts_by_resources for one in rules) else (),
+            depends_on_other_nodes=any(one.depends_on_other_nodes for one in rules),
         )
 
     def _message(self, group: Root, room: EvictionPlan | None) -> str:

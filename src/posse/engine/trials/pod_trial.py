@@ -75,7 +75,7 @@ class PodTrials:
         with self.nominations.held(record.priority, [record.ref.uid]):
             row = self._nominated_row(scheduling_class, record)
             node = self._first_choice(scheduling_class, record) if row is None else record.nominated
-            verdict = self.state.view(scheduling_class).refuse()
+            verdict = self.state.scores(scheduling_class).refuse()
         if node or not self.state.profile(scheduling_class.pod_class).preempts or not len(self.state.nodes):
             return PodProbe(node)
         return PodProbe(node, self._preempt(scheduling_class, record, verdict))
@@ -100,7 +100,7 @@ class PodTrials:
     def _nominated_row(self, scheduling_class: SchedulingClass, record: PodRecord) -> int | None:
         """Of the node where room was made for the pod, if the room is there."""
         row = self.state.nodes.row_of.get(record.nominated)
-        return None if row is None or self.state.view(scheduling_class).totals()[row] == REFUSED else row
+        return None if row is None or self.state.scores(scheduling_class).totals()[row] == REFUSED else row
 
     def _make_room(self, scheduling_class: SchedulingClass, attempt: Attempt) -> Trial:
         if not self.state.profile(scheduling_class.pod_class).preempts:
@@ -148,7 +148,7 @@ class PodTrials:
     def _is_under_way(self, scheduling_class: SchedulingClass, record: PodRecord) -> bool:
         """Whether somebody on the pod's nominated node is ending to make room, and the pod could still go there."""
         row = self.state.nodes.row_of.get(record.nominated)
-        if row is None or not self.state.view(scheduling_class).resolvable()[row]:
+        if row is None or not self.state.capacity(scheduling_class).resolvable()[row]:
             return False
         there = self.state.pods_on(record.nominated)
         return any(other.evicted_for and other.standing < record.priority for other in there)

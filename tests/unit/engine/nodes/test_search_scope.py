@@ -14,7 +14,7 @@ from posse.engine.verdict import Code
 from posse.model.meta import LabelSelector
 from posse.model.placement import TopologySpreadConstraint
 from tests.support.builders import NAMESPACE, changed, gang, in_rack, nodes, one_domain, pod, pods, taint
-from tests.support.engine_parts import attached, records_of, state_of, subject_of, view_of
+from tests.support.engine_parts import attached, records_of, state_of, subject_of, tables_for
 
 SECOND_AND_THIRD = np.array([1, 2])
 
@@ -29,38 +29,38 @@ def test_pods_go_nowhere_else(way):
     assert sorted(record.node for record in draft.placed()) == ["n2", "n2", "n3", "n3"]
 
 
-def test_a_view_answers_for_the_confines_alone():
+def test_scores_and_capacity_answer_for_the_scope_alone():
     state = state_of(*nodes(4, cpu="2"))
     attached(state, pod("there", cpu="2"), "n2")
-    view = view_of(state, pod(cpu="1"))
+    tables = tables_for(state, pod(cpu="1"))
     with state.confined(SECOND_AND_THIRD):
-        assert view.capacity()[:4].tolist() == [0, 0, 2, 0]
-        assert view.resolvable()[:4].tolist() == [False, True, True, False]
-        assert view.open_when_empty()[:4].tolist() == [False, True, True, False]
-        assert view.refuse().message == "0/2 nodes are available: 1 Insufficient cpu."
-        assert view.best_rows().tolist() == [2]
-    assert view.capacity()[:4].tolist() == [2, 0, 2, 2]
+        assert tables.capacity.per_node()[:4].tolist() == [0, 0, 2, 0]
+        assert tables.capacity.resolvable()[:4].tolist() == [False, True, True, False]
+        assert tables.capacity.open_when_empty()[:4].tolist() == [False, True, True, False]
+        assert tables.scores.refuse().message == "0/2 nodes are available: 1 Insufficient cpu."
+        assert tables.scores.best_rows().tolist() == [2]
+    assert tables.capacity.per_node()[:4].tolist() == [2, 0, 2, 2]
 
 
 def test_scores_that_compare_nodes_compare_those_of_the_confines():
     described = nodes(3, cpu="4")
     described[0] = changed(described[0], spec={"taints": (taint("slow", effect="PreferNoSchedule"),)})
     state = state_of(*described)
-    view = view_of(state, pod(cpu="1"))
+    tables = tables_for(state, pod(cpu="1"))
     with state.confined(np.array([0])):
-        totals = view.totals()
+        totals = tables.scores.totals()
     assert totals[0] != REFUSED
     assert totals[1:3].tolist() == [REFUSED, REFUSED]
 
 
 def test_confines_inside_of_confines_end_with_the_outer_ones_in_force():
     state = state_of(*nodes(4, cpu="2"))
-    view = view_of(state, pod(cpu="1"))
+    tables = tables_for(state, pod(cpu="1"))
     with state.confined(SECOND_AND_THIRD):
         with state.confined(np.array([2])):
-            assert view.best_rows().tolist() == [2]
-        assert view.best_rows().tolist() == [1, 2]
-    assert view.best_rows().tolist() == [0, 1, 2, 3]
+            assert tables.scores.best_rows().tolist() == [2]
+        assert tables.scores.best_rows().tolist() == [1, 2]
+    assert tables.scores.best_rows().tolist() == [0, 1, 2, 3]
 
 
 def test_rules_see_the_whole_cluster():
@@ -75,11 +75,11 @@ def test_rules_see_the_whole_cluster():
     )
     state = state_of(*in_rack("r1", "a"), *in_rack("r2", "b"))
     attached(state, changed(web, metadata={"uid": "there"}), "a")
-    view = state.view(subject_of(state, web))
+    tables = state.classes.tables(subject_of(state, web))
     with state.confined(np.array([0])):
-        assert not view.best_rows().size
+        assert not tables.scores.best_rows().size
     with state.confined(np.array([1])):
-        assert view.best_rows().tolist() == [1]
+        assert tables.scores.best_rows().tolist() == [1]
 
 
 def test_a_group_is_tried_in_an_open_draft_behind_what_is_in_it():

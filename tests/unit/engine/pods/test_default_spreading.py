@@ -98,11 +98,11 @@ def test_a_service_that_goes_is_no_longer_heard():
 def test_services_that_come_and_go_leave_nothing_behind():
     driving = driver(*hosts("a", "b"), *crowd("a", 2), web("new"))
     state = driving.engine._knowledge.state
-    before = len(state._classes), len(state.census._queries)
+    before = len(state.classes._classes), len(state.census._queries)
     driving.see(service())
     assert len(state.census._queries) == 1
     driving.lose(service())
-    assert (len(state._classes), len(state.census._queries)) == before
+    assert (len(state.classes._classes), len(state.census._queries)) == before
 
 
 def test_a_profile_may_have_constraints_of_its_own():

@@ -5,7 +5,7 @@ from posse.engine.rules.node_affinity import NodeAffinityRule
 from posse.engine.verdict import Code
 from posse.model.placement import NodeSelectorTerm
 from tests.support.builders import node, pod, required_affinity, requirement, taint
-from tests.support.engine_parts import accepted, compiled, reasons, state_of, view_of
+from tests.support.engine_parts import accepted, compiled, reasons, state_of, tables_for
 
 RULE = NodeAffinityRule()
 NODES = (
@@ -137,7 +137,7 @@ def pinned(*lists, labels=()):
 
 def told(*terms, **spec):
     state = state_of(*NODES, TAINTED, CORDONED)
-    return view_of(state, pod(affinity=required_affinity(*terms), **spec)).refuse()
+    return tables_for(state, pod(affinity=required_affinity(*terms), **spec)).scores.refuse()
 
 
 def test_nodes_that_the_pod_does_not_name_are_left_out_before_anything_else_is_asked():

@@ -94,11 +94,11 @@ def test_releasing_a_pod_from_an_unknown_node_improves_nothing():
     assert state.take_improved_rows() == []
 
 
-def test_views_leave_with_the_last_member_of_the_class():
+def test_scores_leave_with_the_last_member_of_the_class():
     state = state_of(node("a"))
     first, second = records_of(state, [pod("a", cpu="1"), pod("b", cpu="1")])
-    view = state.view(state.scheduling_class(first))
-    state.dismiss(first.pod_class, first.labels)
-    assert state.view(state.scheduling_class(second)) is view
-    state.dismiss(second.pod_class, second.labels)
-    assert state.view(state.scheduling_class(record_of(state, pod("c", cpu="1")))) is not view
+    scores = state.scores(state.scheduling_class(first))
+    state.classes.dismiss(first.pod_class, first.labels)
+    assert state.scores(state.scheduling_class(second)) is scores
+    state.classes.dismiss(second.pod_class, second.labels)
+    assert state.scores(state.scheduling_class(record_of(state, pod("c", cpu="1")))) is not scores

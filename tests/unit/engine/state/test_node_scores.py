@@ -3,13 +3,13 @@ import numpy as np
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.verdict import Code
 from tests.support.builders import node, nodes, pod, taint
-from tests.support.engine_parts import attached, state_of, view_of
+from tests.support.engine_parts import attached, state_of, tables_for
 
 GPU = "example.com/gpu"
 
 
 def totals(state, wanted):
-    found = view_of(state, wanted).totals()
+    found = tables_for(state, wanted).scores.totals()
     return {name: int(found[row]) for name, row in state.nodes.row_of.items()}
 
 
@@ -20,9 +20,9 @@ def test_the_total_is_the_score_where_the_pod_fits_and_refused_elsewhere():
 
 def test_rows_without_a_node_are_refused():
     state = state_of(*nodes(3))
-    view = view_of(state, pod(cpu="1"))
+    tables = tables_for(state, pod(cpu="1"))
     state.drop_node("n2")
-    totals = view.totals()
+    totals = tables.scores.totals()
     assert totals[1] == REFUSED
     assert np.all(totals[3:] == REFUSED)
 
@@ -30,21 +30,21 @@ def test_rows_without_a_node_are_refused():
 def test_totals_follow_usage_row_by_row():
     state = state_of(*nodes(10, cpu="4", memory="8Gi"))
     wanted = pod(cpu="1", memory="2Gi")
-    view = view_of(state, wanted)
-    assert view.totals()[:10].tolist() == [150] * 10
+    tables = tables_for(state, wanted)
+    assert tables.scores.totals()[:10].tolist() == [150] * 10
     there = attached(state, pod("there", cpu="2", memory="4Gi"), "n4")
-    assert view.totals()[:10].tolist() == [150, 150, 150, 100, 150, 150, 150, 150, 150, 150]
+    assert tables.scores.totals()[:10].tolist() == [150, 150, 150, 100, 150, 150, 150, 150, 150, 150]
     state.detach(there)
-    assert view.totals()[:10].tolist() == [150] * 10
+    assert tables.scores.totals()[:10].tolist() == [150] * 10
 
 
 def test_totals_follow_the_table_when_it_grows():
     state = state_of(*nodes(64))
-    view = view_of(state, pod(cpu="1"))
-    assert view.totals().size == 64
+    tables = tables_for(state, pod(cpu="1"))
+    assert tables.scores.totals().size == 64
     state.put_node(node("one-more"))
-    assert view.totals().size == state.nodes.alive.size
-    assert view.totals()[64] != REFUSED
+    assert tables.scores.totals().size == state.nodes.alive.size
+    assert tables.scores.totals()[64] != REFUSED
 
 
 def test_capacity_is_how_many_more_fit():
@@ -56,7 +56,7 @@ def test_capacity_is_how_many_more_fit():
     )
     attached(state, pod("greedy", cpu="3"), "over")
     attached(state, pod("there", cpu="1500m"), "a")
-    capacity = view_of(state, pod(cpu="1")).capacity()
+    capacity = tables_for(state, pod(cpu="1")).capacity.per_node()
     assert capacity[:4].tolist() == [2, 2, 0, 0]
     assert not capacity[4:].any()
 
@@ -69,7 +69,7 @@ def test_a_refusal_counts_nodes_by_reason_in_the_words_of_kubernetes():
         node("s", labels={"zone": "west"}, pods="0"),
         node("z", cpu="1", labels={"zone": "east"}, pods="0"),
     )
-    verdict = view_of(state, pod(cpu="2", memory="1Gi", requests={GPU: 1})).refuse()
+    verdict = tables_for(state, pod(cpu="2", memory="1Gi", requests={GPU: 1})).scores.refuse()
     assert verdict.message == (
         "0/6 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, "
         "2 Too many pods, 3 Insufficient cpu, 4 Insufficient example.com/gpu."
@@ -82,31 +82,34 @@ def test_a_refusal_counts_nodes_by_reason_in_the_words_of_kubernetes():
 
 def test_the_shortest_refusal_is_exact():
     state = state_of(*nodes(2, cpu="1"))
-    assert view_of(state, pod(cpu="2")).refuse().message == "0/2 nodes are available: 2 Insufficient cpu."
+    assert (
+        tables_for(state, pod(cpu="2")).scores.refuse().message
+        == "0/2 nodes are available: 2 Insufficient cpu."
+    )
 
 
 def test_without_nodes_the_refusal_says_so():
-    verdict = view_of(state_of(), pod()).refuse()
+    verdict = tables_for(state_of(), pod()).scores.refuse()
     assert verdict.message == "no nodes available to schedule pods"
     assert verdict.code is Code.UNRESOLVABLE
 
 
 def test_a_refusal_is_unresolvable_where_no_eviction_could_help():
     state = state_of(node("a", cpu="1"), node("b", cpu="2", taints=[taint("k")]))
-    view = view_of(state, pod(cpu="2"))
-    assert not view.resolvable().any()
-    assert view.refuse().code is Code.UNRESOLVABLE
+    tables = tables_for(state, pod(cpu="2"))
+    assert not tables.capacity.resolvable().any()
+    assert tables.scores.refuse().code is Code.UNRESOLVABLE
 
 
 def test_a_refusal_is_resolvable_if_one_node_could_be_made_free():
     state = state_of(node("a", cpu="1"), node("b", cpu="2"))
     attached(state, pod("there", cpu="1"), "b")
-    view = view_of(state, pod(cpu="2"))
-    assert np.flatnonzero(view.resolvable()).tolist() == [1]
-    assert view.refuse().code is Code.UNSCHEDULABLE
+    tables = tables_for(state, pod(cpu="2"))
+    assert np.flatnonzero(tables.capacity.resolvable()).tolist() == [1]
+    assert tables.scores.refuse().code is Code.UNSCHEDULABLE
 
 
 def test_a_node_with_a_static_refusal_stays_hopeless_when_it_also_lacks_room():
     state = state_of(node("a", cpu="2", taints=[taint("k")]))
     attached(state, pod("there", cpu="1"), "a")
-    assert not view_of(state, pod(cpu="2")).resolvable().any()
+    assert not tables_for(state, pod(cpu="2")).capacity.resolvable().any()

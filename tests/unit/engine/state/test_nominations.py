@@ -66,7 +66,7 @@ def test_pods_that_count_for_more_than_their_requests_do_so_while_they_are_held(
     with_port = changed(plain, spec={"containers": (container,)})
     nominations = nominated(state, with_port, *pods(20, first=2, cpu="1"))
     rival = record_of(state, changed(with_port, metadata={"name": "rival", "uid": "uid-rival"}), arrival=99)
-    view = state.view(state.scheduling_class(rival))
+    scores = state.scores(state.scheduling_class(rival))
     with nominations.held(0, []):
-        assert np.flatnonzero(view.totals()[:3] < 0).tolist() == [0]
-    assert not (view.totals()[:3] < 0).any()
+        assert np.flatnonzero(scores.totals()[:3] < 0).tolist() == [0]
+    assert not (scores.totals()[:3] < 0).any()

@@ -75,7 +75,7 @@ def try_pods(state: ClusterState, scheduling_class: SchedulingClass, records: Se
     placed = fill(state, draft, scheduling_class, records)
     if placed == len(records):
         return Attempt(SUCCESS, draft.commit())
-    verdict = state.view(scheduling_class).refuse()
+    verdict = state.scores(scheduling_class).refuse()
     return Attempt(SUCCESS, draft.commit(), tuple((record, verdict) for record in records[placed:]))
 
 

@@ -184,7 +184,7 @@ class _Trial:
         around = [
             name
             for scheduling_class, _ in self._classes
-            for name in self._state.view(scheduling_class).depends_on_other_nodes
+            for name in self._state.rules(scheduling_class).depends_on_other_nodes
         ]
         different = [_DIFFERENT_PODS] if len(self._classes) > 1 else []
         many = [_MANY_DOMAINS] if choice.left_over else []
@@ -194,7 +194,7 @@ class _Trial:
         """Whether there is a domain in which enough members are refused by no node for good."""
         possible = np.zeros(len(seen.domains), dtype=np.int64)
         for scheduling_class, records in self._classes:
-            open_rows = self._state.view(scheduling_class).resolvable().astype(np.int64)
+            open_rows = self._state.capacity(scheduling_class).resolvable().astype(np.int64)
             possible += len(records) * np.greater(seen.domains.sums(open_rows[seen.domains.members]), 0)
         enough = possible >= missing(self._group)
         return bool(enough.any() if self._pinned is None else enough[seen.domains.values.index(self._pinned)])

@@ -61,7 +61,7 @@ def bounds(state: ClusterState, key: str, classes: Sequence[MemberClass]) -> Dom
     counts = np.zeros(len(domains), dtype=np.int64)
     used = utilization.used()
     for scheduling_class, records in classes:
-        fit = np.minimum(state.view(scheduling_class).most_in(domains), len(records))
+        fit = np.minimum(state.capacity(scheduling_class).upper_bound_in(domains), len(records))
         counts += fit
         used = used + utilization.load(scheduling_class.pod_class) * fit
     return DomainBounds(domains, counts, utilization.points(used), utilization)

@@ -46,5 +46,5 @@ class ThoroughSearch:
             return Proof((*before.doubts, _MANY_PODS))
         if Ending.CUT_SHORT in self._endings:
             return Proof(before.doubts, exhausted=True)
-        views = [self.state.view(self.state.scheduling_class(record)) for record in self.group.unattached()]
-        return Proof(tuple(dict.fromkeys(name for view in views for name in view.uncountable_rules)))
+        rules = [self.state.rules(self.state.scheduling_class(record)) for record in self.group.unattached()]
+        return Proof(tuple(dict.fromkeys(name for one in rules for name in one.uncountable_rules)))

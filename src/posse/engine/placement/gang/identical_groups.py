@@ -37,7 +37,7 @@ def shape_of(state: ClusterState, group: GroupRecord) -> GroupShape | None:
         return None
     if (
         state.profile(scheduling_class.pod_class).group_rules
-        or not state.view(scheduling_class).counts_by_resources
+        or not state.rules(scheduling_class).counts_by_resources
     ):
         return None
     return GroupShape(scheduling_class, len(members), group.topology_key)
@@ -71,13 +71,15 @@ class Remaining:
 
 def remaining_of(state: ClusterState, pattern: GroupShape, node: str) -> Remaining:
     """Behind a group of which a member is on this node."""
-    view = state.view(pattern.scheduling_class)
+    capacity = state.capacity(pattern.scheduling_class)
     if not pattern.topology_key:
-        return Remaining(pattern, int(view.capacity().sum()) // pattern.size, None)
+        return Remaining(pattern, int(capacity.per_node().sum()) // pattern.size, None)
     domains = state.domains(pattern.topology_key)
     row = np.array([state.nodes.row_of[node]])
     number = int(domains.numbers_at(domains.places_of(row, state.nodes.alive.size))[0])
-    return Remaining(pattern, int(view.most_in(domains)[number]) // pattern.size, domains.rows(number))
+    return Remaining(
+        pattern, int(capacity.upper_bound_in(domains)[number]) // pattern.size, domains.rows(number)
+    )
 
 
 def place_identical(

@@ -159,7 +159,7 @@ def _begin(draft: Draft, group: GroupRecord, classes: Sequence[MemberClass]) -> 
 def takes(state: ClusterState, draft: Draft, record: PodRecord, node: str) -> bool:
     """Whether the pod may go there; if so it does."""
     row = state.nodes.row_of.get(node)
-    if row is None or state.view(state.scheduling_class(record)).totals()[row] == REFUSED:
+    if row is None or state.scores(state.scheduling_class(record)).totals()[row] == REFUSED:
         return False
     draft.place([record], np.array([row]))
     return True

@@ -19,14 +19,14 @@ def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberCl
     around = [
         name
         for scheduling_class, _ in classes
-        for name in state.view(scheduling_class).depends_on_other_nodes
+        for name in state.rules(scheduling_class).depends_on_other_nodes
     ]
     if not around and (len(classes) == 1 or _most_that_fit(state, classes) < missing(group)):
         return Proof()
     if len(classes) == 1:
         return Proof(tuple(dict.fromkeys(around)))
     beside = [
-        name for scheduling_class, _ in classes for name in state.view(scheduling_class).non_resource_rules
+        name for scheduling_class, _ in classes for name in state.rules(scheduling_class).non_resource_rules
     ]
     return Proof(tuple(dict.fromkeys([_DIFFERENT_PODS, *beside])))
 
@@ -41,7 +41,7 @@ def could_start(state: ClusterState, group: GroupRecord) -> bool:
     if group.topology_key:
         return could_hold(state, group, missing(group))
     classes = classes_of(state, group.unattached())
-    if any(state.view(scheduling_class).depends_on_other_nodes for scheduling_class, _ in classes):
+    if any(state.rules(scheduling_class).depends_on_other_nodes for scheduling_class, _ in classes):
         return True
     return _most_that_fit(state, classes) >= missing(group)
 
@@ -49,6 +49,6 @@ def could_start(state: ClusterState, group: GroupRecord) -> bool:
 def _most_that_fit(state: ClusterState, classes: Sequence[MemberClass]) -> int:
     """No more than this many can be placed in any order."""
     return sum(
-        min(len(records), int(state.view(scheduling_class).capacity().sum()))
+        min(len(records), int(state.capacity(scheduling_class).per_node().sum()))
         for scheduling_class, records in classes
     )

@@ -56,7 +56,7 @@ class Lack:
 def shortfall(
     state: ClusterState, scheduling_class: SchedulingClass, records: Sequence[PodRecord]
 ) -> Shortfall:
-    verdict = state.view(scheduling_class).refuse()
+    verdict = state.scores(scheduling_class).refuse()
     return Shortfall(
         scheduling_class, tuple(records), verdict, _lack_in_words(state, scheduling_class, len(records))
     )
@@ -76,7 +76,7 @@ def told(shortfalls: Sequence[Shortfall]) -> str:
 def lack_of(state: ClusterState, scheduling_class: SchedulingClass) -> Lack | None:
     """None where it is not a resource that the pods miss."""
     nodes = state.nodes
-    open_rows = state.view(scheduling_class).objecting_only(ResourcesFit.name)
+    open_rows = state.capacity(scheduling_class).objecting_only(ResourcesFit.name)
     free = nodes.allocatable - nodes.requested
     short = {
         index: open_rows & (free[index] < wanted) for index, wanted in scheduling_class.pod_class.limited

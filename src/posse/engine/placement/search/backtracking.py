@@ -43,7 +43,7 @@ class _Sort:
 
     scheduling_class: SchedulingClass
     records: tuple[PodRecord, ...]
-    view: NodeScores
+    scores: NodeScores
     most_left: MostLeft
     totals: list[int]
     """How good each row was before anybody of them came: those are tried first."""
@@ -127,7 +127,7 @@ class Backtracking:
     def _moves(self) -> Iterator[_Move]:
         """Whatever may come next, worked out at once; nothing if too few can find a place from here."""
         open_sorts = [number for number in self._in_turn() if self._waiting(number)]
-        places = {number: self._sorts[number].view.takes_one() for number in open_sorts}
+        places = {number: self._sorts[number].scores.takes_one() for number in open_sorts}
         most = sum(
             self._sorts[number].most_left.of(self._waiting(number), there) for number, there in places.items()
         )
@@ -171,10 +171,10 @@ def _sorts(state: ClusterState, members: Sequence[PodRecord]) -> list[_Sort]:
         _Sort(
             scheduling_class,
             tuple(records),
-            state.view(scheduling_class),
+            state.scores(scheduling_class),
             MostLeft(state, scheduling_class),
-            state.view(scheduling_class).totals().tolist(),
-            state.view(scheduling_class).is_orderless and not any(column in counted for column in matched),
+            state.scores(scheduling_class).totals().tolist(),
+            state.rules(scheduling_class).is_orderless and not any(column in counted for column in matched),
         )
         for (scheduling_class, matched), records in alike.items()
     ]
@@ -190,5 +190,5 @@ def _sorts(state: ClusterState, members: Sequence[PodRecord]) -> list[_Sort]:
 
 def _ordered_by(state: ClusterState, scheduling_class: SchedulingClass) -> Iterator[Column]:
     """What is counted by pods for which it matters who came before them."""
-    if not state.view(scheduling_class).is_orderless:
+    if not state.rules(scheduling_class).is_orderless:
         yield from (state.census.column(query) for query in scheduling_class.pod_class.queries)

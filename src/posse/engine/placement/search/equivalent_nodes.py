@@ -19,7 +19,7 @@ from posse.engine.state.cluster_state import ClusterState
 def equal_nodes(state: ClusterState, scheduling_classes: Sequence[SchedulingClass]) -> IntArray:
     """A number for each row; rows with one number are equal."""
     own = np.arange(state.nodes.alive.size)
-    if any(state.view(scheduling_class).uncountable_rules for scheduling_class in scheduling_classes):
+    if any(state.rules(scheduling_class).uncountable_rules for scheduling_class in scheduling_classes):
         return own
     features = [
         *_resources(state, scheduling_classes),
@@ -42,7 +42,7 @@ def _resources(state: ClusterState, scheduling_classes: Sequence[SchedulingClass
 def _openness(state: ClusterState, scheduling_classes: Sequence[SchedulingClass]) -> Iterator[IntArray]:
     yield state.nodes.taint_set
     for scheduling_class in scheduling_classes:
-        yield state.view(scheduling_class).open_when_empty().astype(np.int64)
+        yield state.capacity(scheduling_class).open_when_empty().astype(np.int64)
         affinity = required_affinity_test(state.nodes, scheduling_class.pod_class.spec)
         if affinity is not None and scheduling_class.pod_class.terms.hard_spread:
             # By this and by taints nodes may count, or not, for the spreading of pods that they are closed to anyway.

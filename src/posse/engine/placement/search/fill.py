@@ -20,14 +20,14 @@ def fill(
     state: ClusterState, draft: Draft, scheduling_class: SchedulingClass, records: Sequence[PodRecord]
 ) -> int:
     """Place as many of `records` as fit, in their order; returns how many."""
-    view = state.view(scheduling_class)
+    scores = state.scores(scheduling_class)
     placed = 0
     while placed < len(records):
-        rows = view.best_rows()
+        rows = scores.best_rows()
         if not rows.size:
             break
-        if view.is_row_local and len(records) - placed > 1:
-            placed += _place_wave(state, draft, view, _in_turn(rows, state.turn), records[placed:])
+        if scores.is_row_local and len(records) - placed > 1:
+            placed += _place_wave(state, draft, scores, _in_turn(rows, state.turn), records[placed:])
         else:
             _place_one(state, draft, rows, records[placed])
             placed += 1
@@ -40,16 +40,16 @@ def _place_one(state: ClusterState, draft: Draft, rows: IntArray, record: PodRec
 
 
 def _place_wave(
-    state: ClusterState, draft: Draft, view: NodeScores, rows: IntArray, waiting: Sequence[PodRecord]
+    state: ClusterState, draft: Draft, scores: NodeScores, rows: IntArray, waiting: Sequence[PodRecord]
 ) -> int:
     """Give each of the best rows its burst, as long as pods are left."""
     rows = rows[: len(waiting)]
     version = state.nodes.version
-    lengths, after = view.bursts(rows, len(waiting))
+    lengths, after = scores.bursts(rows, len(waiting))
     turns = np.repeat(rows, lengths)
     draft.place(waiting[: turns.size], turns[: len(waiting)])
     if after is not None and turns.size <= len(waiting):
-        view.adopt(rows, after, version)
+        scores.adopt(rows, after, version)
     return min(turns.size, len(waiting))
 
 

@@ -51,4 +51,4 @@ def share(state: ClusterState, scheduling_class: SchedulingClass) -> float:
 
 
 def open_nodes(state: ClusterState, scheduling_class: SchedulingClass) -> int:
-    return int((state.view(scheduling_class).capacity() > 0).sum())
+    return int((state.capacity(scheduling_class).per_node() > 0).sum())

@@ -19,10 +19,9 @@ def fill_tightly(
     state: ClusterState, draft: Draft, scheduling_class: SchedulingClass, records: Sequence[PodRecord]
 ) -> int:
     """Place as many of `records` as fit, in their order; returns how many."""
-    view = state.view(scheduling_class)
-    if not view.counts_by_resources:
+    if not state.rules(scheduling_class).counts_by_resources:
         return fill(state, draft, scheduling_class, records)
-    room = np.minimum(view.capacity(), len(records))
+    room = np.minimum(state.capacity(scheduling_class).per_node(), len(records))
     rows = np.flatnonzero(room)
     rows = rows[np.argsort(room[rows], kind="stable")]
     turns = np.repeat(rows, room[rows])[: len(records)]

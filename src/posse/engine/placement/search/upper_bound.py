@@ -14,8 +14,8 @@ from posse.engine.state.cluster_state import ClusterState
 
 class MostLeft:
     def __init__(self, state: ClusterState, scheduling_class: SchedulingClass) -> None:
-        self._view = state.view(scheduling_class)
-        self._is_orderless = self._view.is_orderless
+        self._capacity = state.capacity(scheduling_class)
+        self._is_orderless = state.rules(scheduling_class).is_orderless
         self._has_volumes = scheduling_class.pod_class.volumes is not None
         own = [
             term
@@ -29,8 +29,8 @@ class MostLeft:
         if self._has_volumes:
             return waiting
         # What is closed stays closed where nobody can open it; elsewhere only the node itself is certain.
-        rows = np.flatnonzero(open_now if self._is_orderless else self._view.open_when_empty())
-        room = np.minimum(np.maximum(self._view.room_on(rows), 0), waiting)
+        rows = np.flatnonzero(open_now if self._is_orderless else self._capacity.open_when_empty())
+        room = np.minimum(np.maximum(self._capacity.by_resources_on(rows), 0), waiting)
         counts = [_one_to_a_domain(label, rows, room) for label in self._one_each]
         return min(waiting, int(room.sum()), *counts)
 

@@ -24,7 +24,7 @@ def tree_proof(state: ClusterState, top: Branch, rows: Rows = None) -> Proof:
     beside = [
         name
         for scheduling_class in scheduling_classes
-        for name in state.view(scheduling_class).non_resource_rules
+        for name in state.rules(scheduling_class).non_resource_rules
     ]
     return Proof(tuple(dict.fromkeys([_TREES, *beside])))
 

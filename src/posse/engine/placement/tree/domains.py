@@ -82,7 +82,7 @@ def _may_start(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
         return np.greater_equal(able, part.minimum)
     fit = np.full(len(domains), part.attached_count, dtype=np.int64)
     for scheduling_class, records in classes_of(state, part.unattached()):
-        fit += np.minimum(state.view(scheduling_class).most_in(domains), len(records))
+        fit += np.minimum(state.capacity(scheduling_class).upper_bound_in(domains), len(records))
     return np.greater_equal(fit, part.minimum)
 
 

@@ -1,0 +1,104 @@
+"""Classes of the pods that are known, and what is computed once for all pods of a class."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from posse.engine.pods.census import Column, LabelClass
+from posse.engine.pods.pod_class import ClassTable, PodClass
+from posse.engine.pods.policy import PodReader
+from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.rules.profile import CompiledRules, Profile
+from posse.engine.state.node_capacity import NodeCapacity
+from posse.engine.state.node_scores import NodeScores
+from posse.engine.state.pod_record import PodRecord
+from posse.model.pod import Pod
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassTables:
+    """What is known of the nodes for one scheduling class."""
+
+    rules: CompiledRules
+    scores: NodeScores
+    capacity: NodeCapacity
+
+
+class ClassRegistry:
+    def __init__(
+        self,
+        profiles: Mapping[str, Profile],
+        context: RuleContext,
+        attached: Callable[[], Iterable[tuple[LabelClass, int]]],
+    ) -> None:
+        self._profiles = profiles
+        self._context = context
+        self._census = context.census
+        self._attached = attached
+        """Labels and row of every pod on a node."""
+        self.reader = PodReader({name: profile.policy for name, profile in profiles.items()})
+        self._classes = ClassTable(context.nodes, self.reader)
+        self.brought: dict[PodClass, tuple[Column, ...]] = {}
+        """Census columns in which pods of a class count, whatever their labels."""
+        self._tables: dict[SchedulingClass, ClassTables] = {}
+        self._scheduling_classes: dict[PodClass, list[SchedulingClass]] = {}
+        """Those that have tables."""
+
+    def enroll(self, pod: Pod) -> tuple[PodClass, LabelClass]:
+        """Return the classes of a pod that is about to be known. Undone by `dismiss`."""
+        pod_class = self._classes.join(pod)
+        if pod_class.member_count == 1:
+            for query in pod_class.queries:
+                self._census.ask(query, self._attached())
+            traits = (*pod_class.terms.traits, *pod_class.ports)
+            self.brought[pod_class] = tuple(self._census.bring(trait) for trait in traits)
+        return pod_class, self._census.join(pod)
+
+    def dismiss(self, pod_class: PodClass, labels: LabelClass) -> None:
+        self._census.leave(labels)
+        self._classes.leave(pod_class)
+        if pod_class.member_count:
+            return
+        for query in pod_class.queries:
+            self._census.drop(query)
+        for trait in (*pod_class.terms.traits, *pod_class.ports):
+            self._census.take_away(trait)
+        del self.brought[pod_class]
+        for scheduling_class in self._scheduling_classes.pop(pod_class, ()):
+            del self._tables[scheduling_class]
+
+    def relabel(self, record: PodRecord) -> bool:
+        """Count a pod on a node with its present labels, if no selector tells the difference; returns whether."""
+        labels = self._census.join(record.pod)
+        if self._census.has_queries and self._census.matched(labels) != self._census.matched(record.labels):
+            self._census.leave(labels)
+            return False
+        self._census.leave(record.labels)
+        record.labels = labels
+        return True
+
+    def is_only_load(self, record: PodRecord) -> bool:
+        """Whether other pods are affected by this one through its requests alone."""
+        matched = self._census.has_queries and self._census.matched(record.labels)
+        return not (self.brought[record.pod_class] or matched)
+
+    def scheduling_class(self, record: PodRecord) -> SchedulingClass:
+        own = tuple(q for q in record.pod_class.queries if self._census.matches(q, record.labels))
+        return SchedulingClass(record.pod_class, self._census.matched_by(record.labels), own)
+
+    def profile(self, pod_class: PodClass) -> Profile:
+        """Return the profile of pods that are ours to place."""
+        return self._profiles[pod_class.spec.scheduler_name]
+
+    def tables(self, scheduling_class: SchedulingClass) -> ClassTables:
+        known = self._tables.get(scheduling_class)
+        if known is None:
+            context, profile = self._context, self.profile(scheduling_class.pod_class)
+            known = self._tables[scheduling_class] = tables_of(scheduling_class, context, profile)
+            self._scheduling_classes.setdefault(scheduling_class.pod_class, []).append(scheduling_class)
+        return known
+
+
+def tables_of(scheduling_class: SchedulingClass, context: RuleContext, profile: Profile) -> ClassTables:
+    rules = CompiledRules(profile, scheduling_class, context)
+    scores = NodeScores(scheduling_class, context, rules)
+    return ClassTables(rules, scores, NodeCapacity(scheduling_class, context, rules, scores))
