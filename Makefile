@@ -25,8 +25,8 @@ $(READY):
 run: $(READY) ## Start the embedded cluster with an example gang (Ctrl-C stops it)
 	@$(BIN)/posse up --port $(PORT) --example gang
 
-test: $(READY) ## Unit, property and scenario tests
-	@$(BIN)/pytest -n auto -m "not kubectl and not cluster"
+test: $(READY) ## Unit, property and scenario tests (HYPOTHESIS_PROFILE=ci: all examples and seeds, as CI does)
+	@$(BIN)/pytest -n auto --dist worksteal -m "not kubectl and not cluster"
 
 explore: $(READY) ## Property tests with new and many more examples (long)
 	@HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n auto --timeout 0 tests/properties

@@ -10,6 +10,7 @@ from posse.model.pod import PodSchedulingGroup
 from tests.differential.strategies import NODE_NAMES, sized_pods
 from tests.differential.strategies_pods import sociable_pods
 from tests.support.builders import NAMESPACE, changed, gang, node, nodes, one_domain, pod
+from tests.support.effort import up_to
 from tests.support.engine_driver import Driver, binds, group_reports
 
 cluster = st.lists(
@@ -71,7 +72,7 @@ def decided(objects, *, one_by_one):
         return driver.decide(), driver.engine._knowledge.state.turn
 
 
-@settings(max_examples=300)
+@settings(max_examples=up_to(300))
 @given(cluster, there, runs)
 def test_following_gives_what_one_by_one_gives(machines, neighbours, drawn):
     running = [

@@ -19,6 +19,7 @@ from posse.engine.placement_problem import GroupDemand, PlacementProblem, PodSet
 from posse.solver.solving import solve
 from tests.differential.every_placement import is_solvable
 from tests.support.builders import NAMESPACE, composite, gang, initially_scheduled, node, one_domain, pod
+from tests.support.effort import up_to
 from tests.support.engine_driver import Driver, binds, group_reports, placements
 
 _EFFORT = 10.0
@@ -215,19 +216,19 @@ def check_without_asking(context):
 
 
 @given(problems().map(fresh))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=up_to(200))
 def test_what_is_bound_of_a_tree_keeps_every_rule(context):
     check_without_asking(context)
 
 
 @given(begun())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=up_to(200))
 def test_what_is_bound_of_a_tree_of_which_some_run_keeps_every_rule(context):
     check_without_asking(context)
 
 
 @given(problems().map(fresh))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=up_to(100))
 def test_with_the_exact_search_a_tree_starts_exactly_if_it_can(context):
     bound = placements(decided(context, asks=True))
     check_rules(context, bound)
@@ -235,7 +236,7 @@ def test_with_the_exact_search_a_tree_starts_exactly_if_it_can(context):
 
 
 @given(begun())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=up_to(200))
 def test_what_would_be_asked_of_a_tree_of_which_some_run_has_an_answer_exactly_if_it_can_start(context):
     known = Driver(*objects_of(context)).engine._knowledge
     root = root_of(known.groups, GroupKey(NAMESPACE, "t", is_composite=True))

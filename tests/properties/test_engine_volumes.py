@@ -17,10 +17,11 @@ from posse.engine.rules.volume_zone import VolumeZone
 from posse.engine.state.draft import Draft
 from tests.differential import storage_oracle as oracle
 from tests.differential.storage_strategies import neighbours, pods, some_pods, worlds
+from tests.support.effort import up_to
 from tests.support.engine_driver import Driver, placements
 from tests.support.storage_objects import made, put_on, record_in, state_with
 
-MANY = settings(max_examples=max(400, settings().max_examples))
+MANY = settings(max_examples=max(up_to(400), settings().max_examples))
 """Much must come together before two claims compete for one volume."""
 TWINS = {
     VolumeRestrictions: oracle.sharing,

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posse.kinds.registry import JOB_SET
+from tests.support.effort import up_to
 from tests.support.jobset_world import LEFT_WITH_A_JOBSET, World
 
 PLENTY = 10_000
@@ -70,7 +71,7 @@ HAPPENINGS = st.tuples(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=up_to(40))
 @given(jobsets(), st.integers(0, 4), st.lists(HAPPENINGS, min_size=20, max_size=60))
 def test_no_gang_starts_in_part_and_none_waits_for_ever(jobset, spare, happenings):
     most = sum(job["replicas"] * MOST_PODS for job in jobset["spec"]["replicatedJobs"])
@@ -108,7 +109,7 @@ def befall(world, what, choice):
         world.change({"suspend": what == "suspend"})
 
 
-@settings(max_examples=20)
+@settings(max_examples=up_to(20))
 @given(jobsets(), st.lists(HAPPENINGS, max_size=15))
 def test_nothing_is_left_of_a_jobset_that_is_deleted(jobset, happenings):
     world = World(jobset, 12)

@@ -12,6 +12,7 @@ from posse.kinds.admission import admit_create
 from posse.kinds.machinery.errors import ApiError, FieldError, invalid
 from posse.kinds.registry import COMPOSITE_POD_GROUP, NAMESPACE, NODE, POD, POD_GROUP, WORKLOAD
 from posse.model.decoding import ShapeError, decode
+from tests.support.effort import up_to
 
 METADATA = {
     "name": "x",
@@ -207,7 +208,7 @@ def test_the_undamaged_objects_are_good():
         assert judged(kind, copy.deepcopy(obj)) == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=up_to(300), deadline=None)
 @given(damaged_objects())
 def test_a_new_object_is_taken_or_refused_in_words(damaged):
     kind, obj = damaged
@@ -221,7 +222,7 @@ def test_a_new_object_is_taken_or_refused_in_words(damaged):
         assert all(column.cell(obj, NOW) is not None for column in kind.columns)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=up_to(300), deadline=None)
 @given(damaged_objects())
 def test_a_change_is_taken_or_refused_in_words(damaged):
     kind, obj = damaged
@@ -237,7 +238,7 @@ def test_a_change_is_taken_or_refused_in_words(damaged):
     assert kind.rules.validate_update(new, new) == [] or kind is WORKLOAD
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=up_to(100), deadline=None)
 @given(damaged_objects())
 def test_preparing_never_touches_the_old_object(damaged):
     kind, obj = damaged

@@ -1,10 +1,7 @@
 """docs/guides/install.md: its commands print manifests, and its tables tell what is in them."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,8 +9,10 @@ import yaml
 
 from posse.installation.control_permissions import permissions_to_control
 from posse.installation.permissions import IN_ITS_NAMESPACE, IN_THE_CLUSTER
+from tests.support.posse_command import posse
 
 ROOT = Path(__file__).parents[2]
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PAGE = (ROOT / "docs" / "guides" / "install.md").read_text()
 
 
@@ -27,10 +26,7 @@ def printed(tmp_path):
     """Run a command where there is no cluster to ask, and read what it prints."""
 
     def run(line):
-        command = [sys.executable, "-m", *shlex.split(line)]
-        environment = os.environ | {"KUBECONFIG": str(tmp_path / "none")}
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=True)
-        return list(yaml.safe_load_all(done.stdout))
+        return list(yaml.load_all(posse(*shlex.split(line), KUBECONFIG=str(tmp_path / "none")), _LOADER))
 
     return run
 

@@ -1,5 +1,6 @@
-"""The pages in docs/guides, run as they are written: every line of their `sh` blocks, against a real `posse up`."""
+"""Runs every line of the `sh` blocks of docs/guides as it is written, against a real `posse up`."""
 
+import json
 import os
 import re
 import shlex
@@ -9,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 from posse.model.feature_gates import NEEDS, Gate
+from tests.support import posse_command
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 30.0
@@ -25,10 +26,7 @@ def commands_of(page):
 def posse(line, kubeconfig):
     words = shlex.split(line)
     assert words[0] == "posse", f"the guide uses something this test cannot run: {line}"
-    command = [sys.executable, "-m", *words, "--kubeconfig", str(kubeconfig)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
-    return done.stdout
+    return posse_command.posse(*words, "--kubeconfig", kubeconfig)
 
 
 @pytest.fixture
@@ -61,7 +59,7 @@ def wait_until(holds, what):
 
 
 def running(kubeconfig, prefix):
-    pods = yaml.safe_load(posse("posse get pods -o yaml", kubeconfig))["items"]
+    pods = listed(kubeconfig, "pods")
     return sum(
         1
         for pod in pods
@@ -104,7 +102,7 @@ def test_hierarchies_go_as_their_guide_says(cluster):
 
 
 def listed(kubeconfig, what):
-    return yaml.safe_load(posse(f"posse get {what} -o yaml", kubeconfig))["items"]
+    return json.loads(posse(f"posse get {what} -o json", kubeconfig))["items"]
 
 
 def is_complete(job):
@@ -130,7 +128,7 @@ def test_jobs_go_as_their_guide_says(cluster):
 
 
 def has_completed(kubeconfig, name):
-    jobset = yaml.safe_load(posse(f"posse get jobset {name} -o yaml", kubeconfig))
+    jobset = json.loads(posse(f"posse get jobset {name} -o json", kubeconfig))
     return jobset.get("status", {}).get("terminalState") == "Completed"
 
 

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.simulation.run import Run
+from tests.support.effort import up_to
 
 ROOT = Path(__file__).parents[2]
-SEEDS_EACH = 250
+SEEDS_EACH = up_to(250)
 
 
-@pytest.mark.parametrize("first", range(0, 1250, SEEDS_EACH))
+@pytest.mark.parametrize("first", range(0, 1250, 250))
 def test_whatever_goes_wrong_the_laws_hold(first):
     counts = Counter()
     for seed in range(first, first + SEEDS_EACH):

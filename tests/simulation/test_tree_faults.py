@@ -10,11 +10,12 @@ from posse.engine.engine import Engine
 from posse.engine.options import EngineOptions
 from posse.model.workload import CompositePodGroup
 from tests.simulation.run import Run, SimulationFailed
+from tests.support.effort import up_to
 
-SEEDS_EACH = 100
+SEEDS_EACH = up_to(100)
 
 
-@pytest.mark.parametrize("first", range(0, 300, SEEDS_EACH))
+@pytest.mark.parametrize("first", range(0, 300, 100))
 def test_whatever_goes_wrong_the_laws_hold_for_trees(first):
     counts = Counter()
     for seed in range(first, first + SEEDS_EACH):
@@ -64,7 +65,7 @@ class TellsTheWrongTree(Engine):
 @pytest.mark.parametrize("broken", [BindsHalfOfATree, ForgetsGroupsOfGroups, TellsTheWrongTree])
 def test_a_scheduler_that_is_broken_for_trees_is_found(broken):
     def run_all():
-        for seed in range(SEEDS_EACH):
+        for seed in range(100):
             Run(seed, make_engine=lambda: broken(EngineOptions()), has_trees=True).execute()
 
     with pytest.raises(SimulationFailed):

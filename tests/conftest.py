@@ -1,0 +1,47 @@
+"""How all tests run: how many examples they try, and in which order."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+from tests.support.effort import PROFILE, up_to
+
+LONG_FOLDERS = ("tests/simulation/", "tests/scenarios/", "tests/properties/")
+
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=up_to(100))
+settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=2000)
+settings.load_profile(PROFILE)
+
+
+def pytest_collection_modifyitems(items):
+    """Give every worker of pytest-xdist as many long tests as the others, and let it begin with those.
+
+    With `--dist worksteal` worker number i begins with the i-th part of the list. Short tests come last, so that workers
+    end together. Tests of one file stay together, as they may share a server.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    files = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    long_files = sorted(filter(_is_long, files), key=_folder_rank)
+    shares = [
+        [item for name in long_files[start::workers] for item in files[name]] for start in range(workers)
+    ]
+    short = [item for name in files if not _is_long(name) for item in files[name]]
+    length = -(-len(items) // workers)
+    for share in shares:
+        missing = max(0, length - len(share))
+        share.extend(short[:missing])
+        del short[:missing]
+    items[:] = [item for share in shares for item in share]
+
+
+def _is_long(name):
+    return name.startswith(LONG_FOLDERS)
+
+
+def _folder_rank(name):
+    return next(rank for rank, folder in enumerate(LONG_FOLDERS) if name.startswith(folder))

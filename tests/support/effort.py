@@ -1,0 +1,14 @@
+"""How many examples and seeds the tests try, by HYPOTHESIS_PROFILE.
+
+quick is what `make test` takes, ci is what must hold before a change lands, and explore draws new and many more examples.
+"""
+
+import os
+
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+QUICK_SHARE = 4
+
+
+def up_to(count):
+    """Return how many of `count` examples are tried: all of them, or a quarter where tests should be quick."""
+    return max(1, count // QUICK_SHARE) if PROFILE == "quick" else count
