@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from posse.kinds.machinery.formats import Format, dns_subdomain
+from posse.model.formats import Format, dns_subdomain
 
 
 class Problem(Exception):  # noqa: N818 - a person reads the word, and it is not an error of the program

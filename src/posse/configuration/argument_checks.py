@@ -17,7 +17,7 @@ from posse.configuration.shapes import (
     VolumeBindingArgs,
 )
 from posse.kinds.core.placements import node_affinity_errors, spread_errors
-from posse.kinds.machinery.formats import label_key
+from posse.model.formats import label_key
 
 RATIO = "RequestedToCapacityRatio"
 STRATEGIES = ("LeastAllocated", "MostAllocated", RATIO)

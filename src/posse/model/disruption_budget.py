@@ -4,36 +4,36 @@ from typing import Annotated
 
 import msgspec
 
+from posse.model.constraints import SHARE, Minimum, OneOf
 from posse.model.meta import (
     REPLACE,
     ApiObject,
-    Condition,
+    Conditions,
     Int32,
     Int64,
     IntOrString,
     LabelSelector,
     Shape,
     Timestamp,
-    merge_list,
 )
 
 
 class PodDisruptionBudgetSpec(Shape):
-    min_available: IntOrString | None = None
+    min_available: Annotated[IntOrString | None, SHARE] = None
     # Absent matches no pod, empty matches every pod of the namespace.
     selector: Annotated[LabelSelector | None, REPLACE] = None
-    max_unavailable: IntOrString | None = None
-    unhealthy_pod_eviction_policy: str | None = None
+    max_unavailable: Annotated[IntOrString | None, SHARE] = None
+    unhealthy_pod_eviction_policy: Annotated[str | None, OneOf(("AlwaysAllow", "IfHealthyBudget"))] = None
 
 
 class PodDisruptionBudgetStatus(Shape):
     observed_generation: Int64 = 0
     disrupted_pods: dict[str, Timestamp] = msgspec.field(default_factory=dict)
-    disruptions_allowed: Int32 = 0
-    current_healthy: Int32 = 0
-    desired_healthy: Int32 = 0
-    expected_pods: Int32 = 0
-    conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
+    disruptions_allowed: Annotated[Int32, Minimum(0)] = 0
+    current_healthy: Annotated[Int32, Minimum(0)] = 0
+    desired_healthy: Annotated[Int32, Minimum(0)] = 0
+    expected_pods: Annotated[Int32, Minimum(0)] = 0
+    conditions: Conditions = ()
 
 
 class PodDisruptionBudget(ApiObject):

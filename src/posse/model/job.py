@@ -4,12 +4,13 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from posse.model.constraints import UNION_MEMBER, Minimum
 from posse.model.meta import ApiObject, Int32, Int64, LabelSelector, Shape, Timestamp, merge_list
 from posse.model.pod import PodTemplateSpec
 from posse.model.workload import (
     BasicSchedulingPolicy,
     DisruptionMode,
-    PodGroupResourceClaim,
+    ResourceClaims,
     SchedulingConstraints,
 )
 
@@ -60,6 +61,7 @@ class JobGangSchedulingPolicy(Shape):
 
     min_count: Annotated[
         Int32 | None,
+        Minimum(1),
         Meta(description="How many must fit at once before any is bound; all of them if left out."),
     ] = None
 
@@ -67,8 +69,8 @@ class JobGangSchedulingPolicy(Shape):
 class JobSchedulingPolicy(Shape):
     """At most one of basic and gang is set; it is basic if none is."""
 
-    basic: BasicSchedulingPolicy | None = None
-    gang: JobGangSchedulingPolicy | None = None
+    basic: Annotated[BasicSchedulingPolicy | None, UNION_MEMBER] = None
+    gang: Annotated[JobGangSchedulingPolicy | None, UNION_MEMBER] = None
 
 
 class JobSchedulingSpec(Shape):
@@ -77,7 +79,7 @@ class JobSchedulingSpec(Shape):
     scheduling_policy: JobSchedulingPolicy | None = None
     scheduling_constraints: SchedulingConstraints | None = None
     disruption_mode: DisruptionMode | None = None
-    resource_claims: tuple[PodGroupResourceClaim, ...] = ()
+    resource_claims: ResourceClaims = ()
 
 
 class JobSpec(Shape):

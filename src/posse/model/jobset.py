@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from posse.model.job import JobSpec
-from posse.model.meta import ApiObject, Condition, Int32, ObjectMeta, Shape, merge_list
+from posse.model.meta import ApiObject, Condition, Conditions, Int32, ObjectMeta, Shape, merge_list
 from posse.model.volume import PersistentVolumeClaim
 from posse.model.workload import DisruptionMode, SchedulingConstraints
 
@@ -165,7 +165,7 @@ class ReplicatedJobStatus(Shape):
 
 
 class JobSetStatus(Shape):
-    conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
+    conditions: Conditions = ()
     restarts: Int32 = 0
     restarts_count_towards_max: Int32 = 0
     terminal_state: str = ""

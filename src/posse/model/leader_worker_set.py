@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from posse.model.meta import ApiObject, Condition, Int32, Int64, IntOrString, Shape, merge_list
+from posse.model.meta import ApiObject, Conditions, Int32, Int64, IntOrString, Shape
 from posse.model.pod import PodTemplateSpec
 from posse.model.stateful_set import StatefulSetPersistentVolumeClaimRetentionPolicy
 from posse.model.volume import PersistentVolumeClaim
@@ -111,7 +111,7 @@ class LeaderWorkerSetSpec(Shape):
 
 
 class LeaderWorkerSetStatus(Shape):
-    conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
+    conditions: Conditions = ()
     ready_replicas: Int32 = 0
     updated_replicas: Int32 = 0
     replicas: Int32 = 0

@@ -8,6 +8,9 @@ from typing import Annotated, Any, dataclass_transform
 
 import msgspec
 
+from posse.model.constraints import PRESENT, REQUIRED, KeyedBy, MaxBytes, Minimum, OneOf, Required
+from posse.model.formats import condition_reason, dns_subdomain, label_key, path_segment
+
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1, extra_json_schema={"format": "int32"})]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1, extra_json_schema={"format": "int64"})]
 IntOrString = int | str
@@ -86,13 +89,19 @@ class ListMeta(Shape):
     shard_info: Any = None
 
 
+CONDITION_STATUSES = ("True", "False", "Unknown")
+
+
 class Condition(Shape):
-    type: str = ""
-    status: str = ""
-    observed_generation: Int64 = 0
-    last_transition_time: Timestamp = ""
-    reason: str = ""
-    message: str = ""
+    type: Annotated[str, PRESENT, label_key] = ""
+    status: Annotated[str, PRESENT, OneOf(CONDITION_STATUSES)] = ""
+    observed_generation: Annotated[Int64, Minimum(0, "zero")] = 0
+    last_transition_time: Annotated[Timestamp, Required("must be set")] = ""
+    reason: Annotated[str, Required("must be set"), condition_reason, MaxBytes(1024)] = ""
+    message: Annotated[str, MaxBytes(32768)] = ""
+
+
+Conditions = Annotated[tuple[Condition, ...], merge_list("type"), KeyedBy("type", blames_key=True)]
 
 
 class LabelSelectorRequirement(Shape):
@@ -121,9 +130,9 @@ class LocalObjectReference(Shape):
 
 
 class TypedLocalObjectReference(Shape):
-    api_group: str = ""
-    kind: str = ""
-    name: str = ""
+    api_group: Annotated[str, dns_subdomain] = ""
+    kind: Annotated[str, REQUIRED, path_segment] = ""
+    name: Annotated[str, REQUIRED, path_segment] = ""
 
 
 class TypedObjectReference(Shape):

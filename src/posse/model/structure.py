@@ -1,16 +1,20 @@
 """What the fields of a struct hold, by JSON name: a nested struct, a list or map of them, or a plain value.
 
-Read once per struct from its annotations. Decoding, patching and schemas all walk objects by this table.
+Read once per struct from its annotations. Decoding, patching, validation and schemas all walk objects by
+this table.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
+from posse.model.constraints import Constraint
 from posse.model.meta import Shape
+
+C = TypeVar("C")
 
 Holds = Literal["one", "list", "map"]
 
@@ -23,31 +27,54 @@ class FieldShape(NamedTuple):
     merge_key: str
     # "", "merge", "replace" or "merge,retainKeys", as Kubernetes marks its fields.
     patch_strategy: str
+    attribute: str = ""
+    may_be_none: bool = True
+    constraints: tuple[Constraint, ...] = ()
+
+    def constraint(self, kind: type[C]) -> C | None:
+        return next((each for each in self.constraints if isinstance(each, kind)), None)
 
 
 @cache
 def fields_of(struct: type[Shape]) -> Mapping[str, FieldShape]:
-    return {field.encode_name: _shape_of(field.type) for field in msgspec.structs.fields(struct)}
+    return {field.encode_name: _shape_of(field.name, field.type) for field in msgspec.structs.fields(struct)}
 
 
-def _shape_of(annotation: Any) -> FieldShape:
+def _shape_of(attribute: str, annotation: Any) -> FieldShape:
     marks: dict[str, Any] = {}
-    for meta in _metadata(annotation):
-        marks |= meta.extra_json_schema or {}
+    metadata = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+    for meta in metadata:
+        marks |= (meta.extra_json_schema or {}) if isinstance(meta, msgspec.Meta) else {}
     holds, item = _container(_bare(annotation))
     inner = _bare(item)
     is_struct = isinstance(inner, type) and issubclass(inner, Shape)
     return FieldShape(
+        attribute=attribute,
         holds=holds,
         struct=inner if is_struct else None,
         merge_key=marks.get("x-kubernetes-patch-merge-key", ""),
         patch_strategy=marks.get("x-kubernetes-patch-strategy", ""),
+        may_be_none=_may_be_none(annotation),
+        constraints=tuple(each for each in metadata if isinstance(each, Constraint)),
     )
 
 
-def _metadata(annotation: Any) -> Iterator[msgspec.Meta]:
-    if get_origin(annotation) is Annotated:
-        yield from (extra for extra in get_args(annotation)[1:] if isinstance(extra, msgspec.Meta))
+def reachable(structs: Iterable[type[Shape]]) -> list[type[Shape]]:
+    """The structs and all they are made of, each once."""
+    found = dict.fromkeys(structs)
+    waiting = list(found)
+    while waiting:
+        for shape in fields_of(waiting.pop()).values():
+            if shape.struct is not None and shape.struct not in found:
+                found[shape.struct] = None
+                waiting.append(shape.struct)
+    return list(found)
+
+
+def _may_be_none(annotation: Any) -> bool:
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return NoneType in get_args(annotation)
 
 
 def _bare(annotation: Any) -> Any:

@@ -10,25 +10,57 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import fields
 
-from posse.model.feature_gates import Gate
-from posse.model.meta import (
-    ApiObject,
-    Condition,
-    GroupObject,
-    Int32,
-    Shape,
-    TypedLocalObjectReference,
-    merge_list,
+from posse.model.constraints import (
+    ATOMIC,
+    FIXED_CHOICE,
+    FIXED_KEYS,
+    IMMUTABLE,
+    PRESENT,
+    REQUIRED,
+    SET_AT_CREATION,
+    UNION_MEMBER,
+    KeyedBy,
+    MaxDepth,
+    Maximum,
+    MaxItems,
+    Minimum,
+    OneOf,
 )
+from posse.model.feature_gates import Gate
+from posse.model.formats import dns_label, dns_subdomain, label_key
+from posse.model.meta import ApiObject, Conditions, GroupObject, Int32, Shape, TypedLocalObjectReference
 
+USER_PRIORITY_MAX = 1_000_000_000
+PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
+MAX_TEMPLATES = 8
+# Levels of a tree of templates, that of the PodGroup templates included.
+MAX_TREE_DEPTH = 4
+
+TemplateName = Annotated[
+    str, REQUIRED, dns_label, Meta(description="Unique among all templates of the Workload.")
+]
+ParentName = Annotated[
+    str | None,
+    IMMUTABLE,
+    dns_subdomain,
+    Meta(description="CompositePodGroup this group is a child of; absent at the root."),
+]
 PriorityClassName = Annotated[
-    str, Meta(description="PriorityClass of the group; all its pods are queued and preempted by it.")
+    str,
+    IMMUTABLE,
+    dns_subdomain,
+    Meta(description="PriorityClass of the group; all its pods are queued and preempted by it."),
 ]
 Priority = Annotated[
-    Int32 | None, Meta(description="Priority of the group. Computed from the PriorityClass on creation.")
+    Int32 | None,
+    IMMUTABLE,
+    Maximum(USER_PRIORITY_MAX),
+    Meta(description="Priority of the group. Computed from the PriorityClass on creation."),
 ]
 PreemptionPolicy = Annotated[
     str | None,
+    IMMUTABLE,
+    OneOf(PREEMPTION_POLICIES),
     Meta(description="Whether the group may evict others: PreemptLowerPriority or Never. Fixed on creation."),
 ]
 
@@ -47,6 +79,7 @@ class BasicSchedulingPolicy(Shape):
 
     desired_count: Annotated[
         Int32 | None,
+        Minimum(1),
         Meta(
             description="How many members there will be, at least 1; the scheduler waits a moment for them. A hint: "
             "members that exist are scheduled without the others in the end."
@@ -58,15 +91,18 @@ class GangSchedulingPolicy(Shape):
     """Members start together: either at least `minCount` of them find a place, or none is bound."""
 
     min_count: Annotated[
-        Int32, Meta(description="How many members must fit at once before any is bound; at least 1.")
+        Int32,
+        REQUIRED,
+        Minimum(1),
+        Meta(description="How many members must fit at once before any is bound; at least 1."),
     ] = 0
 
 
 class PodGroupSchedulingPolicy(Shape):
     """Exactly one of basic and gang is set."""
 
-    basic: Annotated[BasicSchedulingPolicy | None, _BASIC] = None
-    gang: Annotated[GangSchedulingPolicy | None, _GANG] = None
+    basic: Annotated[BasicSchedulingPolicy | None, UNION_MEMBER, FIXED_CHOICE, _BASIC] = None
+    gang: Annotated[GangSchedulingPolicy | None, UNION_MEMBER, SET_AT_CREATION, _GANG] = None
 
 
 class BasicGroupSchedulingPolicy(Shape):
@@ -77,22 +113,28 @@ class CompositeGangSchedulingPolicy(Shape):
     """Child groups start together: either at least `minGroupCount` of them can start, or none does."""
 
     min_group_count: Annotated[
-        Int32, Meta(description="How many child groups must fit at once before any starts; at least 1.")
+        Int32,
+        REQUIRED,
+        Minimum(1),
+        Meta(description="How many child groups must fit at once before any starts; at least 1."),
     ] = 0
 
 
 class CompositePodGroupSchedulingPolicy(Shape):
     """Exactly one of basic and gang is set."""
 
-    basic: Annotated[BasicGroupSchedulingPolicy | None, _BASIC] = None
-    gang: Annotated[CompositeGangSchedulingPolicy | None, _GANG] = None
+    basic: Annotated[BasicGroupSchedulingPolicy | None, UNION_MEMBER, FIXED_CHOICE, _BASIC] = None
+    gang: Annotated[CompositeGangSchedulingPolicy | None, UNION_MEMBER, SET_AT_CREATION, _GANG] = None
 
 
 class TopologyConstraint(Shape):
     """Keeps the group inside one topology domain, such as one rack."""
 
     key: Annotated[
-        str, Meta(description="Node label whose value names the domain; all members land on one value.")
+        str,
+        REQUIRED,
+        label_key,
+        Meta(description="Node label whose value names the domain; all members land on one value."),
     ] = ""
 
 
@@ -101,6 +143,8 @@ class SchedulingConstraints(Shape):
 
     topology: Annotated[
         tuple[TopologyConstraint, ...],
+        MaxItems(1),
+        ATOMIC,
         Meta(description="Domains the group must not leave; at most one entry."),
     ] = ()
 
@@ -116,45 +160,48 @@ class AllDisruptionMode(Shape):
 class DisruptionMode(Shape):
     """Exactly one of single and all is set; single is the default."""
 
-    single: Annotated[SingleDisruptionMode | None, Meta(description="Members are preempted one by one.")] = (
-        None
-    )
-    all: Annotated[AllDisruptionMode | None, Meta(description="Members are preempted all at once.")] = None
+    single: Annotated[
+        SingleDisruptionMode | None, UNION_MEMBER, Meta(description="Members are preempted one by one.")
+    ] = None
+    all: Annotated[
+        AllDisruptionMode | None, UNION_MEMBER, Meta(description="Members are preempted all at once.")
+    ] = None
 
 
 class PodGroupResourceClaim(Shape):
     """A device claim that the members share."""
 
-    name: str = ""
-    resource_claim_name: str | None = None
-    resource_claim_template_name: str | None = None
+    name: Annotated[str, REQUIRED, dns_label] = ""
+    resource_claim_name: Annotated[str | None, UNION_MEMBER, dns_subdomain] = None
+    resource_claim_template_name: Annotated[str | None, UNION_MEMBER, dns_subdomain] = None
 
 
 class PodGroupResourceClaimStatus(Shape):
-    name: str = ""
-    resource_claim_name: str | None = None
+    name: Annotated[str, PRESENT, dns_label] = ""
+    resource_claim_name: Annotated[str | None, dns_subdomain] = None
 
 
 class WorkloadReference(Shape):
     """Names a template within a Workload of the same namespace."""
 
-    workload_name: str = ""
-    template_name: str = ""
+    workload_name: Annotated[str, REQUIRED, dns_subdomain] = ""
+    template_name: Annotated[str, REQUIRED, dns_label] = ""
+
+
+ResourceClaims = Annotated[tuple[PodGroupResourceClaim, ...], MaxItems(4), KeyedBy("name")]
 
 
 class PodGroupSpec(Shape):
     """How a PodGroup is to be scheduled. All but gang.minCount and basic.desiredCount is fixed at creation."""
 
-    parent_composite_pod_group_name: Annotated[
-        str | None, Meta(description="CompositePodGroup this group is a child of; absent at the root.")
-    ] = None
-    workload_ref: Annotated[WorkloadReference | None, _WORKLOAD_REF] = None
-    scheduling_policy: Annotated[PodGroupSchedulingPolicy, _POLICY] = PodGroupSchedulingPolicy()
-    scheduling_constraints: Annotated[SchedulingConstraints | None, _CONSTRAINTS] = None
+    parent_composite_pod_group_name: ParentName = None
+    workload_ref: Annotated[WorkloadReference | None, IMMUTABLE, _WORKLOAD_REF] = None
+    scheduling_policy: Annotated[PodGroupSchedulingPolicy, PRESENT, _POLICY] = PodGroupSchedulingPolicy()
+    scheduling_constraints: Annotated[SchedulingConstraints | None, IMMUTABLE, _CONSTRAINTS] = None
     resource_claims: Annotated[
-        tuple[PodGroupResourceClaim, ...], Meta(description="Device claims the members share; at most four.")
+        ResourceClaims, IMMUTABLE, Meta(description="Device claims the members share; at most four.")
     ] = ()
-    disruption_mode: Annotated[DisruptionMode | None, _DISRUPTION] = None
+    disruption_mode: Annotated[DisruptionMode | None, IMMUTABLE, _DISRUPTION] = None
     priority_class_name: PriorityClassName = ""
     priority: Priority = None
     preemption_policy: PreemptionPolicy = None
@@ -164,32 +211,31 @@ class PodGroupStatus(Shape):
     """Whether the group has been placed, and why not."""
 
     conditions: Annotated[
-        tuple[Condition, ...],
-        merge_list("type"),
+        Conditions,
         Meta(description="PodGroupInitiallyScheduled says whether the group has been placed, and why not."),
     ] = ()
-    resource_claim_statuses: tuple[PodGroupResourceClaimStatus, ...] = ()
+    resource_claim_statuses: Annotated[
+        tuple[PodGroupResourceClaimStatus, ...], MaxItems(4), KeyedBy("name")
+    ] = ()
 
 
 class PodGroup(GroupObject):
     """A set of pods that the scheduler places as one. Pods join by naming it in spec.schedulingGroup."""
 
-    spec: Annotated[PodGroupSpec, _SPEC] = PodGroupSpec()
+    spec: Annotated[PodGroupSpec, PRESENT, _SPEC] = PodGroupSpec()
     status: Annotated[PodGroupStatus, _STATUS] = PodGroupStatus()
 
 
 class CompositePodGroupSpec(Shape):
     """How a CompositePodGroup is to be scheduled. All of it is fixed at creation."""
 
-    parent_composite_pod_group_name: Annotated[
-        str | None, Meta(description="CompositePodGroup this group is a child of; absent at the root.")
-    ] = None
-    workload_ref: Annotated[WorkloadReference | None, _WORKLOAD_REF] = None
-    scheduling_policy: Annotated[CompositePodGroupSchedulingPolicy, _POLICY] = (
+    parent_composite_pod_group_name: ParentName = None
+    workload_ref: Annotated[WorkloadReference | None, REQUIRED, IMMUTABLE, _WORKLOAD_REF] = None
+    scheduling_policy: Annotated[CompositePodGroupSchedulingPolicy, PRESENT, IMMUTABLE, _POLICY] = (
         CompositePodGroupSchedulingPolicy()
     )
-    scheduling_constraints: Annotated[SchedulingConstraints | None, _CONSTRAINTS] = None
-    disruption_mode: Annotated[DisruptionMode | None, _DISRUPTION] = None
+    scheduling_constraints: Annotated[SchedulingConstraints | None, IMMUTABLE, _CONSTRAINTS] = None
+    disruption_mode: Annotated[DisruptionMode | None, IMMUTABLE, _DISRUPTION] = None
     priority_class_name: PriorityClassName = ""
     priority: Priority = None
     preemption_policy: PreemptionPolicy = None
@@ -198,43 +244,50 @@ class CompositePodGroupSpec(Shape):
 class CompositePodGroupStatus(Shape):
     """Whether the group of groups has been placed, and why not."""
 
-    conditions: Annotated[tuple[Condition, ...], merge_list("type")] = ()
+    conditions: Conditions = ()
 
 
 class CompositePodGroup(ApiObject):
     """A set of PodGroups and CompositePodGroups that the scheduler places as one. Children name their parent."""
 
-    spec: Annotated[CompositePodGroupSpec, _SPEC] = CompositePodGroupSpec()
+    spec: Annotated[CompositePodGroupSpec, PRESENT, _SPEC] = CompositePodGroupSpec()
     status: Annotated[CompositePodGroupStatus, _STATUS] = CompositePodGroupStatus()
 
 
 class PodGroupTemplate(Shape):
     """What a PodGroup made from this Workload looks like."""
 
-    name: Annotated[str, Meta(description="Unique among all templates of the Workload.")] = ""
-    scheduling_policy: Annotated[PodGroupSchedulingPolicy, _POLICY] = PodGroupSchedulingPolicy()
-    scheduling_constraints: Annotated[SchedulingConstraints | None, _CONSTRAINTS] = None
-    resource_claims: tuple[PodGroupResourceClaim, ...] = ()
-    disruption_mode: Annotated[DisruptionMode | None, _DISRUPTION] = None
+    name: TemplateName = ""
+    scheduling_policy: Annotated[PodGroupSchedulingPolicy, PRESENT, _POLICY] = PodGroupSchedulingPolicy()
+    scheduling_constraints: Annotated[SchedulingConstraints | None, IMMUTABLE, _CONSTRAINTS] = None
+    resource_claims: Annotated[ResourceClaims, IMMUTABLE] = ()
+    disruption_mode: Annotated[DisruptionMode | None, IMMUTABLE, _DISRUPTION] = None
     priority_class_name: PriorityClassName = ""
     priority: Priority = None
     preemption_policy: PreemptionPolicy = None
+
+
+# In a Workload, or in a template of a composite group.
+TEMPLATE_LIST = (MaxItems(MAX_TEMPLATES), KeyedBy("name"), FIXED_KEYS)
+PodGroupTemplates = Annotated[tuple[PodGroupTemplate, ...], *TEMPLATE_LIST]
 
 
 class CompositePodGroupTemplate(Shape):
     """What a CompositePodGroup made from this Workload looks like, with the templates of its children."""
 
-    name: Annotated[str, Meta(description="Unique among all templates of the Workload.")] = ""
-    scheduling_policy: Annotated[CompositePodGroupSchedulingPolicy, _POLICY] = (
+    name: TemplateName = ""
+    scheduling_policy: Annotated[CompositePodGroupSchedulingPolicy, PRESENT, _POLICY] = (
         CompositePodGroupSchedulingPolicy()
     )
-    scheduling_constraints: Annotated[SchedulingConstraints | None, _CONSTRAINTS] = None
-    disruption_mode: Annotated[DisruptionMode | None, _DISRUPTION] = None
+    scheduling_constraints: Annotated[SchedulingConstraints | None, IMMUTABLE, _CONSTRAINTS] = None
+    disruption_mode: Annotated[DisruptionMode | None, IMMUTABLE, _DISRUPTION] = None
     priority_class_name: PriorityClassName = ""
     priority: Priority = None
     preemption_policy: PreemptionPolicy = None
-    pod_group_templates: tuple[PodGroupTemplate, ...] = ()
-    composite_pod_group_templates: tuple["CompositePodGroupTemplate", ...] = ()
+    pod_group_templates: PodGroupTemplates = ()
+    composite_pod_group_templates: Annotated[
+        tuple["CompositePodGroupTemplate", ...], *TEMPLATE_LIST, MaxDepth(MAX_TREE_DEPTH - 1)
+    ] = ()
 
 
 class WorkloadSpec(Shape):
@@ -242,13 +295,17 @@ class WorkloadSpec(Shape):
 
     controller_ref: Annotated[
         TypedLocalObjectReference | None,
+        IMMUTABLE,
         Meta(description="The object that runs this workload, such as a Job."),
     ] = None
     pod_group_templates: Annotated[
-        tuple[PodGroupTemplate, ...], Meta(description="Templates of flat groups; at most eight.")
+        PodGroupTemplates, UNION_MEMBER, Meta(description="Templates of flat groups; at most eight.")
     ] = ()
     composite_pod_group_templates: Annotated[
         tuple[CompositePodGroupTemplate, ...],
+        *TEMPLATE_LIST,
+        UNION_MEMBER,
+        MaxDepth(MAX_TREE_DEPTH - 1),
         Meta(description="Templates of trees of groups; at most eight."),
     ] = ()
 
@@ -256,7 +313,7 @@ class WorkloadSpec(Shape):
 class Workload(ApiObject):
     """The blueprint of a distributed application: which groups it consists of and how each is scheduled."""
 
-    spec: Annotated[WorkloadSpec, _SPEC] = WorkloadSpec()
+    spec: Annotated[WorkloadSpec, PRESENT, _SPEC] = WorkloadSpec()
 
 
 GATED_GROUP_FIELDS: Mapping[str, Gate] = {

@@ -17,7 +17,7 @@ from posse.installation.options import (
     InstallOptions,
 )
 from posse.kinds.discovered import ClusterForm
-from posse.kinds.machinery.formats import dns_label, dns_subdomain
+from posse.model.formats import dns_label, dns_subdomain
 from posse.runtime.process.run_options import Form, SetController
 
 FormOption = Annotated[

@@ -17,8 +17,8 @@ from posse.controllers.jobs.scaling import pods_at_once, wanted_active
 from posse.controllers.jobs.tally import Tally
 from posse.controllers.revision_hash import name_hash
 from posse.controllers.steps import Create, Write, controller_of, owner_reference
-from posse.kinds.machinery.formats import dns_label
 from posse.kinds.registry import JOB, POD_GROUP, WORKLOAD
+from posse.model.formats import dns_label
 from posse.model.job import SUSPENDED, Job, JobSchedulingSpec
 
 Json = dict[str, Any]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from posse.kinds.machinery.checks import formatted, not_negative
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import label_key
+from posse.model.formats import label_key
 from posse.model.indexes import IndexesError, parse_indexes
 from posse.model.job import (
     JobSpec,

@@ -2,13 +2,9 @@
 
 from msgspec import structs
 
-from posse.kinds.machinery.checks import immutable, union
+from posse.kinds.machinery.checks import immutable
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.scheduling.group_fields import (
-    constraints_errors,
-    disruption_mode_errors,
-    resource_claims_errors,
-)
 from posse.model.job import JobGangSchedulingPolicy, JobSchedulingPolicy, JobSchedulingSpec, JobSpec
 
 DEFAULT_PARALLELISM = 1
@@ -19,10 +15,9 @@ def scheduling_errors(field: str, spec: JobSpec) -> list[FieldError]:
     if scheduling is None:
         return []
     policy = scheduling.scheduling_policy or JobSchedulingPolicy()
-    errors = _policy_errors(f"{field}.schedulingPolicy", policy, spec)
-    errors += constraints_errors(f"{field}.schedulingConstraints", scheduling.scheduling_constraints)
-    errors += disruption_mode_errors(f"{field}.disruptionMode", scheduling.disruption_mode)
-    errors += resource_claims_errors(f"{field}.resourceClaims", scheduling.resource_claims)
+    if policy == JobSchedulingPolicy():
+        scheduling = structs.replace(scheduling, scheduling_policy=None)
+    errors = declared_errors(field, scheduling) + _minimum_errors(field, policy, spec)
     mode = scheduling.disruption_mode
     if policy.gang is None and mode is not None and mode.all is not None:
         text = "may only be set with a gang; pods of the basic policy have no need of each other"
@@ -30,20 +25,13 @@ def scheduling_errors(field: str, spec: JobSpec) -> list[FieldError]:
     return errors
 
 
-def _policy_errors(field: str, policy: JobSchedulingPolicy, spec: JobSpec) -> list[FieldError]:
-    if policy == JobSchedulingPolicy():
-        return []
-    errors = union(field, policy, None, ("basic", "gang"))
+def _minimum_errors(field: str, policy: JobSchedulingPolicy, spec: JobSpec) -> list[FieldError]:
     minimum = policy.gang.min_count if policy.gang is not None else None
-    if minimum is not None:
-        parallelism = DEFAULT_PARALLELISM if spec.parallelism is None else spec.parallelism
-        if minimum < 1:
-            text = "must be greater than or equal to 1"
-            errors.append(FieldError.invalid(f"{field}.gang.minCount", minimum, text))
-        elif minimum > parallelism:
-            text = f"must be less than or equal to parallelism ({parallelism})"
-            errors.append(FieldError.invalid(f"{field}.gang.minCount", minimum, text))
-    return errors
+    parallelism = DEFAULT_PARALLELISM if spec.parallelism is None else spec.parallelism
+    if minimum is None or minimum <= max(parallelism, 0):
+        return []
+    text = f"must be less than or equal to parallelism ({parallelism})"
+    return [FieldError.invalid(f"{field}.schedulingPolicy.gang.minCount", minimum, text)]
 
 
 def scheduling_update_errors(

@@ -11,10 +11,10 @@ from posse.kinds.core.pod_templates import template_errors, with_scheduling_of
 from posse.kinds.machinery.checks import at_most, json_name, not_negative, one_of
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
-from posse.kinds.machinery.formats import dns_label, dns_subdomain
 from posse.kinds.machinery.kind import Json, Kind, KindRules, clear_status, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
+from posse.model.formats import dns_label, dns_subdomain
 from posse.model.job import INDEXED, NON_INDEXED, Job, JobSpec, JobStatus
 from posse.model.selectors import label_query
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from posse.kinds.machinery.checks import one_of, required
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import dns_label
 from posse.kinds.machinery.quantities import requirements_errors
 from posse.model.container import Container, ContainerPort
+from posse.model.formats import dns_label
 from posse.model.pod import PodSpec
 
 PORT_RANGE_TEXT = "must be between 1 and 65535, inclusive"

@@ -3,9 +3,9 @@
 from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, section
-from posse.kinds.machinery.formats import dns_label
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, keep_spec, keep_status
 from posse.kinds.machinery.metadata import metadata_errors, object_update_errors
+from posse.model.formats import dns_label
 from posse.model.namespace import Namespace
 
 CONTENT_FINALIZER = "kubernetes"

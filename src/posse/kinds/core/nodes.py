@@ -9,10 +9,10 @@ from posse.kinds.machinery.checks import formatted, required
 from posse.kinds.machinery.conditions import core_conditions_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import section
-from posse.kinds.machinery.formats import label_key, label_value
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
+from posse.model.formats import label_key, label_value
 from posse.model.node import Node, NodeStatus, Taint
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from posse.kinds.machinery.checks import formatted, one_of
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import dns_label, dns_subdomain, label_key, label_value
 from posse.kinds.machinery.label_selectors import WITH_VALUES, label_selector_errors, node_requirement_errors
+from posse.model.formats import dns_label, dns_subdomain, label_key, label_value
 from posse.model.meta import LabelSelector
 from posse.model.placement import (
     Affinity,

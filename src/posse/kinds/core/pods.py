@@ -11,10 +11,10 @@ from posse.kinds.core.pod_updates import pod_spec_update_errors
 from posse.kinds.machinery.checks import at_most, formatted, one_of, optional, required
 from posse.kinds.machinery.conditions import core_conditions_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import dns_label, dns_subdomain, label_key
 from posse.kinds.machinery.kind import Json, Kind, KindRules, keep_spec
 from posse.kinds.machinery.metadata import label_errors, metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors, requirements_errors
+from posse.model.formats import dns_label, dns_subdomain, label_key
 from posse.model.pod import Pod, PodSchedulingGate, PodSchedulingGroup, PodSpec, PodWorkloadReference
 from posse.model.volume import Volume
 

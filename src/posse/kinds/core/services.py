@@ -10,9 +10,9 @@ from posse.kinds.columns import NAME_AND_AGE
 from posse.kinds.machinery.checks import formatted, one_of
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
-from posse.kinds.machinery.formats import config_key, dns_label
 from posse.kinds.machinery.kind import Json, Kind, KindRules, clear_status, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
+from posse.model.formats import config_key, dns_label
 from posse.model.meta import ObjectMeta
 from posse.model.service import ConfigMap, Secret, Service, ServiceAccount
 

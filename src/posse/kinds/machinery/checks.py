@@ -4,11 +4,11 @@ Every function names the field it looks at and returns errors, [] when all is we
 an update; a rule that judges new objects never sees it.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import Format, percent
+from posse.model.formats import Format, percent
 from posse.model.meta import IntOrString, Shape
 
 Check = Callable[[str, Any], list[FieldError]]
@@ -56,15 +56,6 @@ def at_most(limit: int) -> Check:
     return check
 
 
-def at_least_one(field: str, number: int) -> list[FieldError]:
-    """A required positive number: JSON cannot tell 0 from absent here."""
-    if number == 0:
-        return [FieldError.required(field)]
-    if number < 0:
-        return [FieldError.invalid(field, number, "must be greater than or equal to 1")]
-    return []
-
-
 def positive(field: str, number: int | None) -> list[FieldError]:
     if number is None or number > 0:
         return []
@@ -104,25 +95,18 @@ def immutable(field: str, value: Any = None) -> FieldError:
     return FieldError.invalid(field, value, "field is immutable")
 
 
-def fixed_fields(field: str, new: Shape, old: Shape | None, checks: Mapping[str, Check]) -> list[FieldError]:
-    """Fields (attribute names) that are checked when the object is made and never change afterwards."""
-    errors: list[FieldError] = []
-    for name, check in checks.items():
-        path = f"{field}.{json_name(new, name)}"
-        if old is None:
-            errors += check(path, getattr(new, name))
-        elif getattr(new, name) != getattr(old, name):
-            errors.append(immutable(path))
-    return errors
-
-
 def duplicate_names(field: str, items: Sequence[HasName]) -> list[FieldError]:
-    seen: set[str] = set()
+    return duplicates(field, [item.name for item in items], items)
+
+
+def duplicates(field: str, keys: Sequence[Any], shown: Sequence[Any], suffix: str = "") -> list[FieldError]:
+    """Items of a list whose key occurred before; `suffix` follows the index in the path of the error."""
+    seen: set[Any] = set()
     errors = []
-    for index, item in enumerate(items):
-        if item.name in seen:
-            errors.append(FieldError.duplicate(f"{field}[{index}]", item))
-        seen.add(item.name)
+    for index, key in enumerate(keys):
+        if key in seen:
+            errors.append(FieldError.duplicate(f"{field}[{index}]{suffix}", shown[index]))
+        seen.add(key)
     return errors
 
 

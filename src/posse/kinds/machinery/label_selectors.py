@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from posse.kinds.machinery.checks import formatted
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import label_key, label_value
 from posse.kinds.machinery.metadata import label_errors
+from posse.model.formats import label_key, label_value
 from posse.model.meta import LabelSelector, LabelSelectorRequirement
 from posse.model.placement import NodeSelectorRequirement
 

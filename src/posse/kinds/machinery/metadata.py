@@ -5,7 +5,7 @@ from typing import Protocol
 
 from posse.kinds.machinery.checks import formatted
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import Format, dns_label, dns_subdomain, label_key, label_value
+from posse.model.formats import Format, dns_label, dns_subdomain, label_key, label_value
 from posse.model.meta import ObjectMeta, OwnerReference
 
 ANNOTATIONS_BYTES_MAX = 256 * 1024

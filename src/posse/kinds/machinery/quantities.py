@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from posse.kinds.machinery.checks import formatted
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import label_key
 from posse.model.container import ResourceRequirements
+from posse.model.formats import label_key
 from posse.model.meta import Quantity
 from posse.model.quantity import INT64_MAX, QuantityError, canonical, milli_value, value
 

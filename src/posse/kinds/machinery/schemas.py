@@ -13,7 +13,7 @@ from posse.kinds.machinery.kind import Json, Kind
 from posse.model import meta
 from posse.model.binding import Binding
 from posse.model.scale import Scale
-from posse.model.structure import fields_of
+from posse.model.structure import reachable
 
 REFERENCE = "#/components/schemas/"
 
@@ -74,7 +74,7 @@ def schemas_of(kinds: Iterable[Kind], version: str) -> Json:
         roots[Binding] = f"{_CORE_PACKAGE}.Binding"
     if any("scale" in kind.subresources for kind in kinds):
         roots[Scale] = f"{package_of('autoscaling', 'v1')}.Scale"
-    structs = _reachable([*roots, meta.ListMeta])
+    structs = reachable([*roots, meta.ListMeta])
     names = {struct.__name__: roots.get(struct) or _name_within(struct, roots) for struct in structs}
     _, components = msgspec.json.schema_components(structs, ref_template=REFERENCE + "{name}")
     schemas: Json = {names[name]: _adapted(schema, names) for name, schema in components.items()}
@@ -82,18 +82,6 @@ def schemas_of(kinds: Iterable[Kind], version: str) -> Json:
         schemas[schema_name(kind, version)] |= _identity(kind.group, version, kind.name)
         schemas[f"{schema_name(kind, version)}List"] = _list_schema(kind, version)
     return dict(sorted((schemas | _VALUE_SCHEMAS).items()))
-
-
-def _reachable(structs: list[type[meta.Shape]]) -> list[type[meta.Shape]]:
-    """The structs and all they are made of, each once."""
-    found = dict.fromkeys(structs)
-    waiting = list(found)
-    while waiting:
-        for shape in fields_of(waiting.pop()).values():
-            if shape.struct is not None and shape.struct not in found:
-                found[shape.struct] = None
-                waiting.append(shape.struct)
-    return list(found)
 
 
 def _name_within(struct: type[meta.Shape], roots: dict[type[meta.Shape], str]) -> str:

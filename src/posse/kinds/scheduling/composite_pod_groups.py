@@ -5,46 +5,24 @@ Whether parents exist, form a tree and stay within depth is for the scheduler to
 
 from dataclasses import replace
 
-from posse.kinds.machinery.checks import Check, fixed_fields
-from posse.kinds.machinery.conditions import conditions_errors
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Kind, KindRules, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.group_fields import (
-    FIXED_CHECKS,
-    IN_POSSE_GROUP,
-    name_errors,
-    new_policy_errors,
-    workload_reference_errors,
-)
-from posse.kinds.scheduling.pod_groups import GROUP_COLUMNS, default, keep_unstated
-from posse.model.workload import CompositePodGroup, WorkloadReference
-
-
-def _required_reference_errors(field: str, reference: WorkloadReference | None) -> list[FieldError]:
-    if reference is None:
-        return [FieldError.required(field)]
-    return workload_reference_errors(field, reference)
-
-
-FIXED_SPEC_CHECKS: dict[str, Check] = {
-    "parent_composite_pod_group_name": name_errors,
-    "workload_ref": _required_reference_errors,
-    "scheduling_policy": new_policy_errors,
-    **FIXED_CHECKS,
-}
+from posse.kinds.scheduling.pod_groups import GROUP_COLUMNS, IN_POSSE_GROUP, default, keep_unstated
+from posse.model.workload import CompositePodGroup
 
 
 def validate(group: CompositePodGroup) -> list[FieldError]:
     errors = metadata_errors(group.metadata, namespaced=True)
-    return errors + fixed_fields("spec", group.spec, None, FIXED_SPEC_CHECKS)
+    return errors + declared_errors("spec", group.spec)
 
 
 def validate_update(new: CompositePodGroup, old: CompositePodGroup) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.status != old.status:
-        errors += conditions_errors("status.conditions", new.status.conditions)
-    return errors + fixed_fields("spec", new.spec, old.spec, FIXED_SPEC_CHECKS)
+        errors += declared_errors("status", new.status)
+    return errors + declared_errors("spec", new.spec, old.spec)
 
 
 RULES = KindRules(

@@ -1,8 +1,7 @@
 """Rules for PodDisruptionBudget. Without either limit a budget is legal and allows nothing to be disrupted."""
 
 from posse.kinds.columns import AGE, NAME, value_at
-from posse.kinds.machinery.checks import not_negative, one_of, share_errors
-from posse.kinds.machinery.conditions import conditions_errors
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Kind, KindRules, PrintedColumn, clear_status, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
@@ -10,10 +9,7 @@ from posse.kinds.machinery.metadata import metadata_errors, metadata_update_erro
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
-    PodDisruptionBudgetStatus,
 )
-
-_eviction_policy = one_of("AlwaysAllow", "IfHealthyBudget")
 
 
 def validate(budget: PodDisruptionBudget) -> list[FieldError]:
@@ -25,7 +21,7 @@ def validate_update(new: PodDisruptionBudget, old: PodDisruptionBudget) -> list[
     if new.spec != old.spec:
         errors += _spec_errors(new.spec)
     if new.status != old.status:
-        errors += _status_errors(new.status)
+        errors += declared_errors("status", new.status)
     return errors
 
 
@@ -36,20 +32,8 @@ def _spec_errors(spec: PodDisruptionBudgetSpec) -> list[FieldError]:
         errors.append(FieldError.invalid("spec", spec, text))
     return [
         *errors,
-        *share_errors("spec.minAvailable", spec.min_available),
-        *share_errors("spec.maxUnavailable", spec.max_unavailable),
+        *declared_errors("spec", spec),
         *label_selector_errors("spec.selector", spec.selector),
-        *_eviction_policy("spec.unhealthyPodEvictionPolicy", spec.unhealthy_pod_eviction_policy),
-    ]
-
-
-def _status_errors(status: PodDisruptionBudgetStatus) -> list[FieldError]:
-    return [
-        *conditions_errors("status.conditions", status.conditions),
-        *not_negative("status.disruptionsAllowed", status.disruptions_allowed),
-        *not_negative("status.currentHealthy", status.current_healthy),
-        *not_negative("status.desiredHealthy", status.desired_healthy),
-        *not_negative("status.expectedPods", status.expected_pods),
     ]
 
 

@@ -9,11 +9,11 @@ from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.checks import not_negative, optional
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
-from posse.kinds.machinery.formats import dns_subdomain
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
 from posse.model import coscheduling, volcano
+from posse.model.formats import dns_subdomain
 from posse.model.meta import Quantity
 
 DEFAULT_QUEUE = "default"

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from posse.kinds.machinery.checks import duplicate_names, immutable, one_of
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Dialect, Json
-from posse.kinds.scheduling.group_fields import controller_errors
 from posse.model import workload_v1alpha1, workload_v1alpha2
 from posse.model.workload import PodGroupSchedulingPolicy
 
@@ -154,7 +154,7 @@ def _groups_refusals(
         for index, group in enumerate(groups):
             errors += _policy_errors(f"{field}[{index}].policy", group.policy)
     elif old.spec.controller_ref is None:
-        errors += controller_errors("spec.controllerRef", new.spec.controller_ref)
+        errors += declared_errors("spec.controllerRef", new.spec.controller_ref)
     return errors
 
 

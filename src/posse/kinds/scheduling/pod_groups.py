@@ -1,34 +1,20 @@
 """Rules for PodGroup: what is filled in, what is refused, what may change. Priorities are filled in by admission."""
 
 from dataclasses import replace
+from typing import Any
 
 from posse.kinds.columns import AGE, NAME, NONE, value_at
-from posse.kinds.machinery.checks import Check, fixed_fields
-from posse.kinds.machinery.conditions import conditions_errors
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.group_fields import (
-    FIXED_CHECKS,
-    IN_POSSE_GROUP,
-    name_errors,
-    policy_errors,
-    resource_claims_errors,
-    workload_reference_errors,
-)
 from posse.kinds.scheduling.older_versions import POD_GROUP_V1ALPHA2
 from posse.model.workload import PodGroup, PodGroupSpec, PodGroupStatus
 
-RESOURCE_CLAIM_STATUSES_MAX = 4
+# Groups for clusters whose own API has none, in the same shapes.
+IN_POSSE_GROUP: dict[str, Any] = {"group": "scheduling.posse.dev", "versions": ("v1alpha1",), "dialects": {}}
 DEFAULT_PREEMPTION_POLICY = "PreemptLowerPriority"
-
-FIXED_SPEC_CHECKS: dict[str, Check] = {
-    "parent_composite_pod_group_name": name_errors,
-    "workload_ref": workload_reference_errors,
-    "resource_claims": resource_claims_errors,
-    **FIXED_CHECKS,
-}
 
 
 def default(obj: Json) -> None:
@@ -64,15 +50,11 @@ def validate_update(new: PodGroup, old: PodGroup) -> list[FieldError]:
 
 
 def _spec_errors(new: PodGroupSpec, old: PodGroupSpec | None) -> list[FieldError]:
-    if new == old:
-        return []
-    errors = policy_errors(
-        "spec.schedulingPolicy", new.scheduling_policy, None if old is None else old.scheduling_policy
-    )
+    errors = []
     if _is_orphan(new) and not (old is not None and _is_orphan(old)):
         text = "must be set when parentCompositePodGroupName is set"
         errors.append(FieldError.required("spec.workloadRef", text))
-    return errors + fixed_fields("spec", new, old, FIXED_SPEC_CHECKS)
+    return errors + declared_errors("spec", new, old)
 
 
 def _is_orphan(spec: PodGroupSpec) -> bool:
@@ -81,18 +63,13 @@ def _is_orphan(spec: PodGroupSpec) -> bool:
 
 
 def _status_errors(status: PodGroupStatus, spec: PodGroupSpec) -> list[FieldError]:
-    errors = conditions_errors("status.conditions", status.conditions)
-    field = "status.resourceClaimStatuses"
     claims = {claim.name for claim in spec.resource_claims}
-    if len(status.resource_claim_statuses) > RESOURCE_CLAIM_STATUSES_MAX:
-        count = len(status.resource_claim_statuses)
-        return [*errors, FieldError.too_many(field, count, RESOURCE_CLAIM_STATUSES_MAX)]
-    for index, claim in enumerate(status.resource_claim_statuses):
-        if claim.name not in claims:
-            text = "must match the name of an entry in `spec.resourceClaims`"
-            errors.append(FieldError.invalid(f"{field}[{index}].name", claim.name, text))
-        errors += name_errors(f"{field}[{index}].resourceClaimName", claim.resource_claim_name)
-    return errors
+    text = "must match the name of an entry in `spec.resourceClaims`"
+    return declared_errors("status", status) + [
+        FieldError.invalid(f"status.resourceClaimStatuses[{index}].name", claim.name, text)
+        for index, claim in enumerate(status.resource_claim_statuses)
+        if claim.name not in claims
+    ]
 
 
 RULES = KindRules(

@@ -6,8 +6,8 @@ from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill_text
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.scheduling.group_fields import PREEMPTION_POLICIES, USER_PRIORITY_MAX
 from posse.model.priority_class import PriorityClass
+from posse.model.workload import PREEMPTION_POLICIES, USER_PRIORITY_MAX
 
 SYSTEM_PREFIX = "system-"
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}

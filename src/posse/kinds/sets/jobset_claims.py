@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import dns_label
 from posse.kinds.storage.volumes import claim_spec_errors
+from posse.model.formats import dns_label
 from posse.model.jobset import JobSetSpec, ReplicatedJob
 from posse.model.pod import PodSpec
 from posse.model.volume import PersistentVolumeClaim

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from posse.kinds.machinery.checks import Check, one_of
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.scheduling.group_fields import constraints_errors, disruption_mode_errors
-from posse.kinds.scheduling.workloads import TEMPLATES_MAX
 from posse.model.jobset import GANG, GANG_OFF, REPLICATED_GANG, GangConfig, JobSet, JobSetSpec, ReplicatedJob
+from posse.model.workload import MAX_TEMPLATES
 
 INT32_MAX = 2**31 - 1
 DEFAULT_REPLICAS = 1
@@ -212,8 +212,8 @@ def _config_errors(
         ]
     return [
         *errors,
-        *constraints_errors(f"{field}.schedulingConstraints", config.scheduling_constraints),
-        *disruption_mode_errors(f"{field}.disruptionMode", config.disruption_mode),
+        *declared_errors(f"{field}.schedulingConstraints", config.scheduling_constraints),
+        *declared_errors(f"{field}.disruptionMode", config.disruption_mode),
     ]
 
 
@@ -243,9 +243,9 @@ def _reference_errors(spec: JobSetSpec) -> list[FieldError]:
 
 
 def _layout_errors(spec: JobSetSpec, gangs: Sequence[AskedGang]) -> list[FieldError]:
-    if len(gangs) > TEMPLATES_MAX:
+    if len(gangs) > MAX_TEMPLATES:
         text = (
-            f"makes {len(gangs)} gangs of replicatedJobs; a Workload has room for {TEMPLATES_MAX} templates"
+            f"makes {len(gangs)} gangs of replicatedJobs; a Workload has room for {MAX_TEMPLATES} templates"
         )
         return [FieldError.invalid("spec.replicatedJobs", len(spec.replicated_jobs), text)]
     errors = [error for gang in gangs for error in _size_errors(spec, gang)]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 from posse.kinds.machinery.checks import not_negative, one_of
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.formats import CONDITION_REASON
+from posse.model.formats import CONDITION_REASON
 from posse.model.jobset import (
     ANY_ORDER,
     BLOCKING_RECREATE,

@@ -12,7 +12,6 @@ from posse.kinds.columns import AGE, NAME
 from posse.kinds.machinery.checks import duplicate_names, formatted, not_negative, required
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
-from posse.kinds.machinery.formats import dns_1035_label, dns_subdomain, label_value
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.sets.jobset_claims import DELETE, claim_templates, claims_errors, mounted_names
@@ -20,6 +19,7 @@ from posse.kinds.sets.jobset_gangs import INT32_MAX, gang_errors, replicas
 from posse.kinds.sets.jobset_policies import policy_errors
 from posse.kinds.storage.volumes import default_claim
 from posse.model.decoding import decode
+from posse.model.formats import dns_1035_label, dns_subdomain, label_value
 from posse.model.job import INDEXED, Job
 from posse.model.jobset import ANY_ORDER, RECREATE, Coordinator, JobSet, JobSetSpec, ReplicatedJob
 from posse.model.volume import PersistentVolumeClaimVolumeSource, Volume

@@ -13,14 +13,14 @@ from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.core.pod_defaults import default_pod
 from posse.kinds.core.pod_templates import template_errors
 from posse.kinds.machinery.checks import at_most, immutable, not_negative, one_of, positive, share_errors
-from posse.kinds.machinery.conditions import conditions_errors
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
-from posse.kinds.machinery.formats import LABEL_LENGTH_MAX, dns_1035_label
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.scaling import selector_in_status
 from posse.model.decoding import decode
+from posse.model.formats import LABEL_LENGTH_MAX, dns_1035_label
 from posse.model.leader_worker_set import (
     LEADER_CREATED,
     LEADER_EXCLUDED,
@@ -96,7 +96,7 @@ def validate_update(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldErr
     if new.spec != old.spec:
         errors += _spec_errors(new) + _subgroup_update_errors(new, old)
     if new.status != old.status:
-        errors += conditions_errors("status.conditions", new.status.conditions)
+        errors += declared_errors("status", new.status)
     return errors
 
 

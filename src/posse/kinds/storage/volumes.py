@@ -7,7 +7,6 @@ from posse.kinds.core.placements import node_selector_errors
 from posse.kinds.machinery.checks import duplicate_names, not_negative, one_of, required
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
-from posse.kinds.machinery.formats import dns_subdomain
 from posse.kinds.machinery.kind import Json, Kind, KindRules, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
@@ -18,6 +17,7 @@ from posse.kinds.storage.storage_columns import (
     PERSISTENT_VOLUME_COLUMNS,
     STORAGE_CLASS_COLUMNS,
 )
+from posse.model.formats import dns_subdomain
 from posse.model.meta import Quantity
 from posse.model.volume import (
     CSIDriver,

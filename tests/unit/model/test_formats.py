@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.kinds.machinery import formats
+from posse.model import formats
 
 LABEL = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "

@@ -1,15 +1,13 @@
-"""The formats of names, labels and the like: each function returns what is wrong with a text, [] when nothing is.
+"""The formats of names, labels and the like. A format called with a text returns what is wrong with it.
 
-Texts are those of the Kubernetes API server. Where a field sits and whether it is required is decided elsewhere.
+The messages are those of the Kubernetes API server. Fields name their format as a constraint (see constraints.py).
 """
 
 import re
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import lru_cache
 
-Format = Callable[[str], list[str]]
-
-_MOST_REMEMBERED = 4096
+_MAX_REMEMBERED = 4096
 
 LABEL_LENGTH_MAX = 63
 SUBDOMAIN_LENGTH_MAX = 253
@@ -17,6 +15,11 @@ SUBDOMAIN_LENGTH_MAX = 253
 DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 DNS_SUBDOMAIN = rf"{DNS_LABEL}(\.{DNS_LABEL})*"
 WORD = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+# A first and a last character, and at most so many between them.
+_SHORT_WORD = WORD.replace("*", f"{{0,{LABEL_LENGTH_MAX - 2}}}")
+_LABEL_KEY = f"({DNS_SUBDOMAIN}/)?{_SHORT_WORD}"
+# Neither "." nor "..".
+_PATH_SEGMENT = r"([^/%.][^/%]*|\.[^/%.][^/%]*|\.\.[^/%]+)"
 _LABEL_VALUE = rf"({WORD})?"
 CONDITION_REASON = r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 _DNS_1035_LABEL = r"[a-z]([-a-z0-9]*[a-z0-9])?"
@@ -50,18 +53,24 @@ _CONFIG_KEY_TEXT = "a valid config key must consist of alphanumeric characters, 
 _PERCENT_TEXT = "a valid percent string must be a numeric string followed by an ending '%'"
 
 
-def _remembered(check: Format) -> Format:
-    """Names of resources, labels and namespaces come again and again; matching them costs more than the rest of a check."""
-    known = lru_cache(_MOST_REMEMBERED)(lambda text: tuple(check(text)))
+class Format:
+    """`pattern` and `max_length` describe the format in a schema; a length of 0 means that it sets none."""
 
-    @wraps(check)
-    def remembered(text: str) -> list[str]:
-        return list(known(text))
+    def __init__(self, check: Callable[[str], list[str]], pattern: str, max_length: int) -> None:
+        self.pattern = pattern
+        self.max_length = max_length
+        # The same names of resources, labels and namespaces are checked again and again.
+        self._problems = lru_cache(_MAX_REMEMBERED)(lambda text: tuple(check(text)))
 
-    return remembered
+    def __call__(self, text: str) -> list[str]:
+        return list(self._problems(text))
 
 
-@_remembered
+def _format(pattern: str, max_length: int = 0) -> Callable[[Callable[[str], list[str]]], Format]:
+    return lambda check: Format(check, pattern, max_length)
+
+
+@_format(DNS_LABEL, LABEL_LENGTH_MAX)
 def dns_label(text: str) -> list[str]:
     """Kubernetes calls it a short name."""
     problems = _too_long(text, LABEL_LENGTH_MAX)
@@ -72,7 +81,7 @@ def dns_label(text: str) -> list[str]:
     return [*problems, _mismatch(_DNS_LABEL_TEXT, DNS_LABEL, "my-name", "123-abc")]
 
 
-@_remembered
+@_format(_DNS_1035_LABEL, LABEL_LENGTH_MAX)
 def dns_1035_label(text: str) -> list[str]:
     """Like a short name, but it begins with a letter."""
     problems = _too_long(text, LABEL_LENGTH_MAX)
@@ -81,7 +90,7 @@ def dns_1035_label(text: str) -> list[str]:
     return problems
 
 
-@_remembered
+@_format(DNS_SUBDOMAIN, SUBDOMAIN_LENGTH_MAX)
 def dns_subdomain(text: str) -> list[str]:
     """Kubernetes calls it a long name."""
     problems = _too_long(text, SUBDOMAIN_LENGTH_MAX)
@@ -90,7 +99,7 @@ def dns_subdomain(text: str) -> list[str]:
     return problems
 
 
-@_remembered
+@_format(_LABEL_KEY, SUBDOMAIN_LENGTH_MAX + 1 + LABEL_LENGTH_MAX)
 def label_key(text: str) -> list[str]:
     prefix, slash, name = text.rpartition("/")
     word = _mismatch(_WORD_TEXT, WORD, "MyName", "my.name", "123-abc")
@@ -106,7 +115,7 @@ def label_key(text: str) -> list[str]:
     return problems
 
 
-@_remembered
+@_format(_LABEL_VALUE, LABEL_LENGTH_MAX)
 def label_value(text: str) -> list[str]:
     problems = _too_long(text, LABEL_LENGTH_MAX)
     if not re.fullmatch(_LABEL_VALUE, text):
@@ -114,12 +123,14 @@ def label_value(text: str) -> list[str]:
     return problems
 
 
+@_format(_PATH_SEGMENT, SUBDOMAIN_LENGTH_MAX)
 def path_segment(text: str) -> list[str]:
     if text in {".", ".."}:
         return [f"may not be '{text}'"]
     return [f"may not contain '{part}'" for part in ("/", "%") if part in text]
 
 
+@_format(CONDITION_REASON)
 def condition_reason(text: str) -> list[str]:
     if re.fullmatch(CONDITION_REASON, text):
         return []
@@ -127,6 +138,7 @@ def condition_reason(text: str) -> list[str]:
     return [_mismatch(_CONDITION_REASON_TEXT, CONDITION_REASON, *examples)]
 
 
+@_format(_CONFIG_KEY, SUBDOMAIN_LENGTH_MAX)
 def config_key(text: str) -> list[str]:
     problems = _too_long(text, SUBDOMAIN_LENGTH_MAX)
     if not re.fullmatch(_CONFIG_KEY, text):
@@ -134,6 +146,7 @@ def config_key(text: str) -> list[str]:
     return problems
 
 
+@_format(_PERCENT)
 def percent(text: str) -> list[str]:
     if re.fullmatch(_PERCENT, text):
         return []
