@@ -10,7 +10,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from posse.controllers.steps import Plan
+from posse.controllers.steps import News, Plan
 from posse.kinds.machinery.kind import Kind
 
 Json = dict[str, Any]
@@ -59,3 +59,17 @@ class Reconciler(ABC):
 
     @abstractmethod
     def plan(self, key: str, now: float) -> Plan: ...
+
+
+class EventDedup:
+    def __init__(self) -> None:
+        self._told: dict[str, News] = {}
+
+    def plan(self, uid: str, news: News) -> Plan:
+        """Return the plan that tells it, if that is still to be done."""
+        is_known = self._told.get(uid) == news
+        self._told[uid] = news
+        return Plan() if is_known else Plan(news=[news])
+
+    def forget(self, uid: str) -> None:
+        self._told.pop(uid, None)

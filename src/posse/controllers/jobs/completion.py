@@ -37,7 +37,7 @@ TOO_MANY_FAILED_INDEXES = JobCompletion(
 FAILED_INDEXES = JobCompletion(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
 
 
-def standing_verdict(job: Job) -> JobCompletion | None:
+def decided_verdict(job: Job) -> JobCompletion | None:
     """Return the end that has been decided before; there is no way back from it."""
     for kind in (FAILURE_TARGET, SUCCESS_CRITERIA_MET):
         condition = job.status.condition(kind)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from posse.controllers.jobs.completion import deadline_of, new_verdict, standing_verdict
+from posse.controllers.jobs.completion import deadline_of, decided_verdict, new_verdict
 from posse.controllers.jobs.groups import Grouping, SeenGroups, group_job, in_group
 from posse.controllers.jobs.pods import TRACKING_FINALIZER, JobPod, read_pod
 from posse.controllers.jobs.scaling import JobPodChanges, scale
@@ -167,10 +167,10 @@ def plan(known: ObservedJob, pods: Sequence[JobPod], seen: SeenGroups | None, no
         return Plan()
     if finished_at(job) is not None:
         return _clean_up(known, pods, now)
-    standing = standing_verdict(job)
-    tally = take_tally(job.spec, job.status, pods, is_ending=standing is not None)
-    verdict = standing or new_verdict(job, tally, now)
-    if verdict is not None and standing is None:
+    decided = decided_verdict(job)
+    tally = take_tally(job.spec, job.status, pods, is_ending=decided is not None)
+    verdict = decided or new_verdict(job, tally, now)
+    if verdict is not None and decided is None:
         tally = take_tally(job.spec, job.status, pods, is_ending=True)
     status, news = next_status(obj, job, tally, verdict, now)
     grouping = Grouping()

@@ -39,12 +39,12 @@ def scale(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float)
     if missing <= 0:
         return JobPodChanges()
     if spec.backoff_limit_per_index is not None:
-        return _staff_by_index(obj, spec, tally, missing, now)
+        return _scale_by_index(obj, spec, tally, missing, now)
     starts_at = next_start(pods, spec)
-    return JobPodChanges(wake_at=starts_at) if starts_at > now else _staff_at_once(obj, spec, tally, missing)
+    return JobPodChanges(wake_at=starts_at) if starts_at > now else _scale_at_once(obj, spec, tally, missing)
 
 
-def _staff_at_once(obj: Json, spec: JobSpec, tally: Tally, missing: int) -> JobPodChanges:
+def _scale_at_once(obj: Json, spec: JobSpec, tally: Tally, missing: int) -> JobPodChanges:
     if not spec.is_indexed:
         return JobPodChanges(create=[new_pod(obj) for _ in range(missing)])
     return JobPodChanges(
@@ -102,21 +102,21 @@ def _free_indexes(spec: JobSpec, tally: Tally) -> list[int]:
     return [index for index in range(spec.completions or 0) if index not in taken]
 
 
-def _staff_by_index(obj: Json, spec: JobSpec, tally: Tally, missing: int, now: float) -> JobPodChanges:
+def _scale_by_index(obj: Json, spec: JobSpec, tally: Tally, missing: int, now: float) -> JobPodChanges:
     """Each index waits for itself after it has failed; the others go ahead."""
-    scaling = JobPodChanges()
+    changes = JobPodChanges()
     for index in _free_indexes(spec, tally):
-        if len(scaling.create) >= missing:
+        if len(changes.create) >= missing:
             break
         before = tally.to_replace.get(index)
         starts_at = _next_start_after(before) if before is not None else 0.0
         if starts_at > now:
-            scaling.wake_at = min(starts_at, scaling.wake_at or starts_at)
+            changes.wake_at = min(starts_at, changes.wake_at or starts_at)
             continue
         pod = new_indexed_pod(obj, index)
         count_failures(pod, *_failures_with(before, spec))
-        scaling.create.append(pod)
-    return scaling
+        changes.create.append(pod)
+    return changes
 
 
 def _next_start_after(pod: JobPod) -> float:

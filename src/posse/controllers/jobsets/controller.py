@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from posse.controllers.jobsets.children import ChildJob, read_job
 from posse.controllers.jobsets.gang_objects import controller_reference, gangs_of
-from posse.controllers.jobsets.gang_standing import GangSurroundings
+from posse.controllers.jobsets.gang_state import GangSurroundings
 from posse.controllers.jobsets.names import JOBSET_NAME, workload_name
 from posse.controllers.jobsets.reconciling import plan
 from posse.controllers.observed import ObservedObjects

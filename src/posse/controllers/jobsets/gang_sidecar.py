@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from posse.controllers.event_dedup import ToldOnce
 from posse.controllers.gated_pods import is_waiting, joined, let_through
 from posse.controllers.jobsets.children import sort_children
 from posse.controllers.jobsets.controller import UPSTREAM_MANAGER, JobSetController, KnownJobSet
-from posse.controllers.jobsets.gang_standing import GangStanding, stand
+from posse.controllers.jobsets.gang_state import GangState, observe_gangs
 from posse.controllers.jobsets.names import JOBSET_NAME, attempt_of
 from posse.controllers.jobsets.sizing import adjusted_groups
 from posse.controllers.jobsets.starting import ObservedJobSet
-from posse.controllers.reconciler import Reconciler
+from posse.controllers.reconciler import EventDedup, Reconciler
 from posse.controllers.steps import News, Plan, Write, is_deleting
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB, JOB_SET, POD, POD_GROUP, WORKLOAD
@@ -29,7 +28,7 @@ Json = dict[str, Any]
 JOB_NAME = "batch.kubernetes.io/job-name"
 
 
-class JobSetCompanion(Reconciler):
+class JobSetGangSidecar(Reconciler):
     """A Reconciler."""
 
     subject_kind = JOB_SET
@@ -43,7 +42,7 @@ class JobSetCompanion(Reconciler):
         # By the namespace and name of the JobSet, pods that wait to be put into a group.
         self._waiting: defaultdict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
         self._uids: dict[tuple[str, str], str] = {}
-        self._told = ToldOnce()
+        self._told = EventDedup()
 
     def see(self, kind: Kind, obj: Json) -> None:
         if kind is POD:
@@ -76,31 +75,31 @@ class JobSetCompanion(Reconciler):
         errors = gang_errors(known.jobset.metadata.name, known.jobset.spec)
         if errors:
             return self._told.plan(key, News("InvalidGang", "; ".join(map(str, errors)), is_warning=True))
-        standing = stand(
+        gangs = observe_gangs(
             known.obj, known.jobset, sort_children(known.jobs, known.jobset.status.restarts), known.around
         )
-        if standing.blocked is not None:
-            return self._told.plan(key, standing.blocked)
+        if gangs.blocked is not None:
+            return self._told.plan(key, gangs.blocked)
         self._told.forget(key)
-        return self._prepared(known, standing)
+        return self._prepared(known, gangs)
 
-    def _prepared(self, known: KnownJobSet, standing: GangStanding) -> Plan:
+    def _prepared(self, known: KnownJobSet, gangs: GangState) -> Plan:
         result = Plan()
-        result.then(*standing.outdated)
-        result.then(*standing.outgrown)
+        result.then(*gangs.outdated)
+        result.then(*gangs.outgrown)
         for kind in (WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP):
-            result.then(*(step for step in standing.missing if step.kind is kind))
+            result.then(*(step for step in gangs.missing if step.kind is kind))
         children = sort_children(known.jobs, known.jobset.status.restarts)
-        result.then(*adjusted_groups(ObservedJobSet(known.obj, known.jobset, children, {}, standing)))
-        result.then(*self._admissions(known, standing))
+        result.then(*adjusted_groups(ObservedJobSet(known.obj, known.jobset, children, {}, gangs)))
+        result.then(*self._admissions(known, gangs))
         return result
 
-    def _admissions(self, known: KnownJobSet, standing: GangStanding) -> Iterator[Write]:
+    def _admissions(self, known: KnownJobSet, gangs: GangState) -> Iterator[Write]:
         for pod in self._waiting.get(_place(known.obj), {}).values():
-            gang = standing.gang_of.get((pod["metadata"].get("labels") or {}).get(JOB_NAME, ""))
+            gang = gangs.gang_of.get((pod["metadata"].get("labels") or {}).get(JOB_NAME, ""))
             if gang is None:
                 yield Write(POD, let_through(pod, pod["metadata"]))
-            elif gang.key in standing.usable and attempt_of(pod) == known.jobset.status.restarts:
+            elif gang.key in gangs.usable and attempt_of(pod) == known.jobset.status.restarts:
                 yield Write(POD, joined(pod, gang.name))
 
     def _see_pod(self, pod: Json) -> None:

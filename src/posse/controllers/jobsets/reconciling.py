@@ -4,19 +4,19 @@ A plan first takes back what is of an earlier run, then makes what Jobs need, th
 a step that is refused ends it, and nothing is built or told upon what is not there.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from posse.controllers.jobsets.adoption import adoptions
 from posse.controllers.jobsets.children import ChildJob, Children, sort_children
 from posse.controllers.jobsets.claims import new_claims
 from posse.controllers.jobsets.construction import has_hostnames, new_service
-from posse.controllers.jobsets.gang_standing import GangStanding, GangSurroundings, belated_groups, stand
+from posse.controllers.jobsets.gang_state import GangState, GangSurroundings, belated_groups, observe_gangs
+from posse.controllers.jobsets.names import JOBSET_NAME
 from posse.controllers.jobsets.outcomes import after_failure, complete, has_succeeded
 from posse.controllers.jobsets.sizing import adjusted_groups, resized, resized_jobs
 from posse.controllers.jobsets.starting import ObservedJobSet, start, suspended_jobs
 from posse.controllers.jobsets.statuses import Count, StatusDraft
-from posse.controllers.steps import Create, Delete, News, Plan, Write
+from posse.controllers.steps import Create, Delete, News, Plan, Write, adopted, controller_of, is_deleting
+from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     JOB,
@@ -29,8 +29,6 @@ from posse.kinds.registry import (
 from posse.kinds.sets.jobset_gangs import replicas
 from posse.model.jobset import COMPLETED, FAILED, GANG_BLOCKED, JOBS_BLOCKED, RESTARTING, SUSPENDED, JobSet
 from posse.model.timestamps import TimestampError, parse_timestamp
-
-Json = dict[str, Any]
 
 FOREGROUND = "Foreground"
 
@@ -49,48 +47,48 @@ def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: GangSurrou
         result.then(*belated_groups(jobset, children, around))
     else:
         result = Plan()
-        scene = ObservedJobSet(obj, jobset, children, counts, stand(obj, jobset, children, around))
-        _go_on(scene, around, draft, result)
+        observed = ObservedJobSet(obj, jobset, children, counts, observe_gangs(obj, jobset, children, around))
+        _go_on(observed, around, draft, result)
     if draft.status != (obj.get("status") or {}):
         result.then(Write(JOB_SET, obj | {"status": draft.status}, "status"))
         result.news = draft.news
     return result
 
 
-def _go_on(scene: ObservedJobSet, around: GangSurroundings, draft: StatusDraft, result: Plan) -> None:
-    jobset, children = scene.jobset, scene.children
+def _go_on(observed: ObservedJobSet, around: GangSurroundings, draft: StatusDraft, result: Plan) -> None:
+    jobset, children = observed.jobset, observed.children
     if jobset.spec.suspend:
         # Before groups go: whatever is to go must not be made anew meanwhile.
         result.then(*(Write(JOB, job) for job in suspended_jobs(children)))
-    elif _are_all_up(jobset, scene.counts):
+    elif _are_all_up(jobset, observed.counts):
         draft.lift(RESTARTING, "JobsReady", "all jobs of the jobset are ready again")
-    result.then(*_outdated(children, scene.gangs))
+    result.then(*_outdated(children, observed.gangs))
     if children.failed:
         after_failure(jobset, children.failed, draft)
     elif has_succeeded(jobset, children):
         complete(draft)
-    elif scene.gangs.blocked is not None:
-        draft.hold(GANG_BLOCKED, scene.gangs.blocked)
+    elif observed.gangs.blocked is not None:
+        draft.hold(GANG_BLOCKED, observed.gangs.blocked)
     else:
         draft.lift(GANG_BLOCKED, "GangPrepared", "nothing stands in the way of the gangs any more")
-        _start(scene, around, draft, result)
+        _start(observed, around, draft, result)
 
 
-def _start(scene: ObservedJobSet, around: GangSurroundings, draft: StatusDraft, result: Plan) -> None:
-    jobset = scene.jobset
+def _start(observed: ObservedJobSet, around: GangSurroundings, draft: StatusDraft, result: Plan) -> None:
+    jobset = observed.jobset
     if has_hostnames(jobset) and around.service is None:
-        service = new_service(scene.obj, jobset)
+        service = new_service(observed.obj, jobset)
         result.then(Create(SERVICE, service, unless_present=True, failure="HeadlessServiceCreationFailed"))
-    missing = [claim for claim in new_claims(scene.obj) if claim["metadata"]["name"] not in around.claims]
+    missing = [claim for claim in new_claims(observed.obj) if claim["metadata"]["name"] not in around.claims]
     result.then(*(Create(PERSISTENT_VOLUME_CLAIM, claim, failure="PVCCreationFailed") for claim in missing))
-    result.then(*scene.gangs.outgrown)
+    result.then(*observed.gangs.outgrown)
     for kind in (WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP):
-        result.then(*(step for step in scene.gangs.missing if step.kind is kind))
-    result.then(*adjusted_groups(scene))
-    changing = resized_jobs(scene)
-    result.then(*(Write(JOB, resized(scene, child)) for child in changing))
-    begun = start(scene, draft)
-    result.then(*(_creation(scene, job, draft) for job in begun.create))
+        result.then(*(step for step in observed.gangs.missing if step.kind is kind))
+    result.then(*adjusted_groups(observed))
+    changing = resized_jobs(observed)
+    result.then(*(Write(JOB, resized(observed, child)) for child in changing))
+    begun = start(observed, draft)
+    result.then(*(_creation(observed, job, draft) for job in begun.create))
     if not begun.create:
         draft.lift(JOBS_BLOCKED, "JobsMade", "nothing has the name of a Job of the jobset any more")
     # A Job that has just been written goes on when it is seen to have changed.
@@ -103,15 +101,15 @@ def _start(scene: ObservedJobSet, around: GangSurroundings, draft: StatusDraft, 
         draft.lift(SUSPENDED, "ResumeJobs", "jobset is resumed")
 
 
-def _creation(scene: ObservedJobSet, job: Json, draft: StatusDraft) -> Create:
+def _creation(observed: ObservedJobSet, job: Json, draft: StatusDraft) -> Create:
     text = f"Job {job['metadata']['name']} exists and is not of this JobSet"
     status = draft.holding(JOBS_BLOCKED, News("JobConflict", text))
-    is_told = status == (scene.obj.get("status") or {})
-    told = None if is_told else Write(JOB_SET, scene.obj | {"status": status}, "status")
+    is_told = status == (observed.obj.get("status") or {})
+    told = None if is_told else Write(JOB_SET, observed.obj | {"status": status}, "status")
     return Create(JOB, job, failure="JobCreationFailed", if_taken=told)
 
 
-def _outdated(children: Children, gangs: GangStanding) -> list[Delete]:
+def _outdated(children: Children, gangs: GangState) -> list[Delete]:
     """A group that is being deleted stays until the last pod in it has ended, so it may go with its Jobs."""
     jobs = [Delete(JOB, job.obj, FOREGROUND) for job in children.previous if not job.is_deleting]
     return jobs + gangs.outdated
@@ -147,3 +145,20 @@ def _after_the_end(obj: Json, jobset: JobSet, children: Children, now: float) ->
         else:
             result.wake_at = expiry
     return result
+
+
+def adoptions(obj: Json, around: GangSurroundings) -> Iterator[Write]:
+    name = obj["metadata"]["name"]
+    for workload in around.workloads:
+        if _is_orphan(workload, name):
+            yield Write(WORKLOAD, adopted(workload, JOB_SET, obj))
+    if around.service is not None and _is_orphan(around.service, name):
+        yield Write(SERVICE, adopted(around.service, JOB_SET, obj))
+    for (kind, _), group in around.groups.items():
+        if _is_orphan(group, name):
+            yield Write(kind, adopted(group, JOB_SET, obj))
+
+
+def _is_orphan(obj: Json, jobset: str) -> bool:
+    labels = obj["metadata"].get("labels") or {}
+    return labels.get(JOBSET_NAME) == jobset and not controller_of(obj) and not is_deleting(obj)

@@ -18,49 +18,51 @@ from posse.model.job import JobSpec
 Json = dict[str, Any]
 
 
-def resized_jobs(scene: ObservedJobSet) -> list[ChildJob]:
+def resized_jobs(observed: ObservedJobSet) -> list[ChildJob]:
     """Return the Jobs that have another size than the JobSet wants, and may have it now."""
     return [
         child
-        for child in scene.children.active
+        for child in observed.children.active
         if not child.is_deleting
-        and not child.has_size(_template_of(scene, child))
-        and (child.is_suspended or (not scene.jobset.spec.suspend and scene.gangs.may_start(child.name)))
+        and not child.has_size(_template_of(observed, child))
+        and (
+            child.is_suspended or (not observed.jobset.spec.suspend and observed.gangs.may_start(child.name))
+        )
     ]
 
 
-def resized(scene: ObservedJobSet, child: ChildJob) -> Json:
-    template = _template_of(scene, child)
+def resized(observed: ObservedJobSet, child: ChildJob) -> Json:
+    template = _template_of(observed, child)
     sizes = {"parallelism": template.parallelism, "completions": template.completions}
     return {**child.obj, "spec": {**child.obj["spec"], **sizes}}
 
 
-def _template_of(scene: ObservedJobSet, child: ChildJob) -> JobSpec:
-    jobs = scene.jobset.spec.replicated_jobs
+def _template_of(observed: ObservedJobSet, child: ChildJob) -> JobSpec:
+    jobs = observed.jobset.spec.replicated_jobs
     return next((job.template.spec for job in jobs if job.name == child.replicated_job), JobSpec())
 
 
-def adjusted_groups(scene: ObservedJobSet) -> Iterator[Write]:
-    by_name = {child.name: child for child in scene.children.current}
-    for gang in dict.fromkeys(scene.gangs.gang_of.values()):
-        group = scene.gangs.existing.get(gang.key)
+def adjusted_groups(observed: ObservedJobSet) -> Iterator[Write]:
+    by_name = {child.name: child for child in observed.children.current}
+    for gang in dict.fromkeys(observed.gangs.gang_of.values()):
+        group = observed.gangs.existing.get(gang.key)
         minimum = minimum_of(group["spec"]) if group is not None else None
         if group is None or minimum is None:
             continue
         jobs = [by_name[name] for name in gang.jobs if name in by_name]
-        wanted = _wanted_minimum(scene, gang, minimum, jobs)
+        wanted = _wanted_minimum(observed, gang, minimum, jobs)
         if wanted != minimum:
             spec = {**group["spec"], "schedulingPolicy": {"gang": {"minCount": wanted}}}
             yield Write(POD_GROUP, {**group, "spec": spec})
 
 
-def _wanted_minimum(scene: ObservedJobSet, gang: Gang, minimum: int, jobs: list[ChildJob]) -> int:
+def _wanted_minimum(observed: ObservedJobSet, gang: Gang, minimum: int, jobs: list[ChildJob]) -> int:
     """Pods that have ended for good are not missed: one that is replaced late does not wait for them to come back."""
-    full = _full_size(scene, gang)
+    full = _full_size(observed, gang)
     if len(jobs) < len(gang.jobs):
         return full
-    left = sum(_pods_left(scene, job) for job in jobs)
-    if any(not job.has_size(_template_of(scene, job)) for job in jobs):
+    left = sum(_pods_left(observed, job) for job in jobs)
+    if any(not job.has_size(_template_of(observed, job)) for job in jobs):
         return max(1, min(full, left))
     if not any(job.ended_pods for job in jobs):
         return full
@@ -69,19 +71,19 @@ def _wanted_minimum(scene: ObservedJobSet, gang: Gang, minimum: int, jobs: list[
     return min(minimum, full)
 
 
-def _pods_left(scene: ObservedJobSet, job: ChildJob) -> int:
-    template = _template_of(scene, job)
+def _pods_left(observed: ObservedJobSet, job: ChildJob) -> int:
+    template = _template_of(observed, job)
     if job.has_size(template):
         return job.pods_left
     return max(0, (template.completions or 0) - job.ended_pods)
 
 
-def _full_size(scene: ObservedJobSet, gang: Gang) -> int:
+def _full_size(observed: ObservedJobSet, gang: Gang) -> int:
     """How many pods the gang has in all, or as many of them as the Workload of the user wants together."""
-    asked = asked_gangs(scene.jobset.metadata.name, scene.jobset.spec)
+    asked = asked_gangs(observed.jobset.metadata.name, observed.jobset.spec)
     size = next(item.minimum for item in asked if item.template == gang.template)
-    workload = scene.gangs.workload
-    if workload is None or controller_of(workload).get("uid") == scene.jobset.metadata.uid:
+    workload = observed.gangs.workload
+    if workload is None or controller_of(workload).get("uid") == observed.jobset.metadata.uid:
         return size
     minimum = minimum_of(templates_of(workload)[gang.template])
     return size if minimum is None else min(size, minimum)

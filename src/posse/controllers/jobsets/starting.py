@@ -7,7 +7,7 @@ from typing import Any
 
 from posse.controllers.jobsets.children import ChildJob, Children
 from posse.controllers.jobsets.construction import new_job
-from posse.controllers.jobsets.gang_standing import GangStanding
+from posse.controllers.jobsets.gang_state import GangState
 from posse.controllers.jobsets.names import job_name
 from posse.controllers.jobsets.statuses import Count, StatusDraft, has_completed, has_started
 from posse.controllers.steps import News
@@ -44,28 +44,28 @@ class ObservedJobSet:
     jobset: JobSet
     children: Children
     counts: dict[str, Count]
-    gangs: GangStanding
+    gangs: GangState
 
 
-def start(scene: ObservedJobSet, draft: StatusDraft) -> Start:
+def start(observed: ObservedJobSet, draft: StatusDraft) -> Start:
     result = Start()
-    spec = scene.jobset.spec
-    for position in _positions(scene, draft):
-        result.create += _missing_jobs(scene, position)
+    spec = observed.jobset.spec
+    for position in _positions(observed, draft):
+        result.create += _missing_jobs(observed, position)
         if not spec.suspend:
-            result.resume += _resumed_jobs(scene, position)
+            result.resume += _resumed_jobs(observed, position)
     return result
 
 
-def _positions(scene: ObservedJobSet, draft: StatusDraft) -> Iterator[int]:
+def _positions(observed: ObservedJobSet, draft: StatusDraft) -> Iterator[int]:
     """Yield the replicatedJobs whose turn has come. A JobSet that is suspended has all its Jobs, which wait."""
-    spec = scene.jobset.spec
+    spec = observed.jobset.spec
     is_in_order = spec.startup_policy is not None and spec.startup_policy.startup_policy_order == IN_ORDER
     for position, job in enumerate(spec.replicated_jobs):
-        if not spec.suspend and not _are_dependencies_met(scene, job):
+        if not spec.suspend and not _are_dependencies_met(observed, job):
             continue
         yield position
-        if is_in_order and not spec.suspend and not has_started(job, scene.counts):
+        if is_in_order and not spec.suspend and not has_started(job, observed.counts):
             draft.lift(STARTUP_COMPLETED, IN_PROGRESS.reason, IN_PROGRESS.message)
             draft.hold(STARTUP_IN_PROGRESS, IN_PROGRESS)
             return
@@ -74,34 +74,34 @@ def _positions(scene: ObservedJobSet, draft: StatusDraft) -> Iterator[int]:
         draft.hold(STARTUP_COMPLETED, IN_ORDER_COMPLETED)
 
 
-def _are_dependencies_met(scene: ObservedJobSet, job: ReplicatedJob) -> bool:
-    by_name = {other.name: other for other in scene.jobset.spec.replicated_jobs}
+def _are_dependencies_met(observed: ObservedJobSet, job: ReplicatedJob) -> bool:
+    by_name = {other.name: other for other in observed.jobset.spec.replicated_jobs}
     return all(
         (has_completed if dependency.status == COMPLETE else has_started)(
-            by_name[dependency.name], scene.counts
+            by_name[dependency.name], observed.counts
         )
         for dependency in job.depends_on
     )
 
 
-def _missing_jobs(scene: ObservedJobSet, position: int) -> Iterator[Json]:
-    jobset, existing = scene.jobset, scene.children.names
+def _missing_jobs(observed: ObservedJobSet, position: int) -> Iterator[Json]:
+    jobset, existing = observed.jobset, observed.children.names
     policy = jobset.spec.failure_policy
-    if policy is not None and policy.restart_strategy == BLOCKING_RECREATE and scene.children.previous:
+    if policy is not None and policy.restart_strategy == BLOCKING_RECREATE and observed.children.previous:
         return
     replicated_job = jobset.spec.replicated_jobs[position]
     for index in range(replicas(replicated_job)):
         name = job_name(jobset.metadata.name, replicated_job.name, index)
-        if name not in existing and (jobset.spec.suspend or scene.gangs.may_start(name)):
-            yield new_job(scene.obj, jobset, position, index, scene.gangs.group_of(name))
+        if name not in existing and (jobset.spec.suspend or observed.gangs.may_start(name)):
+            yield new_job(observed.obj, jobset, position, index, observed.gangs.group_of(name))
 
 
-def _resumed_jobs(scene: ObservedJobSet, position: int) -> Iterator[Json]:
-    replicated_job = scene.jobset.spec.replicated_jobs[position]
-    for child in scene.children.active:
+def _resumed_jobs(observed: ObservedJobSet, position: int) -> Iterator[Json]:
+    replicated_job = observed.jobset.spec.replicated_jobs[position]
+    for child in observed.children.active:
         is_asleep = child.is_suspended and not child.is_deleting
-        if child.replicated_job == replicated_job.name and is_asleep and scene.gangs.may_start(child.name):
-            yield _resumed(child, scene.obj["spec"]["replicatedJobs"][position]["template"])
+        if child.replicated_job == replicated_job.name and is_asleep and observed.gangs.may_start(child.name):
+            yield _resumed(child, observed.obj["spec"]["replicatedJobs"][position]["template"])
 
 
 def _resumed(child: ChildJob, template: Json) -> Json:

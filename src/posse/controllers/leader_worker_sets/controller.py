@@ -15,12 +15,11 @@ from posse.controllers.leader_worker_sets.leaders import leader_set, limits_of, 
 from posse.controllers.leader_worker_sets.observed_set import Group, ObservedLeaderWorkerSet
 from posse.controllers.leader_worker_sets.prerequisites import Prerequisites, adoptions, prerequisites
 from posse.controllers.leader_worker_sets.providers.registry import GROUP_KINDS, provider_of_set
-from posse.controllers.leader_worker_sets.replicas import serve_group
+from posse.controllers.leader_worker_sets.replicas import serve_group, shared_service
 from posse.controllers.leader_worker_sets.restarts import Loss, has_started
 from posse.controllers.leader_worker_sets.revisions import Revision, current_revision, key_of
 from posse.controllers.leader_worker_sets.rollout import GroupState, next_rollout
-from posse.controllers.leader_worker_sets.services import shared_service
-from posse.controllers.leader_worker_sets.statuses import Standing, next_status
+from posse.controllers.leader_worker_sets.statuses import SetProgress, next_status
 from posse.controllers.observed import ObservedObjects
 from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.steps import Create, Delete, News, Plan, Write, controller_uid, is_deleting
@@ -170,103 +169,105 @@ class LeaderWorkerSetController(Reconciler):
 
 
 def plan(
-    scene: ObservedLeaderWorkerSet, served: frozenset[Kind], losses: Mapping[str, Loss], now: float
+    observed: ObservedLeaderWorkerSet, served: frozenset[Kind], losses: Mapping[str, Loss], now: float
 ) -> Plan:
     """Return what is to be done about a set that is there to stay."""
     result = Plan()
-    provider = provider_of_set(scene.lws, served)
-    found = adoptions(scene, provider)
+    provider = provider_of_set(observed.lws, served)
+    found = adoptions(observed, provider)
     if found:
         # What follows rests on whose they are.
         return Plan(stages=[found])
-    revision = current_revision(scene.lws, scene.history)
-    needed = prerequisites(scene, provider, served)
+    revision = current_revision(observed.lws, observed.history)
+    needed = prerequisites(observed, provider, served)
     if revision.is_new and needed.obstacle is None:
         result.then(Create(CONTROLLER_REVISION, revision.obj))
         result.news.append(News("CreatingRevision", f"Creating revision with key {revision.key}"))
     result.then(*needed.steps)
-    groups = group_states(scene, revision.key)
-    _report(result, scene, groups, revision, needed, now)
-    if scene.completes_pods:
-        find_pod = partial(scene.find, POD)
-        result.then(*(Write(POD, completed(pod, find_pod)) for pod in scene.incomplete))
+    groups = group_states(observed, revision.key)
+    _report(result, observed, groups, revision, needed, now)
+    if observed.completes_pods:
+        find_pod = partial(observed.find, POD)
+        result.then(*(Write(POD, completed(pod, find_pod)) for pod in observed.incomplete))
     if needed.obstacle is None:
-        _roll_out(result, scene, revision, groups, served)
-        for index in sorted(scene.groups):
-            group = scene.groups[index]
+        _roll_out(result, observed, revision, groups, served)
+        for index in sorted(observed.groups):
+            group = observed.groups[index]
             loss = losses.get(group.leader["metadata"]["uid"], Loss.NONE)
-            serve_group(result, scene, group, provider, loss)
-    if scene.leader_set is not None and _is_at_rest(scene, groups):
+            serve_group(result, observed, group, provider, loss)
+    if observed.leader_set is not None and _is_at_rest(observed, groups):
         result.then(
-            *(Delete(CONTROLLER_REVISION, old) for old in scene.history if key_of(old) != revision.key)
+            *(Delete(CONTROLLER_REVISION, old) for old in observed.history if key_of(old) != revision.key)
         )
     return result
 
 
-def group_states(scene: ObservedLeaderWorkerSet, key: str) -> list[GroupState]:
+def group_states(observed: ObservedLeaderWorkerSet, key: str) -> list[GroupState]:
     """Return a state for each replica that the StatefulSet of the leaders is to have."""
-    count = state_of(scene.leader_set).replicas if scene.leader_set is not None else 0
+    count = state_of(observed.leader_set).replicas if observed.leader_set is not None else 0
     absent = GroupState(is_ready=False, is_updated=False)
-    return [scene.groups[index].state(key) if index in scene.groups else absent for index in range(count)]
+    return [
+        observed.groups[index].state(key) if index in observed.groups else absent for index in range(count)
+    ]
 
 
 def _roll_out(
     result: Plan,
-    scene: ObservedLeaderWorkerSet,
+    observed: ObservedLeaderWorkerSet,
     revision: Revision,
     groups: Sequence[GroupState],
     served: frozenset[Kind],
 ) -> None:
-    existing, provider = scene.leader_set, provider_of_set(scene.lws, served)
+    existing, provider = observed.leader_set, provider_of_set(observed.lws, served)
     if existing is not None and is_deleting(existing):
         return
     state = state_of(existing) if existing is not None else None
     is_changed = existing is not None and key_of(existing) != revision.key
-    rollout = next_rollout(limits_of(scene.spec), state, groups, is_changed=is_changed)
-    wanted = leader_set(scene.lws, scene.spec, revision.key, rollout, provider)
-    if scene.completes_pods:
-        prepare_leaders(wanted["spec"]["template"], scene.namespace)
+    rollout = next_rollout(limits_of(observed.spec), state, groups, is_changed=is_changed)
+    wanted = leader_set(observed.lws, observed.spec, revision.key, rollout, provider)
+    if observed.completes_pods:
+        prepare_leaders(wanted["spec"]["template"], observed.namespace)
     changed = wanted if existing is None else with_changes(existing, wanted)
-    if _shares_service(scene) and not scene.find(SERVICE, scene.name):
-        result.then(Create(SERVICE, shared_service(scene.lws), unless_present=True))
+    if _shares_service(observed) and not observed.find(SERVICE, observed.name):
+        result.then(Create(SERVICE, shared_service(observed.lws), unless_present=True))
     if existing is None:
         result.then(Create(STATEFUL_SET, wanted))
     elif changed is not None:
         result.then(Write(STATEFUL_SET, changed))
 
 
-def _shares_service(scene: ObservedLeaderWorkerSet) -> bool:
-    network = scene.spec.network_config
-    return scene.completes_pods or network is None or network.subdomain_policy in (None, SHARED)
+def _shares_service(observed: ObservedLeaderWorkerSet) -> bool:
+    network = observed.spec.network_config
+    return observed.completes_pods or network is None or network.subdomain_policy in (None, SHARED)
 
 
 def _report(
     result: Plan,
-    scene: ObservedLeaderWorkerSet,
+    observed: ObservedLeaderWorkerSet,
     groups: Sequence[GroupState],
     revision: Revision,
     needed: Prerequisites,
     now: float,
 ) -> None:
-    standing = Standing(groups, _is_updating(scene, revision.key), needed.obstacle)
-    status, news = next_status(scene, limits_of(scene.spec), standing, now)
-    if status != (scene.lws.get("status") or {}):
-        result.then(Write(LEADER_WORKER_SET, scene.lws | {"status": status}, "status"))
+    progress = SetProgress(groups, _is_updating(observed, revision.key), needed.obstacle)
+    status, news = next_status(observed, limits_of(observed.spec), progress, now)
+    if status != (observed.lws.get("status") or {}):
+        result.then(Write(LEADER_WORKER_SET, observed.lws | {"status": status}, "status"))
         result.news += news
 
 
-def _is_updating(scene: ObservedLeaderWorkerSet, key: str) -> bool:
-    limits = limits_of(scene.spec)
+def _is_updating(observed: ObservedLeaderWorkerSet, key: str) -> bool:
+    limits = limits_of(observed.spec)
     return any(
         limits.partition <= index < limits.replicas and group.revision != key
-        for index, group in scene.groups.items()
+        for index, group in observed.groups.items()
     )
 
 
-def _is_at_rest(scene: ObservedLeaderWorkerSet, groups: Sequence[GroupState]) -> bool:
+def _is_at_rest(observed: ObservedLeaderWorkerSet, groups: Sequence[GroupState]) -> bool:
     """Whether no replica is made from anything but the newest revision, nor will be."""
-    state = state_of(scene.leader_set) if scene.leader_set is not None else None
-    is_whole = len(groups) == len(scene.groups) and all(group.is_done for group in groups)
+    state = state_of(observed.leader_set) if observed.leader_set is not None else None
+    is_whole = len(groups) == len(observed.groups) and all(group.is_done for group in groups)
     return state is not None and state.partition == 0 and is_whole
 
 

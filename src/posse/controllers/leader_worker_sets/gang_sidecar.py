@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from posse.controllers.event_dedup import ToldOnce
 from posse.controllers.gated_pods import is_waiting, joined
 from posse.controllers.leader_worker_sets.keys import (
     GROUP_INDEX,
@@ -19,7 +18,7 @@ from posse.controllers.leader_worker_sets.observed_set import ObservedLeaderWork
 from posse.controllers.leader_worker_sets.prerequisites import prerequisites
 from posse.controllers.leader_worker_sets.providers.posse import PosseCrdProvider
 from posse.controllers.observed import ObservedObjects
-from posse.controllers.reconciler import Reconciler, Touched
+from posse.controllers.reconciler import EventDedup, Reconciler, Touched
 from posse.controllers.steps import Create, News, Plan, Write, is_deleting
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import LEADER_WORKER_SET, POD, STATEFUL_SET
@@ -36,7 +35,7 @@ DEADLOCK = News(
 )
 
 
-class LeaderWorkerSetCompanion(Reconciler):
+class LeaderWorkerSetGangSidecar(Reconciler):
     """A Reconciler."""
 
     subject_kind = LEADER_WORKER_SET
@@ -49,7 +48,7 @@ class LeaderWorkerSetCompanion(Reconciler):
         self.touched = Touched()
         self._observed = ObservedObjects()
         self._uids: dict[tuple[str, str], str] = {}
-        self._told = ToldOnce()
+        self._told = EventDedup()
 
     def see(self, kind: Kind, obj: Json) -> None:
         if self._observed.see(kind, obj):
@@ -73,8 +72,8 @@ class LeaderWorkerSetCompanion(Reconciler):
             return Plan()
         if EXCLUSIVE_TOPOLOGY in annotations_of(lws):
             return self._told.plan(key, DEADLOCK)
-        scene = self._scene(lws)
-        needed = prerequisites(scene, self._provider, frozenset(self._provider.kinds))
+        observed = self._scene(lws)
+        needed = prerequisites(observed, self._provider, frozenset(self._provider.kinds))
         if needed.obstacle is not None:
             return self._told.plan(
                 key, News(needed.obstacle.reason, needed.obstacle.message, is_warning=True)
@@ -83,7 +82,7 @@ class LeaderWorkerSetCompanion(Reconciler):
         result = Plan()
         result.then(*needed.steps)
         for leader in self._leaders(lws):
-            self._serve(result, scene, leader)
+            self._serve(result, observed, leader)
         return result
 
     def _scene(self, lws: Json) -> ObservedLeaderWorkerSet:
@@ -103,15 +102,15 @@ class LeaderWorkerSetCompanion(Reconciler):
             pod for pod in pods if is_leader(pod) and GROUP_INDEX in labels_of(pod) and not is_deleting(pod)
         ]
 
-    def _serve(self, result: Plan, scene: ObservedLeaderWorkerSet, leader: Json) -> None:
+    def _serve(self, result: Plan, observed: ObservedLeaderWorkerSet, leader: Json) -> None:
         provider = self._provider
         name = provider.group_of(leader)
         if not name and not is_waiting(leader):
             # It was scheduled by itself before anybody asked for a gang.
             return
         name = name or provider.name_group(leader, leader["metadata"]["uid"])
-        made = provider.group(scene.lws, scene.spec, joined(leader, name))
-        if scene.find(made.kind, name) is None:
+        made = provider.group(observed.lws, observed.spec, joined(leader, name))
+        if observed.find(made.kind, name) is None:
             result.then(Create(made.kind, made.obj))
         sets = self._observed.owned_by(leader["metadata"]["uid"], STATEFUL_SET)
         workers = [pod for item in sets for pod in self._observed.owned_by(item["metadata"]["uid"], POD)]

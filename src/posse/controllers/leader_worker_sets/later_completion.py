@@ -13,6 +13,7 @@ from posse.controllers.gated_pods import GATE, let_through
 from posse.controllers.leader_worker_sets.environment import (
     GROUP_SIZE,
     LEADER_ADDRESS,
+    TPU_RESOURCE,
     WORKER_INDEX_VARIABLE,
     containers_of,
 )
@@ -27,7 +28,6 @@ from posse.controllers.leader_worker_sets.keys import (
     labels_of,
 )
 from posse.controllers.leader_worker_sets.pod_admission import PodSurroundings, place_pod
-from posse.controllers.leader_worker_sets.tpu_environment import TPU_RESOURCE
 from posse.kinds.machinery.errors import FieldError
 from posse.model.leader_worker_set import (
     EXCLUSIVE_TOPOLOGY,

@@ -7,7 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from posse.controllers.leader_worker_sets.environment import tell_containers
+from posse.controllers.leader_worker_sets.environment import (
+    leader_subgroup,
+    set_replica_variables,
+    set_tpu_variables,
+    worker_subgroup,
+)
 from posse.controllers.leader_worker_sets.keys import (
     GROUP_INDEX,
     GROUP_KEY,
@@ -29,9 +34,7 @@ from posse.controllers.leader_worker_sets.keys import (
     subgroup_key,
 )
 from posse.controllers.leader_worker_sets.providers.registry import provider_of_pod
-from posse.controllers.leader_worker_sets.subgroups import leader_subgroup, worker_subgroup
 from posse.controllers.leader_worker_sets.topology import make_exclusive
-from posse.controllers.leader_worker_sets.tpu_environment import tell_about_tpus
 from posse.kinds.admission import ClusterView
 from posse.kinds.machinery.errors import forbidden
 from posse.kinds.registry import POD
@@ -58,8 +61,8 @@ def complete_pod(pod: Json, surroundings: PodSurroundings) -> None:
     if NAME not in labels_of(pod):
         return
     place_pod(pod, surroundings)
-    tell_containers(pod)
-    tell_about_tpus(pod)
+    set_replica_variables(pod)
+    set_tpu_variables(pod)
 
 
 def place_pod(pod: Json, surroundings: PodSurroundings) -> None:

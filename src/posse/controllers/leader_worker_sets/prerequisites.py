@@ -22,32 +22,32 @@ class Prerequisites(NamedTuple):
     obstacle: ConditionReport | None = None
 
 
-def adoptions(scene: ObservedLeaderWorkerSet, provider: SchedulerProvider | None) -> list[Step]:
+def adoptions(observed: ObservedLeaderWorkerSet, provider: SchedulerProvider | None) -> list[Step]:
     """What a set of the same name has left behind, because it was deleted without what it owned, is taken over."""
-    made = provider.blueprint(scene.lws, scene.spec) if provider is not None else None
+    made = provider.blueprint(observed.lws, observed.spec) if provider is not None else None
     kinds = (STATEFUL_SET, SERVICE, *((made.kind,) if made is not None else ()))
-    found = [(kind, scene.find(kind, scene.name)) for kind in kinds]
-    found += [(CONTROLLER_REVISION, revision) for revision in scene.left_behind]
+    found = [(kind, observed.find(kind, observed.name)) for kind in kinds]
+    found += [(CONTROLLER_REVISION, revision) for revision in observed.left_behind]
     return [
-        Write(kind, adopted(obj, LEADER_WORKER_SET, scene.lws))
+        Write(kind, adopted(obj, LEADER_WORKER_SET, observed.lws))
         for kind, obj in found
-        if obj is not None and _is_orphan(obj, scene)
+        if obj is not None and _is_orphan(obj, observed)
     ]
 
 
-def _is_orphan(obj: Json, scene: ObservedLeaderWorkerSet) -> bool:
+def _is_orphan(obj: Json, observed: ObservedLeaderWorkerSet) -> bool:
     """What people have made has no such label."""
-    return labels_of(obj).get(NAME) == scene.name and not controller_uid(obj) and not is_deleting(obj)
+    return labels_of(obj).get(NAME) == observed.name and not controller_uid(obj) and not is_deleting(obj)
 
 
 def prerequisites(
-    scene: ObservedLeaderWorkerSet, provider: SchedulerProvider | None, served: frozenset[Kind]
+    observed: ObservedLeaderWorkerSet, provider: SchedulerProvider | None, served: frozenset[Kind]
 ) -> Prerequisites:
-    taken = scene.find(STATEFUL_SET, scene.name)
-    if taken is not None and not _belongs(taken, scene):
-        text = f"StatefulSet {scene.name} exists, and does not belong to this LeaderWorkerSet"
+    taken = observed.find(STATEFUL_SET, observed.name)
+    if taken is not None and not _belongs(taken, observed):
+        text = f"StatefulSet {observed.name} exists, and does not belong to this LeaderWorkerSet"
         return Prerequisites([], ConditionReport(AVAILABLE, "NameTaken", text, "False"))
-    asked = asked_provider(scene.lws)
+    asked = asked_provider(observed.lws)
     if not is_known(asked):
         text = f"there is no provider {asked}; the annotation {PROVIDER} names one of {', '.join(PROVIDERS)}"
         return Prerequisites([], ConditionReport(SCHEDULING_READY, "UnknownProvider", text, "False"))
@@ -57,23 +57,23 @@ def prerequisites(
     if missing:
         text = f"provider {provider.name} needs {', '.join(missing)}, which the cluster does not serve"
         return Prerequisites([], ConditionReport(SCHEDULING_READY, "APINotAvailable", text, "False"))
-    made = provider.blueprint(scene.lws, scene.spec)
-    return Prerequisites([]) if made is None else _present(scene, made)
+    made = provider.blueprint(observed.lws, observed.spec)
+    return Prerequisites([]) if made is None else _present(observed, made)
 
 
-def _present(scene: ObservedLeaderWorkerSet, made: Made) -> Prerequisites:
-    existing = scene.find(made.kind, scene.name)
+def _present(observed: ObservedLeaderWorkerSet, made: Made) -> Prerequisites:
+    existing = observed.find(made.kind, observed.name)
     if existing is None:
         return Prerequisites([Create(made.kind, made.obj)])
-    if not _belongs(existing, scene):
-        text = f"{made.kind.name} {scene.name} exists, and does not belong to this LeaderWorkerSet"
+    if not _belongs(existing, observed):
+        text = f"{made.kind.name} {observed.name} exists, and does not belong to this LeaderWorkerSet"
         return Prerequisites([], ConditionReport(SCHEDULING_READY, "WorkloadCreateFailed", text, "False"))
     changed = _with_minimum_of(existing, made.obj)
     return Prerequisites([Write(made.kind, changed)] if changed != existing else [])
 
 
-def _belongs(obj: Json, scene: ObservedLeaderWorkerSet) -> bool:
-    return controller_uid(obj) == str(scene.lws["metadata"]["uid"])
+def _belongs(obj: Json, observed: ObservedLeaderWorkerSet) -> bool:
+    return controller_uid(obj) == str(observed.lws["metadata"]["uid"])
 
 
 def _with_minimum_of(existing: Json, wanted: Json) -> Json:

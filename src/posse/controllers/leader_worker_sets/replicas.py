@@ -2,22 +2,27 @@
 
 from typing import Any
 
-from posse.controllers.leader_worker_sets.keys import LEADER_NAME, annotations_of
+from posse.controllers.leader_worker_sets.keys import (
+    GROUP_INDEX,
+    LEADER_NAME,
+    NAME,
+    annotations_of,
+    labels_of,
+)
 from posse.controllers.leader_worker_sets.later_completion import prepare_workers
 from posse.controllers.leader_worker_sets.observed_set import Group, ObservedLeaderWorkerSet, is_ready
 from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
 from posse.controllers.leader_worker_sets.restarts import Loss, reason_to_restart
 from posse.controllers.leader_worker_sets.revisions import find_revision, restored
-from posse.controllers.leader_worker_sets.services import replica_service
 from posse.controllers.leader_worker_sets.workers import (
     bind_to_domain,
     draw_together,
     follows_leader,
     worker_set,
 )
-from posse.controllers.steps import Create, Delete, News, Plan, controller_uid, is_deleting
+from posse.controllers.steps import Create, Delete, News, Plan, controller_uid, is_deleting, owner_reference
 from posse.kinds.machinery.metadata import FOREGROUND_FINALIZER
-from posse.kinds.registry import POD, SERVICE, STATEFUL_SET
+from posse.kinds.registry import LEADER_WORKER_SET, POD, SERVICE, STATEFUL_SET
 from posse.model.leader_worker_set import (
     EXCLUSIVE_TOPOLOGY,
     LEADER_READY,
@@ -29,23 +34,27 @@ Json = dict[str, Any]
 
 
 def serve_group(
-    plan: Plan, scene: ObservedLeaderWorkerSet, group: Group, provider: SchedulerProvider | None, loss: Loss
+    plan: Plan,
+    observed: ObservedLeaderWorkerSet,
+    group: Group,
+    provider: SchedulerProvider | None,
+    loss: Loss,
 ) -> None:
     """Add to the plan what the replica needs."""
     if is_deleting(group.leader):
         _await_workers(plan, group)
         return
-    is_gang = provider is not None and provider.waits_for_all and scene.spec.startup_policy != LEADER_READY
-    reason = reason_to_restart(scene, group, loss=loss, is_gang=is_gang)
+    is_gang = provider is not None and provider.waits_for_all and observed.spec.startup_policy != LEADER_READY
+    reason = reason_to_restart(observed, group, loss=loss, is_gang=is_gang)
     if reason:
         name = group.leader["metadata"]["name"]
         plan.then(Delete(POD, group.leader, "Foreground"))
         plan.news.append(News("RecreateGroup", f"{reason}, making replica {name} anew"))
         return
-    revision = find_revision(scene.history, group.revision)
+    revision = find_revision(observed.history, group.revision)
     # The history may come later than the leader; what was made from nothing known cannot be completed.
     if revision is not None and LEADER_NAME not in annotations_of(group.leader):
-        _complete(plan, scene, group, revision, provider)
+        _complete(plan, observed, group, revision, provider)
 
 
 def _await_workers(plan: Plan, group: Group) -> None:
@@ -57,53 +66,53 @@ def _await_workers(plan: Plan, group: Group) -> None:
 
 def _complete(
     plan: Plan,
-    scene: ObservedLeaderWorkerSet,
+    observed: ObservedLeaderWorkerSet,
     group: Group,
     revision: Json,
     provider: SchedulerProvider | None,
 ) -> None:
-    leader, spec = group.leader, restored(scene.lws, revision)
+    leader, spec = group.leader, restored(observed.lws, revision)
     if _has_own_subdomain(spec):
-        _make_once(plan, scene, Create(SERVICE, replica_service(scene.lws, leader)))
+        _make_once(plan, observed, Create(SERVICE, replica_service(observed.lws, leader)))
     if provider is not None and provider.group_of(leader):
-        made = provider.group(scene.lws, spec, leader)
-        if made is not None and not _make_once(plan, scene, Create(made.kind, made.obj)):
+        made = provider.group(observed.lws, spec, leader)
+        if made is not None and not _make_once(plan, observed, Create(made.kind, made.obj)):
             return
     if spec.leader_worker_template.group_size > 1 and group.worker_set is None:
-        workers = _workers(scene, leader, revision, provider)
+        workers = _workers(observed, leader, revision, provider)
         if workers is not None:
-            _make_once(plan, scene, Create(STATEFUL_SET, workers))
+            _make_once(plan, observed, Create(STATEFUL_SET, workers))
 
 
 def _workers(
-    scene: ObservedLeaderWorkerSet, leader: Json, revision: Json, provider: SchedulerProvider | None
+    observed: ObservedLeaderWorkerSet, leader: Json, revision: Json, provider: SchedulerProvider | None
 ) -> Json | None:
     """Return the StatefulSet of the workers, None as long as they have to wait for the leader."""
-    if scene.spec.startup_policy == LEADER_READY and not is_ready(leader):
+    if observed.spec.startup_policy == LEADER_READY and not is_ready(leader):
         return None
-    workers = worker_set(scene.lws, leader, revision, provider)
-    if scene.completes_pods:
+    workers = worker_set(observed.lws, leader, revision, provider)
+    if observed.completes_pods:
         prepare_workers(workers["spec"]["template"], leader)
-    if EXCLUSIVE_TOPOLOGY not in annotations_of(scene.lws):
+    if EXCLUSIVE_TOPOLOGY not in annotations_of(observed.lws):
         return workers
-    if not follows_leader(scene.spec, provider):
+    if not follows_leader(observed.spec, provider):
         draw_together(workers)
         return workers
     # A node may be seen later than the leader that is on it.
-    domain = scene.node_labels(leader["spec"].get("nodeName") or "").get(_topology(scene))
+    domain = observed.node_labels(leader["spec"].get("nodeName") or "").get(_topology(observed))
     if domain is None:
         return None
     bind_to_domain(workers, domain)
     return workers
 
 
-def _topology(scene: ObservedLeaderWorkerSet) -> str:
-    return str(annotations_of(scene.lws)[EXCLUSIVE_TOPOLOGY])
+def _topology(observed: ObservedLeaderWorkerSet) -> str:
+    return str(annotations_of(observed.lws)[EXCLUSIVE_TOPOLOGY])
 
 
-def _make_once(plan: Plan, scene: ObservedLeaderWorkerSet, step: Create) -> bool:
+def _make_once(plan: Plan, observed: ObservedLeaderWorkerSet, step: Create) -> bool:
     """Make what does not exist; return whether it does, or will. What a leader before this one has left is waited for."""
-    existing = scene.find(step.kind, step.obj["metadata"]["name"])
+    existing = observed.find(step.kind, step.obj["metadata"]["name"])
     if existing is None:
         plan.then(step)
         return True
@@ -113,3 +122,28 @@ def _make_once(plan: Plan, scene: ObservedLeaderWorkerSet, step: Create) -> bool
 def _has_own_subdomain(spec: LeaderWorkerSetSpec) -> bool:
     network = spec.network_config
     return network is not None and network.subdomain_policy == UNIQUE_PER_REPLICA
+
+
+def shared_service(lws: Json) -> Json:
+    name = lws["metadata"]["name"]
+    return _service(name, lws, {NAME: name}, owner_reference(LEADER_WORKER_SET, lws))
+
+
+def replica_service(lws: Json, leader: Json) -> Json:
+    selector = {NAME: lws["metadata"]["name"], GROUP_INDEX: labels_of(leader)[GROUP_INDEX]}
+    return _service(leader["metadata"]["name"], lws, selector, owner_reference(POD, leader))
+
+
+def _service(name: str, lws: Json, selector: Json, owner: Json) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": name,
+            "namespace": lws["metadata"]["namespace"],
+            "labels": {NAME: lws["metadata"]["name"]},
+            "ownerReferences": [owner],
+        },
+        # Pods must find each other before they are ready: some become ready only by that.
+        "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector},
+    }

@@ -30,20 +30,20 @@ class Loss(Enum):
     AFTER_START = auto()
 
 
-def reason_to_restart(scene: ObservedLeaderWorkerSet, group: Group, *, loss: Loss, is_gang: bool) -> str:
+def reason_to_restart(observed: ObservedLeaderWorkerSet, group: Group, *, loss: Loss, is_gang: bool) -> str:
     """Return in words why the replica is made anew, nothing if it may stay.
 
     Workers of another revision than their leader are being replaced anyway.
     """
-    policy = scene.spec.leader_worker_template.restart_policy
+    policy = observed.spec.leader_worker_template.restart_policy
     if policy == NO_RECREATION or is_deleting(group.leader):
         return ""
-    waits_for_start = _waits_for_start(scene.lws, policy)
+    waits_for_start = _waits_for_start(observed.lws, policy)
     if loss is Loss.AFTER_START or (loss is Loss.BEFORE_START and not waits_for_start):
         return "Pod of the replica is gone"
     if waits_for_start and not has_started(group):
         return ""
-    doubt = CLOCKS_APART_SECONDS if scene.completes_pods else 0.0
+    doubt = CLOCKS_APART_SECONDS if observed.completes_pods else 0.0
     if is_gang and not waits_for_start and (reason := _replacement(group, doubt)):
         return reason
     for pod in group.pods:

@@ -36,7 +36,7 @@ PREREQUISITES_READY = ConditionReport(
 )
 
 
-class Standing(NamedTuple):
+class SetProgress(NamedTuple):
     """How a set stands: its replicas, whether some are still to be updated, and why groups cannot be made, if so."""
 
     groups: Sequence[GroupState]
@@ -50,13 +50,13 @@ class NextSetStatus(NamedTuple):
 
 
 def next_status(
-    scene: ObservedLeaderWorkerSet, limits: RolloutLimits, standing: Standing, now: float
+    observed: ObservedLeaderWorkerSet, limits: RolloutLimits, progress: SetProgress, now: float
 ) -> NextSetStatus:
     """Return the whole status."""
-    groups, obstacle = standing.groups, standing.obstacle
-    before = scene.lws.get("status") or {}
-    leaders = (scene.leader_set or {}).get("status") or {}
-    findings = _findings(limits, standing)
+    groups, obstacle = progress.groups, progress.obstacle
+    before = observed.lws.get("status") or {}
+    leaders = (observed.leader_set or {}).get("status") or {}
+    findings = _findings(limits, progress)
     known = {item["type"]: item for item in before.get("conditions") or ()}
     if obstacle is not None:
         findings.append(obstacle)
@@ -66,9 +66,9 @@ def next_status(
         "replicas": leaders.get("replicas") or 0,
         "readyReplicas": sum(group.is_ready for group in groups),
         "updatedReplicas": sum(group.is_updated for group in groups),
-        "hpaPodSelector": f"{NAME}={scene.name},{WORKER_INDEX}={LEADER}",
-        "observedGeneration": scene.lws["metadata"].get("generation") or 0,
-        "conditions": _conditions(scene, known, findings, now),
+        "hpaPodSelector": f"{NAME}={observed.name},{WORKER_INDEX}={LEADER}",
+        "observedGeneration": observed.lws["metadata"].get("generation") or 0,
+        "conditions": _conditions(observed, known, findings, now),
     }
     news = [
         News(finding.reason, finding.message, is_warning=finding.status == "False")
@@ -79,8 +79,8 @@ def next_status(
     return NextSetStatus(status, news)
 
 
-def _findings(limits: RolloutLimits, standing: Standing) -> list[ConditionReport]:
-    groups = standing.groups
+def _findings(limits: RolloutLimits, progress: SetProgress) -> list[ConditionReport]:
+    groups = progress.groups
     wanted = [
         groups[index] if index < len(groups) else GroupState(is_ready=False, is_updated=False)
         for index in range(limits.replicas)
@@ -91,16 +91,16 @@ def _findings(limits: RolloutLimits, standing: Standing) -> list[ConditionReport
     ]
     if all(reached):
         return [ALL_READY]
-    if standing.is_updating:
+    if progress.is_updating:
         return [UPDATING, UPDATE_PROGRESS]
     return [IN_PROGRESS]
 
 
 def _conditions(
-    scene: ObservedLeaderWorkerSet, known: dict[str, Json], findings: Sequence[ConditionReport], now: float
+    observed: ObservedLeaderWorkerSet, known: dict[str, Json], findings: Sequence[ConditionReport], now: float
 ) -> list[Json]:
     """What does not hold any more says so; what has never held is not mentioned."""
-    generation, time = scene.lws["metadata"].get("generation") or 0, format_timestamp(now)
+    generation, time = observed.lws["metadata"].get("generation") or 0, format_timestamp(now)
     found = {finding.type: finding for finding in findings}
     result = []
     for kind in dict.fromkeys((*known, *found)):

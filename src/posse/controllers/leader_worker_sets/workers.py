@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from posse.controllers.leader_worker_sets.environment import requests_tpus
 from posse.controllers.leader_worker_sets.keys import (
     GROUP_INDEX,
     GROUP_KEY,
@@ -22,7 +23,6 @@ from posse.controllers.leader_worker_sets.leaders import (
 from posse.controllers.leader_worker_sets.providers.contract import SchedulerProvider
 from posse.controllers.leader_worker_sets.revisions import restored, restored_json
 from posse.controllers.leader_worker_sets.topology import make_exclusive
-from posse.controllers.leader_worker_sets.tpu_environment import requests_tpus
 from posse.controllers.steps import owner_reference
 from posse.kinds.registry import POD, STATEFUL_SET
 from posse.model.leader_worker_set import (

@@ -10,13 +10,12 @@ from posse.controllers.observed import ObservedObjects
 from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.stateful_sets.pods import SetPod, new_claims, new_pod, read_pods
 from posse.controllers.stateful_sets.revisions import Revisions, outdated, settle, template_of
-from posse.controllers.stateful_sets.scaling import staff
-from posse.controllers.stateful_sets.statuses import next_status
+from posse.controllers.stateful_sets.scaling import is_available, scale
 from posse.controllers.steps import Create, Delete, Plan, Write, controller_uid, is_deleting
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
 from posse.model.decoding import decode
-from posse.model.stateful_set import StatefulSet, StatefulSetSpec
+from posse.model.stateful_set import ROLLING_UPDATE, StatefulSet, StatefulSetSpec
 
 Json = dict[str, Any]
 
@@ -104,12 +103,12 @@ def plan(obj: Json, own: Belongings, now: float) -> Plan:
     status = next_status(obj, spec, pods, revisions, now)
     if status != (obj.get("status") or {}):
         result.then(Write(STATEFUL_SET, obj | {"status": status}, "status"))
-    staffing = staff(spec, pods, revisions.update["metadata"]["name"], now)
-    claims = [claim for ordinal in staffing.create for claim in new_claims(obj, ordinal)]
+    changes = scale(spec, pods, revisions.update["metadata"]["name"], now)
+    claims = [claim for ordinal in changes.create for claim in new_claims(obj, ordinal)]
     result.then(*(Create(PERSISTENT_VOLUME_CLAIM, claim, unless_present=True) for claim in claims))
     # Somebody may have a pod wait for what depends on it.
-    result.then(*(Delete(POD, pod.obj, "") for pod in staffing.delete))
-    made = [_made(obj, spec, revisions, ordinal) for ordinal in staffing.create]
+    result.then(*(Delete(POD, pod.obj, "") for pod in changes.delete))
+    made = [_made(obj, spec, revisions, ordinal) for ordinal in changes.create]
     result.then(*(Create(POD, pod) for pod in made if not own.is_held(pod)))
     live = {status["currentRevision"], status["updateRevision"], *(pod.revision for pod in pods)}
     result.then(*(Delete(CONTROLLER_REVISION, old) for old in outdated(obj, own.history, live)))
@@ -136,3 +135,31 @@ def _place(obj: Json) -> tuple[str, str]:
 
 def _parent_place(pod: Json) -> tuple[str, str]:
     return pod["metadata"]["namespace"], pod["metadata"]["name"].rpartition("-")[0]
+
+
+def next_status(
+    obj: Json, spec: StatefulSetSpec, pods: Sequence[SetPod], revisions: Revisions, now: float
+) -> Json:
+    """Return the whole status. Conditions that others have set stay as they are."""
+    current, update = revisions.current["metadata"]["name"], revisions.update["metadata"]["name"]
+    staying = [pod for pod in pods if not pod.is_deleting]
+    status: Json = {
+        "observedGeneration": obj["metadata"].get("generation") or 0,
+        "replicas": len(pods),
+        "readyReplicas": sum(pod.is_ready for pod in pods),
+        "availableReplicas": sum(is_available(pod, spec, now) for pod in pods),
+        "currentReplicas": sum(pod.revision == current for pod in staying),
+        "updatedReplicas": sum(pod.revision == update for pod in staying),
+        "currentRevision": current,
+        "updateRevision": update,
+        "collisionCount": revisions.collisions,
+    }
+    if conditions := (obj.get("status") or {}).get("conditions"):
+        status["conditions"] = conditions
+    if spec.update_strategy.type == ROLLING_UPDATE and _is_complete(status, spec.wanted):
+        status |= {"currentRevision": update, "currentReplicas": status["updatedReplicas"]}
+    return status
+
+
+def _is_complete(status: Json, wanted: int) -> bool:
+    return all(status[name] == wanted for name in ("replicas", "updatedReplicas", "readyReplicas"))

@@ -17,7 +17,7 @@ class SetPodChanges:
     delete: list[SetPod] = field(default_factory=list)
 
 
-def staff(spec: StatefulSetSpec, pods: Sequence[SetPod], update_revision: str, now: float) -> SetPodChanges:
+def scale(spec: StatefulSetSpec, pods: Sequence[SetPod], update_revision: str, now: float) -> SetPodChanges:
     by_ordinal = {pod.ordinal: pod for pod in pods}
     wanted = range(spec.start, spec.start + spec.wanted)
     surplus = [by_ordinal[ordinal] for ordinal in sorted(by_ordinal, reverse=True) if ordinal not in wanted]

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from posse.client.connection import Connection
 from posse.client.served_versions import ServedVersions
 from posse.controllers.jobsets.controller import MANAGERS, POSSE_MANAGER, JobSetController
-from posse.controllers.jobsets.gang_sidecar import JobSetCompanion
+from posse.controllers.jobsets.gang_sidecar import JobSetGangSidecar
 from posse.controllers.late_admission import Unadmitted
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
-from posse.controllers.leader_worker_sets.gang_sidecar import LeaderWorkerSetCompanion
+from posse.controllers.leader_worker_sets.gang_sidecar import LeaderWorkerSetGangSidecar
 from posse.controllers.leader_worker_sets.later_completion import refusals
 from posse.controllers.reconciler import Reconciler
 from posse.kinds.machinery.errors import NOT_FOUND, ApiError
@@ -143,7 +143,7 @@ class RemoteControllers:
         controller = JobSetController(gates, managers, lacking)
         yield (self._transport if is_native else custom), Unadmitted(JOB_SET, controller)
         if found.rival and found.served.issuperset(_CUSTOM):
-            yield custom, JobSetCompanion(self._gates)
+            yield custom, JobSetGangSidecar(self._gates)
 
     def _leader_worker_set_works(self, found: Situation) -> Iterator[Work]:
         """Leaders are told apart by labels; native groups would be named in their spec."""
@@ -152,7 +152,7 @@ class RemoteControllers:
             controller = LeaderWorkerSetController(served, completes_pods=True)
             yield self._transport, Unadmitted(LEADER_WORKER_SET, controller, refusals)
         elif found.served.issuperset(_CUSTOM):
-            yield self._transport, LeaderWorkerSetCompanion()
+            yield self._transport, LeaderWorkerSetGangSidecar()
 
 
 def _warn_of_lacking(kind: Kind, found: Situation) -> None:

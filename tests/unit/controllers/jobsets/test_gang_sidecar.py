@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.controllers.jobsets.gang_sidecar import JobSetCompanion
+from posse.controllers.jobsets.gang_sidecar import JobSetGangSidecar
 from posse.controllers.steps import Create, Write
 from posse.kinds.registry import JOB, JOB_SET, POD, POD_GROUP, WORKLOAD
 from posse.model.feature_gates import ALL_GATES
@@ -17,7 +17,7 @@ def asking(mode="Gang", **fields):
 
 
 def companion(obj, jobs=(), *others):
-    made_for = JobSetCompanion(ALL_GATES)
+    made_for = JobSetGangSidecar(ALL_GATES)
     made_for.see(JOB_SET, obj)
     for job in jobs:
         made_for.see(JOB, job)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.controllers.leader_worker_sets.gang_sidecar import LeaderWorkerSetCompanion
+from posse.controllers.leader_worker_sets.gang_sidecar import LeaderWorkerSetGangSidecar
 from posse.controllers.steps import Create, Write
 from posse.kinds.registry import LEADER_WORKER_SET, POD, POSSE_POD_GROUP, POSSE_WORKLOAD, STATEFUL_SET
 from tests.support.leader_worker_set_world import PROVIDER, lws
@@ -35,7 +35,7 @@ def companion():
     def make(*objects, annotations=None):
         obj = lws(size=2, annotations={PROVIDER: "posse"} if annotations is None else annotations)
         obj["metadata"] |= {"namespace": "default", "uid": "u", "resourceVersion": "1"}
-        made = LeaderWorkerSetCompanion()
+        made = LeaderWorkerSetGangSidecar()
         made.see(LEADER_WORKER_SET, obj)
         made.see(STATEFUL_SET, owned("leaders", "LeaderWorkerSet", "u", {}, spec={}))
         for kind, other in objects:

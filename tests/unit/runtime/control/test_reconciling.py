@@ -7,7 +7,7 @@ import pytest
 
 from posse.client import repeating
 from posse.controllers.reconciler import Touched
-from posse.controllers.steps import Create, Plan, Write
+from posse.controllers.steps import Amend, Create, ExpectAbsent, Plan, Write
 from posse.kinds.machinery.errors import ApiError, expired
 from posse.kinds.registry import JOB, JOB_SET
 from posse.runtime.control import work_queue
@@ -209,3 +209,99 @@ def test_jobs_are_not_taken_for_gone_because_one_list_finds_no_such_path(monkeyp
         return reconciler.told
 
     assert asyncio.run(main()) == [("seen", "2"), ("seen", "2")]
+
+
+class Plain(Refusing):
+    """Takes everything, and counts the watches."""
+
+    def __init__(self, *refusals):
+        super().__init__(*refusals)
+        self.watches = []
+        self.written = []
+
+    async def watch(self, kind, resource_version, labels=""):
+        self.watches.append(kind)
+        async for batch in super().watch(kind, resource_version, labels):
+            yield batch
+
+    async def update(self, kind, namespace, name, obj, subresource=""):
+        written = self._answer(obj)
+        self.written.append(name)
+        return written
+
+    async def patch(self, kind, namespace, name, patch, subresource=""):
+        return self._answer(SUBJECT)
+
+    async def get(self, kind, namespace, name):
+        return SUBJECT
+
+
+class Broken(OneStep):
+    """Fails whatever it is shown and asked."""
+
+    def see(self, kind, obj):
+        super().see(kind, obj)
+        raise ZeroDivisionError("while seeing")
+
+    def plan(self, key, now):
+        raise ZeroDivisionError("while planning")
+
+
+def run_until_taken(transport, *reconcilers):
+    async def main():
+        running = asyncio.create_task(ReconcilerRunner(transport, reconcilers, time.time).run())
+        async with asyncio.timeout(5):
+            await transport.has_taken_all.wait()
+        running.cancel()
+
+    asyncio.run(main())
+
+
+def test_a_reconciler_that_raises_does_not_stop_the_others(caplog):
+    transport = Plain()
+    step = Write(JOB_SET, SUBJECT)
+    run_until_taken(transport, Broken(step), OneStep(step))
+    assert transport.written == ["js"]
+    assert "JobSet default/js could not be handled and is left out" in caplog.text
+    assert "tester u could not be handled and is left out" in caplog.text
+
+
+def test_reconcilers_share_the_watch_of_a_kind():
+    transport = Plain()
+    run_until_taken(transport, *(OneStep(Write(JOB_SET, SUBJECT)) for _ in range(3)))
+    assert transport.watches == [JOB_SET]
+
+
+def test_a_step_that_fails_unexpectedly_is_tried_again(caplog):
+    transport = Plain(OverflowError("too far"))
+    run_until_taken(transport, OneStep(Write(JOB_SET, SUBJECT)))
+    assert "OverflowError: too far" in caplog.text
+
+
+class Stages(OneStep):
+    """Plans several stages."""
+
+    def plan(self, key, now):
+        return Plan(stages=[[step] for step in self._step])
+
+
+@pytest.mark.parametrize(
+    ("uid", "written"), [("u", []), ("another", ["js"])], ids=["the object exists", "a namesake exists"]
+)
+def test_nothing_follows_an_object_that_should_be_absent(uid, written):
+    async def main():
+        transport = Plain()
+        steps = [ExpectAbsent(JOB, "default", "js", uid), Write(JOB_SET, SUBJECT)]
+        running = asyncio.create_task(ReconcilerRunner(transport, [Stages(steps)], time.time).run())
+        await asyncio.sleep(0.05)
+        running.cancel()
+        return transport.written[:1]
+
+    assert asyncio.run(main()) == written
+
+
+def test_a_patch_that_was_overtaken_is_dropped():
+    transport = Plain(ApiError(409, "Conflict", "too late"))
+    run_until_taken(transport, Stages([Amend(JOB_SET, SUBJECT, {}), Write(JOB_SET, SUBJECT)]))
+    assert transport.written == ["js"]
+    assert transport.events == []

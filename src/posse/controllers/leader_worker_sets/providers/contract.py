@@ -6,8 +6,11 @@ somebody else writes them. A group is owned by the leader of its replica, so tha
 
 from typing import Any, NamedTuple, Protocol
 
+from posse.controllers.leader_worker_sets.keys import GROUP_INDEX, NAME, REVISION, labels_of
+from posse.controllers.steps import owner_reference
 from posse.kinds.machinery.kind import Kind
-from posse.model.leader_worker_set import LeaderWorkerSetSpec
+from posse.kinds.registry import POD
+from posse.model.leader_worker_set import LEADER_READY, LeaderWorkerSetSpec
 
 Json = dict[str, Any]
 
@@ -54,3 +57,42 @@ class SchedulerProvider(Protocol):
 
     def group(self, lws: Json, spec: LeaderWorkerSetSpec, leader: Json) -> Made | None:
         """Return the object that describes the group of one replica, where there is such a thing."""
+
+
+INCARNATION_LENGTH = 8
+
+
+def group_name(leader: Json, incarnation: str) -> str:
+    """Name the group by replica and revision, or by replica and leader: pods of an earlier one never count as members."""
+    labels = labels_of(leader)
+    suffix = incarnation[:INCARNATION_LENGTH] or labels[REVISION]
+    return f"{labels[NAME]}-{labels[GROUP_INDEX]}-{suffix}"
+
+
+def group_metadata(leader: Json, name: str) -> Json:
+    labels = labels_of(leader)
+    return {
+        "name": name,
+        "namespace": leader["metadata"]["namespace"],
+        "labels": {key: labels[key] for key in (NAME, GROUP_INDEX, REVISION)},
+        "ownerReferences": [owner_reference(POD, leader)],
+    }
+
+
+def minimum(spec: LeaderWorkerSetSpec) -> int:
+    """A leader that must be ready before it gets workers cannot wait for them."""
+    return 1 if spec.startup_policy == LEADER_READY else spec.leader_worker_template.group_size
+
+
+class ForeignGroups:
+    is_group_per_leader = False
+    waits_for_all = True
+
+    def blueprint(self, _lws: Json, _spec: LeaderWorkerSetSpec) -> Made | None:
+        return None
+
+    def prepare(self, _lws: Json, _spec: LeaderWorkerSetSpec, _template: Json) -> None:
+        return None
+
+    def name_group(self, leader: Json, incarnation: str) -> str:
+        return group_name(leader, incarnation)

@@ -10,8 +10,7 @@ from typing import Any
 from posse.controllers.gated_pods import GROUP_LABEL
 from posse.controllers.group_templates import group_spec
 from posse.controllers.leader_worker_sets.keys import NAME, annotations_of
-from posse.controllers.leader_worker_sets.providers.contract import Made
-from posse.controllers.leader_worker_sets.providers.naming import group_metadata, group_name, minimum
+from posse.controllers.leader_worker_sets.providers.contract import Made, group_metadata, group_name, minimum
 from posse.controllers.leader_worker_sets.providers.requirements import replica_requests
 from posse.controllers.steps import owner_reference
 from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION

@@ -6,9 +6,12 @@ Pods must name Volcano as their scheduler themselves. In an embedded cluster Pos
 from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import annotations_of
-from posse.controllers.leader_worker_sets.providers.contract import Made
-from posse.controllers.leader_worker_sets.providers.foreign import ForeignGroups
-from posse.controllers.leader_worker_sets.providers.naming import group_metadata, minimum
+from posse.controllers.leader_worker_sets.providers.contract import (
+    ForeignGroups,
+    Made,
+    group_metadata,
+    minimum,
+)
 from posse.controllers.leader_worker_sets.providers.requirements import replica_requests
 from posse.kinds.registry import VOLCANO_POD_GROUP
 from posse.model.leader_worker_set import LeaderWorkerSetSpec

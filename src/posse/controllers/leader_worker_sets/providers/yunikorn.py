@@ -9,8 +9,7 @@ import json
 from typing import Any
 
 from posse.controllers.leader_worker_sets.keys import annotations_of, is_leader, labels_of
-from posse.controllers.leader_worker_sets.providers.contract import Made
-from posse.controllers.leader_worker_sets.providers.foreign import ForeignGroups
+from posse.controllers.leader_worker_sets.providers.contract import ForeignGroups, Made
 from posse.controllers.leader_worker_sets.providers.requirements import as_quantities, pod_requests
 from posse.kinds.machinery.kind import Kind
 from posse.model.leader_worker_set import LeaderWorkerSetSpec, LeaderWorkerTemplate

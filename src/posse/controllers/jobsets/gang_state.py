@@ -48,7 +48,7 @@ class GangSurroundings(NamedTuple):
 
 
 @dataclass(slots=True)
-class GangStanding:
+class GangState:
     """What is to be done about the gangs before Jobs are made, and for which Jobs that suffices."""
 
     # Where the Jobs belong, by their names; Jobs that are in no gang are missing.
@@ -79,25 +79,25 @@ class GangStanding:
         return self.gang_of[job].name if job in self.gang_of else ""
 
 
-def stand(obj: Json, jobset: JobSet, children: Children, around: GangSurroundings) -> GangStanding:
+def observe_gangs(obj: Json, jobset: JobSet, children: Children, around: GangSurroundings) -> GangState:
     gangs = gangs_of(jobset)
     leaves = [gang for gang in gangs if gang.kind is POD_GROUP]
-    standing = GangStanding(gang_of={job: gang for gang in leaves for job in gang.jobs})
+    state = GangState(gang_of={job: gang for gang in leaves for job in gang.jobs})
     mine = {key: group for key, group in around.groups.items() if _is_mine(group, jobset)}
-    standing.outdated = [
+    state.outdated = [
         Delete(kind, group)
         for (kind, _), group in mine.items()
         if _is_outdated(group, jobset) and not is_deleting(group)
     ]
     if not gangs:
-        return standing
-    standing.blocked = _absence(around.lacking) or _conflict(gangs, around.groups, mine)
-    _find_workload(standing, obj, jobset, around.workloads)
-    if standing.blocked is None and standing.workload is not None and not jobset.spec.suspend:
+        return state
+    state.blocked = _absence(around.lacking) or _conflict(gangs, around.groups, mine)
+    _find_workload(state, obj, jobset, around.workloads)
+    if state.blocked is None and state.workload is not None and not jobset.spec.suspend:
         previous = {job.name for job in children.previous}
         for gang in gangs:
-            _find_group(standing, gang, mine.get(gang.key), (obj, jobset), previous)
-    return standing
+            _find_group(state, gang, mine.get(gang.key), (obj, jobset), previous)
+    return state
 
 
 def belated_groups(jobset: JobSet, children: Children, around: GangSurroundings) -> list[Delete]:
@@ -148,25 +148,25 @@ def _conflict(
     return None
 
 
-def _find_workload(standing: GangStanding, obj: Json, jobset: JobSet, workloads: Sequence[Json]) -> None:
+def _find_workload(state: GangState, obj: Json, jobset: JobSet, workloads: Sequence[Json]) -> None:
     """Choose the Workload that groups are made from. While one is being deleted there is none."""
     chosen = _choice(jobset, workloads)
     if chosen is None:
         problem = _ambiguity(workloads)
         if not problem:
-            standing.workload = new_workload(obj, jobset)
-            standing.missing.append(Create(WORKLOAD, standing.workload))
+            state.workload = new_workload(obj, jobset)
+            state.missing.append(Create(WORKLOAD, state.workload))
     else:
         problem = _layout_mismatch(jobset, chosen) if _is_mine(chosen, jobset) else _mismatch(jobset, chosen)
-        standing.workload = None if is_deleting(chosen) else chosen
+        state.workload = None if is_deleting(chosen) else chosen
         if _is_mine(chosen, jobset) and not is_deleting(chosen) and not problem:
-            standing.workload = at_size(chosen, jobset)
-            if standing.workload != chosen:
-                standing.outgrown.append(Write(WORKLOAD, standing.workload))
-    if problem and standing.blocked is None:
-        standing.blocked = News("WorkloadMismatch", problem, is_warning=True)
-    if standing.blocked is not None:
-        standing.missing.clear()
+            state.workload = at_size(chosen, jobset)
+            if state.workload != chosen:
+                state.outgrown.append(Write(WORKLOAD, state.workload))
+    if problem and state.blocked is None:
+        state.blocked = News("WorkloadMismatch", problem, is_warning=True)
+    if state.blocked is not None:
+        state.missing.clear()
 
 
 def _choice(jobset: JobSet, workloads: Sequence[Json]) -> Json | None:
@@ -238,13 +238,13 @@ def _groups(jobset: JobSet) -> list[Gang]:
 
 
 def _find_group(
-    standing: GangStanding, gang: Gang, group: Json | None, of: tuple[Json, JobSet], previous: set[str]
+    state: GangState, gang: Gang, group: Json | None, of: tuple[Json, JobSet], previous: set[str]
 ) -> None:
     if group is not None:
         if not _is_outdated(group, of[1]) and not is_deleting(group):
-            standing.existing[gang.key] = group
-            standing.usable.add(gang.key)
-    elif standing.workload is not None and standing.has_root(gang) and previous.isdisjoint(gang.jobs):
+            state.existing[gang.key] = group
+            state.usable.add(gang.key)
+    elif state.workload is not None and state.has_root(gang) and previous.isdisjoint(gang.jobs):
         # A root that is being deleted would stay for the sake of a new group, and with it the whole tree.
-        standing.missing.append(Create(gang.kind, new_group(*of, gang, standing.workload)))
-        standing.usable.add(gang.key)
+        state.missing.append(Create(gang.kind, new_group(*of, gang, state.workload)))
+        state.usable.add(gang.key)
