@@ -104,7 +104,7 @@ def nothing_is_lost(shadow):
         if key is None:
             assert uid in backlog, f"{uid} is lost"
         else:
-            assert key in backlog or not_ready(groups.get(key)) is not None, f"{uid} of {key} is lost"
+            assert key in backlog or not_ready(groups, groups.get(key)) is not None, f"{uid} of {key} is lost"
     for key, entry in backlog._entries.items():
         assert key in waiting or any(group_of(pod) == key for pod in waiting.values())
         assert entry.place in (QueueState.PARKED, QueueState.PENALISED)

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
-from posse.engine.placement.gang.attempt import probe_group, try_group
 from posse.engine.placement.search.fill import fill
+from posse.engine.placement.tree.attempt import probe_placement, try_placement
 from posse.engine.state.draft import Draft
 from posse.model.pod import PodSchedulingGroup
 from tests.differential import every_domain
@@ -66,7 +66,7 @@ def test_a_group_goes_to_the_domain_that_trying_all_of_them_would_choose(
     state = state_of(*cluster)
     group = group_among(state, neighbours, members, minimum)
     expected = every_domain.best(state, group)
-    attempt = try_group(state, group)
+    attempt = try_placement(state, group)
     chosen = {rack_of(state, record.node) for record in attempt.placed}
     if expected is not None:
         assert chosen == {expected}
@@ -82,7 +82,7 @@ def test_members_that_run_are_joined_in_their_domain_or_it_is_an_error(
 ):
     state = state_of(*cluster)
     group = group_among(state, neighbours, members, minimum, running=[where])
-    attempt = try_group(state, group)
+    attempt = try_placement(state, group)
     chosen = {rack_of(state, record.node) for record in attempt.placed}
     if where in state.nodes.row_of:
         pinned = rack_of(state, where)
@@ -95,15 +95,15 @@ def test_what_is_known_of_domains_follows_every_change(cluster, neighbours, memb
     """A second look, after the first has left its sums behind and pods have come in between, is as good as a fresh one."""
     state = state_of(*cluster)
     group = group_among(state, neighbours, members, minimum)
-    before = probe_group(state, group)
+    before = probe_placement(state, group)
     draft, newcomer = Draft(state), record_of(state, pod("newcomer", cpu="500m", memory="200Mi"), 99)
     fill(state, draft, state.scheduling_class(newcomer), [newcomer])
     expected = every_domain.best(state, group)
-    placements = probe_group(state, group).placements
+    placements = probe_placement(state, group).placements
     if expected is not None:
         assert {rack_of(state, where) for _, where in placements} == {expected}
     draft.roll_back()
-    assert probe_group(state, group).placements == before.placements
+    assert probe_placement(state, group).placements == before.placements
 
 
 sizes = st.integers(1, 6)

@@ -7,14 +7,13 @@ from itertools import dropwhile, takewhile
 
 from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod
 from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
-from posse.engine.groups.tree import MOST_LEVELS
+from posse.engine.groups.tree import MAX_LEVELS
 from posse.engine.keys import GroupKey, GroupRef
 from posse.engine.queue.backlog import QueueState
 from posse.engine.state.invariants import (
     ensure,
     no_gang_across_domains,
     no_gang_below_minimum,
-    no_tree_below_minimum,
 )
 from posse.model.workload import CompositePodGroup, PodGroup
 from tests.simulation.knowledge import (
@@ -104,7 +103,7 @@ def no_gang_starts_below_its_minimum(knowledge, bind):
         no_gang_below_minimum(name, len(knowledge.attached(name)), minimum_of(group))
         for above in knowledge.ancestors(name):
             minimum = group_minimum_of(knowledge.composites[above])
-            no_tree_below_minimum(above, knowledge.started_children(above), minimum)
+            no_gang_below_minimum(above, knowledge.started_children(above), minimum)
 
 
 def members_start_in_one_domain(knowledge, bind):
@@ -121,7 +120,7 @@ def only_what_has_started_is_reported_so(knowledge, report, bound):
     if report.group.is_composite:
         minimum = group_minimum_of(knowledge.composites[report.group.name])
         started = knowledge.started_children(report.group.name, bound)
-        no_tree_below_minimum(report.group, started, minimum)
+        no_gang_below_minimum(report.group, started, minimum)
         return
     group = knowledge.groups[report.group.name]
     attached, minimum = len(knowledge.attached(report.group.name, bound)), minimum_of(group)
@@ -315,7 +314,7 @@ def is_complete(knowledge, name):
 def startable_trees(knowledge):
     """Return the names of roots whose trees are plainly free to be tried: every group complete, and none of another mind."""
     for name, root in knowledge.composites.items():
-        if parent_of(root) or levels_of(knowledge, name) > MOST_LEVELS:
+        if parent_of(root) or levels_of(knowledge, name) > MAX_LEVELS:
             continue
         leaves = knowledge.leaves(name)
         objects = [*(knowledge.groups[leaf] for leaf in leaves), *composites_below(knowledge, name)]

@@ -11,7 +11,8 @@ from posse.engine.decisions import Advise, Decision
 from posse.engine.events import Advised
 from posse.engine.explain.explanation import remedy_problem
 from posse.engine.groups.forms import form_of
-from posse.engine.groups.tree import Root, root_of
+from posse.engine.groups.part import Root
+from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import (

@@ -4,8 +4,8 @@ from posse.engine.cycle.advice import Advisory
 from posse.engine.cycle.cycle import MAX_PODS, Cycle
 from posse.engine.cycle.settle import GroupSettling
 from posse.engine.exact.questions import Question
-from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Root, Tree, root_of
+from posse.engine.groups.part import Root
+from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import Attempt
@@ -108,7 +108,7 @@ class GroupTurns:
         """Return what groups behind it must be identical in; None if capacity or an answer is its own."""
         kept = self._knowledge.starvation_guard.kept
         is_favoured = self._questions.has_answer(group.key) or (kept is not None and kept.key == group.key)
-        return None if is_favoured or isinstance(group, Tree) else shape_of(self._knowledge.state, group)
+        return None if is_favoured else shape_of(self._knowledge.state, group)
 
     def _start_identical(self, head: Waiting, shape: GroupShape, node: str, cycle: Cycle) -> int:
         """Start the groups behind the head that are identical to it; returns the number of their pods."""
@@ -125,15 +125,15 @@ class GroupTurns:
             self._conclude(entry, group, GroupTrial(Attempt(SUCCESS, placed)), cycle)
         return len(taken) * shape.size
 
-    def _take_identical(self, head: Waiting, remaining: Remaining) -> list[tuple[Waiting, GroupRecord]]:
+    def _take_identical(self, head: Waiting, remaining: Remaining) -> list[tuple[Waiting, Root]]:
         knowledge = self._knowledge
-        taken: list[tuple[Waiting, GroupRecord]] = []
+        taken: list[tuple[Waiting, Root]] = []
         while len(taken) < min(remaining.groups, MAX_PODS // remaining.pattern.size):
             entry = knowledge.backlog.peek()
             if entry is None or not isinstance(entry.key, GroupKey) or entry.priority != head.priority:
                 break
             group = root_of(knowledge.groups, entry.key)
-            if not isinstance(group, GroupRecord) or self._shape(group) != remaining.pattern:
+            if group is None or self._shape(group) != remaining.pattern:
                 break
             knowledge.backlog.take(entry)
             taken.append((entry, group))

@@ -7,16 +7,21 @@ from posse.engine.cycle.advice import Advisory
 from posse.engine.cycle.cycle import Cycle
 from posse.engine.decisions import Decision, ReportGroup
 from posse.engine.exact.questions import Questions
-from posse.engine.groups.admission import BEING_BOUND, EXPECTING_PODS, WAITING_FOR_PODS, NotReady, expecting
-from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Root, Tree, leaves_of, root_of
+from posse.engine.groups.admission import (
+    BEING_BOUND,
+    EXPECTING_PODS,
+    WAITING_FOR_PODS,
+    NotReady,
+    expecting,
+    not_ready,
+)
+from posse.engine.groups.part import Root
+from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
-from posse.engine.placement.root import held_root
 from posse.engine.queue.backlog import Waiting
-from posse.engine.reporting.groups import tell_started
-from posse.engine.reporting.roots import tell_given_back, tell_held_root, tell_progress
-from posse.engine.reporting.trees import tell_tree_untold
+from posse.engine.reporting.roots import tell_given_back, tell_held_root
+from posse.engine.reporting.trees import tell_progress, tell_untold
 from posse.engine.state.pod_record import PodRecord
 
 
@@ -37,8 +42,8 @@ class GroupSettling:
 
     def hold_if_not_ready(self, group: Root, cycle: Cycle) -> NotReady | None:
         """Take a group that may not be tried out of the queue, and say why it may not."""
-        hold = held_root(self._knowledge.groups, group)
-        for leaf in leaves_of(group):
+        hold = not_ready(self._knowledge.groups, group)
+        for leaf in group.leaves:
             leaf.awaits_bindings = hold is not None and hold.reason == BEING_BOUND
         if hold is not None:
             self._put_aside(group, hold, cycle.now)
@@ -71,12 +76,11 @@ class GroupSettling:
         Groups that have started are reported again if the report may be lost, though their pods are gone.
         """
         told: list[Decision] = []
-        if isinstance(group, Tree) and not group.members:
-            told += tell_tree_untold(group)
-            hold = held_root(self._knowledge.groups, group)
+        is_tree = group is not None and group.key.is_composite
+        if group is not None and not (is_tree and group.members):
+            told += tell_untold(group)
+            hold = not_ready(self._knowledge.groups, group) if is_tree else None
             told += tell_held_root(group, hold) if hold is not None else ()
-        elif isinstance(group, GroupRecord) and group.is_untold:
-            told += tell_started(group)
         for one in told:
             if isinstance(one, ReportGroup):
                 yield replace(one, scheduler_name=self._knowledge.own_name)
@@ -92,7 +96,7 @@ class GroupSettling:
             self._knowledge.backlog.suspend(group.key)
             self._release_nominations(group, hold)
         if hold.reason == EXPECTING_PODS:
-            for leaf in leaves_of(group):
+            for leaf in group.leaves:
                 if expecting(leaf) is not None:
                     self._knowledge.gatherings.begin(leaf.key, now)
 
@@ -105,7 +109,7 @@ class GroupSettling:
 
     def _queue(self, group: Root, waiting: list[PodRecord], now: float) -> None:
         backlog = self._knowledge.backlog
-        for leaf in leaves_of(group):
+        for leaf in group.leaves:
             leaf.gathered = True
             self._knowledge.gatherings.end(leaf.key)
         for record in waiting:

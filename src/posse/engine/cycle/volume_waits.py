@@ -19,7 +19,7 @@ from posse.engine.decisions import (
     VolumeStep,
 )
 from posse.engine.events import BindRefused
-from posse.engine.groups.tree import is_whole, leaves_of, root_of
+from posse.engine.groups.tree import root_of
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
@@ -82,10 +82,10 @@ class VolumeWaits:
         group = root_of(self._knowledge.groups, key)
         if group is None:
             return
-        for leaf in leaves_of(group):
+        for leaf in group.leaves:
             leaf.awaits_volumes = False
         self._knowledge.unsettle(key)
-        if placements and is_whole(group, [placed.pod.uid for placed in placements]):
+        if placements and group.is_whole([placed.pod.uid for placed in placements]):
             yield Bind(tuple(placements), key)
             return
         for placed in placements:
@@ -118,7 +118,7 @@ class VolumeWaits:
     def _hold_group(self, key: GroupKey | None, ready: Sequence[Placement]) -> None:
         group = root_of(self._knowledge.groups, key) if key is not None else None
         if group is not None:
-            for leaf in leaves_of(group):
+            for leaf in group.leaves:
                 leaf.awaits_volumes = True
             self._held.setdefault(group.key, []).extend(ready)
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.groups.tree import Root, root_of
+from posse.engine.groups.part import Root
+from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
-from posse.engine.placement.root import may_fit
+from posse.engine.placement.tree.bounds import may_fit
 from posse.engine.preemption.pod_search import could_make_room
 from posse.engine.queue.backlog import Key
 from posse.engine.rules.context import SchedulingClass

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.exact.questions import Question
-from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Branch, Part, Root, Tree, is_started, started_children
+from posse.engine.groups.part import Part, Root
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.gang.domain_pin import pin_of
 from posse.engine.placement.gang.minimum_resources import missing_resources
@@ -53,8 +52,8 @@ class ProblemBuilder:
     def parts(self) -> Iterator[Part]:
         return _parts(self.state, self.top)
 
-    def leaves(self) -> Iterator[GroupRecord]:
-        return (one for one in self.parts() if not isinstance(one, Branch))
+    def leaves(self) -> Iterator[Part]:
+        return (one for one in self.parts() if not one.key.is_composite)
 
     @property
     def resources(self) -> list[int]:
@@ -74,17 +73,13 @@ class ProblemBuilder:
     def demand(self, part: Part) -> GroupDemand:
         key = self.keys.index(part.topology_key) if part.topology_key else None
         domain = self._pinned(part) if part.topology_key else None
-        if isinstance(part, Branch):
-            children = tuple(self.demand(child) for child in _able(self.state, part))
-            return GroupDemand(
-                part.minimum - started_children(part), children=children, key=key, domain=domain
-            )
-        return GroupDemand(missing(part), tuple(self._sorts(part)), key=key, domain=domain)
+        children = tuple(self.demand(child) for child in _able(self.state, part))
+        return GroupDemand(missing(part), tuple(self._pod_sets(part)), children, key=key, domain=domain)
 
-    def _sorts(self, leaf: GroupRecord) -> Iterator[tuple[int, int]]:
-        """With nobody of a group that must not start, wherever there is room."""
-        is_open = missing_resources(self.state, leaf) is None
-        for scheduling_class, pods in _classes(self.state, leaf):
+    def _pod_sets(self, part: Part) -> Iterator[tuple[int, int]]:
+        """Number and size; no pods of a group that must not start, whatever is free."""
+        is_open = missing_resources(self.state, part) is None
+        for scheduling_class, pods in _classes(self.state, part):
             yield self.scheduling_classes.index(scheduling_class), len(pods) if is_open else 0
 
     def _pinned(self, part: Part) -> int | None:
@@ -131,18 +126,17 @@ def about(state: ClusterState, root: Root) -> ProblemBuilder | None:
 
     That is so of a tree that is not all there, or has started and could only become larger, and of who runs in several domains.
     """
-    top = root.top if isinstance(root, Tree) else root
-    if top is None or (isinstance(top, Branch) and is_started(top)) or _is_torn(state, top):
+    top = root.top
+    if top is None or (top.children and top.is_started) or _is_torn(state, top):
         return None
     return about_part(state, top)
 
 
-def about_part(state: ClusterState, top: Part, above: Sequence[Branch] = ()) -> ProblemBuilder | None:
+def about_part(state: ClusterState, top: Part, above: Sequence[Part] = ()) -> ProblemBuilder | None:
     """The same for what is below one that has started; that is named by the domains of those above as well."""
     parts = list(_parts(state, top))
-    leaves = [part for part in parts if not isinstance(part, Branch)]
     scheduling_classes = dict.fromkeys(
-        scheduling_class for leaf in leaves for scheduling_class, _ in _classes(state, leaf)
+        scheduling_class for part in parts for scheduling_class, _ in _classes(state, part)
     )
     keys = dict.fromkeys(part.topology_key for part in (*above, *parts) if part.topology_key)
     return ProblemBuilder(state, top, tuple(scheduling_classes), tuple(keys)) if scheduling_classes else None
@@ -150,15 +144,14 @@ def about_part(state: ClusterState, top: Part, above: Sequence[Branch] = ()) -> 
 
 def _parts(state: ClusterState, part: Part) -> Iterator[Part]:
     yield part
-    for child in _able(state, part) if isinstance(part, Branch) else ():
+    for child in _able(state, part):
         yield from _parts(state, child)
 
 
-def _able(state: ClusterState, branch: Branch) -> Iterator[Part]:
-    """Children that could start. Those that have are counted instead, and others that never will are not known to a puzzle."""
-    for child in branch.children:
-        is_populated = not isinstance(child, Branch) or any(child.leaves())
-        if is_populated and not is_started(child) and not _is_torn(state, child):
+def _able(state: ClusterState, part: Part) -> Iterator[Part]:
+    """Children that could start. Those that have are counted instead; those that never will are left out."""
+    for child in part.children:
+        if child.leaves and not child.is_started and not _is_torn(state, child):
             yield child
 
 
@@ -167,8 +160,8 @@ def _is_torn(state: ClusterState, part: Part) -> bool:
     return bool(part.topology_key and pin_of(state, part).error)
 
 
-def _classes(state: ClusterState, leaf: GroupRecord) -> list[MemberClass]:
-    return classes_of(state, leaf.unattached())
+def _classes(state: ClusterState, part: Part) -> list[MemberClass]:
+    return classes_of(state, part.own_unattached())
 
 
 def _uids(records: Sequence[PodRecord]) -> tuple[str, ...]:

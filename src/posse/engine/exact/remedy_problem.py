@@ -10,7 +10,7 @@ import numpy as np
 
 from posse.engine.exact.problem_builder import ProblemBuilder, about, about_part, is_small, lines
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.groups.tree import Branch, Part, Root, Tree, is_started, started_children
+from posse.engine.groups.part import Part, Root
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.tree.domains import Rows, all_places, inside
@@ -77,9 +77,10 @@ def impasse_of(
 
     `makes_room` says whether those that matter less are evicted for the group.
     """
-    if not isinstance(root, Tree) or root.top is None or not is_started(root.top):
+    top = root.top
+    if top is None or not (top.children and top.is_started):
         return _impasse(about(state, root), groups, root, makes_room=makes_room)
-    above, newcomer = _newcomer(root.top, key)
+    above, newcomer = _newcomer(top, key)
     if newcomer is None:
         return None
     rows: Rows = None
@@ -90,19 +91,17 @@ def impasse_of(
         return _impasse(about_part(state, newcomer, above), groups, root, makes_room=makes_room)
 
 
-def _newcomer(branch: Branch, key: GroupKey) -> tuple[list[Branch], Part | None]:
+def _newcomer(part: Part, key: GroupKey) -> tuple[list[Part], Part | None]:
     """On the way down to a group the first that has not started, and those above it; None if all have."""
-    below = (one for one in branch.children if key in _keys(one))
+    below = (one for one in part.children if key in _keys(one))
     child = next(below, None)
-    if child is None or not is_started(child):
-        return [branch], child
-    above, newcomer = _newcomer(child, key) if isinstance(child, Branch) else ([], None)
-    return [branch, *above], newcomer
+    if child is None or not child.is_started:
+        return [part], child
+    above, newcomer = _newcomer(child, key)
+    return [part, *above], newcomer
 
 
 def _keys(part: Part) -> list[GroupKey]:
-    if not isinstance(part, Branch):
-        return [part.key]
     return [part.key, *(key for child in part.children for key in _keys(child))]
 
 
@@ -157,8 +156,7 @@ def _room_when_empty(state: ClusterState, scheduling_class: SchedulingClass) -> 
 
 def _names(asking: ProblemBuilder) -> Iterator[DemandName]:
     for part in asking.parts():
-        running = started_children(part) if isinstance(part, Branch) else part.attached_count
-        yield DemandName(part.key.name, part.key.is_composite, part.minimum, running)
+        yield DemandName(part.key.name, part.key.is_composite, part.minimum, part.started_count)
 
 
 def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:

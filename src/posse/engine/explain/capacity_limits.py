@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.topology_domains import Domains
 from posse.engine.placement.gang.domain_pin import domain_noun, pin_of
@@ -28,9 +28,9 @@ class NeverFits:
     """What they must be in one of; then it is the domains that are too small."""
 
 
-def group_out_of_reach(state: ClusterState, group: GroupRecord) -> NeverFits | None:
+def group_out_of_reach(state: ClusterState, group: Part) -> NeverFits | None:
     waiting = group.unattached()
-    spare = group.attached_count + len(waiting) - group.minimum
+    spare = group.started_count + len(waiting) - group.minimum
     classes = classes_of(state, waiting)
     if not group.topology_key:
         return out_of_reach(state, classes, spare)
@@ -43,7 +43,7 @@ def group_out_of_reach(state: ClusterState, group: GroupRecord) -> NeverFits | N
 
 
 def _best_domains(
-    state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass], spare: int
+    state: ClusterState, group: Part, classes: Sequence[MemberClass], spare: int
 ) -> list[IntArray]:
     """The rows of one domain, if there are any."""
     domains, pinned = state.domains(group.topology_key), pin_of(state, group).value

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from posse.engine.exact.remedy_problem import impasse_of
 from posse.engine.explain.capacity_limits import NeverFits, out_of_reach
-from posse.engine.explain.group_status import GroupStatus, as_if_its_turn, lasting_hold, situation
+from posse.engine.explain.group_status import GroupStatus, as_if_its_turn, lasting_hold, situations
 from posse.engine.explain.obstacles import Obstacle, obstacle
 from posse.engine.explain.preemption import (
     HeldRoom,
@@ -17,9 +17,9 @@ from posse.engine.explain.preemption import (
     room_for_group,
     room_for_pod,
 )
-from posse.engine.explain.tree_status import tree_situations
 from posse.engine.groups.admission import gates_of
-from posse.engine.groups.tree import Root, Tree, leaves_of, root_of
+from posse.engine.groups.part import Root
+from posse.engine.groups.tree import root_of
 from posse.engine.intake.inherited_victims import claim_victims
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
@@ -97,15 +97,11 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
     """None if nobody has heard of the group."""
     claim_victims(knowledge)
     group = root_of(knowledge.groups, knowledge.entry_of(key))
-    tree = tuple(tree_situations(knowledge, group)) if isinstance(group, Tree) else ()
-    if group is None or (isinstance(group, Tree) and not tree):
+    found = tuple(situations(knowledge, group)) if group is not None else ()
+    now = next((one for one in found if one.key == key), None)
+    if group is None or now is None:
         return None
-    found = (
-        [one for one in tree if one.key == key] if isinstance(group, Tree) else [situation(knowledge, group)]
-    )
-    if not found:
-        return None
-    now, is_tried = found[0], _is_tried(knowledge, group)
+    is_tried = _is_tried(knowledge, group)
     obstacles = _obstacles(knowledge, group) if now.message and is_tried else []
     return Explanation(
         now,
@@ -116,7 +112,7 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         making_room=room_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),
         held_rooms=held_against(knowledge, group.priority, group.members) if obstacles else (),
         remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
-        tree=tree,
+        tree=found if group.key.is_composite else (),
     )
 
 
@@ -125,10 +121,8 @@ def all_situations(knowledge: Knowledge) -> Iterator[GroupStatus]:
     claim_victims(knowledge)
     for key in knowledge.entries():
         root = root_of(knowledge.groups, key)
-        if isinstance(root, Tree):
-            yield from (_awaiting(knowledge, now) for now in tree_situations(knowledge, root))
-        elif root is not None:
-            yield _awaiting(knowledge, situation(knowledge, root))
+        if root is not None:
+            yield from (_awaiting(knowledge, now) for now in situations(knowledge, root))
 
 
 def _awaiting(knowledge: Knowledge, now: GroupStatus) -> GroupStatus:
@@ -193,7 +187,7 @@ def _obstacles(knowledge: Knowledge, group: Root) -> list[Obstacle]:
 def _obstacles_here(knowledge: Knowledge, group: Root) -> list[Obstacle]:
     state, found = knowledge.state, []
     draft = Draft(state)
-    for leaf in leaves_of(group):
+    for leaf in group.leaves:
         for scheduling_class, records in classes_of(state, leaf.unattached()):
             fit = fill(state, draft, scheduling_class, records)
             if fit < len(records):
@@ -203,11 +197,12 @@ def _obstacles_here(knowledge: Knowledge, group: Root) -> list[Obstacle]:
 
 
 def _closest(knowledge: Knowledge, group: Root) -> tuple[str, IntArray] | None:
-    """The domain that comes closest to having room, in words; None where any node will do. Trees are looked at as a whole."""
-    if isinstance(group, Tree) or not group.topology_key:
+    """The domain that comes closest to enough capacity; None where any node will do. A tree is looked at as a whole."""
+    top = group.top
+    if top is None or top.children or not top.topology_key:
         return None
-    closest = closest_domain(knowledge.state, group)
-    return (f"{domain_noun(group)} {closest[0]}", closest[1]) if closest is not None else None
+    closest = closest_domain(knowledge.state, top)
+    return (f"{domain_noun(top)} {closest[0]}", closest[1]) if closest is not None else None
 
 
 def _closest_domain(knowledge: Knowledge, group: Root) -> str:

@@ -1,6 +1,6 @@
-"""How a group stands at this moment: started, held, or what an attempt to start it would give now.
+"""How groups stand at this moment: started, not ready, or what an attempt to start them would give now.
 
-Nothing is changed by asking. What stands in the way of a refused group, pod by pod, is in explaining.py.
+Nothing is changed by asking. What stands in the way of a refused group, pod by pod, is in explanation.py.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,15 @@ from enum import StrEnum
 
 from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.explain.capacity_limits import NeverFits, group_out_of_reach
-from posse.engine.groups.admission import EXPECTING_PODS, INVALID, NotReady
+from posse.engine.groups.admission import EXPECTING_PODS, INVALID, WAITING_FOR_PODS, NotReady, not_ready
 from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Root
+from posse.engine.groups.part import Part, Root
+from posse.engine.groups.tree import MAX_LEVELS
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
-from posse.engine.placement.gang.attempt import Probe, probe_group
-from posse.engine.placement.root import held_root
-from posse.engine.verdict import Code, Proof
+from posse.engine.placement.gang.attempt import Probe
+from posse.engine.placement.tree.attempt import probe_placement
+from posse.engine.verdict import SUCCESS, Code, Proof
 from posse.model.workload import PodGroup
 
 
@@ -102,40 +103,36 @@ class GroupStatus:
     """Pods that were evicted for it and have not gone yet, where all groups are listed."""
 
 
-def situation(knowledge: Knowledge, group: GroupRecord) -> GroupStatus:
-    if group.members and not knowledge.is_ours(group):
-        return situation_in(group, State.FOREIGN, left_to(group.scheduler_name))
-    if group.attached_count >= group.minimum and not group.unattached():
-        return situation_in(group, State.SCHEDULED, "")
-    hold = lasting_hold(knowledge, group)
-    if hold is not None:
-        return situation_in(group, state_of(hold), hold.message)
-    with as_if_its_turn(knowledge, group):
-        probe = probe_group(knowledge.state, group)
-    now = tried(situation_in(group, State.FITS, ""), probe)
-    return (
-        replace(now, out_of_reach=group_out_of_reach(knowledge.state, group)) if probe.verdict.proof else now
-    )
+def situations(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:
+    """Of a tree, the root first, then what is below it, each group with its own before the next."""
+    parts = list(_shown(root))
+    if root.members and not knowledge.is_ours(root):
+        message = f"its pods are left to the scheduler {root.scheduler_name!r}"
+        yield from (_status(part, depth, State.FOREIGN, message) for part, depth in parts)
+    elif all(_rests(root, part) for part, _ in parts):
+        yield from (_status(part, depth, State.SCHEDULED, "") for part, depth in parts)
+    elif (hold := lasting_hold(knowledge, root)) is not None:
+        yield from (_held(root, part, depth, hold) for part, depth in parts)
+    else:
+        with as_if_its_turn(knowledge, root):
+            probe = probe_placement(knowledge.state, root)
+        yield from (_probed(knowledge, root, part, depth, probe) for part, depth in parts)
 
 
 def situation_of_ended(key: GroupKey, podgroup: PodGroup | None) -> GroupStatus:
-    """Of a group that nobody knows any more, because all of its pods have ended."""
-    return situation_in(GroupRecord(key, podgroup), State.WAITING_FOR_PODS, "")
+    """Of a group that is unknown by now, because all of its pods have ended."""
+    return _status(GroupRecord(key, podgroup), 0, State.WAITING_FOR_PODS, "")
 
 
-def left_to(scheduler_name: str) -> str:
-    return f"its pods are left to the scheduler {scheduler_name!r}"
-
-
-def lasting_hold(knowledge: Knowledge, group: Root) -> NotReady | None:
-    """Why it is not tried, unless that is over in a moment by itself: for how long it has been so, nobody wrote down."""
-    hold = held_root(knowledge.groups, group)
+def lasting_hold(knowledge: Knowledge, root: Root) -> NotReady | None:
+    """Why it is not tried, unless that passes in a moment: since when it lasts is not recorded."""
+    hold = not_ready(knowledge.groups, root)
     return None if hold is not None and hold.reason == EXPECTING_PODS else hold
 
 
 @contextmanager
 def as_if_its_turn(knowledge: Knowledge, group: Root) -> Iterator[None]:
-    """Let the group meet what it would meet if it were tried: room is kept for some, and from others."""
+    """Apply the reservations that the group would meet if it were tried."""
     with (
         knowledge.starvation_guard.lifted_for(group.priority, group.key),
         knowledge.nominations.held(group.priority, group.members),
@@ -143,11 +140,65 @@ def as_if_its_turn(knowledge: Knowledge, group: Root) -> Iterator[None]:
         yield
 
 
-def state_of(hold: NotReady) -> State:
-    return _STATE_OF_HELD.get(hold.reason, State.WAITING)
+def _shown(root: Root) -> Iterator[tuple[Part, int]]:
+    """All parts with their depth; last what is below more groups than a tree may have."""
+    shown: dict[GroupKey, None] = {}
+    for top in root.tops:
+        for part, depth in _below(top, 0):
+            shown[part.key] = None
+            yield part, depth
+    yield from ((part, MAX_LEVELS + 1) for part in root.parts if part.key not in shown)
 
 
-def tried(now: GroupStatus, probe: Probe) -> GroupStatus:
+def _below(part: Part, depth: int) -> Iterator[tuple[Part, int]]:
+    yield part, depth
+    for child in part.children:
+        yield from _below(child, depth + 1)
+
+
+def _rests(root: Root, part: Part) -> bool:
+    """Whether it has started and no pod of it waits.
+
+    A group that has ended counts as started in its tree; by itself it lacks pods.
+    """
+    has_ended_alone = part.is_over and part is root.top
+    return part.is_started and not has_ended_alone and not part.unattached()
+
+
+def _held(root: Root, part: Part, depth: int, hold: NotReady) -> GroupStatus:
+    if _rests(root, part):
+        return _status(part, depth, State.SCHEDULED, "")
+    state, message = _STATE_OF_HELD.get(hold.reason, State.WAITING), hold.message
+    if hold.reason == WAITING_FOR_PODS and part.key != root.key:
+        # What the tree lacks need not be lacking in this part of it.
+        whole = f"its own are all there, but of composite pod group {root.key.name} {hold.message}"
+        message = whole if part.is_admissible else part.lack
+    return _status(part, depth, state, message)
+
+
+def _probed(knowledge: Knowledge, root: Root, part: Part, depth: int, probe: Probe) -> GroupStatus:
+    if _rests(root, part):
+        return _status(part, depth, State.SCHEDULED, "")
+    now = _tried(_status(part, depth, State.FITS, ""), _share(part, probe))
+    fits = next((one.fits for one in probe.parts if one.key == part.key), 0)
+    if now.proof is None or root.key.is_composite:
+        return replace(now, fits=fits)
+    return replace(now, out_of_reach=group_out_of_reach(knowledge.state, part))
+
+
+def _share(part: Part, probe: Probe) -> Probe:
+    """What an attempt for the tree comes to for this part of it."""
+    members = part.members
+    own = {refusal.key: refusal.verdict for refusal in probe.parts}
+    verdict = own.get(part.key, SUCCESS if probe.verdict.succeeded else probe.verdict)
+    return Probe(
+        verdict,
+        tuple((record, node) for record, node in probe.placements if record.ref.uid in members),
+        tuple((record, why) for record, why in probe.refused if record.ref.uid in members),
+    )
+
+
+def _tried(now: GroupStatus, probe: Probe) -> GroupStatus:
     """How it stands, with what came of an attempt."""
     nodes: dict[str, int] = {}
     for _, node in probe.placements:
@@ -166,38 +217,38 @@ def tried(now: GroupStatus, probe: Probe) -> GroupStatus:
     return replace(now, state=state, message=message, placement=placement, proof=probe.verdict.proof)
 
 
-def situation_in(group: GroupRecord, state: State, message: str) -> GroupStatus:
+def _status(part: Part, depth: int, state: State, message: str) -> GroupStatus:
+    record = part.record
+    policy = "Gang" if record.is_gang else "Basic"
+    groups = GroupCounts(len(part.children), part.started_count) if part.key.is_composite else None
     return GroupStatus(
-        key=group.key,
-        exists=group.podgroup is not None,
-        policy=_policy(group),
-        minimum=group.minimum,
-        expected=group.expected,
-        topology_key=group.topology_key,
-        priority=group.priority,
-        counts=counts_of(group),
-        has_started=group.scheduled,
-        has_fallen_short=group.has_fallen_short,
-        is_being_deleted=group.podgroup is not None and bool(group.podgroup.metadata.deletion_timestamp),
+        key=part.key,
+        exists=record.obj is not None,
+        policy=policy if record.obj is not None else "",
+        minimum=part.minimum,
+        expected=part.expected,
+        topology_key=part.topology_key,
+        priority=part.priority,
+        counts=_counts(part),
+        has_started=record.scheduled,
+        has_fallen_short=part.has_fallen_short,
+        is_being_deleted=record.is_being_deleted,
         state=state,
         message=message,
+        depth=depth,
+        groups=groups,
     )
 
 
-def _policy(group: GroupRecord) -> str:
-    if group.podgroup is None:
-        return ""
-    return "Gang" if group.podgroup.spec.scheduling_policy.gang is not None else "Basic"
-
-
-def counts_of(group: GroupRecord) -> Counts:
-    on_nodes, unattached = group.attached_count, group.unattached()
+def _counts(part: Part) -> Counts:
+    unattached, leaves = part.unattached(), part.leaves
     gated = sum(1 for record in unattached if record.pod.spec.scheduling_gates)
+    present = ((leaf, leaf.attached_count + len(leaf.unattached())) for leaf in leaves)
     return Counts(
-        members=len(group.members),
-        on_nodes=on_nodes,
+        members=len(part.members),
+        on_nodes=sum(leaf.attached_count for leaf in leaves),
         waiting=len(unattached) - gated,
         gated=gated,
-        missing=max(0, group.minimum - on_nodes - len(unattached)),
-        terminating=sum(1 for one in group.members.values() if one.pod.metadata.deletion_timestamp),
+        missing=sum(max(0, leaf.minimum - there) for leaf, there in present),
+        terminating=sum(1 for one in part.members.values() if one.pod.metadata.deletion_timestamp),
     )

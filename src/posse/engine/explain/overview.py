@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady
+from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady, not_ready
 from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Branch, Root, Tree, leaves_of, root_of, started_children, tops
+from posse.engine.groups.part import Part, Root
+from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
-from posse.engine.placement.root import held_root
 from posse.engine.queue.backlog import QueueState
 from posse.engine.reporting.groups import BELOW_MINIMUM
 
@@ -48,16 +48,14 @@ def overview(knowledge: Knowledge) -> Overview:
 
 
 def _lines(knowledge: Knowledge, root: Root) -> Iterator[GroupSummary]:
-    hold = held_root(knowledge.groups, root)
-    yield from (_summary(leaf, hold) for leaf in leaves_of(root))
-    for top in tops(knowledge.groups, root) if isinstance(root, Tree) else ():
-        if isinstance(top, Branch):
-            yield from (_summary_of_branch(branch, hold) for branch in top.branches())
+    hold = not_ready(knowledge.groups, root)
+    yield from (_summary(leaf, hold) for leaf in root.leaves)
+    yield from (_summary_of_branch(branch, hold) for top in root.tops for branch in top.branches)
 
 
-def _summary_of_branch(branch: Branch, hold: NotReady | None) -> GroupSummary:
+def _summary_of_branch(branch: Part, hold: NotReady | None) -> GroupSummary:
     state, message = ("Waiting", branch.record.reported[1])
-    started = started_children(branch)
+    started = branch.started_count
     if started >= branch.minimum:
         state, message = ("Scheduled", "")
     elif hold is not None:

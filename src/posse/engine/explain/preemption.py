@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from posse.engine.explain.group_status import as_if_its_turn
-from posse.engine.groups.tree import Root
+from posse.engine.groups.part import Root
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.placement.root import probe_root
+from posse.engine.placement.tree.attempt import probe_placement
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Choice, Cost, cost_of
 from posse.engine.preemption.group_search import EvictionPlan
@@ -150,7 +150,7 @@ def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> t
 
 def _seek(knowledge: Knowledge, trials: GroupTrials, group: Root) -> RoomSought:
     with as_if_its_turn(knowledge, group):
-        return trials.seek_room(group, probe_root(knowledge.state, group).verdict)
+        return trials.seek_room(group, probe_placement(knowledge.state, group).verdict)
 
 
 def _instead(

@@ -1,14 +1,13 @@
-"""Whether a group may be tried at all: what it still waits for, and what is wrong with it."""
+"""Whether a group or a tree may be tried at all: what it still waits for, and what is wrong with it."""
 
 from dataclasses import dataclass
 
 from posse.engine.decisions import SCHEDULER_ERROR
-from posse.engine.groups.forms import form_of
+from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Branch, Part, Tree, admissible_children, is_admissible
+from posse.engine.groups.part import Root
 from posse.engine.groups.tree_validation import violation
 from posse.model.pod import Pod
-from posse.model.workload import Workload
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
@@ -18,12 +17,12 @@ WAITING_FOR_GROUP = "WaitingForPodGroup"
 WAITING_FOR_PODS = "WaitingForPods"
 EXPECTING_PODS = "ExpectingPods"
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class NotReady:
-    """The group is not tried. Only an error is worth telling every member."""
+    """Why a group is not tried. Only an error is reported to every member."""
 
     reason: str
     message: str
@@ -31,46 +30,42 @@ class NotReady:
 
     @property
     def told_to_pods(self) -> str:
-        """The reason that pods are given: for them there is but one sort of error."""
+        """The reason reported on pods, which know only one kind of error."""
         return SCHEDULER_ERROR if self.is_error else self.reason
 
 
-def not_ready(group: GroupRecord) -> NotReady | None:
-    """Why the group is not tried now; None when it may be."""
-    podgroup = group.podgroup
-    if podgroup is None:
-        return NotReady(WAITING_FOR_GROUP, form_of(group.key).absence(group.key, group.siblings))
-    too_few = too_few_pods(group)
-    if too_few:
-        return NotReady(WAITING_FOR_PODS, too_few)
-    gated = gated_members(group)
-    if gated:
+def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
+    """Why the group or tree is not tried now; None when it may be."""
+    if wrong := violation(root, groups.workload(root.key.namespace, root.workload_name)):
+        return NotReady(INVALID, wrong, is_error=True)
+    if root.absence:
+        return NotReady(WAITING_FOR_GROUP, root.absence)
+    if lack := next((top.lack for top in root.tops), ""):
+        return NotReady(WAITING_FOR_PODS, lack)
+    if gated := next((text for leaf in root.leaves if (text := _gated(root, leaf))), ""):
         return NotReady("SchedulingGated", gated)
-    error = contradiction(group)
-    if error:
+    if error := contradiction(root):
         return NotReady(SCHEDULER_ERROR, error, is_error=True)
-    if group.relies_on_promises:
+    return _premature(root)
+
+
+def _premature(root: Root) -> NotReady | None:
+    """What passes by itself: bindings on their way, or pods that are expected."""
+    if root.relies_on_promises:
         return NotReady(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
-    return expecting(group)
+    return next((hold for leaf in root.leaves if (hold := expecting(leaf)) is not None), None)
 
 
-def too_few_pods(group: GroupRecord) -> str:
-    """How many of those it needs exist; empty if enough do."""
-    present = group.attached_count + len(group.unattached())
-    if present >= group.minimum:
-        return ""
-    return f"{present} of the {group.minimum} pods it needs exist" if group.is_gang else "it has no pods"
-
-
-def gated_members(group: GroupRecord) -> str:
-    """Which of its pods are not to be scheduled yet; empty if none is so."""
+def _gated(root: Root, group: GroupRecord) -> str:
+    """Which of its pods have scheduling gates; empty if none has."""
     gated = [record.pod for record in group.members.values() if record.pod.spec.scheduling_gates]
     if not gated:
         return ""
-    named = [f"{pod.metadata.name} ({gates_of(pod)})" for pod in gated[:_MOST_NAMED]]
-    rest = f" and {len(gated) - _MOST_NAMED} more" if len(gated) > _MOST_NAMED else ""
+    named = [f"{pod.metadata.name} ({gates_of(pod)})" for pod in gated[:_MAX_NAMED]]
+    rest = f" and {len(gated) - _MAX_NAMED} more" if len(gated) > _MAX_NAMED else ""
     verb = "has" if len(gated) == 1 else "have"
-    return f"{len(gated)} of its pods {verb} scheduling gates: {', '.join(named)}{rest}"
+    where = f"in {group.title} " if group is not root.top else ""
+    return f"{where}{len(gated)} of its pods {verb} scheduling gates: {', '.join(named)}{rest}"
 
 
 def gates_of(pod: Pod) -> str:
@@ -78,7 +73,7 @@ def gates_of(pod: Pod) -> str:
 
 
 def expecting(group: GroupRecord) -> NotReady | None:
-    """A group that says how many pods it will have waits for them, but not for long."""
+    """A group that says how many pods it will have waits for them for a short time."""
     if group.gathered or not group.expected:
         return None
     present = group.attached_count + len(group.unattached())
@@ -90,20 +85,24 @@ def expecting(group: GroupRecord) -> NotReady | None:
     return None
 
 
-def contradiction(group: GroupRecord) -> str:
-    """What the group and its members say that does not go together; empty if nothing."""
-    podgroup = group.podgroup
-    if podgroup is None:
-        return ""
+def contradiction(root: Root) -> str:
+    """Where pods contradict each other or their group; empty if nowhere."""
+    found = (_contradiction(leaf) for leaf in root.leaves if leaf.members)
+    pods = [record.pod for record in root.members.values()]
+    return next((error for error in found if error), "") or _members_disagree(pods)
+
+
+def _contradiction(group: GroupRecord) -> str:
     pods = [record.pod for record in group.members.values()]
+    if group.podgroup is None:
+        return ""
     if not group.states_priority:
-        return members_disagree(pods)
-    return members_disagree(pods) or _members_contradict(
-        pods, group.priority, podgroup.spec.preemption_policy
-    )
+        return _members_disagree(pods)
+    policy = group.podgroup.spec.preemption_policy
+    return _members_disagree(pods) or _members_contradict(pods, group.priority, policy)
 
 
-def members_disagree(pods: list[Pod]) -> str:
+def _members_disagree(pods: list[Pod]) -> str:
     names = list(dict.fromkeys(pod.spec.scheduler_name for pod in pods))
     if len(names) > 1:
         return (
@@ -125,48 +124,3 @@ def _members_contradict(pods: list[Pod], priority: int, policy: str | None) -> s
             return f"{whole} preemption policy as the pod group's preemption policy, got {own_policy} and {policy}"
     policies = list(dict.fromkeys(pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY for pod in pods))
     return f"{whole} preemption policy, got {policies[0]} and {policies[1]}" if len(policies) > 1 else ""
-
-
-_MOST_NAMED = 3
-
-
-def tree_not_ready(tree: Tree, workload: Workload | None) -> NotReady | None:
-    """Why the tree is not tried now; None when it may be. `workload` is the one that the root names, if it exists."""
-    wrong = violation(tree, workload)
-    if wrong:
-        return NotReady(INVALID, wrong, is_error=True)
-    if tree.top is None:
-        return NotReady(WAITING_FOR_GROUP, f"CompositePodGroup {tree.key.name} does not exist yet")
-    if not is_admissible(tree.top):
-        return NotReady(WAITING_FOR_PODS, incomplete(tree.top))
-    return _held_by_leaf(tree) or _premature(tree)
-
-
-def incomplete(part: Part) -> str:
-    """Of a part that cannot start: which members it lacks."""
-    if not isinstance(part, Branch):
-        return too_few_pods(part)
-    groups = f"{admissible_children(part)} of the {part.minimum} groups it needs have the pods they need"
-    if part.minimum == 1:
-        groups = "none of its groups has the pods it needs"
-    if len(part.children) < part.minimum:
-        return f"{groups}; {f'only {len(part.children)}' if part.children else 'none'} exist"
-    lacking = [child.key.name for child in part.children if not is_admissible(child)]
-    rest = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
-    return f"{groups}; not {', '.join(lacking[:_MOST_NAMED])}{rest}"
-
-
-def _held_by_leaf(tree: Tree) -> NotReady | None:
-    for leaf in tree.leaves:
-        message = gated_members(leaf)
-        if message:
-            return NotReady("SchedulingGated", f"in pod group {leaf.key.name} {message}")
-    errors = [contradiction(leaf) for leaf in tree.leaves if leaf.members]
-    errors.append(members_disagree([record.pod for record in tree.members.values()]))
-    return next((NotReady(SCHEDULER_ERROR, error, is_error=True) for error in errors if error), None)
-
-
-def _premature(tree: Tree) -> NotReady | None:
-    if tree.relies_on_promises:
-        return NotReady(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
-    return next((hold for leaf in tree.leaves if (hold := expecting(leaf)) is not None), None)

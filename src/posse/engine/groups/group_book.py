@@ -6,21 +6,19 @@ from msgspec.structs import replace
 
 from posse.engine.decisions import ReportGroup
 from posse.engine.groups.forms import (
-    DISRUPTION_TARGET,
-    INITIALLY_SCHEDULED,
     WORKLOAD_REF,
     describe,
     form_of,
     group_names,
     key_of,
-    outcome_told,
 )
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.hierarchy_links import TreeLinks
+from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
-from posse.model.meta import Condition, GroupObject
+from posse.model.meta import GroupObject
 from posse.model.workload import GATED_GROUP_FIELDS, BasicSchedulingPolicy, PodGroup, Workload
 
 
@@ -45,6 +43,10 @@ class GroupBook:
     def get(self, key: GroupKey) -> GroupRecord | None:
         return self._groups.get(key)
 
+    def reported(self, key: GroupKey) -> ReportedObject | None:
+        """The record of a pod group or a composite group."""
+        return self.links.composite(key) if key.is_composite else self._groups.get(key)
+
     def definition(self, key: GroupKey) -> tuple[object, ...] | None:
         """What the group asks for, and of which object that is; None as long as nothing says so."""
         if key.is_composite:
@@ -60,7 +62,7 @@ class GroupBook:
         group = self._get_or_make(key_of(obj))
         group.minimum_resources = description.minimum_resources
         podgroup = _permitted(description.podgroup, self._gates)
-        _define(group, podgroup)
+        group.define(podgroup)
         self.links.link(group.key, podgroup)
         return group
 
@@ -94,7 +96,7 @@ class GroupBook:
         workload = self._workloads.get((group.key.namespace, group.key.name))
         group.siblings = None if workload is None else group_names(workload)
         implied = None if workload is None else WORKLOAD_REF.implied_group(workload, group.key)
-        _define(group, None if implied is None else _permitted(implied, self._gates))
+        group.define(None if implied is None else _permitted(implied, self._gates))
         return self.definition(group.key) != before
 
     def say_again(self, lost: ReportGroup) -> None:
@@ -103,33 +105,24 @@ class GroupBook:
         If by now there is something else to say, that is on its way.
         """
         key = lost.group
-        record = self.links.composite(key) if key.is_composite else self._groups.get(key)
+        record = self.reported(key)
         if record is None or (record.uid, record.scheduled) != (lost.uid, lost.scheduled):
             return
         if record.scheduled:
             record.is_untold = True
         else:
-            self.not_yet_scheduled(key)
+            record.not_yet_scheduled()
 
     def not_yet_scheduled(self, key: GroupKey) -> None:
-        """What was about to be reported does not hold, or was not written: it is said again when its time comes."""
-        composite, group = self.links.composite(key), self._groups.get(key)
-        if composite is not None:
-            composite.not_yet_scheduled()
-        if group is not None:
-            self._not_yet_scheduled(group)
-
-    def _not_yet_scheduled(self, group: GroupRecord) -> None:
-        condition = _initially_scheduled(group.podgroup) if group.podgroup is not None else None
-        group.scheduled = condition is not None and condition.status == "True"
-        group.is_untold = False
-        group.reported = (condition.reason, condition.message) if condition is not None else ("", "")
-        group.outcome = outcome_told(group.podgroup.status.conditions) if group.podgroup is not None else ""
+        """The last report does not hold, or was not written: it is repeated when its time comes."""
+        record = self.reported(key)
+        if record is not None:
+            record.not_yet_scheduled()
 
     def drop(self, key: GroupKey) -> None:
         group = self._groups.get(key)
         if group is not None:
-            _define(group, None)
+            group.define(None)
             self.links.link(key, None)
             group.minimum_resources = {}
             self._forget_if_empty(group)
@@ -169,24 +162,6 @@ class GroupBook:
             del self._implied[key.namespace, key.name]
 
 
-def _define(group: GroupRecord, podgroup: PodGroup | None) -> None:
-    """Another object, or none, is another group: what was said of the old one does not hold for it."""
-    before = group.podgroup
-    if podgroup is None or (before is not None and before.metadata.uid != podgroup.metadata.uid):
-        group.scheduled, group.is_untold, group.reported = False, False, ("", "")
-        group.has_completed_members = group.is_known_to_be_short = group.gathered = False
-        group.is_disrupted, group.outcome = False, ""
-    group.podgroup = podgroup
-    group.is_disrupted = group.is_disrupted or (podgroup is not None and _is_marked(podgroup))
-    condition = _initially_scheduled(podgroup) if podgroup is not None else None
-    if condition is not None:
-        group.scheduled = group.scheduled or condition.status == "True"
-        group.reported = (condition.reason, condition.message)
-        group.gathered = True
-    if podgroup is not None:
-        group.outcome = outcome_told(podgroup.status.conditions) or group.outcome
-
-
 def _permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
     """The group without the fields that feature gates disable; the stored object may have them."""
     spec, policy = podgroup.spec, podgroup.spec.scheduling_policy
@@ -196,11 +171,3 @@ def _permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
     if Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT not in gates and policy.basic is not None:
         spec = replace(spec, scheduling_policy=replace(policy, basic=BasicSchedulingPolicy()))
     return podgroup if spec is podgroup.spec else replace(podgroup, spec=spec)
-
-
-def _is_marked(podgroup: PodGroup) -> bool:
-    return any(c.type == DISRUPTION_TARGET and c.status == "True" for c in podgroup.status.conditions)
-
-
-def _initially_scheduled(podgroup: PodGroup) -> Condition | None:
-    return next((c for c in podgroup.status.conditions if c.type == INITIALLY_SCHEDULED), None)

@@ -1,9 +1,11 @@
-"""A group as the engine knows it: its members, its description, and what was reported of it."""
+"""A pod group as the engine knows it: its members, its object, and what was reported about it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from posse.engine.groups.forms import form_of
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, form_of
+from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
 from posse.model.meta import Quantity
@@ -11,8 +13,9 @@ from posse.model.workload import PodGroup
 
 
 @dataclass(slots=True, eq=False)
-class GroupRecord:
-    key: GroupKey
+class GroupRecord(ReportedObject):
+    """The leaf of a tree, or a root by itself: see `Part` and `Root` for the questions it answers as such."""
+
     podgroup: PodGroup | None = None
     """What describes it, in the hub's shape; None until that is seen, and until then its members wait."""
     siblings: tuple[str, ...] | None = None
@@ -21,35 +24,30 @@ class GroupRecord:
     """What must be free in the whole cluster before it is tried; empty in most forms."""
     members: dict[str, PodRecord] = field(default_factory=dict)
     """Every pod that names the group and is neither finished nor gone, by uid, in order of arrival."""
-    scheduled: bool = False
-    """PodGroupInitiallyScheduled is True, or was reported so. It never becomes False again."""
-    is_untold: bool = False
-    """That it is scheduled was reported, but may not have arrived: it is said again, whatever has happened since."""
     has_completed_members: bool = False
-    """A member has succeeded: the group is on its way to its end, and fewer than its minimum are no loss."""
+    """A member has succeeded: the group is about to end, and fewer pods than its minimum are no loss."""
     is_known_to_be_short: bool = False
-    """That it fell below its minimum has been told."""
-    is_disrupted: bool = False
-    """It is marked as evicted as a whole, and does not run again yet."""
+    """It was reported that the group fell below its minimum."""
     awaits_volumes: bool = False
     """Members have nodes, but none is bound before the claims of all of them are."""
     awaits_bindings: bool = False
     """It is not tried until its promised members are seen on their nodes, or refused."""
-    reported: tuple[str, str] = ("", "")
-    """Reason and message last written for PodGroupInitiallyScheduled=False."""
-    outcome: str = ""
-    """Of the search for a placement, as last written."""
     gathered: bool = False
-    """It has been free to be tried, all the pods it expects being there or not; it does not wait for them again."""
+    """It was ready once, with or without all the pods it expects, and does not wait for them again."""
+
+    condition_type: ClassVar[str] = INITIALLY_SCHEDULED
 
     @property
-    def uid(self) -> str:
-        """Of the object that describes it; empty as long as none does."""
-        return self.podgroup.metadata.uid if self.podgroup is not None else ""
+    def obj(self) -> PodGroup | None:
+        return self.podgroup
 
-    @property
-    def is_gang(self) -> bool:
-        return self.podgroup is not None and self.podgroup.spec.scheduling_policy.gang is not None
+    def define(self, podgroup: PodGroup | None) -> None:
+        if self.is_replaced_by(podgroup):
+            self.forget_reports()
+            self.has_completed_members = self.is_known_to_be_short = self.gathered = False
+        self.podgroup = podgroup
+        self.read_conditions()
+        self.gathered = self.gathered or self.has_condition
 
     @property
     def minimum(self) -> int:
@@ -65,12 +63,6 @@ class GroupRecord:
         return (basic.desired_count or 0) if basic is not None else 0
 
     @property
-    def topology_key(self) -> str:
-        """The node label of which all members must have one value; empty if they may go anywhere."""
-        constraints = self.podgroup.spec.scheduling_constraints if self.podgroup is not None else None
-        return constraints.topology[0].key if constraints is not None and constraints.topology else ""
-
-    @property
     def states_priority(self) -> bool:
         """Whether the group has a priority of its own, which members must share."""
         stated = self.podgroup is not None and self.podgroup.spec.priority is not None
@@ -78,7 +70,7 @@ class GroupRecord:
 
     @property
     def priority(self) -> int:
-        """Where the group states none, its weakest member decides."""
+        """Its own, else the lowest of its members."""
         if self.podgroup is None:
             return 0
         if self.states_priority:
@@ -86,36 +78,30 @@ class GroupRecord:
         return min((record.priority for record in self.members.values()), default=0)
 
     @property
-    def preemption_policy(self) -> str | None:
-        return self.podgroup.spec.preemption_policy if self.podgroup is not None else None
-
-    @property
     def scheduler_name(self) -> str:
         return next((record.ref.scheduler_name for record in self.members.values()), "")
 
     @property
     def attached_count(self) -> int:
-        """Who has to leave for others is on its node for a while, but no company for those that are about to start."""
+        """Members on nodes, promised ones included; victims still terminating there do not count."""
         return sum(1 for record in self.members.values() if record.node and not record.evicted_for)
 
     @property
     def seen_count(self) -> int:
-        """Of those, the ones that nobody only promised."""
+        """Those of them that are seen on their nodes."""
         bound = (record for record in self.members.values() if record.pod.spec.node_name)
         return sum(1 for record in bound if not record.evicted_for)
 
     @property
     def has_fallen_short(self) -> bool:
         """It once had its minimum on nodes, and has lost members since."""
-        ending = self.podgroup is None or bool(self.podgroup.metadata.deletion_timestamp)
-        lost = (
-            self.scheduled and self.is_gang and not self.is_disrupted and self.attached_count < self.minimum
-        )
-        return lost and not ending and not self.has_completed_members
+        was_running = self.scheduled and self.is_gang and not self.is_disrupted
+        is_about_to_end = self.is_being_deleted or self.has_completed_members
+        return was_running and not is_about_to_end and self.attached_count < self.minimum
 
     @property
     def is_over(self) -> bool:
-        """It ran, members have succeeded, and too few are left for it to start again: nobody need wait for it."""
+        """It ran, members have succeeded, and too few are left for it to start again."""
         has_ended = self.scheduled and self.has_completed_members
         return has_ended and self.attached_count + len(self.unattached()) < self.minimum
 
@@ -123,7 +109,7 @@ class GroupRecord:
     def relies_on_promises(self) -> bool:
         """Whether its minimum is on nodes only if bindings hold that are still on their way.
 
-        Whoever is bound on the strength of such a promise is bound below the minimum if it breaks.
+        A pod bound on such a promise is bound below the minimum if the promise breaks.
         """
         seen = self.seen_count
         return seen < self.attached_count and seen < self.minimum > 1
@@ -132,3 +118,72 @@ class GroupRecord:
         """Members that still need a node, oldest first."""
         waiting = [r for r in self.members.values() if not r.node and not r.pod.metadata.deletion_timestamp]
         return sorted(waiting, key=lambda r: (r.created, r.arrival))
+
+    @property
+    def record(self) -> "GroupRecord":
+        return self
+
+    @property
+    def records(self) -> "tuple[GroupRecord]":
+        return (self,)
+
+    @property
+    def parts(self) -> "tuple[GroupRecord]":
+        return (self,)
+
+    @property
+    def top(self) -> "GroupRecord":
+        return self
+
+    @property
+    def tops(self) -> "tuple[GroupRecord]":
+        return (self,)
+
+    @property
+    def children(self) -> tuple[()]:
+        return ()
+
+    @property
+    def leaves(self) -> "tuple[GroupRecord]":
+        return (self,)
+
+    @property
+    def branches(self) -> tuple[()]:
+        return ()
+
+    @property
+    def started_count(self) -> int:
+        return self.attached_count
+
+    @property
+    def is_started(self) -> bool:
+        return self.attached_count >= self.minimum or self.is_over
+
+    @property
+    def is_admissible(self) -> bool:
+        return not self.lack or self.is_over
+
+    @property
+    def absence(self) -> str:
+        return form_of(self.key).absence(self.key, self.siblings) if self.podgroup is None else ""
+
+    @property
+    def lack(self) -> str:
+        present = self.attached_count + len(self.unattached())
+        if present >= self.minimum:
+            return ""
+        return f"{present} of the {self.minimum} pods it needs exist" if self.is_gang else "it has no pods"
+
+    @property
+    def title(self) -> str:
+        return f"pod group {self.key.name}"
+
+    def own_unattached(self) -> list[PodRecord]:
+        return self.unattached()
+
+    def is_seen_started(self, being_bound: Collection[GroupKey] = ()) -> bool:
+        there = self.attached_count if self.key in being_bound else self.seen_count
+        return there >= self.minimum or self.is_over
+
+    def is_whole(self, placed: Collection[str]) -> bool:  # noqa: ARG002 - one of them is a member
+        return self.attached_count >= self.minimum

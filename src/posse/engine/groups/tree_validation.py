@@ -1,18 +1,18 @@
-"""What is wrong with a tree as a whole. The API cannot tell: objects come one by one, and in any order.
+"""What is wrong with a tree as a whole. The API server cannot check it: objects come one by one, in any order.
 
-Modes of disruption are looked at in the Workload's templates, which say what its author said. The groups themselves do not:
-the API server writes `single` where nothing was said.
+Disruption modes are read from the Workload's templates, which hold what its author wrote. The groups do not: the API
+server writes `single` where nothing was said.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import MOST_LEVELS, Branch, Part, Tree
+from posse.engine.groups.part import Part, Root
+from posse.engine.groups.reported_object import ReportedObject
+from posse.engine.groups.tree import MAX_LEVELS
+from posse.engine.keys import GroupKey
 from posse.model.workload import (
-    CompositePodGroup,
     CompositePodGroupTemplate,
-    PodGroup,
     PodGroupTemplate,
     Workload,
     WorkloadReference,
@@ -21,80 +21,70 @@ from posse.model.workload import (
 Template = CompositePodGroupTemplate | PodGroupTemplate
 
 
-def violation(tree: Tree, workload: Workload | None) -> str:
+def violation(root: Root, workload: Workload | None) -> str:
     """The first thing that is wrong; empty if nothing is. `workload` is the one that the root names, if it exists."""
-    if tree.top is None:
-        return _circle(tree)
+    top = root.top
+    if top is None:
+        return _circle(root)
+    if not top.branches:
+        return ""
     found = (
-        _too_deep(tree.top),
-        _several_workloads(tree),
-        _several_priorities(tree),
-        _unlike_templates(tree.top, workload) if workload is not None else "",
+        _too_deep(top),
+        _several_workloads(root),
+        _several_priorities(root),
+        _unlike_templates(top, workload) if workload is not None else "",
     )
     return next((one for one in found if one), "")
 
 
-def workload_of(tree: Tree) -> str:
-    """The name of the Workload that the root comes from."""
-    reference = tree.top.record.composite.spec.workload_ref if tree.top is not None else None
-    return reference.workload_name if reference is not None else ""
-
-
-def _circle(tree: Tree) -> str:
+def _circle(root: Root) -> str:
     """Without a top that exists nothing can be said; without any top, groups are each other's ancestors."""
-    names = {record.key.name: record for record in tree.composites}
-    if tree.key.name not in names:
+    parents = {record.key.name: record.parent_name for record in root.records if record.key.is_composite}
+    if root.key.name not in parents:
         return ""
-    path, name = [tree.key.name], names[tree.key.name].composite.spec.parent_composite_pod_group_name
-    while name in names and name not in path:
+    path, name = [root.key.name], parents[root.key.name]
+    while name in parents and name not in path:
         path.append(name)
-        name = names[name].composite.spec.parent_composite_pod_group_name
+        name = parents[name]
     return f"composite pod groups are each other's ancestors: {' > '.join(reversed([*path, path[0]]))}"
 
 
-def _too_deep(top: Branch) -> str:
+def _too_deep(top: Part) -> str:
     path = _longest_path(top)
-    if len(path) <= MOST_LEVELS:
+    if len(path) <= MAX_LEVELS:
         return ""
-    return f"the tree is more than {MOST_LEVELS} levels deep: {' > '.join(path)}"
+    return f"the tree is more than {MAX_LEVELS} levels deep: {' > '.join(path)}"
 
 
 def _longest_path(part: Part) -> list[str]:
-    if not isinstance(part, Branch):
-        return [part.key.name]
     below = [_longest_path(child) for child in part.children]
     return [part.key.name, *max(below, key=len, default=[])]
 
 
-def _several_workloads(tree: Tree) -> str:
+def _several_workloads(root: Root) -> str:
     named: dict[str, str] = {}
-    for obj in _objects(tree):
-        if obj.spec.workload_ref is not None:
-            named.setdefault(obj.spec.workload_ref.workload_name, _title(obj))
+    for record in root.records:
+        if record.workload_name:
+            named.setdefault(record.workload_name, _name(record.key))
     if len(named) <= 1:
         return ""
-    listed = ", ".join(f"{workload} ({who})" for workload, who in named.items())
+    listed = ", ".join(f"{workload} ({name})" for workload, name in named.items())
     return f"all groups of a tree come from one Workload, but these name {len(named)}: {listed}"
 
 
-def _several_priorities(tree: Tree) -> str:
+def _several_priorities(root: Root) -> str:
     priorities: dict[int, str] = {}
-    for obj in _objects(tree):
-        priorities.setdefault(obj.spec.priority or 0, _title(obj))
+    for record in root.records:
+        if record.obj is not None:
+            priorities.setdefault(record.obj.spec.priority or 0, _name(record.key))
     if len(priorities) <= 1:
         return ""
-    listed = ", ".join(f"{priority} ({who})" for priority, who in priorities.items())
+    listed = ", ".join(f"{priority} ({name})" for priority, name in priorities.items())
     return f"all groups of a tree should have the same priority, got {listed}"
 
 
-def _objects(tree: Tree) -> Iterator[CompositePodGroup | PodGroup]:
-    yield from (record.composite for record in tree.composites)
-    yield from (leaf.podgroup for leaf in tree.leaves if leaf.podgroup is not None)
-
-
-def _title(obj: CompositePodGroup | PodGroup) -> str:
-    kind = "CompositePodGroup" if isinstance(obj, CompositePodGroup) else "PodGroup"
-    return f"{kind} {obj.metadata.name}"
+def _name(key: GroupKey) -> str:
+    return f"{'CompositePodGroup' if key.is_composite else 'PodGroup'} {key.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +99,7 @@ class _Placed:
         return self.above[-1].name if self.above else ""
 
 
-def _unlike_templates(top: Branch, workload: Workload) -> str:
+def _unlike_templates(top: Part, workload: Workload) -> str:
     templates = dict(_placed_templates(workload))
     found = (_unlike_template(part, parent, templates) for part, parent in _with_parents(top, None))
     problem = next((one for one in found if one), "")
@@ -133,23 +123,22 @@ def _below(
         yield from _below(composite, (*above, template))
 
 
-def _with_parents(part: Part, parent: Branch | None) -> Iterator[tuple[Part, Branch | None]]:
+def _with_parents(part: Part, parent: Part | None) -> Iterator[tuple[Part, Part | None]]:
     yield part, parent
-    if isinstance(part, Branch):
-        for child in part.children:
-            yield from _with_parents(child, part)
+    for child in part.children:
+        yield from _with_parents(child, part)
 
 
-def _unlike_template(part: Part, parent: Branch | None, templates: Mapping[str, _Placed]) -> str:
-    reference = _reference(part)
+def _unlike_template(part: Part, parent: Part | None, templates: Mapping[str, _Placed]) -> str:
+    reference, is_composite = _reference(part.record), part.key.is_composite
     if reference is None:
         return ""
-    who, name = _name(part), reference.template_name
+    who, name = _name(part.key), reference.template_name
     placed = templates.get(name)
-    if placed is None or isinstance(placed.template, CompositePodGroupTemplate) != isinstance(part, Branch):
-        kind = "composite pod group" if isinstance(part, Branch) else "pod group"
+    if placed is None or isinstance(placed.template, CompositePodGroupTemplate) != is_composite:
+        kind = "composite pod group" if is_composite else "pod group"
         return f"{who} names template {name!r}, and there is no {kind} template of that name"
-    above = _reference(parent) if parent is not None else None
+    above = _reference(parent.record) if parent is not None else None
     expected = above.template_name if above is not None else ""
     if placed.parent != expected:
         return f"{who} hangs {_place(expected)}, and its template {name!r} {_place(placed.parent)}"
@@ -174,11 +163,5 @@ def _contradicting_modes(placed: _Placed) -> str:
     return ""
 
 
-def _reference(part: Part) -> WorkloadReference | None:
-    if isinstance(part, Branch):
-        return part.record.composite.spec.workload_ref
-    return part.podgroup.spec.workload_ref if part.podgroup is not None else None
-
-
-def _name(part: Branch | GroupRecord) -> str:
-    return f"{'CompositePodGroup' if isinstance(part, Branch) else 'PodGroup'} {part.key.name}"
+def _reference(record: ReportedObject) -> WorkloadReference | None:
+    return record.obj.spec.workload_ref if record.obj is not None else None

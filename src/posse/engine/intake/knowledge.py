@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from posse.engine.decisions import ReportPod
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.groups.tree import Root
+from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger

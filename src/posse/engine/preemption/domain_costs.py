@@ -6,7 +6,7 @@ Everybody counts by itself, also who is evicted only together with others, and a
 from collections.abc import Sequence
 from itertools import accumulate
 
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.gang.proof import missing
 from posse.engine.placement.search.member_classes import classes_of
@@ -19,7 +19,7 @@ _LOWEST = -(2**31)
 
 
 class LeastCosts:
-    def __init__(self, search: GroupSearch, group: GroupRecord) -> None:
+    def __init__(self, search: GroupSearch, group: Part) -> None:
         self._search = search
         self._state = search.state
         self._needed = _needed(search.state, group)
@@ -45,7 +45,7 @@ class LeastCosts:
         return sum(1 for amount in freed if amount < self._needed[index])
 
 
-def _needed(state: ClusterState, group: GroupRecord) -> dict[int, int]:
+def _needed(state: ClusterState, group: Part) -> dict[int, int]:
     """What the members that must start ask for together, each counted as the most modest, by resource."""
     wanted = [
         dict(scheduling_class.pod_class.limited)

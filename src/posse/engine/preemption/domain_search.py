@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.nodes.topology_domains import Domains
 from posse.engine.placement.gang.domain_bounds import bounds
@@ -53,7 +53,7 @@ class _Found:
 class DomainSearch:
     search: GroupSearch
     """Of the whole cluster."""
-    group: GroupRecord
+    group: Part
 
     def find(self) -> EvictionPlan | None:
         room = self.search.without_victims()

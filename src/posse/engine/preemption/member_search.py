@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part
 from posse.engine.placement.gang.member_pass import objection
 from posse.engine.placement.search.fill import fill
 from posse.engine.preemption.budgets import BudgetBook
@@ -28,14 +28,15 @@ class MemberSearch:
     groups: GroupBook
     budgets: BudgetBook
 
-    def find(self, group: GroupRecord, *, is_delayed: bool) -> EvictionPlan | None:
-        """Without places if some are evicted though the group does not fit even so.
+    def find(self, group: Part, *, is_delayed: bool) -> EvictionPlan | None:
+        """Without places if pods are evicted though the group does not fit even so.
 
-        Pods that choose for themselves do not meet in one domain, so a group that has to gets no room this way.
+        Pods that choose for themselves do not meet in one domain, nor in what a tree asks for: such groups get no
+        capacity this way.
         """
-        if group.topology_key:
+        if group.children or group.topology_key:
             return None
-        attached = group.attached_count
+        attached = group.started_count
         draft = Draft(self.state)
         draft.remove([record for record in self.state.attached_records() if record.is_ending])
         victims: list[Unit] = []

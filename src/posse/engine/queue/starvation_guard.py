@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Branch, Part, Root, Tree, is_started, root_of, started_children
+from posse.engine.groups.part import Part, Root
+from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.nodes.node_table import Load
@@ -193,8 +193,8 @@ def _has_room_made(root: Root) -> bool:
 
 def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
     """Where all that must start would fit if all that matter no more had ended; nothing if it would not even then."""
-    part = root.top if isinstance(root, Tree) else root
-    if part is None or is_started(part):
+    part = root.top
+    if part is None or part.is_started:
         return ()
     free = state.nodes.allocatable - state.usage.above(root.priority)
     _take_own(state, root, free)
@@ -205,7 +205,7 @@ def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> lis
     """Room for what must start of a part, taken out of `free`; in one domain of its key, of those that have most room now."""
     for place in all_places(state, part, rows)[:_MOST_DOMAINS]:
         left = free.copy()
-        if isinstance(part, Branch):
+        if part.children:
             shares = _planned_children(state, part, place.rows, left)
         else:
             with inside(state, place.rows):
@@ -216,22 +216,22 @@ def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> lis
     return None
 
 
-def _planned_children(state: ClusterState, branch: Branch, rows: Rows, free: IntArray) -> list[_Share] | None:
-    missing = branch.minimum - started_children(branch)
+def _planned_children(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[_Share] | None:
+    missing = part.minimum - part.started_count
     shares: list[_Share] = []
-    for child in branch.children:
-        found = _planned(state, child, rows, free) if missing > 0 and not is_started(child) else None
+    for child in part.children:
+        found = _planned(state, child, rows, free) if missing > 0 and not child.is_started else None
         if found is not None:
             shares += found
             missing -= 1
     return shares if missing <= 0 else None
 
 
-def _planned_pods(state: ClusterState, group: GroupRecord, free: IntArray) -> list[_Share] | None:
+def _planned_pods(state: ClusterState, part: Part, free: IntArray) -> list[_Share] | None:
     """Nodes that are emptier now come first: there it takes the least until the room is ready."""
-    missing = group.minimum - group.attached_count
+    missing = part.minimum - part.started_count
     shares: list[_Share] = []
-    for scheduling_class, records in classes_of(state, group.unattached()):
+    for scheduling_class, records in classes_of(state, part.own_unattached()):
         found = _shares(state, scheduling_class, records[:missing], free)
         missing -= sum(share.pods for share in found)
         shares += found

@@ -19,7 +19,7 @@ from posse.engine.decisions import (
 from posse.engine.groups.admission import NotReady
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Root
+from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey, GroupRef
 from posse.engine.preemption.marks import mark_for
 from posse.engine.preemption.units import evicted_with
@@ -94,7 +94,7 @@ def tell_disrupted(
     for eviction in evictions:
         key = pods[eviction.pod.uid].group
         for one in evicted_with(key, groups) if key is not None else ():
-            group = groups.links.composite(one) if one.is_composite else groups.get(one)
+            group = groups.reported(one)
             if group is not None and group.uid and not group.is_disrupted:
                 group.is_disrupted = True
                 yield MarkDisrupted(one, group.uid, mark_for(eviction.preemptor), eviction.preemptor)
@@ -103,7 +103,7 @@ def tell_disrupted(
 def mark_again(groups: GroupBook, lost: Iterable[MarkDisrupted]) -> Iterator[Decision]:
     """What may not have arrived, as far as it still holds."""
     for mark in lost:
-        group = groups.links.composite(mark.group) if mark.group.is_composite else groups.get(mark.group)
+        group = groups.reported(mark.group)
         if group is not None and group.uid == mark.uid and group.is_disrupted == bool(mark.message):
             yield mark
 

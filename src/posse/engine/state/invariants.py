@@ -48,7 +48,7 @@ def _over_capacity(nodes: NodeTable, row: int, resource: int) -> None:
 
 
 def no_gang_below_minimum(key: object, attached: int, minimum: int) -> None:
-    """A gang is bound when at least its minimum is placed, counting those that already are."""
+    """A group is bound when at least its minimum has a node, or of a composite group has started, before or now."""
     ensure(
         attached >= minimum, "no gang bound below its minimum", group=key, attached=attached, minimum=minimum
     )
@@ -57,8 +57,3 @@ def no_gang_below_minimum(key: object, attached: int, minimum: int) -> None:
 def no_gang_across_domains(key: object, domains: Collection[str | None]) -> None:
     """All members of a group with a topology key are on nodes that share one value of that label."""
     ensure(len(domains) <= 1, "no gang across domains", group=key, domains=sorted(map(str, domains)))
-
-
-def no_tree_below_minimum(key: object, started: int, minimum: int) -> None:
-    """Nobody below a group of groups is bound unless its minimum of groups has started, counting those that had before."""
-    ensure(started >= minimum, "no tree bound below its minimum", group=key, started=started, minimum=minimum)

@@ -6,7 +6,7 @@ What a pod or a group is told itself is in reports.py, and there only what is ne
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from posse.engine.groups.tree import Root
+from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement.gang.attempt import Attempt
 from posse.engine.state.pod_record import PodRecord

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from posse.engine.exact.problem_builder import question_of
 from posse.engine.exact.questions import Answer, Question, Questions
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.groups.tree import Root, Tree
+from posse.engine.groups.part import Root
 from posse.engine.placement.gang.attempt import Attempt
 from posse.engine.placement.gang.exhaustive import Steps
-from posse.engine.placement.root import probe_root, try_root
 from posse.engine.placement.search.backtracking import steps_allowed
 from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.tree.attempt import probe_placement, try_placement
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.domain_search import DomainSearch
@@ -76,7 +76,7 @@ class GroupTrials:
         with self.nominations.held(group.priority, group.members):
             plan = answer.plan if answer is not None else {}
             # Whoever can ask need not search for long, while everybody else waits.
-            attempt = try_root(self.state, group, plan, is_thorough=not self.questions.asks)
+            attempt = try_placement(self.state, group, plan, is_thorough=not self.questions.asks)
             question = self._question(group, attempt)
             if question is not None and answer is not None and answer.settles(question):
                 attempt = _settled(attempt, answer)
@@ -84,7 +84,7 @@ class GroupTrials:
                 return GroupTrial(attempt, question=question)
             elif _is_doubtful(attempt) and self.questions.asks:
                 # Nobody will be asked, so this search has to do.
-                attempt = try_root(self.state, group, {}, is_thorough=True)
+                attempt = try_placement(self.state, group, {}, is_thorough=True)
             sought = self.seek_room(group, attempt.verdict)
         room = sought.room
         self._nominate(group, room.places if room is not None else ())
@@ -115,17 +115,16 @@ class GroupTrials:
         return is_allowed and self.could_evict(group)
 
     def room(self, group: Root, keeping: Collection[str] = ()) -> EvictionPlan | None:
-        """The best that can be made without evicting these, given by uid."""
+        """The best that can be made without evicting these, given by uid. A tree is searched as a whole."""
+        top = group.top
+        if top is None:
+            return None
         if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
             search = replace(self._search(group), keeping=keeping)
-            if isinstance(group, Tree) or not group.topology_key:
-                return search.find()
-            return DomainSearch(search, group).find()
-        if isinstance(group, Tree):
-            # Pods that choose for themselves do not meet in what a tree asks for.
-            return None
+            by_domain = top.topology_key and not top.children
+            return DomainSearch(search, top).find() if by_domain else search.find()
         one_by_one = MemberSearch(self.state, self.groups, self.budgets)
-        return one_by_one.find(group, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
+        return one_by_one.find(top, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
 
     def _search(self, group: Root) -> GroupSearch:
         members = group.unattached()
@@ -133,7 +132,7 @@ class GroupTrials:
         def place(steps: Steps) -> Places:
             # To get ready to go through placements takes a look at every node, and is in vain with fewer steps than pods.
             enough = steps if steps.left >= len(members) else Steps(0)
-            return probe_root(self.state, group, enough).placements
+            return probe_placement(self.state, group, enough).placements
 
         rules = [
             self.state.rules(scheduling_class) for scheduling_class, _ in classes_of(self.state, members)

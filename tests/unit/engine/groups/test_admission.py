@@ -18,7 +18,7 @@ def hold(podgroup, *pods):
         book.join(record, KEY)
     if podgroup is not None:
         book.put(podgroup)
-    return not_ready(book.get(KEY))
+    return not_ready(book, book.get(KEY))
 
 
 def test_a_complete_group_may_be_tried():

@@ -26,7 +26,6 @@ from posse.engine.placement.gang.member_pass import (
 from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.gang.proof import proof_of
 from posse.engine.placement.gang.shortfall import Shortfall, told
-from posse.engine.placement.search.backtracking import steps_allowed
 from posse.engine.placement.search.fill import fill
 from posse.engine.placement.search.member_classes import classes_of, other_ways
 from posse.engine.rules.context import SchedulingClass
@@ -77,31 +76,6 @@ def try_pods(state: ClusterState, scheduling_class: SchedulingClass, records: Se
         return Attempt(SUCCESS, draft.commit())
     verdict = state.scores(scheduling_class).refuse()
     return Attempt(SUCCESS, draft.commit(), tuple((record, verdict) for record in records[placed:]))
-
-
-def try_group(
-    state: ClusterState, group: GroupRecord, plan: Mapping[str, str] = _NO_PLAN, *, is_thorough: bool = True
-) -> Attempt:
-    """With a plan, of a node for each of the members by uid, that is tried first.
-
-    Thorough is an attempt that goes through every placement before it gives up, as far as steps allow.
-    """
-    draft = Draft(state)
-    attempt = attempt_in(state, draft, group, plan, Steps(steps_allowed(state) if is_thorough else 0))
-    draft.commit()
-    return attempt
-
-
-def probe_group(state: ClusterState, group: GroupRecord, steps: Steps | None = None) -> Probe:
-    """Try the group and take everything back: the state is as it was, to the last bit.
-
-    Who tries often says how many steps may be made in order to go through every placement; otherwise as many as are allowed.
-    """
-    draft = Draft(state)
-    attempt = attempt_in(state, draft, group, steps=steps or Steps(steps_allowed(state)))
-    placements = tuple((record, record.node) for record in attempt.placed)
-    draft.roll_back()
-    return Probe(attempt.verdict, placements, attempt.refused)
 
 
 def attempt_in(

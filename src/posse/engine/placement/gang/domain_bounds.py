@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.nodes.topology_domains import Domains
 from posse.engine.placement.gang.domain_pin import pin_of
@@ -33,7 +33,7 @@ class DomainBounds:
         return [number for number in ordered if self.counts[number] >= least]
 
 
-def closest_domain(state: ClusterState, group: GroupRecord) -> tuple[str, IntArray] | None:
+def closest_domain(state: ClusterState, group: Part) -> tuple[str, IntArray] | None:
     """The domain that its members pin, or the one that promises them most; None where there is none.
 
     With its rows, for whoever wants to know what is in their way there.
@@ -47,7 +47,7 @@ def closest_domain(state: ClusterState, group: GroupRecord) -> tuple[str, IntArr
     return None
 
 
-def could_hold(state: ClusterState, group: GroupRecord, least: int) -> bool:
+def could_hold(state: ClusterState, group: Part, least: int) -> bool:
     """Whether any domain that the group may go to promises room for so many of its members."""
     pinned = pin_of(state, group).value
     seen = bounds(state, group.topology_key, classes_of(state, group.unattached()))

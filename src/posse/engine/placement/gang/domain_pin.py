@@ -1,22 +1,11 @@
-"""Where a group must stay: members that are on nodes pin it to their domain."""
+"""The domain a group must stay in: members on nodes pin it to theirs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
+from posse.engine.groups.part import Part
 from posse.engine.nodes.label_columns import ABSENT
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.pod_record import PodRecord
-
-
-class Confined(Protocol):
-    """A group, or a group of groups, that may have to stay inside one domain."""
-
-    @property
-    def members(self) -> Mapping[str, PodRecord]: ...
-
-    @property
-    def topology_key(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +16,7 @@ class Pin:
     """Why there is no domain in which the group could go on."""
 
 
-def pin_of(state: ClusterState, group: Confined) -> Pin:
+def pin_of(state: ClusterState, group: Part) -> Pin:
     values = domains_of_members(state, group)
     outside = values.pop(None, "")
     if outside:
@@ -38,7 +27,7 @@ def pin_of(state: ClusterState, group: Confined) -> Pin:
     return Pin(names[0] if names else None)
 
 
-def domains_of_members(state: ClusterState, group: Confined) -> dict[str | None, str]:
+def domains_of_members(state: ClusterState, group: Part) -> dict[str | None, str]:
     """Every domain that members are in, with one of their nodes; None for nodes without the label.
 
     Members on nodes that are not known say nothing.
@@ -57,6 +46,6 @@ def common_domain(state: ClusterState, key: str, nodes: Iterable[str]) -> str | 
     return column.values[value] if value != ABSENT else None
 
 
-def domain_noun(group: Confined) -> str:
+def domain_noun(group: Part) -> str:
     """What a domain is called: the last part of the label's name."""
     return group.topology_key.rpartition("/")[2]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Root
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.search.fill import fill
 from posse.engine.rules.context import SchedulingClass
@@ -29,25 +29,32 @@ class GroupShape:
     topology_key: str
 
 
-def shape_of(state: ClusterState, group: GroupRecord) -> GroupShape | None:
-    """None if the group goes its own way: its members differ, some have a place or a claim to one, or more than room counts."""
-    members = list(group.members.values())
-    scheduling_class = _common_subject(state, members)
-    if scheduling_class is None or group.minimum_resources or not all(map(_is_free, members)):
+def shape_of(state: ClusterState, root: Root) -> GroupShape | None:
+    """None for what has to be tried by itself.
+
+    That is so of trees, of groups with different pods or with pods on nodes or nominated, and wherever rules count
+    more than resources.
+    """
+    top = root.top
+    if top is None or top.children or top.minimum_resources:
+        return None
+    members = list(top.members.values())
+    scheduling_class = _common_class(state, members)
+    if scheduling_class is None or not all(map(_is_free, members)):
         return None
     if (
         state.profile(scheduling_class.pod_class).group_rules
         or not state.rules(scheduling_class).counts_by_resources
     ):
         return None
-    return GroupShape(scheduling_class, len(members), group.topology_key)
+    return GroupShape(scheduling_class, len(members), top.topology_key)
 
 
 def _is_free(record: PodRecord) -> bool:
     return not (record.node or record.nominated or record.pod.metadata.deletion_timestamp)
 
 
-def _common_subject(state: ClusterState, members: Sequence[PodRecord]) -> SchedulingClass | None:
+def _common_class(state: ClusterState, members: Sequence[PodRecord]) -> SchedulingClass | None:
     first = members[0]
     scheduling_class = state.scheduling_class(first)
     for record in members:
@@ -83,7 +90,7 @@ def remaining_of(state: ClusterState, pattern: GroupShape, node: str) -> Remaini
 
 
 def place_identical(
-    state: ClusterState, wake: Remaining, groups: Sequence[GroupRecord]
+    state: ClusterState, wake: Remaining, groups: Sequence[Root]
 ) -> list[tuple[PodRecord, ...]]:
     """Place no more groups than fit; returns the members of each."""
     members = [tuple(group.unattached()) for group in groups]

@@ -10,6 +10,7 @@ from enum import Enum
 import numpy as np
 
 from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part
 from posse.engine.placement.gang.shortfall import Shortfall, shortfall
 from posse.engine.placement.search.fill import fill
 from posse.engine.placement.search.member_classes import Fill, MemberClass, classes_of
@@ -139,7 +140,7 @@ def pass_beside(state: ClusterState, draft: Draft, group: GroupRecord, start: in
     return made
 
 
-def objection(state: ClusterState, group: GroupRecord) -> str:
+def objection(state: ClusterState, group: Part) -> str:
     """What a rule of the group's profile has against where its members are now; empty if nothing."""
     rules = state.profile(next(iter(group.members.values())).pod_class).group_rules
     placed = [r for r in group.members.values() if r.node in state.nodes.row_of] if rules else []

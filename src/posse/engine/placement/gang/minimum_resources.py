@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import BoolArray
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.nodes.resources import Amounts, amounts
@@ -19,7 +20,7 @@ _OWN_DOMAIN = "node.kubernetes.io/"
 """Of the taints by which nodes say how they are, not for whom."""
 
 
-def missing_resources(state: ClusterState, group: GroupRecord) -> Verdict | None:
+def missing_resources(state: ClusterState, group: Part) -> Verdict | None:
     """What the cluster has too little of; None if there is enough."""
     if not group.minimum_resources:
         return None
@@ -68,15 +69,15 @@ def share_of(nodes: NodeTable, group: GroupRecord) -> Share:
     return Share(on_nodes[0].standing, {name: lack for name, lack in lacking.items() if lack > 0})
 
 
-def _set_aside(state: ClusterState, group: GroupRecord) -> Amounts:
+def _set_aside(state: ClusterState, group: Part) -> Amounts:
     """For others. Who has started takes what it needs, or all that have could wait for each other."""
-    if group.attached_count:
+    if group.started_count:
         return {}
     standing = next((record.standing for record in group.members.values()), group.priority)
     return state.minimum_reservations.against(standing)
 
 
-def _requested_by_members(group: GroupRecord) -> dict[int, int]:
+def _requested_by_members(group: Part) -> dict[int, int]:
     """By index of the resource, on nodes."""
     requested: dict[int, int] = {}
     for record in group.members.values():
@@ -85,7 +86,7 @@ def _requested_by_members(group: GroupRecord) -> dict[int, int]:
     return requested
 
 
-def _working(nodes: NodeTable, group: GroupRecord) -> BoolArray:
+def _working(nodes: NodeTable, group: Part) -> BoolArray:
     """Nodes that are not cordoned or out of order. Which of them its pods choose is unknown, as long as some do not exist."""
     classes = dict.fromkeys(record.pod_class for record in group.members.values())
     tolerations = [one for pod_class in classes for one in pod_class.spec.tolerations]

@@ -6,6 +6,7 @@ A bound takes each sort by itself, as if the others were not there: if even so t
 from collections.abc import Sequence
 
 from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part
 from posse.engine.placement.gang.domain_bounds import could_hold
 from posse.engine.placement.search.member_classes import MemberClass, classes_of
 from posse.engine.state.cluster_state import ClusterState
@@ -31,13 +32,13 @@ def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberCl
     return Proof(tuple(dict.fromkeys([_DIFFERENT_PODS, *beside])))
 
 
-def missing(group: GroupRecord) -> int:
-    """How many more have to find a place so that any may take it."""
-    return max(1, group.minimum - group.attached_count)
+def missing(part: Part) -> int:
+    """How many more of its pods or children have to start so that any may."""
+    return max(1, part.minimum - part.started_count)
 
 
-def could_start(state: ClusterState, group: GroupRecord) -> bool:
-    """Whether enough of its members may fit, by a bound that is quicker than an attempt."""
+def could_start(state: ClusterState, group: Part) -> bool:
+    """Whether enough pods of a pod group may fit, by a bound that is cheaper than an attempt."""
     if group.topology_key:
         return could_hold(state, group, missing(group))
     classes = classes_of(state, group.unattached())

@@ -1,6 +1,6 @@
-"""Whether a tree may start, by a bound that is quicker than an attempt: every group counted as if it were alone."""
+"""Whether a group or a tree may start, by a bound cheaper than an attempt: every group counts as if it were alone."""
 
-from posse.engine.groups.tree import Branch, Part, Tree, is_started, unattached
+from posse.engine.groups.part import Part, Root
 from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.gang.proof import could_start, missing
 from posse.engine.placement.search.member_classes import classes_of
@@ -11,14 +11,14 @@ from posse.engine.verdict import Proof
 _TREES = "groups that share a tree"
 
 
-def tree_proof(state: ClusterState, top: Branch, rows: Rows = None) -> Proof:
+def tree_proof(state: ClusterState, top: Part, rows: Rows = None) -> Proof:
     """Of a tree, or a part of one, that just found no placement on these rows, with the state as it was before."""
-    is_possible = _may_grow(state, top, rows) if is_started(top) else _may_start(state, top, rows)
+    is_possible = _may_grow(state, top, rows) if top.is_started else _may_start(state, top, rows)
     if not is_possible:
         return Proof()
     scheduling_classes = [
         scheduling_class
-        for leaf in top.leaves()
+        for leaf in top.leaves
         for scheduling_class, _ in classes_of(state, leaf.unattached())
     ]
     beside = [
@@ -29,40 +29,38 @@ def tree_proof(state: ClusterState, top: Branch, rows: Rows = None) -> Proof:
     return Proof(tuple(dict.fromkeys([_TREES, *beside])))
 
 
-def could_place(state: ClusterState, tree: Tree) -> bool:
-    """Whether an attempt may come to more than the last one did."""
-    waiting = [leaf for leaf in tree.leaves if leaf.unattached() and not leaf.is_over]
-    return (
-        tree.top is not None
-        and _may_start(state, tree.top, None)
-        and any(could_start(state, leaf) for leaf in waiting)
-    )
+def may_fit(state: ClusterState, root: Root) -> bool:
+    """Whether an attempt may come to more than the last one did, by a bound that is cheaper than an attempt."""
+    top, waiting = root.top, [leaf for leaf in root.leaves if leaf.unattached() and not leaf.is_over]
+    if top is None or (top.children and not _may_start(state, top, None)):
+        return False
+    return any(could_start(state, leaf) for leaf in waiting)
 
 
 def _may_grow(state: ClusterState, part: Part, rows: Rows) -> bool:
-    """Whether anybody more of a part that has started may find a place."""
-    if not unattached(part) or (not isinstance(part, Branch) and part.is_over):
+    """Whether further pods of a part that has started may find a place."""
+    if not part.unattached() or part.is_over:
         return False
     return any(_may_grow_in(state, part, place) for place in places(state, part, rows))
 
 
 def _may_grow_in(state: ClusterState, part: Part, rows: Rows) -> bool:
-    if isinstance(part, Branch):
-        return any(
-            _may_grow(state, child, rows) if is_started(child) else _may_start(state, child, rows)
-            for child in part.children
-        )
-    return _may_start_in(state, part, rows)
+    if not part.children:
+        return _may_start_in(state, part, rows)
+    return any(
+        _may_grow(state, child, rows) if child.is_started else _may_start(state, child, rows)
+        for child in part.children
+    )
 
 
 def _may_start(state: ClusterState, part: Part, rows: Rows) -> bool:
-    return is_started(part) or any(_may_start_in(state, part, place) for place in places(state, part, rows))
+    return part.is_started or any(_may_start_in(state, part, place) for place in places(state, part, rows))
 
 
 def _may_start_in(state: ClusterState, part: Part, rows: Rows) -> bool:
-    if isinstance(part, Branch):
+    if part.children:
         return sum(1 for child in part.children if _may_start(state, child, rows)) >= part.minimum
-    if len(part.unattached()) < missing(part) or missing_resources(state, part) is not None:
+    if len(part.own_unattached()) < missing(part) or missing_resources(state, part) is not None:
         return False
     with inside(state, rows):
         return could_start(state, part)

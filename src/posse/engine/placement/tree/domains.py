@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.groups.tree import Branch, Part, is_started, unattached
+from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.topology_domains import Domains
 from posse.engine.placement.gang.domain_bounds import bounds
@@ -50,14 +50,13 @@ def all_places(state: ClusterState, part: Part, rows: Rows) -> list[Place]:
     if pin.error:
         return []
     with inside(state, rows):
-        classes = classes_of(state, unattached(part))
+        classes = classes_of(state, part.unattached())
         if pin.value is not None or not classes:
             return _pinned(state.domains(part.topology_key), pin.value)
         seen = bounds(state, part.topology_key, classes)
-        if isinstance(part, Branch):
-            hopeful = _may_start(state, part, seen.domains) & _has_enough(state, part, seen.domains)
-        else:
-            hopeful = np.greater_equal(seen.counts, part.minimum - part.attached_count)
+        hopeful = _may_start(state, part, seen.domains)
+        if part.children:
+            hopeful &= _has_enough(state, part, seen.domains)
         ordered = seen.best_first(0)
     return [
         Place(seen.domains.rows(one), seen.domains.values[one], len(ordered), bool(hopeful[one]))
@@ -72,24 +71,22 @@ def _pinned(domains: Domains, value: str | None) -> list[Place]:
 
 
 def _may_start(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
-    """By domain: whether enough members find room, each group and each sort of pods by itself."""
-    if is_started(part):
+    """By domain: whether enough pods fit, each group and each class of pods by itself."""
+    if part.is_started:
         return np.ones(len(domains), dtype=np.bool_)
-    if isinstance(part, Branch):
-        able = np.zeros(len(domains), dtype=np.int64)
-        for child in part.children:
+    able = np.full(len(domains), part.started_count, dtype=np.int64)
+    for child in part.children:
+        if not child.is_started:
             able += _may_start(state, child, domains)
-        return np.greater_equal(able, part.minimum)
-    fit = np.full(len(domains), part.attached_count, dtype=np.int64)
-    for scheduling_class, records in classes_of(state, part.unattached()):
-        fit += np.minimum(state.capacity(scheduling_class).upper_bound_in(domains), len(records))
-    return np.greater_equal(fit, part.minimum)
+    for scheduling_class, records in classes_of(state, part.own_unattached()):
+        able += np.minimum(state.capacity(scheduling_class).upper_bound_in(domains), len(records))
+    return np.greater_equal(able, part.minimum)
 
 
-def _has_enough(state: ClusterState, branch: Branch, domains: Domains) -> BoolArray:
+def _has_enough(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
     """By domain: whether of every resource there is as much free as what must start takes at the least."""
     nodes = state.nodes
-    least = _least_taken(branch, len(nodes.resource_index))
+    least = _least_taken(part, len(nodes.resource_index))
     wanted = np.flatnonzero(least)
     free = np.maximum(nodes.allocatable[wanted] - nodes.requested[wanted], 0)[:, domains.members]
     enough: BoolArray = np.all(domains.sums(free) >= least[wanted][:, None], axis=0)
@@ -98,13 +95,9 @@ def _has_enough(state: ClusterState, branch: Branch, domains: Domains) -> BoolAr
 
 def _least_taken(part: Part, resources: int) -> IntArray:
     """By resource: what the members take at the least that must still find a place so that the part starts."""
-    if isinstance(part, Branch):
-        waiting = [child for child in part.children if not is_started(child)]
-        needed = part.minimum - (len(part.children) - len(waiting))
-        shares = [_least_taken(child, resources) for child in waiting]
-    else:
-        needed = part.minimum - part.attached_count
-        shares = [_amounts(record.pod_class.limited, resources) for record in part.unattached()]
+    shares = [_least_taken(child, resources) for child in part.children if not child.is_started]
+    shares += [_amounts(record.pod_class.limited, resources) for record in part.own_unattached()]
+    needed = part.minimum - part.started_count
     if not shares or needed <= 0:
         return np.zeros(resources, dtype=np.int64)
     smallest: IntArray = np.sort(np.array(shares), axis=0)[:needed].sum(axis=0)

@@ -7,9 +7,8 @@ next is tried. What cannot start for want of members is not tried at all.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from posse.engine.groups.admission import incomplete, too_few_pods
 from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Branch, Part, is_admissible, is_started
+from posse.engine.groups.part import Part
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import PartRefusal, attempt_in, drawn_along
 from posse.engine.placement.gang.domain_pin import domain_noun, pin_of
@@ -64,7 +63,7 @@ class Refusals:
     members: tuple[tuple[PodRecord, Verdict], ...]
 
 
-def refuse(state: ClusterState, top: Branch) -> Refusals:
+def refuse(state: ClusterState, top: Part) -> Refusals:
     """Of a tree of which nobody finds a place. The state is as it was when it was tried."""
     fared = fare(state, top)
     if fared.verdict.code is Code.ERROR:
@@ -79,7 +78,7 @@ def refuse(state: ClusterState, top: Branch) -> Refusals:
     return Refusals(verdict, *_told(fared if fared.verdict.succeeded else replace(fared, verdict=verdict)))
 
 
-def leave_over(state: ClusterState, top: Branch) -> Refusals:
+def leave_over(state: ClusterState, top: Part) -> Refusals:
     """Of a tree that starts, as it is then: who stays behind."""
     return Refusals(SUCCESS, *_told(_with_proofs(state, fare(state, top), _Held(None))))
 
@@ -95,7 +94,7 @@ class _Held:
 def _with_proofs(state: ClusterState, fared: PartResult, held: _Held) -> PartResult:
     """Those that do not start below a group that has are judged by themselves: the others stay where they are."""
     branch = fared.part
-    if not isinstance(branch, Branch) or not is_started(branch):
+    if not branch.children or not branch.is_started:
         return fared
     found = all_places(state, branch, held.rows)
     if len(found) != 1:
@@ -103,7 +102,7 @@ def _with_proofs(state: ClusterState, fared: PartResult, held: _Held) -> PartRes
     here = _Held(found[0].rows, held.why)
     if found[0].name:
         where = f"{domain_noun(branch)} {found[0].name}"
-        here = _Held(found[0].rows, f" It must be in {where}, where others of {title(branch)} run.")
+        here = _Held(found[0].rows, f" It must be in {where}, where others of {branch.title} run.")
     children = (
         _with_proofs(state, child, here) if child.verdict.succeeded else _with_proof(state, child, here)
         for child in fared.children
@@ -113,9 +112,9 @@ def _with_proofs(state: ClusterState, fared: PartResult, held: _Held) -> PartRes
 
 def _with_proof(state: ClusterState, fared: PartResult, held: _Held) -> PartResult:
     part, verdict = fared.part, fared.verdict
-    if verdict.code is Code.ERROR or not is_admissible(part):
+    if verdict.code is Code.ERROR or not part.is_admissible:
         return fared
-    if isinstance(part, Branch):
+    if part.children:
         proof = tree_proof(state, part, held.rows)
         verdict = replace(verdict, message=f"{verdict.message} {proof.sentence}", proof=proof)
     elif fared.by_itself is not None:
@@ -123,7 +122,7 @@ def _with_proof(state: ClusterState, fared: PartResult, held: _Held) -> PartResu
     return replace(fared, verdict=replace(verdict, message=f"{verdict.message}{held.why}"))
 
 
-def fare(state: ClusterState, top: Branch) -> PartResult:
+def fare(state: ClusterState, top: Part) -> PartResult:
     draft = Draft(state)
     fared = _fare(state, draft, top, None)
     draft.roll_back()
@@ -131,20 +130,20 @@ def fare(state: ClusterState, top: Branch) -> PartResult:
 
 
 def _fare(state: ClusterState, draft: Draft, part: Part, rows: Rows) -> PartResult:
-    if not is_admissible(part):
-        return PartResult(part, 0, Verdict(Code.UNRESOLVABLE, f"{incomplete(part)}."))
-    if isinstance(part, Branch):
+    if not part.is_admissible:
+        return PartResult(part, 0, Verdict(Code.UNRESOLVABLE, f"{part.lack}."))
+    if not isinstance(part, GroupRecord):
         return _fare_of_branch(state, draft, part, rows)
     with inside(state, rows):
         return _fare_of_leaf(state, draft, part)
 
 
 def _fare_of_leaf(state: ClusterState, draft: Draft, leaf: GroupRecord) -> PartResult:
-    was_started, waiting = is_started(leaf), leaf.unattached()
+    was_started, waiting = leaf.is_started, leaf.unattached()
     if not waiting:
         return PartResult(leaf, leaf.attached_count, SUCCESS)
     if leaf.is_over:
-        why = Verdict(Code.UNRESOLVABLE, f"others of its group have finished, and {too_few_pods(leaf)}.")
+        why = Verdict(Code.UNRESOLVABLE, f"others of its group have finished, and {leaf.lack}.")
         return PartResult(leaf, leaf.attached_count, SUCCESS, tuple((record, why) for record in waiting))
     is_beside_others = bool(draft.placed())
     attempt = attempt_in(state, draft, leaf)
@@ -161,7 +160,7 @@ def _without_proof(verdict: Verdict) -> Verdict:
     return Verdict(verdict.code, text, verdict.refusals)
 
 
-def _fare_of_branch(state: ClusterState, draft: Draft, branch: Branch, rows: Rows) -> PartResult:
+def _fare_of_branch(state: ClusterState, draft: Draft, branch: Part, rows: Rows) -> PartResult:
     """In the best of its domains; if it fits in none, in the one that comes closest."""
     found = all_places(state, branch, rows)
     if not found:
@@ -192,7 +191,7 @@ def _of_all_places(closest: Code, looked_at: Sequence[Code], count: int) -> Code
     return Code.UNSCHEDULABLE if closest is Code.UNRESOLVABLE and may_help else closest
 
 
-def _nowhere(state: ClusterState, branch: Branch) -> Verdict:
+def _nowhere(state: ClusterState, branch: Part) -> Verdict:
     error = pin_of(state, branch).error if branch.topology_key else ""
     if error:
         return Verdict(Code.ERROR, error)
@@ -200,12 +199,12 @@ def _nowhere(state: ClusterState, branch: Branch) -> Verdict:
     return Verdict(Code.UNRESOLVABLE, f"no feasible placements found: {where}.")
 
 
-def _in_the_best(branch: Branch, place: Place, verdict: Verdict) -> Verdict:
+def _in_the_best(branch: Part, place: Place, verdict: Verdict) -> Verdict:
     head = f"0/{place.of} placements are available: in the best {domain_noun(branch)}, {place.name},"
     return replace(verdict, message=f"{head} {verdict.message}")
 
 
-def _fare_in(state: ClusterState, draft: Draft, branch: Branch, rows: Rows) -> PartResult:
+def _fare_in(state: ClusterState, draft: Draft, branch: Part, rows: Rows) -> PartResult:
     children = tuple(_fare(state, draft, child, rows) for child in branch.children)
     fits = sum(1 for child in children if child.verdict.succeeded)
     code = _code(branch.minimum, fits, [child.verdict.code for child in children])
@@ -223,7 +222,7 @@ def _code(minimum: int, fits: int, codes: Sequence[Code]) -> Code:
     return _CODES[feasibility]
 
 
-def _too_few(branch: Branch, fits: int, children: tuple[PartResult, ...]) -> str:
+def _too_few(branch: Part, fits: int, children: tuple[PartResult, ...]) -> str:
     refused = [child for child in children if not child.verdict.succeeded]
     refused.sort(key=lambda child: child.verdict.code is not Code.ERROR)
     share = (
@@ -233,19 +232,15 @@ def _too_few(branch: Branch, fits: int, children: tuple[PartResult, ...]) -> str
         share = "none of its groups fits"
     rest = f" {len(refused) - 1} more of its groups do not fit either." if len(refused) > 1 else ""
     first = refused[0]
-    return f"{share}; {title(first.part)}: {first.verdict.message}{rest}"
-
-
-def title(part: Part) -> str:
-    return f"{'composite pod group' if isinstance(part, Branch) else 'pod group'} {part.key.name}"
+    return f"{share}; {first.part.title}: {first.verdict.message}{rest}"
 
 
 def _first_message(fared: PartResult) -> str:
     """Of the first that could have been placed and was not."""
     if not fared.verdict.succeeded:
-        return f"{title(fared.part)}: {fared.verdict.message}"
+        return f"{fared.part.title}: {fared.verdict.message}"
     if fared.refused:
-        return f"{title(fared.part)}: {fared.refused[0][1].message}"
+        return f"{fared.part.title}: {fared.refused[0][1].message}"
     return next((message for child in fared.children if (message := _first_message(child))), "")
 
 
@@ -257,29 +252,25 @@ def _parts(fared: PartResult, above: Verdict | None) -> Iterator[PartRefusal]:
     own = _own(fared, above)
     if not own.succeeded:
         yield PartRefusal(fared.part.key, own, fared.fits)
-    if isinstance(fared.part, Branch) and not fared.children:
+    if not fared.children:
         # It was not tried, and so nothing below it was.
         yield from (PartRefusal(key, own) for key in _keys_below(fared.part))
     for child in fared.children:
         yield from _parts(child, None if own.succeeded else _as_cause(fared.part, own))
 
 
-def _keys_below(branch: Branch) -> Iterator[GroupKey]:
-    for child in branch.children:
+def _keys_below(part: Part) -> Iterator[GroupKey]:
+    for child in part.children:
         yield child.key
-        if isinstance(child, Branch):
-            yield from _keys_below(child)
+        yield from _keys_below(child)
 
 
 def _members(fared: PartResult, above: Verdict | None) -> Iterator[tuple[PodRecord, Verdict]]:
     own = _own(fared, above)
-    if isinstance(fared.part, GroupRecord):
+    if not fared.children:
+        # A composite group without results was not tried, nor was anything below it.
         lacking = dict(fared.refused)
-        for record in fared.part.unattached():
-            yield record, lacking.get(record, own)
-    elif not fared.children:
-        # It was not tried, and so nobody below it was.
-        yield from ((record, own) for leaf in fared.part.leaves() for record in leaf.unattached())
+        yield from ((record, lacking.get(record, own)) for record in fared.part.unattached())
     for child in fared.children:
         yield from _members(child, None if own.succeeded else _as_cause(fared.part, own))
 
@@ -288,7 +279,7 @@ def _as_cause(part: Part, verdict: Verdict) -> Verdict:
     """Told to those below, who must know of whom it speaks."""
     if verdict.message.startswith(_DRAWN):
         return verdict
-    return replace(verdict, message=f"{title(part)}: {verdict.message}")
+    return replace(verdict, message=f"{part.title}: {verdict.message}")
 
 
 def _own(fared: PartResult, above: Verdict | None) -> Verdict:

@@ -8,8 +8,7 @@ steps as it may. Groups that are alike are not tried in each other's place.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.tree import Branch, Part, is_admissible, is_started, unattached
+from posse.engine.groups.part import Part
 from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.search.fill import fill
 from posse.engine.placement.search.member_classes import Fill, MemberClass, classes_of, other_ways
@@ -39,25 +38,23 @@ class TreeSearch:
 
     def ways(self, part: Part, rows: Rows) -> Iterator[None]:
         """At every step the part has started in the draft, each time differently; in the end the draft is as before."""
-        if not isinstance(part, Branch) and is_started(part):
+        if part.is_started and not part.children:
             yield
             return
+        ways = self._ways_of_children if part.children else self._ways_of_pods
         for within in places(self.state, part, rows):
-            if isinstance(part, Branch):
-                yield from self._ways_of_children(part, within)
-            else:
-                yield from self._ways_of_leaf(part, within)
+            yield from ways(part, within)
 
-    def start_further(self, branch: Branch, rows: Rows) -> None:
+    def start_further(self, part: Part, rows: Rows) -> None:
         """Start what need not start but can, below groups that have started."""
-        if not unattached(branch):
+        if not part.children or not part.unattached():
             return
-        for within in self._until_placed(branch, rows):
-            for child in branch.children:
-                if not is_started(child) and is_admissible(child):
+        for within in self._until_placed(part, rows):
+            for child in part.children:
+                if not child.is_started and child.is_admissible:
                     self._start_if_possible(child, within)
-            for child in branch.children:
-                if isinstance(child, Branch) and is_started(child):
+            for child in part.children:
+                if child.is_started:
                     self.start_further(child, within)
 
     def _start_if_possible(self, child: Part, rows: Rows) -> None:
@@ -69,16 +66,14 @@ class TreeSearch:
 
     def fill_up(self, part: Part, rows: Rows) -> None:
         """Place all that fit of groups that have started, and have not come to their end."""
-        if not unattached(part) or not is_started(part) or _is_closed(self.state, part):
+        if not part.unattached() or not part.is_started or _is_closed(self.state, part):
             return
         for within in self._until_placed(part, rows):
-            if isinstance(part, Branch):
-                for child in part.children:
-                    self.fill_up(child, within)
-            else:
-                with inside(self.state, within):
-                    for scheduling_class, records in classes_of(self.state, part.unattached()):
-                        fill(self.state, self.draft, scheduling_class, records)
+            for child in part.children:
+                self.fill_up(child, within)
+            with inside(self.state, within):
+                for scheduling_class, records in classes_of(self.state, part.own_unattached()):
+                    fill(self.state, self.draft, scheduling_class, records)
 
     def _until_placed(self, part: Part, rows: Rows) -> Iterator[Rows]:
         """Places for more of a part that has started, up to the first in which somebody of it is placed.
@@ -91,10 +86,10 @@ class TreeSearch:
             if self.draft.checkpoint() > before:
                 return
 
-    def _ways_of_leaf(self, leaf: GroupRecord, rows: Rows) -> Iterator[None]:
-        members = leaf.unattached()
-        needed = leaf.minimum - leaf.attached_count
-        is_possible = len(members) >= needed and not _is_closed(self.state, leaf)
+    def _ways_of_pods(self, part: Part, rows: Rows) -> Iterator[None]:
+        members = part.own_unattached()
+        needed = part.minimum - part.started_count
+        is_possible = len(members) >= needed and not _is_closed(self.state, part)
         for classes, way in self._orders(members) if is_possible else ():
             if self.steps_left <= 0:
                 return
@@ -123,10 +118,10 @@ class TreeSearch:
             placed += way(self.state, self.draft, scheduling_class, wanted) if wanted else 0
         return placed
 
-    def _ways_of_children(self, branch: Branch, rows: Rows) -> Iterator[None]:
+    def _ways_of_children(self, part: Part, rows: Rows) -> Iterator[None]:
         """Start as many children as must start."""
-        children = self._in_order(branch.children)
-        needed = branch.minimum - sum(1 for child in branch.children if is_started(child))
+        children = self._in_order(part.children)
+        needed = part.minimum - part.started_count
         chosen: list[_Chosen] = []
         position = 0
         left_out: tuple[int, ...] = ()
@@ -152,16 +147,17 @@ class TreeSearch:
                 left_out = (*left_out, last.likeness)
 
     def _in_order(self, children: Sequence[Part]) -> list[Part]:
-        able = [child for child in children if not is_started(child) and is_admissible(child)]
+        able = [child for child in children if not child.is_started and child.is_admissible]
         return sorted(able, key=self._size, reverse=True) if self.largest_first else able
 
     def _size(self, part: Part) -> int:
-        """What the part takes of the cluster at the least, of the resource of which that is the largest share."""
-        if isinstance(part, Branch):
-            sizes = sorted(self._size(child) for child in part.children)
-            return sum(sizes[: part.minimum])
+        """The least share of the cluster that the part takes, of the resource of which that is largest."""
+        sizes = sorted(self._size(child) for child in part.children)
+        return sum(sizes[: part.minimum]) + self._size_of_pods(part)
+
+    def _size_of_pods(self, part: Part) -> int:
         amounts = self.state.nodes.allocatable.sum(axis=1).tolist()
-        members = part.unattached()[: max(part.minimum - part.attached_count, 0)]
+        members = part.own_unattached()[: max(part.minimum - part.started_count, 0)]
         taken: dict[int, int] = {}
         for record in members:
             for index, wanted in record.pod_class.requests:
@@ -169,7 +165,7 @@ class TreeSearch:
         return max((_PER_MILLION * total // max(amounts[i], 1) for i, total in taken.items()), default=0)
 
     def _likeness(self, part: Part) -> int:
-        """Equal of parts that can take each other's place."""
+        """Equal for parts that can take each other's place."""
         known = self._likeness_of.get(id(part))
         if known is None:
             description = self._description(part)
@@ -178,19 +174,18 @@ class TreeSearch:
         return known
 
     def _description(self, part: Part) -> tuple[object, ...]:
-        if isinstance(part, Branch):
-            children = sorted(self._likeness(child) for child in part.children)
-            return part.topology_key, part.minimum, *children
         if any(record.node for record in part.members.values()):
             return (part.key,)
-        classes = classes_of(self.state, part.unattached())
+        children = sorted(self._likeness(child) for child in part.children)
+        classes = classes_of(self.state, part.own_unattached())
         sizes = ((scheduling_class, len(records)) for scheduling_class, records in classes)
-        return part.topology_key, part.minimum, *sorted(part.minimum_resources.items()), *sizes
+        resources = sorted(part.minimum_resources.items())
+        return part.topology_key, part.minimum, *children, *resources, *sizes
 
 
 def _is_closed(state: ClusterState, part: Part) -> bool:
-    """Whether nobody of a group of pods is placed, wherever there is room."""
-    return isinstance(part, GroupRecord) and (part.is_over or missing_resources(state, part) is not None)
+    """Whether no pod of a pod group may be placed, whatever is free."""
+    return part.is_over or missing_resources(state, part) is not None
 
 
 @dataclass(frozen=True, slots=True)

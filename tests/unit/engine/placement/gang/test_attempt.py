@@ -1,6 +1,7 @@
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
-from posse.engine.placement.gang.attempt import try_group, try_pods
+from posse.engine.placement.gang.attempt import try_pods
+from posse.engine.placement.tree.attempt import try_placement
 from posse.engine.verdict import Code, Outcome
 from tests.support.builders import NAMESPACE, basic_group, gang, node, nodes, pod, pods
 from tests.support.engine_parts import attached, record_of, records_of, state_of
@@ -36,7 +37,7 @@ def test_pods_that_fit_are_placed_and_the_others_refused():
 
 def test_a_gang_that_fits_is_placed_whole():
     state = state_of(*nodes(3, cpu="1"))
-    attempt = try_group(state, group_of_pods(state, gang(minimum=3), *pods(3, cpu="1")))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=3), *pods(3, cpu="1")))
     assert attempt.verdict.succeeded
     assert names(attempt.placed) == ["p1", "p2", "p3"]
     assert attempt.refused == ()
@@ -45,7 +46,7 @@ def test_a_gang_that_fits_is_placed_whole():
 def test_a_gang_that_does_not_fit_holds_nothing():
     state = state_of(*nodes(2, cpu="1"))
     group = group_of_pods(state, gang(minimum=3), *pods(3, cpu="1"))
-    attempt = try_group(state, group)
+    attempt = try_placement(state, group)
     assert attempt.verdict.code is Code.UNSCHEDULABLE
     assert attempt.placed == ()
     assert not state.nodes.requested.any()
@@ -64,13 +65,13 @@ def test_a_gang_that_does_not_fit_holds_nothing():
 
 def test_no_eviction_helps_a_gang_whose_members_fit_no_empty_node():
     state = state_of(*nodes(2, cpu="1"))
-    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *pods(2, cpu="2")))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *pods(2, cpu="2")))
     assert attempt.verdict.code is Code.UNRESOLVABLE
 
 
 def test_members_beyond_the_minimum_start_if_they_fit():
     state = state_of(*nodes(2, cpu="1"))
-    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *pods(3, cpu="1")))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *pods(3, cpu="1")))
     assert names(attempt.placed) == ["p1", "p2"]
     assert list(refusals(attempt)) == ["p3"]
 
@@ -78,14 +79,14 @@ def test_members_beyond_the_minimum_start_if_they_fit():
 def test_members_on_nodes_count():
     state = state_of(node("a", cpu="2"))
     members = [pod("there", cpu="1", on="a"), pod("new", cpu="1")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *members))
     assert names(attempt.placed) == ["new"]
 
 
 def test_a_started_gang_takes_whatever_fits_of_later_members():
     state = state_of(node("a", cpu="3"))
     members = [pod("m1", cpu="1", on="a"), pod("m2", cpu="1", on="a"), *pods(2, cpu="1")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *members))
     assert names(attempt.placed) == ["p1"]
     assert list(refusals(attempt)) == ["p2"]
 
@@ -93,7 +94,7 @@ def test_a_started_gang_takes_whatever_fits_of_later_members():
 def test_a_started_gang_none_of_whose_later_members_fits_is_refused_in_true_words():
     state = state_of(node("a", cpu="2"))
     members = [pod("m1", cpu="1", on="a"), pod("m2", cpu="1", on="a"), pod("p1", cpu="1")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *members))
     assert attempt.verdict.code is Code.UNSCHEDULABLE
     assert attempt.verdict.message == (
         "none of its waiting pods fits: 1 lacks cpu (1): 1 node has 0 free of 2. "
@@ -103,14 +104,14 @@ def test_a_started_gang_none_of_whose_later_members_fits_is_refused_in_true_word
 
 def test_a_basic_group_starts_with_what_fits():
     state = state_of(node("a", cpu="1"))
-    attempt = try_group(state, group_of_pods(state, basic_group(), *pods(3, cpu="1")))
+    attempt = try_placement(state, group_of_pods(state, basic_group(), *pods(3, cpu="1")))
     assert names(attempt.placed) == ["p1"]
     assert list(refusals(attempt)) == ["p2", "p3"]
 
 
 def test_a_basic_group_none_of_whose_pods_fits_is_refused():
     state = state_of(node("a", cpu="1"))
-    attempt = try_group(state, group_of_pods(state, basic_group(), *pods(2, cpu="2")))
+    attempt = try_placement(state, group_of_pods(state, basic_group(), *pods(2, cpu="2")))
     assert attempt.verdict.message == (
         "none of its waiting pods fits: 2 lack cpu (2 each): 1 node has 1 free of 1. "
         "0/1 nodes are available: 1 Insufficient cpu. No placement exists in the room that is free."
@@ -120,10 +121,10 @@ def test_a_basic_group_none_of_whose_pods_fits_is_refused():
 def test_members_of_several_classes_are_placed_together_or_not_at_all():
     members = [pod("leader", cpu="2"), *pods(2, cpu="1")]
     roomy = state_of(node("a", cpu="4"))
-    attempt = try_group(roomy, group_of_pods(roomy, gang(minimum=3), *members))
+    attempt = try_placement(roomy, group_of_pods(roomy, gang(minimum=3), *members))
     assert names(attempt.placed) == ["leader", "p1", "p2"]
     tight = state_of(node("a", cpu="3"))
-    attempt = try_group(tight, group_of_pods(tight, gang(minimum=3), *members))
+    attempt = try_placement(tight, group_of_pods(tight, gang(minimum=3), *members))
     assert attempt.placed == ()
     assert not tight.nodes.requested.any()
 
@@ -131,7 +132,7 @@ def test_members_of_several_classes_are_placed_together_or_not_at_all():
 def test_the_causes_of_several_classes_are_each_told_once():
     state = state_of(node("a", cpu="1", memory="1Gi"))
     members = [*pods(2, cpu="2", memory="1Mi"), *pods(2, first=3, cpu="1m", memory="2Gi")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=4), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=4), *members))
     assert attempt.verdict.message == (
         "none of the 4 pods that must start together fit; "
         "2 lack cpu (2 each): 1 node has 1 free of 1, 2 lack memory (2Gi each): 1 node has 1Gi free of 1Gi. "
@@ -142,7 +143,7 @@ def test_the_causes_of_several_classes_are_each_told_once():
 
 def test_without_nodes_nothing_fits():
     state = state_of()
-    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *pods(2)))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *pods(2)))
     assert attempt.verdict.code is Code.UNRESOLVABLE
     assert attempt.verdict.message.endswith(
         "2 find no node: no nodes available to schedule pods. No placement exists in the room that is free."
@@ -153,7 +154,7 @@ def test_small_members_make_way_for_a_large_one_that_came_later():
     """In order of arrival the small ones would spread over both nodes, and the large one find none."""
     state = state_of(*nodes(2, cpu="4"))
     members = [*pods(4, cpu="1"), pod("large", cpu="4")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=5), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=5), *members))
     assert attempt.verdict.succeeded
     assert len(attempt.placed) == 5
 
@@ -161,14 +162,14 @@ def test_small_members_make_way_for_a_large_one_that_came_later():
 def test_members_that_may_go_anywhere_make_way_for_those_that_may_not():
     state = state_of(node("a", cpu="1", labels={"disk": "fast"}), node("b", cpu="1"))
     members = [pod("any", cpu="1"), pod("choosy", cpu="1", node_selector={"disk": "fast"})]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=2), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *members))
     assert {record.ref.name: record.node for record in attempt.placed} == {"any": "b", "choosy": "a"}
 
 
 def test_the_many_that_fit_are_preferred_to_the_few_where_some_may_stay_behind():
     state = state_of(node("a", cpu="4"))
     members = [pod("large", cpu="4"), *pods(4, cpu="1")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=4), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=4), *members))
     assert sorted(names(attempt.placed)) == ["p1", "p2", "p3", "p4"]
     assert list(refusals(attempt)) == ["large"]
 
@@ -176,7 +177,7 @@ def test_the_many_that_fit_are_preferred_to_the_few_where_some_may_stay_behind()
 def test_a_refusal_of_members_that_differ_says_that_it_is_no_proof():
     state = state_of(node("a", cpu="3"))
     members = [pod("large", cpu="2"), *pods(2, cpu="1")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=3), *members), is_thorough=False)
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=3), *members), is_thorough=False)
     assert attempt.verdict.proof.doubts == ("pods that differ",)
     assert attempt.verdict.outcome is Outcome.UNDECIDED
     assert attempt.verdict.message.endswith("the search is not exhaustive for pods that differ.")
@@ -186,7 +187,7 @@ def test_a_refusal_of_members_that_differ_says_that_it_is_no_proof():
 def test_a_thorough_attempt_proves_that_members_which_differ_do_not_fit():
     state = state_of(node("a", cpu="3"))
     members = [pod("large", cpu="2"), *pods(2, cpu="1")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=3), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=3), *members))
     assert attempt.verdict.outcome is Outcome.IMPOSSIBLE
     assert attempt.verdict.message.endswith("No placement exists in the room that is free.")
 
@@ -194,7 +195,7 @@ def test_a_thorough_attempt_proves_that_members_which_differ_do_not_fit():
 def test_members_that_differ_are_proven_not_to_fit_where_one_sort_alone_is_too_many():
     state = state_of(node("a", cpu="3"))
     members = [*pods(4, cpu="1"), pod("odd", cpu="500m")]
-    attempt = try_group(state, group_of_pods(state, gang(minimum=5), *members))
+    attempt = try_placement(state, group_of_pods(state, gang(minimum=5), *members))
     assert attempt.verdict.proof.doubts == ()
 
 
@@ -202,18 +203,18 @@ def test_a_group_is_refused_while_the_cluster_has_less_than_its_minimum_resource
     state = state_of(*nodes(2, cpu="2"))
     group = group_of_pods(state, gang(minimum=2), pod("m1", cpu="1", on="n1"), *pods(2, cpu="1"))
     group.minimum_resources = {"cpu": "5"}
-    attempt = try_group(state, group)
+    attempt = try_placement(state, group)
     assert attempt.verdict.message == "its minResources ask for 5 of cpu, and the cluster has 4 free for it."
     group.minimum_resources = {"cpu": "4"}
-    assert try_group(state, group).verdict.succeeded
+    assert try_placement(state, group).verdict.succeeded
 
 
 def test_minimum_resources_that_cannot_be_read_or_that_no_node_has_refuse_the_group():
     state = state_of(*nodes(2, cpu="2"))
     group = group_of_pods(state, gang(minimum=2), *pods(2, cpu="1"))
     group.minimum_resources = {"cpu": "much"}
-    unreadable = try_group(state, group).verdict
+    unreadable = try_placement(state, group).verdict
     assert "cannot be read" in unreadable.message
     assert unreadable.code is Code.UNRESOLVABLE
     group.minimum_resources = {"nvidia.com/gpu": "1"}
-    assert "has 0 free for it" in try_group(state, group).verdict.message
+    assert "has 0 free for it" in try_placement(state, group).verdict.message

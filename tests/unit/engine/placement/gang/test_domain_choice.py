@@ -7,11 +7,11 @@ import pytest
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang import domain_choice as choice
-from posse.engine.placement.gang.attempt import try_group
 from posse.engine.placement.gang.domain_bounds import bounds
 from posse.engine.placement.gang.domain_choice import DomainChoice
 from posse.engine.placement.search.fill import fill
 from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.tree.attempt import try_placement
 from posse.engine.rules import contract
 from posse.engine.rules.profile import DomainScoring
 from posse.engine.rules.registry import DEFAULT_PROFILE
@@ -131,7 +131,7 @@ def group_of_two(state):
 
 def test_a_domain_that_a_rule_objects_to_is_passed_over(objecting):
     state = state_of(*THREE, profile=objecting)
-    attempt = try_group(state, group_of_two(state))
+    attempt = try_placement(state, group_of_two(state))
     assert {record.node for record in attempt.placed} == {"c"}
 
 
@@ -140,7 +140,7 @@ def test_an_objection_that_leaves_no_domain_is_told_and_no_proof(objecting):
     for row, name in enumerate("ac"):
         attached(state, pod(f"x{row}", cpu="4", uid=name), name)
         attached(state, pod(f"y{row}", cpu="4", uid=f"{name}2"), name)
-    verdict = try_group(state, group_of_two(state)).verdict
+    verdict = try_placement(state, group_of_two(state)).verdict
     assert verdict.message.endswith(
         "NotInTheSecond: no, not there. A placement may exist all the same: "
         "the search is not exhaustive for NotInTheSecond."

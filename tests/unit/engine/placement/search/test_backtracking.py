@@ -4,9 +4,9 @@ import pytest
 
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
-from posse.engine.placement.gang.attempt import probe_group, try_group
 from posse.engine.placement.search.backtracking import Backtracking, Ending
 from posse.engine.placement.search.equivalent_nodes import equal_nodes
+from posse.engine.placement.tree.attempt import probe_placement, try_placement
 from posse.engine.state.draft import Draft
 from posse.engine.verdict import Outcome
 from posse.model.container import ContainerPort
@@ -80,7 +80,7 @@ def test_pods_that_avoid_others_find_the_rack_that_those_leave_to_them(pods, per
         node for rack in ("r1", "r2") for node in in_rack(rack, *(f"{rack}n{i}" for i in range(per_rack)))
     ]
     state = state_of(*racks)
-    found = places(try_group(state, group_of(state, gang(minimum=4), *pods)))
+    found = places(try_placement(state, group_of(state, gang(minimum=4), *pods)))
     rack_of = {name: found[name][:2] for name in found}
     assert rack_of["a0"] == rack_of["a1"] != rack_of["b0"] == rack_of["b1"]
 
@@ -90,12 +90,14 @@ def test_what_is_found_does_not_depend_on_whose_turn_it_is():
     group = group_of(state, gang(minimum=4), *A_AND_B)
     for turn in range(4):
         state.turn = turn
-        assert probe_group(state, group).verdict.succeeded
+        assert probe_placement(state, group).verdict.succeeded
 
 
 def test_members_beyond_the_minimum_take_what_is_left():
     state = state_of(*in_rack("r1", "n1"), *in_rack("r2", "n2"))
-    attempt = try_group(state, group_of(state, gang(minimum=4), *A_AND_B, *members("c", 1), *members("d", 9)))
+    attempt = try_placement(
+        state, group_of(state, gang(minimum=4), *A_AND_B, *members("c", 1), *members("d", 9))
+    )
     assert len(attempt.placed) == 8
     assert all(verdict.refusals for _, verdict in attempt.refused)
 
@@ -103,13 +105,13 @@ def test_members_beyond_the_minimum_take_what_is_left():
 def test_whoever_is_sought_comes_first():
     state = state_of(*hosts("n1", "n2", cpu="2"))
     pods = [*members("a", 2, **seeking("b", HOSTNAME)), *members("b", 1), *members("c", 1, cpu="2")]
-    attempt = try_group(state, group_of(state, gang(minimum=3), *pods))
+    attempt = try_placement(state, group_of(state, gang(minimum=3), *pods))
     assert attempt.verdict.succeeded
 
 
 def test_pods_that_avoid_their_own_kind_are_proven_too_many():
     state = state_of(*hosts("n1", "n2"))
-    verdict = try_group(
+    verdict = try_placement(
         state, group_of(state, gang(minimum=3), *members("a", 3, **avoiding("a", HOSTNAME)))
     ).verdict
     assert verdict.outcome is Outcome.IMPOSSIBLE
@@ -127,15 +129,15 @@ def test_that_is_seen_at_once_however_many_nodes_there_are():
 def test_pods_that_seek_each_other_and_find_nobody_are_proven_not_to_fit():
     state = state_of(*hosts("n1", "n2"))
     pods = [*members("a", 1, **seeking("b", HOSTNAME)), *members("b", 1, **seeking("a", HOSTNAME))]
-    assert try_group(state, group_of(state, gang(minimum=2), *pods)).verdict.outcome is Outcome.IMPOSSIBLE
+    assert try_placement(state, group_of(state, gang(minimum=2), *pods)).verdict.outcome is Outcome.IMPOSSIBLE
 
 
 def test_a_full_rack_keeps_the_others_from_getting_ahead_of_it():
     state = state_of(*in_rack("r1", "n1", cpu="1"), *in_rack("r2", "n2", cpu="8"))
     pods = members("a", 4, **spread("a", "rack"))
-    assert try_group(state, group_of(state, gang(minimum=3), *pods)).verdict.succeeded
+    assert try_placement(state, group_of(state, gang(minimum=3), *pods)).verdict.succeeded
     state = state_of(*in_rack("r1", "n1", cpu="1"), *in_rack("r2", "n2", cpu="8"))
-    assert try_group(state, group_of(state, gang(minimum=4), *pods)).verdict.outcome is Outcome.IMPOSSIBLE
+    assert try_placement(state, group_of(state, gang(minimum=4), *pods)).verdict.outcome is Outcome.IMPOSSIBLE
 
 
 def test_host_ports_and_sizes_together():
@@ -146,7 +148,7 @@ def test_host_ports_and_sizes_together():
         for one in members("a", 2)
     ]
     pods = [*small, *members("b", 1, cpu="2"), *members("c", 1)]
-    attempt = try_group(state, group_of(state, gang(minimum=4), *pods))
+    attempt = try_placement(state, group_of(state, gang(minimum=4), *pods))
     assert attempt.verdict.succeeded
     assert places(attempt)["b0"] == "n1"
 
@@ -155,10 +157,10 @@ def test_inside_of_one_rack_every_way_is_tried_too():
     racks = [*hosts("n1", "n2", rack="r1", cpu="2"), *hosts("n3", rack="r2", cpu="9")]
     pods = [*members("a", 2), *members("b", 2, **avoiding("a", HOSTNAME))]
     state = state_of(*racks)
-    found = places(try_group(state, group_of(state, gang(minimum=4, **one_domain()), *pods)))
+    found = places(try_placement(state, group_of(state, gang(minimum=4, **one_domain()), *pods)))
     assert sorted(found.values()) == ["n1", "n1", "n2", "n2"]
     state = state_of(racks[0], racks[2])
-    verdict = try_group(state, group_of(state, gang(minimum=4, **one_domain()), *pods)).verdict
+    verdict = try_placement(state, group_of(state, gang(minimum=4, **one_domain()), *pods)).verdict
     assert verdict.outcome is Outcome.IMPOSSIBLE
 
 
@@ -168,7 +170,7 @@ def test_a_search_that_runs_out_of_steps_says_so_and_leaves_nothing_behind():
         one for kind, other in ("ab", "bc", "ca") for one in members(kind, 10, "2", **avoiding(other, "rack"))
     ]
     before = state.nodes.requested.copy()
-    verdict = try_group(state, group_of(state, gang(minimum=30), *pods)).verdict
+    verdict = try_placement(state, group_of(state, gang(minimum=30), *pods)).verdict
     assert verdict.outcome is Outcome.EXHAUSTED
     assert verdict.message.endswith("an exact search did not end within its budget.")
     assert (state.nodes.requested == before).all()
@@ -177,7 +179,7 @@ def test_a_search_that_runs_out_of_steps_says_so_and_leaves_nothing_behind():
 def test_more_pods_than_steps_are_named_instead():
     state = state_of(*(node(f"n{i}", cpu="90", labels={"rack": f"r{i % 2}"}) for i in range(20)))
     pods = [*members("a", 800), *members("b", 800, **avoiding("a", "rack"))]
-    verdict = try_group(state, group_of(state, gang(minimum=1600), *pods)).verdict
+    verdict = try_placement(state, group_of(state, gang(minimum=1600), *pods)).verdict
     assert verdict.outcome is Outcome.UNDECIDED
     assert verdict.message.endswith("not exhaustive for pods that differ, InterPodAffinity, so many pods.")
 

@@ -1,0 +1,120 @@
+"""What was last reported about a group or a composite group, beside the object that describes it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+from posse.engine.groups.forms import DISRUPTION_TARGET, outcome_told
+from posse.engine.keys import GroupKey
+from posse.model.meta import Condition
+from posse.model.workload import CompositePodGroup, PodGroup
+
+
+@dataclass(slots=True, eq=False)
+class ReportedObject(ABC):
+    key: GroupKey
+    _: KW_ONLY
+    scheduled: bool = False
+    """The condition of its type is True, or was reported so. It never becomes False again."""
+    is_untold: bool = False
+    """The report that it is scheduled may be lost, and is repeated whatever has happened since."""
+    is_disrupted: bool = False
+    """It is marked as evicted as a whole, and does not run again yet."""
+    reported: tuple[str, str] = ("", "")
+    """Reason and message last written while the condition was False."""
+    outcome: str = ""
+    """Outcome of the search for a placement, as last written."""
+
+    condition_type: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def obj(self) -> PodGroup | CompositePodGroup | None:
+        """The object that describes it; None until that is seen."""
+
+    @property
+    def uid(self) -> str:
+        """Of the object; empty without one."""
+        obj = self.obj
+        return obj.metadata.uid if obj is not None else ""
+
+    @property
+    def topology_key(self) -> str:
+        """Node label of which all members must share one value; empty if they may go anywhere."""
+        obj = self.obj
+        constraints = obj.spec.scheduling_constraints if obj is not None else None
+        return constraints.topology[0].key if constraints is not None and constraints.topology else ""
+
+    @property
+    def preemption_policy(self) -> str | None:
+        obj = self.obj
+        return obj.spec.preemption_policy if obj is not None else None
+
+    @property
+    def workload_name(self) -> str:
+        """The Workload it comes from; empty if it names none."""
+        obj = self.obj
+        reference = obj.spec.workload_ref if obj is not None else None
+        return reference.workload_name if reference is not None else ""
+
+    @property
+    def parent_name(self) -> str:
+        """The composite group it names as its parent; empty at the top."""
+        obj = self.obj
+        return (obj.spec.parent_composite_pod_group_name or "") if obj is not None else ""
+
+    @property
+    def is_gang(self) -> bool:
+        obj = self.obj
+        return obj is not None and obj.spec.scheduling_policy.gang is not None
+
+    @property
+    def is_being_deleted(self) -> bool:
+        obj = self.obj
+        return obj is not None and bool(obj.metadata.deletion_timestamp)
+
+    @property
+    def age(self) -> tuple[str, str]:
+        """Sort key that puts the oldest first."""
+        obj = self.obj
+        return obj.metadata.creation_timestamp if obj is not None else "", self.key.name
+
+    def is_replaced_by(self, obj: PodGroup | CompositePodGroup | None) -> bool:
+        """Another object, or none, is another group: earlier reports do not hold for it."""
+        return obj is None or (self.obj is not None and self.uid != obj.metadata.uid)
+
+    def forget_reports(self) -> None:
+        self.scheduled = self.is_untold = self.is_disrupted = False
+        self.reported, self.outcome = ("", ""), ""
+
+    def read_conditions(self) -> None:
+        """Take over what the object says was reported; it never says less than is known."""
+        self.is_disrupted = self.is_disrupted or any(
+            one.type == DISRUPTION_TARGET and one.status == "True" for one in self._conditions
+        )
+        condition = self._condition()
+        if condition is not None:
+            self.scheduled = self.scheduled or condition.status == "True"
+            self.reported = (condition.reason, condition.message)
+        self.outcome = outcome_told(self._conditions) or self.outcome
+
+    def not_yet_scheduled(self) -> None:
+        """The last report does not hold, or was not written: return to what the object says."""
+        condition = self._condition()
+        self.scheduled = condition is not None and condition.status == "True"
+        self.is_untold = False
+        self.reported = (condition.reason, condition.message) if condition is not None else ("", "")
+        self.outcome = outcome_told(self._conditions)
+
+    @property
+    def has_condition(self) -> bool:
+        return self._condition() is not None
+
+    @property
+    def _conditions(self) -> Sequence[Condition]:
+        obj = self.obj
+        return obj.status.conditions if obj is not None else ()
+
+    def _condition(self) -> Condition | None:
+        return next((one for one in self._conditions if one.type == self.condition_type), None)
