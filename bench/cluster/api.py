@@ -1,4 +1,4 @@
-"""The barest client: many writes at once, and a watch that notes when pods are bound. What it can do is the limit for all."""
+"""The bare client: many writes at once, and a watch that notes when pods are bound."""
 
 import asyncio
 import time

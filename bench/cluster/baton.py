@@ -1,7 +1,7 @@
-"""Holds the lease that a scheduler waits for, so that it is warm and knows everything when its race begins.
+"""Holds the Lease by which both contenders elect a leader, until the race begins.
 
-Both contenders elect leaders by a Lease. While this process holds it they watch and wait; the race begins at the moment
-at which one of them has it.
+While this process holds it, a scheduler reads the cluster and waits.
+The race begins when the scheduler acquires the Lease.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ def _held(lease: Json) -> Json:
 
 
 async def hand_over(api: Api, name: str) -> float:
-    """Let go of the lease; returns when a scheduler took it, by its own word and the clock on the wall."""
+    """Release the Lease. Return the time at which a scheduler says it acquired it."""
     await api.patch(f"{LEASES}/{name}", {"spec": {"holderIdentity": "", "leaseDurationSeconds": 1}})
     while True:
         spec = (await api.get(f"{LEASES}/{name}"))["spec"]

@@ -1,4 +1,4 @@
-"""Who races, how it is started, and what it has used up."""
+"""The contenders: how each is started, and what it has used."""
 
 import os
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from tools.control_plane.program import Program
 _TICKS = os.sysconf("SC_CLK_TCK")
 _ELECTION = {
     "leaderElect": True,
-    # On a machine that is this busy a scheduler may be late; one that gives up for that reason ends the race.
+    # A scheduler on a busy machine may renew late; it must not give up the lease for that.
     "leaseDuration": "60s",
     "renewDeadline": "50s",
-    # How late a scheduler notices that the lease is free does not count, but need not take long either.
+    # The time until a scheduler notices that the lease is free does not count; this keeps it short.
     "retryPeriod": "200ms",
     "resourceNamespace": "kube-system",
 }
@@ -36,7 +36,7 @@ def _posse(plane: ControlPlane) -> Program:
     election = _ELECTION | {"resourceName": "posse"}
     profiles = [{"schedulerName": "default-scheduler"}]
     installation = install_posse(plane, "native", leaderElection=election, profiles=profiles)
-    # As the administrator, like kube-scheduler: rights that are looked up for one of them only would cost it time.
+    # As the administrator, like kube-scheduler: checked permissions would cost one of them time.
     posse = PosseRun(plane, installation, kubeconfig=plane.kubeconfig())
     plane.run(posse)
     return posse
@@ -49,18 +49,18 @@ POSSE = Contender("Posse", "posse", _posse)
 @dataclass(frozen=True, slots=True)
 class Usage:
     cpu_seconds: float
-    most_memory: int
+    max_memory: int
     """Bytes."""
 
 
 def usage(program: Program) -> Usage:
-    """What the process and its children have used so far."""
+    """Return what the process and its children have used so far."""
     used = [_usage_of(process) for process in _family(program.pid)]
-    return Usage(sum(one.cpu_seconds for one in used), sum(one.most_memory for one in used))
+    return Usage(sum(one.cpu_seconds for one in used), sum(one.max_memory for one in used))
 
 
 def _family(pid: int) -> list[Path]:
-    """The process, its children, theirs, and so on, as they are now."""
+    """Return the process and all of its descendants."""
     parents = {int(stat.parent.name): _parent(stat) for stat in Path("/proc").glob("[0-9]*/stat")}
     family = [pid]
     for member in family:
@@ -73,13 +73,13 @@ def _parent(stat: Path) -> int:
 
 
 def _fields(stat: Path) -> list[str]:
-    """Those behind the name of the program, which may hold anything."""
+    """Return the fields after the name of the program, which may contain any character."""
     return stat.read_text().rpartition(")")[2].split()
 
 
 def _usage_of(process: Path) -> Usage:
     fields = _fields(process / "stat")
-    # Its own time, and that of children which have ended.
+    # Its own time, and the time of children that have ended.
     ticks = sum(int(fields[index]) for index in (11, 12, 13, 14))
     status = (process / "status").read_text()
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))

@@ -1,46 +1,21 @@
-"""One shape, one contender: everything waits, the lease is handed over, and what happens until the last pod is bound is measured."""
+"""Runs one shape with one contender: from the moment it gets the Lease until the last pod is bound."""
 
 import asyncio
 import time
-from dataclasses import dataclass
 
 from bench.cluster.api import GROUPS, PODS, Api, at_once
 from bench.cluster.baton import hand_over, hold
 from bench.cluster.contenders import Contender, usage
+from bench.cluster.results import BareClient, Result
 from bench.cluster.shapes import NAMESPACE, Json, Shape, node, pod
 from tools.control_plane.plane import ControlPlane
 from tools.control_plane.program import Program
 
-_MOST_SECONDS = 600.0
+_MAX_SECONDS = 600.0
 _WARM_UP_SECONDS = 6.0
-_MOST_WARM_UP_SECONDS = 300.0
+_MAX_WARM_UP_SECONDS = 300.0
 _AT_REST = 0.15
-"""Share of a core; who uses less has taken in all of the work, and waits for the lease."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    contender: str
-    shape: Shape
-    bound: int
-    seconds: float
-    latencies: tuple[float, ...]
-    """Of each pod, from the start of the race, in ascending order."""
-    cpu_seconds: float
-    cpu_before: float
-    """CPU seconds to start, and to take in the work."""
-    most_memory: int
-
-    @property
-    def rate(self) -> float:
-        return self.bound / self.seconds if self.seconds else 0.0
-
-    @property
-    def cpu_per_pod(self) -> float:
-        return self.cpu_seconds / max(self.bound, 1)
-
-    def latency(self, share: float) -> float:
-        return self.latencies[min(len(self.latencies) - 1, int(len(self.latencies) * share))]
+"""Share of a core: a scheduler that uses less has read all of the work and waits for the lease."""
 
 
 async def furnish(api: Api, nodes: int) -> None:
@@ -52,9 +27,9 @@ async def furnish(api: Api, nodes: int) -> None:
     await at_once(make, range(nodes))
 
 
-async def raw_limit(api: Api, count: int, nodes: int) -> tuple[float, float]:
-    """How many pods a client without any scheduler creates, and how many it binds, per second."""
-    names = [f"raw-{number}" for number in range(count)]
+async def bare_client(api: Api, count: int, nodes: int) -> BareClient:
+    """Create and bind pods without a scheduler, as fast as the API server takes them."""
+    names = [f"bare-{number}" for number in range(count)]
 
     async def make(name: str) -> None:
         spare = pod(name)
@@ -68,7 +43,7 @@ async def raw_limit(api: Api, count: int, nodes: int) -> tuple[float, float]:
     creating = await at_once(make, names)
     binding = await at_once(bind, enumerate(names))
     await clear(api)
-    return count / creating, count / binding
+    return BareClient(count / creating, count / binding)
 
 
 async def race(api: Api, plane: ControlPlane, shape: Shape, contender: Contender) -> Result:
@@ -85,9 +60,9 @@ async def race(api: Api, plane: ControlPlane, shape: Shape, contender: Contender
 
 
 async def _warm_up(program: Program) -> None:
-    """Let it read what there is to do. How long that takes does not count, for either of them."""
+    """Let it read the work. The time that takes counts for no contender."""
     await asyncio.sleep(_WARM_UP_SECONDS)
-    deadline = time.monotonic() + _MOST_WARM_UP_SECONDS
+    deadline = time.monotonic() + _MAX_WARM_UP_SECONDS
     before, after = 0.0, usage(program).cpu_seconds
     while after - before > _AT_REST and time.monotonic() < deadline:
         await asyncio.sleep(1.0)
@@ -110,13 +85,13 @@ async def _measure(api: Api, shape: Shape, contender: Contender, program: Progra
         tuple(sorted(moment - started for moment in bound.values())),
         after.cpu_seconds - before.cpu_seconds,
         before.cpu_seconds,
-        after.most_memory,
+        after.max_memory,
     )
 
 
 async def _wait(watching: asyncio.Task[None], program: Program) -> None:
-    """Until all are bound, or for as long as anybody would; ProgramEndedError if the contender does not last that long."""
-    deadline = time.monotonic() + _MOST_SECONDS
+    """Wait until all pods are bound, but not for ever. ProgramEndedError: the contender ended before."""
+    deadline = time.monotonic() + _MAX_SECONDS
     while not watching.done() and time.monotonic() < deadline:
         if not program.is_running:
             raise program.failure("ended in the middle of its race")
@@ -139,7 +114,7 @@ async def _submit(api: Api, shape: Shape) -> None:
 
 
 async def clear(api: Api) -> None:
-    """Take everything away again. Nobody else is there to let go of groups that are protected."""
+    """Delete everything again. No controller runs that would remove the finalizers of groups."""
 
     async def remove_pod(name: str) -> None:
         await api.delete(f"{PODS}/{name}")

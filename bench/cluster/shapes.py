@@ -1,4 +1,4 @@
-"""The work that contenders are given: nodes, groups and pods as an API server takes them."""
+"""The work of the race: nodes, groups and pods as an API server accepts them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ _RACK_LABEL = "rack"
 class Shape:
     name: str
     gangs: int
-    """0: pods that stand for themselves."""
+    """0: single pods."""
     pods_each: int
     in_one_rack: bool = False
     goal: float = 1.0
-    """How many times as fast as kube-scheduler Posse has to be."""
+    """How many times as fast as kube-scheduler Posse has to be; for single pods only on a calm machine."""
 
     @property
     def pod_count(self) -> int:
@@ -53,7 +53,7 @@ SHAPES = (
 
 
 def node(number: int) -> Json:
-    room = {"cpu": "32", "memory": "256Gi", "pods": "110", "nvidia.com/gpu": "8"}
+    capacity = {"cpu": "32", "memory": "256Gi", "pods": "110", "nvidia.com/gpu": "8"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -66,8 +66,8 @@ def node(number: int) -> Json:
             },
         },
         "status": {
-            "capacity": room,
-            "allocatable": room,
+            "capacity": capacity,
+            "allocatable": capacity,
             "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
         },
     }
