@@ -1,7 +1,6 @@
-"""Reads a whole cluster through its API, once and without changing anything, and tells it to an engine of our own.
+"""Reads a whole cluster through its API, once and without changes, into an engine.
 
-So the engine that answers is the one that schedules, whichever cluster is asked. Kinds that a cluster does not serve are
-kinds of which it has none.
+So the same engine explains and schedules, on any cluster. A kind that the cluster does not serve has no objects.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -42,18 +41,18 @@ class Survey:
     pods: dict[tuple[str, str], Pod] = field(default_factory=dict)
     """By namespace and name."""
     members: dict[GroupKey, dict[str, Pod]] = field(default_factory=dict)
-    """By name; also those that have finished."""
+    """By name; finished pods included."""
     _objects: dict[tuple[Kind, str, str], Json] = field(default_factory=dict)
 
     def object_of(self, key: GroupKey) -> Json | None:
-        """What describes the group, as it is stored."""
+        """The stored object that describes the group."""
         return self.find(object_kind(key), key.namespace, key.name)
 
     def find(self, kind: Kind, namespace: str, name: str) -> Json | None:
         return self._objects.get((kind, namespace, name))
 
     def created(self, key: GroupKey) -> str:
-        """When what describes the group was made, else its oldest pod."""
+        """Creation time of the object that describes the group, or else of its oldest pod."""
         obj = self.object_of(key)
         if obj is not None:
             return str(obj["metadata"].get("creationTimestamp", ""))
@@ -80,7 +79,7 @@ class Survey:
         return self.engine.explain(key) or Explanation(self._situation_of_ended(key))
 
     def _ended_keys(self, known: Collection[GroupKey]) -> list[GroupKey]:
-        """Groups that only pods name which have ended: those the engine forgets."""
+        """Groups that only finished pods name; the engine drops those."""
         return [
             key
             for key, pods in self.members.items()
@@ -93,7 +92,7 @@ class Survey:
         return situation_of_ended(key, implied)
 
     def warn_of_faults(self) -> None:
-        """Rules of installed packages that went wrong did not take part in the answer."""
+        """Rules of installed packages that failed were left out of the answer."""
         for fault in self.engine.take_plugin_faults():
             warn(fault)
 
@@ -121,7 +120,7 @@ def survey_cluster(client: ApiClient, options: EngineOptions) -> Survey:
 def listed(
     client: ApiClient, kind: Kind, namespace: str | None, tell: Callable[[str], None]
 ) -> Iterator[Json]:
-    """All objects of a kind in their stored form, in whichever version it is served; of namespace None: everywhere."""
+    """All objects of a kind in stored form, in whichever version it is served; in all namespaces if None."""
     version = client.served.version_of(kind)
     if version is None:
         return
@@ -133,7 +132,7 @@ def listed(
 
 
 def _pages(client: ApiClient, path: str) -> Iterator[Json]:
-    """In pages. If the cluster forgets where we were, everything comes once more, and all at once."""
+    """Read page by page. If the continue token expires, list everything again in one page."""
     token = ""
     while True:
         try:
@@ -150,7 +149,7 @@ def _pages(client: ApiClient, path: str) -> Iterator[Json]:
 
 
 def _take_in(survey: Survey, kind: Kind, struct: type[Any], obj: Json) -> None:
-    """One object that cannot be read is left out, as the scheduler does."""
+    """Leave out an object that cannot be decoded, as the scheduler does."""
     try:
         decoded = decode(struct, obj)
     except ShapeError as error:

@@ -1,4 +1,4 @@
-"""From what a person asks about (podgroup/trainer, workload/job-1, pod/web) to the groups or the pod that are meant."""
+"""The groups or the pod that a user names, as in podgroup/trainer, workload/job-1 or pod/web."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ EXPLAINED = "podgroup/NAME, compositepodgroup/NAME, workload/NAME or pod/NAME"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something of a kind. `forms` are those of the groups that may be meant; a pod has none."""
+    """Kind and name of an object. `forms` are the forms of groups that it may name; a pod has none."""
 
     kind: Kind
     name: str
@@ -61,7 +61,7 @@ def groups_meant(survey: Survey, target: Target, namespace: str) -> list[GroupKe
 
 
 def typed(key: GroupKey) -> str:
-    """How to ask for this group and no other."""
+    """The argument that names this group and no other."""
     if form_of(key).is_implied:
         return f"workload/{short_name(key)}"
     kind = object_kind(key)
@@ -69,7 +69,7 @@ def typed(key: GroupKey) -> str:
 
 
 def short_name(key: GroupKey) -> str:
-    """Its name within its namespace."""
+    """Name of the group within its namespace."""
     return "/".join(filter(None, (key.name, key.pod_group, key.replica_key)))
 
 
@@ -95,14 +95,14 @@ def _is_meant(key: GroupKey, target: Target) -> bool:
 
 
 def _workload_name(survey: Survey, key: GroupKey) -> str:
-    """The Workload that a group was made from, if it was."""
+    """The Workload that the group was made from; empty if none."""
     obj = survey.object_of(key) if key.form == NATIVE.name else None
     reference = ((obj or {}).get("spec") or {}).get("workloadRef") or {}
     return str(reference.get("workloadName") or "")
 
 
 def _unnamed(workload: dict[str, Any], name: str, namespace: str) -> str:
-    """Of a Workload that exists, without the group that was asked for."""
+    """Message for a Workload that lacks the group asked for."""
     own_name, _, group = name.partition("/")
     if not group:
         return f'no pod and no PodGroup names Workload "{name}" in {namespace} yet, so it has no groups'

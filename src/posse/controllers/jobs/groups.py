@@ -1,8 +1,8 @@
 """The Workload and the PodGroup of a Job: whether it has them, what they look like, and which group its pods join.
 
-A Job that belongs to nobody gets both. One whose owner has made a Workload and names a template of it gets a group of that.
-Pods that name a group in their template, and Jobs of owners that say nothing, are left alone. Objects are made for a Job
-that has not begun; afterwards they are only found again, so that a Job never changes its group under way.
+A Job without a controller gets both. A Job whose owner has made a Workload, and names a template of it, gets a group
+made from that template. Pod templates that name a group, and Jobs of other owners, are left alone. Objects are created
+only for a Job that has not started, so that a Job never changes its group while it runs.
 """
 
 from collections.abc import Sequence
@@ -27,21 +27,21 @@ TEMPLATE_NAME = "scheduling.k8s.io/group-template-name"
 
 
 class SeenGroups(NamedTuple):
-    """What there is of Workloads and groups that concerns a Job."""
+    """The Workloads and groups that belong to a Job."""
 
     workloads: Sequence[Json]
     groups: Sequence[Json]
-    # Those that say they are for the owner of the Job.
+    # Workloads whose controller is the owner of the Job.
     of_owner: Sequence[Json]
 
 
 @dataclass(slots=True)
 class Grouping:
-    # To be made before anything else happens to the Job; a Workload is seen before a group is made of it.
+    # To be created before anything else happens to the Job: first the Workload, then its group.
     create: list[Create] = field(default_factory=list)
-    # To be written, because what they ask for has changed.
+    # To be updated, because their size has changed.
     amend: list[Write] = field(default_factory=list)
-    # The group that pods join, empty for none.
+    # The group that pods join; empty for none.
     name: str = ""
 
 
@@ -78,7 +78,7 @@ def _is_new(job: Job, pods: Sequence[JobPod]) -> bool:
 
 
 def _can_have_workload(job: Job) -> bool:
-    """A Job that asks for nothing is not kept from running by a name that is no good for a template."""
+    """A Job without scheduling settings runs even if its name does not fit a template."""
     return job.spec.scheduling is not None or not dns_label(_template_name(job))
 
 
@@ -177,7 +177,7 @@ def _changed_workload(workload: Json, template: Json, policy: Json) -> list[Writ
 
 
 def _changed_group(group: Json, policy: Json, job: Job, tally: Tally) -> list[Write]:
-    """What has succeeded, or failed for good, is not missed: a pod that comes late does not wait for those gone before."""
+    """The minimum excludes finished pods, so that a late pod does not wait for them."""
     known = group["spec"]["schedulingPolicy"]
     if not is_gang(policy) or not is_gang(known):
         return []
@@ -195,7 +195,7 @@ def is_gang(policy: Json) -> bool:
 
 
 def _delegated(obj: Json, job: Job, pods: Sequence[JobPod], seen: SeenGroups) -> Grouping:
-    """Without the Workload or the template that the owner speaks of, the pods run without a group."""
+    """Without the Workload or template that its owner names, the pods run without a group."""
     name = (obj["metadata"].get("annotations") or {}).get(TEMPLATE_NAME)
     if not name or len(seen.of_owner) != 1 or len(seen.groups) > 1:
         return Grouping()

@@ -1,4 +1,4 @@
-"""The Workload of a JobSet and the groups that are made from it, as objects. Whether they are needed is decided elsewhere."""
+"""The Workload of a JobSet and the groups made from it, as objects. `gang_standing` decides whether they are needed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,9 +26,9 @@ GroupKey = tuple[Kind, str]
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """One group: its name, the template it is made from, and the Jobs whose pods it consists of.
+    """One group: its name, its template, and the Jobs whose pods are its members.
 
-    A CompositePodGroup is the root of a tree and holds the groups together that name it as their parent.
+    A CompositePodGroup is the root of a tree; its groups name it as their parent.
     """
 
     kind: Kind
@@ -142,7 +142,7 @@ def templates_of(workload: Json) -> dict[str, Json]:
 
 
 def at_size(workload: Json, jobset: JobSet) -> Json:
-    """Return a Workload of the JobSet as it is to be: sizes are all of it that ever changes."""
+    """Return the Workload of the JobSet at its current size; nothing else of it changes."""
     asked = asked_gangs(jobset.metadata.name, jobset.spec)
     spec = _with_minimums(workload["spec"], {gang.template: gang.minimum for gang in asked})
     return {**workload, "spec": spec}
@@ -164,6 +164,6 @@ def _with_minimums(holder: Json, minimums: dict[str, int]) -> Json:
 
 
 def minimum_of(obj: Json) -> int | None:
-    """Return how many pods a group or a template wants to start together; None when it is no gang."""
+    """Return how many pods a group or template starts together; None if it is no gang."""
     gang = (obj.get("schedulingPolicy") or {}).get("gang")
     return None if gang is None else int(gang.get("minCount") or 0)

@@ -1,7 +1,7 @@
-"""The mark that victims carry, and for whom it says they leave.
+"""The condition that marks a victim, with the name of its preemptor.
 
-It is text for people, on the victim itself. As nothing else tells after a restart who was evicted for whom, it is also read.
-Other schedulers name nobody in it.
+The message is text for people on the victim itself. After a restart it is also read, because nothing else says which
+preemptor a victim was evicted for. Other schedulers name no preemptor.
 """
 
 from posse.engine.groups.forms import DISRUPTION_TARGET
@@ -18,7 +18,7 @@ def mark_for(preemptor: PodRef | GroupRef) -> str:
 
 
 def described(who: PodRef | GroupKey) -> str:
-    """Of what kind it is and how it is called."""
+    """Kind and name."""
     if isinstance(who, PodRef):
         return f"pod {who.namespace}/{who.name}"
     kind = "compositepodgroup" if who.is_composite else "podgroup"
@@ -26,12 +26,12 @@ def described(who: PodRef | GroupKey) -> str:
 
 
 def was_preempted(pod: Pod) -> bool:
-    """It had to make room; other disruptions have other reasons."""
+    """Whether the pod is a victim of preemption; other disruptions have other reasons."""
     return bool(_marks(pod))
 
 
 def for_whom(pod: Pod) -> str:
-    """As in `described`; empty if it is no victim, or nobody is named."""
+    """Preemptor of the pod as in `described`; empty if it is no victim or the mark names none."""
     names = (message.partition(_FOR)[2] for message in _marks(pod))
     return next((name for name in names if "/" in name), "")
 

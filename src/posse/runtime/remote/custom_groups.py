@@ -1,7 +1,6 @@
-"""Shows a cluster whose groups are custom resources as one that has groups of its own, to controllers that know only those.
+"""A Transport for controllers of Kubernetes' own groups, on a cluster whose groups are custom resources.
 
-What they say of a Workload or a group is said of that of scheduling.posse.dev; and pods that would name their group in their
-spec name it by a label.
+It replaces Workloads and groups by those of scheduling.posse.dev, and the schedulingGroup of a pod template by a label.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -94,7 +93,7 @@ def _custom(kind: Kind) -> Kind:
 
 
 def labelled(kind: Kind, obj: Json) -> Json:
-    """Return an object as it is written: the pods of a Job name their group by a label."""
+    """Return the object as it is written: pods of a Job name their group by a label."""
     if kind in CUSTOM:
         return obj | {"apiVersion": CUSTOM[kind].api_version}
     template = obj["spec"]["template"] if kind is JOB else {}

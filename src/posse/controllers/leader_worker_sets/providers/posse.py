@@ -1,7 +1,7 @@
-"""Gangs in Kubernetes' own terms: a Workload for the set and a PodGroup for each replica, which pods name in their spec.
+"""Gangs of Kubernetes itself: a Workload for the set and a PodGroup for each replica, which pods name in their spec.
 
-A PodGroup that is deleted stays until the last pod that names it has ended. A new leader that named the group of the one
-before it would keep that group for ever, so each leader has a group of its own.
+A deleted PodGroup stays until the last pod that names it has finished. A new leader that named the group of its
+predecessor would keep that group for ever, so each leader has a group of its own.
 """
 
 import json
@@ -82,7 +82,7 @@ class PosseProvider:
 
     def group(self, lws: Json, spec: LeaderWorkerSetSpec, leader: Json) -> Made:
         metadata = group_metadata(leader, self.group_of(leader))
-        # The group outlasts the leader by as long as pods name it, so the leader must not wait for it.
+        # The group lasts as long as pods name it, so deleting the leader must not wait for it.
         metadata["ownerReferences"] = [metadata["ownerReferences"][0] | {"blockOwnerDeletion": False}]
         if spec.startup_policy == LEADER_READY:
             requests = json.dumps(replica_requests(spec), separators=(",", ":"))
@@ -97,7 +97,7 @@ class PosseProvider:
 
 
 class PosseCrdProvider(PosseProvider):
-    """The same for clusters without Workloads and PodGroups of their own: those of Posse, which pods name by a label."""
+    """The same with Posse's custom resources, for clusters without PodGroups; pods name them by a label."""
 
     name = "posse-crd"
     group_kind = POSSE_POD_GROUP
