@@ -1,7 +1,7 @@
 """One life of a scheduler: the engine between its watches and its writes, from the first list to a crash.
 
-It does what `posse.runtime` does, one small step at a time, so that anything can happen between any two steps. Nothing
-survives it: the next process starts from lists.
+It does what `posse.runtime` does, one small step at a time, so that anything can happen between any two steps.
+Nothing survives it: the next process starts from lists.
 """
 
 from collections import deque
@@ -99,7 +99,7 @@ class SchedulerProcess:
         return written or "the round is over"
 
     def _carry_out(self, writes, beliefs):
-        """As `posse.runtime.scheduling.carrier` does it; writes without an order among them are made in any order."""
+        """As `posse.runtime.scheduling.carrier` does; writes without an order are made in any order."""
         refusals, failures, lost = [], [], []
         yield from self._overlapping(self._bind(write, beliefs, refusals) for write in writes.bindings)
         for stage in writes.stages:

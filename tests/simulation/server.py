@@ -1,9 +1,9 @@
-"""The world behind a connection that may fail: applies writes of `posse.writes` to it, body and preconditions included."""
+"""The world behind a connection that may fail: applies `posse.writes` to it, with bodies and preconditions."""
 
 import msgspec
 
 from posse.kinds.machinery.errors import CONFLICT, NOT_FOUND, ApiError
-from posse.writes.object_writes import DeleteObject, conflict_resolved
+from posse.writes.object_writes import ObjectDelete, conflict_resolved
 from tests.simulation.faults import Answer
 from tests.simulation.knowledge import group_name
 from tests.simulation.laws import (
@@ -46,7 +46,7 @@ class Server:
         return _unavailable(answer) if answer is Answer.LOST_ANSWER else None
 
     def _apply(self, write):
-        if isinstance(write, DeleteObject):
+        if isinstance(write, ObjectDelete):
             self.world.delete_pod(self.world.find(write.kind, write.name, write.uid))
         else:
             self.world.patch(write.kind, write.name, write.patch)

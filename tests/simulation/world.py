@@ -1,6 +1,6 @@
-"""A cluster's API server in plain Python: objects with versions, what may be written, and the log that watches read.
+"""An API server in plain Python: objects with versions, what may be written, and the log that watches read.
 
-It knows nothing of schedulers. Writes by name and uid are refused for the reasons for which a real server refuses them.
+It knows nothing of schedulers, and refuses writes for the reasons for which a real server does.
 """
 
 from dataclasses import dataclass

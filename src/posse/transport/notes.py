@@ -26,7 +26,7 @@ class Subject(NamedTuple):
 
 
 class Note(NamedTuple):
-    """An event to be: `reporter` is the component it names, `action` what was done, if that is not the reason."""
+    """An Event to be written; `reporter` is the component, `action` defaults to the reason."""
 
     reporter: str
     subject: Subject

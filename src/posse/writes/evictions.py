@@ -10,7 +10,7 @@ from posse.engine.preemption.marks import PREEMPTION, mark_for
 from posse.kinds.machinery.errors import NOT_FOUND, ApiError
 from posse.kinds.registry import POD
 from posse.transport.notes import Note
-from posse.writes.object_writes import DeleteObject, ObjectWrite, patch_status
+from posse.writes.object_writes import ObjectDelete, ObjectWrite, patch_status
 from posse.writes.scheduling_events import preempted
 
 
@@ -35,7 +35,7 @@ class EvictionWrites:
             {"conditions": [condition]},
             reads_after_conflict=True,
         )
-        return mark, DeleteObject(POD, victim.namespace, victim.name, victim.uid, reads_after_conflict=True)
+        return mark, ObjectDelete(POD, victim.namespace, victim.name, victim.uid, reads_after_conflict=True)
 
     def failed(self, error: ApiError) -> EvictionFailed | None:
         """A victim that is gone leaves its capacity free, whoever deleted it."""

@@ -9,8 +9,8 @@ from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 
 
 @dataclass(frozen=True, slots=True)
-class PatchObject:
-    """A uid or resourceVersion in the body is a precondition: the server refuses another object or version."""
+class ObjectPatch:
+    """A uid or resourceVersion in the body is a precondition: another object or version is refused."""
 
     kind: Kind
     namespace: str
@@ -35,7 +35,7 @@ class PatchObject:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteObject:
+class ObjectDelete:
     """Delete the object with this uid, not another one of its name."""
 
     kind: Kind
@@ -52,7 +52,7 @@ class DeleteObject:
         return f"delete {_name(self)}"
 
 
-ObjectWrite = PatchObject | DeleteObject
+ObjectWrite = ObjectPatch | ObjectDelete
 
 
 def patch_status(
@@ -63,10 +63,10 @@ def patch_status(
     status: dict[str, Any],
     *,
     reads_after_conflict: bool = False,
-) -> PatchObject:
+) -> ObjectPatch:
     """Merge this into the status of the object, if it is still the one with this uid."""
     patch = Patch(STRATEGIC_MERGE_PATCH, {"metadata": {"uid": uid}, "status": status})
-    return PatchObject(kind, namespace, name, patch, "status", reads_after_conflict)
+    return ObjectPatch(kind, namespace, name, patch, "status", reads_after_conflict)
 
 
 def conflict_resolved(write: ObjectWrite, conflict: ApiError, found: Json | None) -> ApiError | None:

@@ -1,4 +1,7 @@
-"""Reports of one round about the same pod or group are merged: the last one wins, since overlapping writes have no order."""
+"""Merges reports of one round about the same pod or group: the last one wins.
+
+Writes of one round overlap, so two of them about the same object would have no order.
+"""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
@@ -9,7 +12,7 @@ Report = ReportPod | ReportGroup | MarkDisrupted
 
 
 def merged_reports(decisions: Iterable[Decision]) -> list[Report]:
-    """In the order of the decisions that won. A pod that is bound later in the round is not reported as waiting."""
+    """In the order of deciding. A pod that is bound later in the round is not reported as waiting."""
     found: dict[tuple[type, Hashable], Report] = {}
     for decision in decisions:
         if isinstance(decision, Bind):

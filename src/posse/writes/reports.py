@@ -1,7 +1,7 @@
 """What pods and groups are reported: a condition in the status of the object, and an event about it.
 
-A report that fails for a transient reason goes back to the engine. Otherwise the object is gone or was replaced, and
-the report is dropped.
+A report that fails for a transient reason goes back to the engine. Otherwise the object is gone or was replaced,
+and the report is dropped.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,7 +14,7 @@ from posse.kinds.machinery.errors import TRANSIENT, ApiError
 from posse.kinds.registry import POD
 from posse.transport.notes import Note
 from posse.writes.group_status import disruption_status, group_note, group_status, object_kind
-from posse.writes.object_writes import PatchObject, patch_status
+from posse.writes.object_writes import ObjectPatch, patch_status
 from posse.writes.scheduling_events import not_scheduled, preempted_as_a_whole
 
 
@@ -30,7 +30,7 @@ class PodReportWrite:
     def subject(self) -> str:
         return self.decision.pod.uid
 
-    def writes(self, stamp: str) -> Sequence[PatchObject]:
+    def writes(self, stamp: str) -> Sequence[ObjectPatch]:
         report, pod = self.decision, self.decision.pod
         condition = {
             "type": "PodScheduled",
@@ -67,7 +67,7 @@ class GroupReportWrite:
         report = self.decision
         return not report.holds_anyway and (report.group in groups or report.tree in groups)
 
-    def writes(self, stamp: str) -> Sequence[PatchObject]:
+    def writes(self, stamp: str) -> Sequence[ObjectPatch]:
         report, group = self.decision, self.decision.group
         status = group_status(report, stamp)
         if status is None:
@@ -93,7 +93,7 @@ class GroupMarkWrite:
     def subject(self) -> GroupKey:
         return self.decision.group
 
-    def writes(self, stamp: str) -> Sequence[PatchObject]:
+    def writes(self, stamp: str) -> Sequence[ObjectPatch]:
         mark, group = self.decision, self.decision.group
         status = disruption_status(mark, stamp)
         if status is None:

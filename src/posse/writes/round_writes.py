@@ -1,13 +1,13 @@
 """The API writes of one round of decisions, with their order and what depends on what.
 
 1. All bindings, at once.
-2. The stages, one after the other: volumes, evictions, and the last eviction after all others. Writes that belong
-   together follow each other, and the first failure ends them. Different ones of a stage have no order.
-3. What failed is absorbed by the engine.
-4. The reports. A group whose binding was refused is not reported as decided; that is withheld, and absorbed too.
+2. The stages, one after the other: volumes, evictions, the last eviction. The parts of a stage have no order among
+   each other; the writes of a part have one, and its first failure ends it.
+3. The engine absorbs what failed. The report about a group with a refused binding is withheld; it absorbs that too.
+4. The other reports, without an order.
 
-Later rounds overlap with this one, but for two rules: a pod is bound after earlier reports about it are written, and
-reports about the same pod or group are written in the order of their rounds.
+Rounds overlap, with two rules: a pod is bound after all earlier reports about it, and reports about the same pod or
+group are written in the order of their rounds.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Sequence

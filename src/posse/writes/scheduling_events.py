@@ -1,4 +1,4 @@
-"""What the scheduler tells people in Kubernetes Events, of bindings and failures word for word as kube-scheduler does."""
+"""Texts of Kubernetes Events; those about bindings and failures are word for word those of kube-scheduler."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from posse.engine.preemption.messages import counted
 from posse.transport.notes import Note, Subject
 from posse.writes.group_status import object_kind
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 def scheduled(placement: Placement) -> Note:
@@ -27,14 +27,14 @@ def not_scheduled(report: ReportPod) -> Note:
 
 
 def preempted(eviction: Evict) -> Note:
-    """By name, where kube-scheduler tells the uid of the preemptor alone, and of a group nothing of the node."""
+    """With the name of the preemptor and the node; kube-scheduler gives only the uid."""
     who, related = _preemptor(eviction.preemptor)
     text = f"Preempted by {who} on node {eviction.node}"
     return _preempted(eviction.preemptor, _subject(eviction.pod), text, related)
 
 
 def preempted_as_a_whole(victim: GroupRef, preemptor: PodRef | GroupRef) -> Note:
-    """In our own words: kube-scheduler tells the pods alone."""
+    """kube-scheduler has no event about a group that is preempted."""
     who, related = _preemptor(preemptor)
     return _preempted(preemptor, _group_subject(victim), f"Preempted as a whole by {who}", related)
 
@@ -50,7 +50,7 @@ def _preemptor(preemptor: PodRef | GroupRef) -> tuple[str, Subject]:
 
 
 def preempting(evictions: Sequence[Evict], whole: Sequence[GroupKey] = ()) -> Note:
-    """Told to the one for whom all of these are evicted, among them whole groups."""
+    """About the preemptor of all these victims; `whole` are groups that are evicted as a whole."""
     preemptor, count = evictions[0].preemptor, len(evictions)
     _, subject = _preemptor(preemptor)
     text = f"Preempting {counted(count, 'pod')} of lower priority: {_some([one.pod for one in evictions])}"
@@ -60,8 +60,8 @@ def preempting(evictions: Sequence[Evict], whole: Sequence[GroupKey] = ()) -> No
 
 def _some(named: Sequence[PodRef | GroupKey]) -> str:
     shown = [f"{one.namespace}/{one.name}" if isinstance(one, PodRef) else described(one) for one in named]
-    rest = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-    return f"{', '.join(shown[:_MOST_NAMED])}{rest}"
+    rest = f" and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else ""
+    return f"{', '.join(shown[:_MAX_NAMED])}{rest}"
 
 
 def _group_subject(group: GroupRef) -> Subject:

@@ -13,7 +13,7 @@ from posse.engine.storage.records import BOUND_BY_CONTROLLER, SELECTED_NODE
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from posse.transport.patches import MERGE_PATCH, Patch
-from posse.writes.object_writes import PatchObject
+from posse.writes.object_writes import ObjectPatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class VolumeWrites:
 
     decision: BindVolumes
 
-    def writes(self, _stamp: str) -> Sequence[PatchObject]:
+    def writes(self, _stamp: str) -> Sequence[ObjectPatch]:
         return [
             _keep(step) if isinstance(step, KeepVolume) else _provision(step) for step in self.decision.steps
         ]
@@ -34,7 +34,7 @@ class VolumeWrites:
         """Volumes have no event of their own."""
 
 
-def _keep(step: KeepVolume) -> PatchObject:
+def _keep(step: KeepVolume) -> ObjectPatch:
     reference = {
         "apiVersion": PERSISTENT_VOLUME_CLAIM.api_version,
         "kind": PERSISTENT_VOLUME_CLAIM.name,
@@ -48,10 +48,10 @@ def _keep(step: KeepVolume) -> PatchObject:
     patch = Patch(MERGE_PATCH, {"metadata": metadata, "spec": {"claimRef": reference}})
     # Another pod that uses the same claim may have been faster.
     wanted = {"spec": {"claimRef": {"uid": step.claim_uid}}}
-    return PatchObject(PERSISTENT_VOLUME, "", step.volume, patch, reads_after_conflict=True, wanted=wanted)
+    return ObjectPatch(PERSISTENT_VOLUME, "", step.volume, patch, reads_after_conflict=True, wanted=wanted)
 
 
-def _provision(step: ProvisionVolume) -> PatchObject:
+def _provision(step: ProvisionVolume) -> ObjectPatch:
     metadata = {"uid": step.claim_uid, "annotations": {SELECTED_NODE: step.node}}
     patch = Patch(MERGE_PATCH, {"metadata": metadata})
-    return PatchObject(PERSISTENT_VOLUME_CLAIM, step.claim.namespace, step.claim.name, patch)
+    return ObjectPatch(PERSISTENT_VOLUME_CLAIM, step.claim.namespace, step.claim.name, patch)

@@ -18,10 +18,10 @@ from posse.installation.options import (
 )
 from posse.kinds.discovered import ClusterForm
 from posse.model.formats import dns_label, dns_subdomain
-from posse.runtime.process.run_options import Form, SetController
+from posse.runtime.process.run_options import GroupApi, SetController
 
 FormOption = Annotated[
-    Form,
+    GroupApi,
     typer.Option(
         help="Where groups come from: [bold]native[/bold], the API of the cluster (Kubernetes 1.35 and newer, if it is "
         "switched on); [bold]crd[/bold], custom resources that Posse brings along; [bold]auto[/bold] asks the cluster."
@@ -59,7 +59,7 @@ ContextOption = Annotated[
 
 
 def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
-    form: FormOption = Form.AUTO,
+    form: FormOption = GroupApi.AUTO,
     image: ImageOption = DEFAULT_IMAGE,
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
     scheduler_name: SchedulerNameOption = DEFAULT_SCHEDULER_NAME,
@@ -84,7 +84,7 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     if not image.strip():
         raise Misuse("--image: an image has a name, such as registry.example/posse:1")
     is_needed = apply or kubeconfig is not None or context is not None
-    chosen = _found_out(kubeconfig, context, is_needed) if form is Form.AUTO else ClusterForm(form.value)
+    chosen = _found_out(kubeconfig, context, is_needed) if form is GroupApi.AUTO else ClusterForm(form.value)
     control = chosen_controllers(controllers)
     wanted = objects(InstallOptions(chosen, image, namespace, scheduler_name, with_monitoring, control))
     if not apply:
@@ -93,7 +93,7 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     # The client takes a while to load, which the other verbs need not wait for.
     from posse.cli.install.run import apply_objects, form_of_cluster  # noqa: PLC0415
 
-    if form is Form.NATIVE and form_of_cluster(kubeconfig, context) is not ClusterForm.NATIVE:
+    if form is GroupApi.NATIVE and form_of_cluster(kubeconfig, context) is not ClusterForm.NATIVE:
         _say(
             "Warning: the cluster has no groups of its own, so there will be none; --form crd brings them along"
         )

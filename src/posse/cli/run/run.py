@@ -23,7 +23,7 @@ from posse.runtime.process.run_options import (
     DEFAULT_PORT,
     DEFAULT_SCHEDULER_NAME,
     DEFAULT_WRITES_AT_ONCE,
-    Form,
+    GroupApi,
     RunOptions,
     SetController,
 )
@@ -56,7 +56,7 @@ ContextOption = Annotated[
     ),
 ]
 FormOption = Annotated[
-    Form,
+    GroupApi,
     typer.Option(
         help="Where groups come from: [bold]native[/bold], the API of Kubernetes; [bold]crd[/bold], custom resources of "
         "scheduling.posse.dev; [bold]auto[/bold], whatever the cluster serves.",
@@ -136,7 +136,7 @@ LogLevelOption = Annotated[
 def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
-    form: FormOption = Form.AUTO,
+    form: FormOption = GroupApi.AUTO,
     config: ConfigOption = None,
     scheduler_name: SchedulerNameOption = None,
     feature_gates: FeatureGatesOption = None,
@@ -193,13 +193,13 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     run_scheduler(options, log_level.upper(), log_format)
 
 
-def _controllers(words: str, form: Form, *, only_looks: bool) -> tuple[SetController, ...]:
+def _controllers(words: str, form: GroupApi, *, only_looks: bool) -> tuple[SetController, ...]:
     wanted = chosen_controllers(words)
     if wanted and only_looks:
         raise Misuse(
             "--controllers makes and deletes objects, which --dry-run and --shadow promise not to do"
         )
-    if form is Form.NATIVE and SetController.LEADER_WORKER_SETS in wanted:
+    if form is GroupApi.NATIVE and SetController.LEADER_WORKER_SETS in wanted:
         raise Misuse(
             "--controllers leaderworkersets makes groups of scheduling.posse.dev, which --form native leaves out"
         )

@@ -12,8 +12,8 @@ DEFAULT_PORT = 10259
 DEFAULT_WRITES_AT_ONCE = 64
 
 
-class Form(StrEnum):
-    """By whose kinds groups may be described."""
+class GroupApi(StrEnum):
+    """Which kinds may describe groups."""
 
     AUTO = "auto"
     NATIVE = "native"
@@ -38,7 +38,7 @@ class RunOptions:
     gates: Gates = ALL_GATES
     # What an exact search may take, in about seconds of one core; 0 if none is to be made.
     exact_search: float = DEFAULT_EXACT_SEARCH
-    form: Form = Form.AUTO
+    form: GroupApi = GroupApi.AUTO
     controllers: tuple[SetController, ...] = ()
     # None: as the configuration says, else yes.
     leader_elect: bool | None = None

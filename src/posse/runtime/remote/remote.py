@@ -29,7 +29,7 @@ from posse.kinds.machinery.kind import Kind
 from posse.runtime.process.background import Background
 from posse.runtime.process.clock import steady_clock
 from posse.runtime.process.configuration import load_configuration
-from posse.runtime.process.run_options import Form, RunOptions
+from posse.runtime.process.run_options import GroupApi, RunOptions
 from posse.runtime.remote.leadership import Leadership
 from posse.runtime.remote.probes import Checks, build_probes
 from posse.runtime.remote.remote_controllers import RemoteControllers
@@ -180,7 +180,7 @@ class RemoteScheduler:
         else:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(TELL_SECONDS):
-                    await self._loop.tell()
+                    await self._loop.flush_events()
             return True
         finally:
             keeping.cancel()
@@ -271,7 +271,7 @@ class RemoteScheduler:
         }
 
 
-def followed_kinds(form: Form) -> Sequence[tuple[Kind, type[ClusterObject]]]:
+def followed_kinds(form: GroupApi) -> Sequence[tuple[Kind, type[ClusterObject]]]:
     """Those that may tell of groups in this form; which of them the cluster serves is found out by asking for them."""
     return [(kind, struct) for kind, struct in FOLLOWED_KINDS if kind not in LEFT_OUT[form]]
 

@@ -36,7 +36,7 @@ from posse.kinds.registry import (
 )
 from posse.model.feature_gates import Gate
 from posse.runtime.control.reconciling import ReconcilerRunner
-from posse.runtime.process.run_options import Form, RunOptions, SetController
+from posse.runtime.process.run_options import GroupApi, RunOptions, SetController
 from posse.runtime.remote.competing_controllers import find_rival
 from posse.runtime.remote.custom_groups import CustomGroups
 from posse.runtime.watching.followed_kinds import LEFT_OUT
@@ -135,7 +135,7 @@ class RemoteControllers:
     def _job_set_works(self, found: Situation) -> Iterator[Work]:
         custom = CustomGroups(self._transport)
         managers = (POSSE_MANAGER,) if found.rival else MANAGERS
-        is_native = self._form is Form.NATIVE or found.served.issuperset((WORKLOAD, POD_GROUP))
+        is_native = self._form is GroupApi.NATIVE or found.served.issuperset((WORKLOAD, POD_GROUP))
         workload, group, composite = _NATIVE if is_native else _CUSTOM
         lacking = [kind for kind in (workload, group) if kind not in found.served]
         # Without composites, a gang of all is one group.

@@ -1,7 +1,7 @@
 """Executes the writes of a round through the API. What they are, and in which order, is in `posse.writes`.
 
-Refused bindings and failed evictions are returned, because the engine counts on them. Reports are advice to people:
-only those that failed for a transient reason are returned.
+Refused bindings and failed evictions are returned, because the engine counts on them. Reports are advice to
+people: only those that failed for a transient reason are returned.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.permission_warnings import PermissionWarnings
 from posse.transport.transport import Transport
 from posse.writes.evictions import EvictionWrites
-from posse.writes.object_writes import DeleteObject, ObjectWrite, conflict_resolved
+from posse.writes.object_writes import ObjectDelete, ObjectWrite, conflict_resolved
 from posse.writes.reports import ReportWrite
 from posse.writes.round_writes import RoundWrites
 from posse.writes.volumes import VolumeWrites
@@ -33,19 +33,19 @@ class Carrier:
         self,
         transport: Transport,
         recorder: EventRecorder,
-        witness: DecisionObserver,
+        observer: DecisionObserver,
         clock: Callable[[], float],
     ) -> None:
         self._transport = transport
         self._recorder = recorder
-        self._witness = witness
+        self._observer = observer
         self._clock = clock
         self._permissions = PermissionWarnings()
 
     async def act(self, done: Round, writes: RoundWrites) -> list[Setback]:
         """Bind and evict. What failed is to be absorbed before anything is reported."""
         refusals = await self._bind(writes)
-        self._witness.bound(done, {refusal.pod_uid: refusal.reason for refusal in refusals})
+        self._observer.bound(done, {refusal.pod_uid: refusal.reason for refusal in refusals})
         setbacks: list[Setback] = [*refusals]
         evicted: list[Evict] = []
         for stage in writes.stages:
@@ -60,7 +60,7 @@ class Carrier:
         return [*setbacks, *writes.withheld(refusals)]
 
     async def report(self, writes: RoundWrites, setbacks: Sequence[Setback]) -> list[Setback]:
-        """Write what still holds after the setbacks; return what may succeed if it is reported again later."""
+        """Write the reports that still hold after the setbacks; return those that may succeed later."""
         reports = writes.reports_after(setbacks)
         for note in writes.warnings:
             self._recorder.record(note)
@@ -89,7 +89,7 @@ class Carrier:
     def _failed(self, part: VolumeWrites | EvictionWrites, error: ApiError) -> Iterable[Setback]:
         failure = part.failed(error)
         if isinstance(part, VolumeWrites):
-            self._witness.volumes_refused(part.decision.pod, part.decision.node, str(error))
+            self._observer.volumes_refused(part.decision.pod, part.decision.node, str(error))
         return () if failure is None else (failure,)
 
     async def _report(self, report: ReportWrite) -> Setback | None:
@@ -114,7 +114,7 @@ class Carrier:
     async def _write(self, write: ObjectWrite) -> ApiError | None:
         kind, namespace, name = write.kind, write.namespace, write.name
         try:
-            if isinstance(write, DeleteObject):
+            if isinstance(write, ObjectDelete):
                 await self._transport.delete(kind, namespace, name, uid=write.uid)
             else:
                 await self._transport.patch(kind, namespace, name, write.patch, subresource=write.subresource)

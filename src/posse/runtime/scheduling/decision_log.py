@@ -1,7 +1,7 @@
-"""The story of every decision, as one line of JSON each on the logger `posse.decisions`.
+"""Logs every decision as one line of JSON on the logger `posse.decisions`.
 
-A binding is told when the API has accepted it, not when it is decided. Nothing is put together while nobody
-listens to that logger.
+A binding is logged when the API has accepted it, not when it is decided. Lines are built only if that logger is
+enabled.
 """
 
 import logging
@@ -21,33 +21,33 @@ from posse.runtime.scheduling.observers import Round
 log = logging.getLogger(DECISIONS)
 
 
-class Outcome(StrEnum):
+class LineOutcome(StrEnum):
     BOUND = "bound"
     REFUSED = "refused"
-    """It was tried and found no place; `message` and `refusals` say why."""
+    """No placement was found; `message` and `refusals` say why."""
     FAILED = "failed"
-    """It cannot be tried, or the API did not accept what was decided."""
+    """It cannot be tried, or the API refused the decision."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Either `pod` or `group` says who, as namespace/name."""
+    """Either `pod` or `group` is set, as namespace/name."""
 
     time: str
-    outcome: Outcome
+    outcome: LineOutcome
     pod: str = ""
     uid: str = ""
     group: str = ""
     scheduler: str = ""
     attempt: int = 0
     queue_seconds: float | None = None
-    """Since it was first free to be tried."""
+    """Since it could first be tried."""
     node: str = ""
     placements: dict[str, str] = {}
     """Of a group: the node of each pod that was bound."""
     message: str = ""
     refusals: tuple[Refusal, ...] = ()
     nominated_node: str = ""
-    """Where evictions make room for it."""
+    """Where evictions free capacity for it."""
     victims: tuple[str, ...] = ()
 
 
@@ -63,7 +63,7 @@ class DecisionLog:
             if not tried.verdict.succeeded:
                 _write(_refused(tried, now))
         for decision in done.decisions:
-            # All other reports repeat what was tried, and leave out what is no news.
+            # All other reports repeat what was tried, and leave out what has not changed.
             if isinstance(decision, ReportPod | ReportGroup) and decision.reason == SCHEDULER_ERROR:
                 _write(_failed(decision, now))
 
@@ -83,7 +83,7 @@ class DecisionLog:
             _write(
                 Line(
                     time=format_micro_timestamp(self._clock()),
-                    outcome=Outcome.FAILED,
+                    outcome=LineOutcome.FAILED,
                     pod=_name(pod),
                     uid=pod.uid,
                     scheduler=pod.scheduler_name,
@@ -97,7 +97,7 @@ def _refused(tried: AttemptRecord, now: float) -> Line:
     pod = tried.who if isinstance(tried.who, PodRef) else None
     return Line(
         time=format_micro_timestamp(now),
-        outcome=Outcome.REFUSED,
+        outcome=LineOutcome.REFUSED,
         pod=_name(pod) if pod else "",
         uid=pod.uid if pod else "",
         group="" if pod else str(tried.who),
@@ -115,7 +115,7 @@ def _pod_bound(placement: Placement, refusals: Mapping[str, str], now: float) ->
     refusal = refusals.get(placement.pod.uid)
     return Line(
         time=format_micro_timestamp(now),
-        outcome=Outcome.BOUND if refusal is None else Outcome.FAILED,
+        outcome=LineOutcome.BOUND if refusal is None else LineOutcome.FAILED,
         pod=_name(placement.pod),
         uid=placement.pod.uid,
         scheduler=placement.pod.scheduler_name,
@@ -127,11 +127,11 @@ def _pod_bound(placement: Placement, refusals: Mapping[str, str], now: float) ->
 
 
 def _group_bound(bind: Bind, group: GroupKey, refusals: Mapping[str, str], now: float) -> Line:
-    """A group of which a binding was refused has failed, whatever else of it is bound."""
+    """A group with a refused binding has failed, even if other pods of it are bound."""
     refused = [placement for placement in bind.placements if placement.pod.uid in refusals]
     return Line(
         time=format_micro_timestamp(now),
-        outcome=Outcome.FAILED if refused else Outcome.BOUND,
+        outcome=LineOutcome.FAILED if refused else LineOutcome.BOUND,
         group=str(group),
         scheduler=bind.placements[0].pod.scheduler_name,
         attempt=max(placement.attempts for placement in bind.placements),
@@ -149,7 +149,7 @@ def _failed(report: ReportPod | ReportGroup, now: float) -> Line:
     pod = report.pod if isinstance(report, ReportPod) else None
     return Line(
         time=format_micro_timestamp(now),
-        outcome=Outcome.FAILED,
+        outcome=LineOutcome.FAILED,
         pod=_name(pod) if pod else "",
         uid=pod.uid if pod else "",
         group=str(report.group) if isinstance(report, ReportGroup) else "",
@@ -167,5 +167,5 @@ def _name(pod: PodRef) -> str:
 
 
 def _seconds(duration: float) -> float:
-    """In microseconds, which is all the clock tells; it may also have been set back meanwhile."""
+    """Rounded to microseconds; never negative, even if the clock was set back."""
     return max(0.0, round(duration, 6))

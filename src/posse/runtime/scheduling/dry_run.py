@@ -1,4 +1,4 @@
-"""A cluster that can be read but not changed: what would be written is logged and taken to have worked."""
+"""A cluster that can be read but not changed: writes are logged, and count as successful."""
 
 import logging
 from collections.abc import AsyncIterator, Sequence
@@ -9,7 +9,7 @@ from posse.kinds.registry import EVENT
 from posse.transport.objects import Listing, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding, Transport
-from posse.writes.object_writes import DeleteObject, PatchObject
+from posse.writes.object_writes import ObjectDelete, ObjectPatch
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class DryRun:
     async def patch(
         self, kind: Kind, namespace: str, name: str, patch: Patch, *, subresource: str = ""
     ) -> Json:
-        log.info("would %s", PatchObject(kind, namespace, name, patch, subresource))
+        log.info("would %s", ObjectPatch(kind, namespace, name, patch, subresource))
         return {}
 
     async def delete(
@@ -66,7 +66,7 @@ class DryRun:
         uid: str = "",  # noqa: ARG002 - part of the seam
         propagation: str = "",  # noqa: ARG002 - part of the seam
     ) -> Json:
-        log.info("would %s", DeleteObject(kind, namespace, name))
+        log.info("would %s", ObjectDelete(kind, namespace, name))
         return {}
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:

@@ -1,7 +1,7 @@
-"""Has questions of the engine answered in a process of their own, one after the other, so that deciding is never held up.
+"""Answers questions of the engine in a separate process, one at a time, so that deciding never waits for them.
 
-Whether a group fits comes before what would let it start. The process is started with the first question. If it dies, the
-question it died of counts as not answered and the next one gets a new process.
+Whether a group fits comes before what would let it start. The first question starts the process. If the process
+dies, its question counts as unanswered, and the next question starts a new process.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ log = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
-_MOST_SECONDS = 60.0
+_MIN_TIMEOUT_SECONDS = 60.0
 _SECONDS_PER_EFFORT = 5.0
-"""After which the process is given up, whatever keeps it busy."""
+"""The process is killed after that time."""
 
 
 class ExactSearch:
     def __init__(self) -> None:
         self._questions: dict[GroupKey, Solve] = {}
-        """Those not begun yet, in the order of asking; of each group the last, since nobody waits for an earlier one."""
-        self._doubts: dict[GroupKey, Advise] = {}
-        """The same, of what would let a group start: there is time for that when nobody waits for an answer."""
+        """Not begun yet, in the order of asking; a later question of a group replaces an earlier one."""
+        self._remedies: dict[GroupKey, Advise] = {}
+        """Questions for remedies, likewise; they are answered when no other question waits."""
         self._has_questions = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
 
@@ -42,7 +42,7 @@ class ExactSearch:
         if isinstance(question, Solve):
             self._questions[question.group] = question
         else:
-            self._doubts[question.group] = question
+            self._remedies[question.group] = question
         self._has_questions.set()
 
     async def answers(self) -> AsyncGenerator[Solved | Advised, None]:
@@ -55,9 +55,9 @@ class ExactSearch:
 
     async def _next(self) -> Solve | Advise:
         await self._has_questions.wait()
-        waiting: dict[GroupKey, Solve] | dict[GroupKey, Advise] = self._questions or self._doubts
+        waiting: dict[GroupKey, Solve] | dict[GroupKey, Advise] = self._questions or self._remedies
         question = waiting.pop(next(iter(waiting)))
-        if not self._questions and not self._doubts:
+        if not self._questions and not self._remedies:
             self._has_questions.clear()
         return question
 
@@ -71,7 +71,7 @@ class ExactSearch:
         return Advised(question.group, question.number, text or "")
 
     async def _ask(self, request: Request, form: type[Answer], group: GroupKey) -> Answer | None:
-        """None if no answer came."""
+        """None if there was no answer."""
         try:
             async with asyncio.timeout(_seconds(request)):
                 requests, answers = await self._pipes()
@@ -111,4 +111,4 @@ class ExactSearch:
 
 def _seconds(request: Request) -> float:
     effort = request.effort if isinstance(request, SolveRequest) else 0.0
-    return max(_MOST_SECONDS, _SECONDS_PER_EFFORT * effort)
+    return max(_MIN_TIMEOUT_SECONDS, _SECONDS_PER_EFFORT * effort)

@@ -1,4 +1,4 @@
-"""What can be counted at the moment somebody asks: who waits where, because of whom, and how large the cluster is."""
+"""Gauges that are counted at every scrape: queues, refusing rules, and the size of the cluster."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -8,7 +8,7 @@ from prometheus_client.registry import Collector
 from posse.engine.explain.statistics import Queue, Statistics
 from posse.model.feature_gates import Gate, Gates
 
-# On unless somebody switches it off: that is what Kubernetes calls beta.
+# On by default: Kubernetes calls that beta.
 GATE_STAGE = "BETA"
 
 

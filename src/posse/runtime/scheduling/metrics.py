@@ -1,7 +1,6 @@
-"""Counts and durations of scheduling for Prometheus, under the names of kube-scheduler where they mean the same.
+"""Counts and durations of scheduling for Prometheus, with the names of kube-scheduler where the meaning is the same.
 
-Many pods are decided in one round, so the time of a round is shared out among them. What can be counted when somebody
-asks is in gauges.py.
+Many pods are decided in one round, so each pod counts a share of its time. Gauges are in gauges.py.
 """
 
 import time
@@ -32,13 +31,13 @@ from posse.version import VERSION
 SCHEDULED = "scheduled"
 UNSCHEDULABLE = "unschedulable"
 ERROR = "error"
-MOST_ATTEMPTS_TOLD_APART = 14
+MAX_ATTEMPTS_LABEL = 14
 
 
 def _result(tried: AttemptRecord) -> str:
     if tried.verdict.succeeded:
         return SCHEDULED
-    # Its pods are told of the error one by one, and counted with that.
+    # Its pods are reported one by one, and counted with these reports.
     return ERROR if tried.verdict.code is Code.ERROR else UNSCHEDULABLE
 
 
@@ -55,12 +54,12 @@ VICTIM_BUCKETS = exponential(1, 7)
 
 
 class Metrics:
-    """A witness of scheduling. `statistics` is asked at every scrape."""
+    """Observes scheduling. `statistics` is called at every scrape."""
 
     def __init__(
         self, statistics: Callable[[], Statistics], clock: Callable[[], float], gates: Gates = ALL_GATES
     ) -> None:
-        # When a series began is of no use here, and kube-scheduler does not tell it either.
+        # The start of a series is useless here, and kube-scheduler does not show it either.
         disable_created_metrics()  # type: ignore[no-untyped-call]  # The library left its type out.
         self._clock = clock
         self._registry = CollectorRegistry()
@@ -148,11 +147,11 @@ class Metrics:
         self._exact_searches.labels(outcome).inc()
 
     def add(self, collector: Collector) -> None:
-        """Show these too."""
+        """Expose these metrics too."""
         self._registry.register(collector)
 
     def page(self, accept: str) -> tuple[bytes, str]:
-        """Everything, in the form that an Accept header asks for, and the type of that form."""
+        """All metrics in the format that the Accept header asks for, and its content type."""
         encode, content_type = choose_encoder(accept)
         return encode(self._registry), content_type
 
@@ -179,7 +178,7 @@ class Metrics:
             self._count_queued(accepted, now)
         self._bind_refused.inc(len(refusals))
 
-    def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:  # noqa: ARG002 - only the fact counts
+    def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:  # noqa: ARG002 - it is only counted
         self._attempts.labels(ERROR, pod.scheduler_name).inc()
 
     def _count_refused(self, refused: Sequence[AttemptRecord], share: float) -> None:
@@ -216,11 +215,11 @@ class Metrics:
             self._attempt_seconds.observe(seconds, result, profile, times=pods)
 
     def _count_queued(self, placements: Iterable[Placement], now: float) -> None:
-        """Pods that came together mostly have waited equally long, so they are counted together."""
+        """Pods that were created together mostly waited equally long, so they are counted together."""
         for (attempts, queued_at), pods in Tally((p.attempts, p.queued_at) for p in placements).items():
-            most = MOST_ATTEMPTS_TOLD_APART
-            told = str(attempts) if attempts <= most else f"{most + 1}+"
-            self._queue_seconds.observe(max(0.0, now - queued_at), told, times=pods)
+            most = MAX_ATTEMPTS_LABEL
+            label = str(attempts) if attempts <= most else f"{most + 1}+"
+            self._queue_seconds.observe(max(0.0, now - queued_at), label, times=pods)
             self._attempts_to_success.observe(attempts, times=pods)
 
     def _counter(self, name: str, text: str, labels: Sequence[str] = ()) -> Counter:

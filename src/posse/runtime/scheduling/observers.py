@@ -1,4 +1,4 @@
-"""Who looks on while decisions are made and carried out. What witnesses do with it is theirs; they never interfere."""
+"""Observers of decisions and of how they are carried out. They never interfere."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from posse.engine.trials.attempt_record import AttemptRecord
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One call of `decide`: when it began, by a clock for durations, how long it took, and what came out."""
+    """One call of `decide`: its start by the performance counter, its duration, and its results."""
 
     started: float
     seconds: float
@@ -28,31 +28,31 @@ class DecisionObserver(Protocol):
         """The engine has decided; nothing is carried out yet."""
 
     def bound(self, done: Round, refusals: Mapping[str, str]) -> None:
-        """The API has answered the bindings of a round: yes, except for these pods, by uid, for these reasons."""
+        """The bindings of a round are written, except for these pods: reasons of refusal by uid."""
 
     def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:
-        """The pod will not be bound, because its claims could not be."""
+        """The pod will not be bound, because its claims could not be bound."""
 
 
 class EventObserver(DecisionObserver, Protocol):
-    """A witness that is also told what happens in the cluster."""
+    """Also observes what happens in the cluster."""
 
     def absorbed(self, event: EngineEvent) -> None:
-        """The engine was told this."""
+        """The engine has absorbed this event."""
 
 
-class Witnesses:
-    def __init__(self, *witnesses: DecisionObserver) -> None:
-        self._witnesses = witnesses
+class DecisionObservers:
+    def __init__(self, *observers: DecisionObserver) -> None:
+        self._observers = observers
 
     def decided(self, done: Round) -> None:
-        for witness in self._witnesses:
-            witness.decided(done)
+        for observer in self._observers:
+            observer.decided(done)
 
     def bound(self, done: Round, refusals: Mapping[str, str]) -> None:
-        for witness in self._witnesses:
-            witness.bound(done, refusals)
+        for observer in self._observers:
+            observer.bound(done, refusals)
 
     def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:
-        for witness in self._witnesses:
-            witness.volumes_refused(pod, node, reason)
+        for observer in self._observers:
+            observer.volumes_refused(pod, node, reason)

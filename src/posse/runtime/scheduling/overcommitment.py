@@ -1,4 +1,4 @@
-"""Tells of nodes that more is requested of than they have, once for each, until it is put right."""
+"""Reports each overcommitted node once, until it is no longer overcommitted: an event and a log line."""
 
 import asyncio
 import logging
@@ -19,31 +19,31 @@ class OvercommitmentReports:
     def __init__(self, look: Callable[[], Iterable[Overcommitted]], recorder: EventRecorder) -> None:
         self._look = look
         self._recorder = recorder
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
 
     async def run(self) -> None:
-        """Look every now and then, until cancelled."""
+        """Look periodically, until cancelled."""
         while True:
-            self.tell()
+            self.report()
             await asyncio.sleep(LOOK_SECONDS)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         found = {(each.node, each.resource): each for each in self._look()}
-        for place, each in found.items():
-            if place not in self._told:
-                self._tell(each)
-        self._told = set(found)
+        for key, each in found.items():
+            if key not in self._reported:
+                self._report_node(each)
+        self._reported = set(found)
 
-    def _tell(self, each: Overcommitted) -> None:
-        requested, there = (amount_text(each.resource, one) for one in (each.requested, each.allocatable))
-        text = f"its pods request {requested} of {each.resource}, and it has {there}"
+    def _report_node(self, each: Overcommitted) -> None:
+        requested, available = (amount_text(each.resource, one) for one in (each.requested, each.allocatable))
+        text = f"its pods request {requested} of {each.resource}, and it has {available}"
         log.warning("node %s is overcommitted: %s", each.node, text)
-        # Nodes go by their name where events about them are looked up.
-        scheduling_class = Subject("v1", "Node", "", each.node, each.node)
+        # Events about nodes are looked up by the name of the node, not by its uid.
+        subject = Subject("v1", "Node", "", each.node, each.node)
         self._recorder.record(
             Note(
                 REPORTER,
-                scheduling_class,
+                subject,
                 "Overcommitted",
                 f"Overcommitted: {text}",
                 "Observing",

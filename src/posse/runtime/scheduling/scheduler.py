@@ -1,7 +1,7 @@
-"""Runs the engine against a cluster: what followers see goes in, what the engine decides is carried out.
+"""Runs the engine against a cluster: informers feed it, and its decisions are carried out.
 
-Deciding and carrying out overlap: the engine counts on its own decisions, so it goes on while bindings are written.
-What the API refuses comes back as an event.
+Deciding and carrying out overlap: the engine assumes that its decisions succeed and goes on while bindings are
+written. What the API refuses comes back as an event.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from posse.runtime.scheduling.decision_log import DecisionLog
 from posse.runtime.scheduling.delivery import Delivery
 from posse.runtime.scheduling.exact_search import ExactSearch
 from posse.runtime.scheduling.metrics import Metrics
-from posse.runtime.scheduling.observers import EventObserver, Round, Witnesses
+from posse.runtime.scheduling.observers import DecisionObservers, EventObserver, Round
 from posse.runtime.scheduling.overcommitment import OvercommitmentReports
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS, WRITTEN_KINDS
@@ -43,27 +43,27 @@ class SchedulerLoop:
         self._clock = clock
         self._recorder = EventRecorder(transport, clock)
         self.metrics = Metrics(engine.statistics, clock, engine.gates)
-        self._witness = Witnesses(self.metrics, DecisionLog(clock), *filter(None, (onlooker,)))
+        self._observer = DecisionObservers(self.metrics, DecisionLog(clock), *filter(None, (onlooker,)))
         self._onlooker = onlooker
-        self._delivery = Delivery(Carrier(transport, self._recorder, self._witness, clock), self._absorb)
+        self._delivery = Delivery(Carrier(transport, self._recorder, self._observer, clock), self._absorb)
         self._exact_search = ExactSearch()
         self._overcommitment = OvercommitmentReports(engine.overcommitted, self._recorder)
         self._something_happened = asyncio.Event()
         self._followers = [self._follower(transport, kind, struct) for kind, struct in kinds]
         self.knows_all = asyncio.Event()
-        """Set when everything that exists has been seen."""
+        """Set when all followed kinds are listed."""
         self._is_deciding = self._is_stopping = False
         self._has_stopped_deciding = asyncio.Event()
 
     def served_kinds(self) -> list[Kind]:
-        """Of those that are followed: which the cluster was seen to have."""
+        """The followed kinds that the cluster serves."""
         return [follower.kind for follower in self._followers if follower.is_served]
 
     def overview(self) -> Overview:
         return self._engine.overview()
 
     async def run(self, may_begin: asyncio.Event | None = None) -> None:
-        """Schedule until cancelled. Nothing is decided before everything that exists has been seen, and it may begin."""
+        """Schedule until cancelled. Deciding starts after all followed kinds are listed and `may_begin` is set."""
 
         async def schedule() -> None:
             self.knows_all.set()
@@ -71,26 +71,26 @@ class SchedulerLoop:
                 await may_begin.wait()
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._decide())
-                # Not before: what one says who does not lead is not heard, and would not be said again.
+                # Not earlier: reports of a scheduler that does not lead are dropped, and are not repeated.
                 tasks.create_task(self._overcommitment.run())
 
         await attend(self._followers, self._recorder.run, self._delivery.run, schedule, self._await_answers)
 
     async def catch_up(self, ask: AskVersions) -> None:
-        """Return when everything has been seen that another scheduler may have written until now."""
+        """Return when everything has been seen that another scheduler may have written so far."""
         written = [follower for follower in self._followers if follower.kind in WRITTEN_KINDS]
         await asyncio.gather(*(follower.catch_up(ask) for follower in written))
 
     async def finish(self) -> None:
-        """Decide nothing more, and return when everything that was decided is carried out and reported."""
+        """Stop deciding, and return when all decisions are carried out and reported."""
         self._is_stopping = True
         self._something_happened.set()
         if self._is_deciding:
             await self._has_stopped_deciding.wait()
         await self._delivery.finish()
 
-    async def tell(self) -> None:
-        """Return when the events so far are written."""
+    async def flush_events(self) -> None:
+        """Return when the Kubernetes Events so far are written."""
         await self._recorder.flush()
 
     async def _decide(self) -> None:
@@ -101,7 +101,7 @@ class SchedulerLoop:
             for fault in self._engine.take_plugin_faults():
                 log.error(fault)
             if done.decisions or done.tried:
-                self._witness.decided(done)
+                self._observer.decided(done)
             for decision in done.decisions:
                 if isinstance(decision, Solve | Advise):
                     self._exact_search.put(decision)
@@ -121,7 +121,7 @@ class SchedulerLoop:
     async def _wait(self) -> None:
         wakeup = self._engine.next_wakeup()
         timeout = max(0.0, wakeup - self._clock()) if wakeup is not None else None
-        # Unlike wait_for, this never loses a cancellation that comes together with what it waits for.
+        # Unlike wait_for, this never loses a cancellation that coincides with the event.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 await self._something_happened.wait()

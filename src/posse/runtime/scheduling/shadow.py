@@ -1,6 +1,6 @@
-"""Looks on while another scheduler works: what Posse would have done beside what was done, and how far both agree.
+"""Compares Posse with another scheduler that does the work: what each decided, and how often they agree.
 
-Nothing is written. Every binding is refused to the engine, so that it tries again on the cluster as it really is.
+Nothing is written. Every binding is refused to the engine, so that it tries again on the cluster as it is.
 """
 
 from collections import Counter
@@ -25,22 +25,22 @@ from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding
 
 Key = GroupKey | str
-"""A group, or a pod that stands for itself, by uid."""
+"""A group by key, or a pod without a group by uid."""
 
 
-class Outcome(StrEnum):
-    """Of a pod that the other scheduler has bound."""
+class ShadowOutcome(StrEnum):
+    """What Posse had decided about a pod that the other scheduler has bound."""
 
     SAME_NODE = "same_node"
     OTHER_NODE = "other_node"
     REFUSED = "refused"
-    """Posse had found no place for it."""
+    """Posse had found no node for it."""
     NOT_TRIED = "not_tried"
-    """The other one was faster; nothing can be said."""
+    """The other scheduler was faster, so there is nothing to compare."""
 
 
 class ShadowTransport(DryRun):
-    """Reads of a cluster are passed on, writes are refused."""
+    """Passes reads on, and refuses writes."""
 
     async def patch(
         self,
@@ -63,27 +63,27 @@ def _only_looking() -> ApiError:
 
 @dataclass(slots=True)
 class Placeable:
-    """What Posse would have bound and the other scheduler has not."""
+    """A group or pod that Posse would have bound and the other scheduler has not."""
 
     name: str
     since: float
     nodes: dict[str, str] = field(default_factory=dict)
-    """Where each pod would go, by name, as of the last attempt."""
+    """The node of each pod in the last attempt, by pod name."""
 
 
 class ShadowLedger:
-    """A witness of the loop that is also told what it absorbs."""
+    """Observes decisions and what the engine absorbs."""
 
     def __init__(self, clock: Callable[[], float], scheduler_names: Sequence[str]) -> None:
         self._clock = clock
         self._scheduler_names = frozenset(scheduler_names)
         self._pending: dict[str, tuple[Key, str]] = {}
-        """Pods that wait for the other scheduler: for whom they count, and their name; by uid."""
+        """Pods that wait for the other scheduler, by uid: their group, and their name."""
         self._waiting: dict[Key, set[str]] = {}
-        """The same the other way round: uids by whom they count for. Who has none is forgotten altogether."""
+        """The uids of these pods by group; a group without any is forgotten."""
         self._placeable: dict[Key, Placeable] = {}
         self._refused: set[Key] = set()
-        self.outcomes: Counter[Outcome] = Counter()
+        self.outcomes: Counter[ShadowOutcome] = Counter()
 
     def decided(self, done: Round) -> None:
         for tried in done.tried:
@@ -96,10 +96,10 @@ class ShadowLedger:
             self._note(bind)
 
     def bound(self, done: Round, refusals: Mapping[str, str]) -> None:
-        """All are refused, by ourselves."""
+        """ShadowTransport refuses all of them."""
 
     def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:
-        """All are refused, by ourselves."""
+        """ShadowTransport refuses all of them."""
 
     def absorbed(self, event: EngineEvent) -> None:
         if isinstance(event, Observed | Vanished) and isinstance(event.obj, Pod):
@@ -113,20 +113,20 @@ class ShadowLedger:
 
     @property
     def agreement(self) -> float | None:
-        """Of the pods that the other one bound and Posse had tried, the share that Posse would have bound too."""
-        placed = self.outcomes[Outcome.SAME_NODE] + self.outcomes[Outcome.OTHER_NODE]
-        compared = placed + self.outcomes[Outcome.REFUSED]
+        """Of the pods that the other scheduler bound and Posse had tried: the share Posse would have bound."""
+        placed = self.outcomes[ShadowOutcome.SAME_NODE] + self.outcomes[ShadowOutcome.OTHER_NODE]
+        compared = placed + self.outcomes[ShadowOutcome.REFUSED]
         return placed / compared if compared else None
 
     def placeable(self) -> list[Placeable]:
-        """What waits although Posse would have bound it, the longest first."""
+        """What Posse would have bound and still waits, the longest first."""
         return sorted(self._placeable.values(), key=lambda each: (each.since, each.name))
 
     def page(self) -> dict[str, Any]:
         now = self._clock()
         return {
             "agreement": self.agreement,
-            "boundByTheOther": {outcome.value: self.outcomes[outcome] for outcome in Outcome},
+            "boundByTheOther": {outcome.value: self.outcomes[outcome] for outcome in ShadowOutcome},
             "placeable": [
                 {"name": each.name, "seconds": round(now - each.since, 1), "nodes": each.nodes}
                 for each in self.placeable()
@@ -135,7 +135,7 @@ class ShadowLedger:
 
     def summary(self) -> str:
         agreed = "nothing to compare yet" if self.agreement is None else f"{self.agreement:.1%} agreement"
-        counts = ", ".join(f"{self.outcomes[outcome]} {outcome}" for outcome in Outcome)
+        counts = ", ".join(f"{self.outcomes[outcome]} {outcome}" for outcome in ShadowOutcome)
         waiting = ", ".join(each.name for each in self.placeable()[:10]) or "nothing"
         return f"{agreed} ({counts}); waiting although there is room: {waiting}"
 
@@ -156,16 +156,16 @@ class ShadowLedger:
             entry.nodes[pod_name] = placement.node
 
     def _settle(self, pod: Pod) -> None:
-        """The other scheduler has bound it."""
+        """Compare a pod that the other scheduler has bound."""
         key, name = self._pending.get(pod.metadata.uid, ("", ""))
         if not name:
             return
         entry = self._placeable.get(key)
         would = entry.nodes.get(name) if entry else None
         if would is not None:
-            outcome = Outcome.SAME_NODE if would == pod.spec.node_name else Outcome.OTHER_NODE
+            outcome = ShadowOutcome.SAME_NODE if would == pod.spec.node_name else ShadowOutcome.OTHER_NODE
         else:
-            outcome = Outcome.REFUSED if key in self._refused else Outcome.NOT_TRIED
+            outcome = ShadowOutcome.REFUSED if key in self._refused else ShadowOutcome.NOT_TRIED
         self.outcomes[outcome] += 1
         self._forget(pod.metadata.uid)
 
@@ -194,7 +194,7 @@ class ShadowGauges(Collector):
             "Pods that the other scheduler bound, by what Posse made of them.",
             labels=("outcome",),
         )
-        for outcome in Outcome:
+        for outcome in ShadowOutcome:
             pods.add_metric((outcome.value,), self._ledger.outcomes[outcome])
         yield pods
         placeable = self._ledger.placeable()

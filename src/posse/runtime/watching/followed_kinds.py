@@ -22,7 +22,7 @@ from posse.kinds.registry import (
     STORAGE_CLASS,
     WORKLOAD,
 )
-from posse.runtime.process.run_options import Form
+from posse.runtime.process.run_options import GroupApi
 from posse.writes.group_status import FORM_STATUSES
 
 _GROUP_KINDS = tuple(one.kind for one in FORM_STATUSES if one.kind is not WORKLOAD)
@@ -53,16 +53,16 @@ OPTIONAL_KINDS = frozenset({WORKLOAD, *_COMPOSITE_KINDS, *_GROUP_KINDS})
 WRITTEN_KINDS = frozenset({POD, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, *OPTIONAL_KINDS - {WORKLOAD}})
 """Kinds that a scheduler writes to. A new leader need not read the others again."""
 
-LEFT_OUT: Mapping[Form, frozenset[Kind]] = {
-    Form.AUTO: frozenset(),
-    Form.NATIVE: frozenset({POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP}),
-    Form.CRD: frozenset({POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD}),
+LEFT_OUT: Mapping[GroupApi, frozenset[Kind]] = {
+    GroupApi.AUTO: frozenset(),
+    GroupApi.NATIVE: frozenset({POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP}),
+    GroupApi.CRD: frozenset({POD_GROUP, COMPOSITE_POD_GROUP, WORKLOAD}),
 }
 """Kinds that are ignored where only Kubernetes' own kinds, or only Posse's, describe groups."""
 
-LOOKED_FOR: Mapping[Form, frozenset[Kind]] = {
-    Form.AUTO: OPTIONAL_KINDS,
-    Form.NATIVE: LEFT_OUT[Form.CRD],
-    Form.CRD: LEFT_OUT[Form.NATIVE],
+LOOKED_FOR: Mapping[GroupApi, frozenset[Kind]] = {
+    GroupApi.AUTO: OPTIONAL_KINDS,
+    GroupApi.NATIVE: LEFT_OUT[GroupApi.CRD],
+    GroupApi.CRD: LEFT_OUT[GroupApi.NATIVE],
 }
 """A cluster that serves none of these has no groups in this form."""

@@ -12,7 +12,7 @@ from posse.cli.run import start as running
 from posse.cli.verbs import command_line
 from posse.client.http_responses import AnswerBroken
 from posse.runtime.process.logs import LogForm
-from posse.runtime.process.run_options import Form
+from posse.runtime.process.run_options import GroupApi
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def test_by_itself_it_stands_beside_other_schedulers(chosen):
     options, level, form = chosen()
     assert options.scheduler_names == ("posse",)
     assert (options.form, options.leader_elect, options.dry_run, options.shadow) == (
-        Form.AUTO,
+        GroupApi.AUTO,
         None,
         False,
         False,

@@ -12,7 +12,7 @@ from posse.client.http_transport import HttpTransport
 from posse.client.watches import Watch
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NAMESPACE, NODE, POD, POD_GROUP, POSSE_POD_GROUP
-from posse.runtime.process.run_options import Form, RunOptions
+from posse.runtime.process.run_options import GroupApi, RunOptions
 from posse.runtime.remote import remote
 from posse.runtime.remote.remote import FINISH_SECONDS, RemoteScheduler, followed_kinds
 from tests.support.live_server import running_server
@@ -150,15 +150,17 @@ def test_groups_of_our_own_kind_are_followed_where_that_is_the_form(server):
         await until(lambda: node_of(server, "o0") and node_of(server, "o1"))
         await until(lambda: found(server, POSSE_POD_GROUP, "ours").get("status", {}).get("conditions"))
 
-    running(server, scenario, form=Form.CRD, leader_elect=False)
+    running(server, scenario, form=GroupApi.CRD, leader_elect=False)
     assert found(server, LEASE, "posse", "kube-system") is None
 
 
 def test_which_kinds_are_followed_is_up_to_the_form():
-    groups = {form: {kind for kind, _ in followed_kinds(form) if "podgroups" in kind.plural} for form in Form}
-    assert {POD_GROUP, POSSE_POD_GROUP} <= groups[Form.AUTO]
-    assert POSSE_POD_GROUP not in groups[Form.NATIVE]
-    assert POD_GROUP not in groups[Form.CRD]
+    groups = {
+        form: {kind for kind, _ in followed_kinds(form) if "podgroups" in kind.plural} for form in GroupApi
+    }
+    assert {POD_GROUP, POSSE_POD_GROUP} <= groups[GroupApi.AUTO]
+    assert POSSE_POD_GROUP not in groups[GroupApi.NATIVE]
+    assert POD_GROUP not in groups[GroupApi.CRD]
 
 
 def test_a_dry_run_decides_and_writes_nothing(server, caplog):
@@ -213,7 +215,7 @@ def test_a_cluster_that_has_no_groups_in_the_form_is_told_of(tmp_path, caplog):
         await until(lambda: "none of what --form native looks for" in caplog.text)
 
     with running_server(tmp_path / "old", frozenset()) as old:
-        running(old, scenario, form=Form.NATIVE, leader_elect=False)
+        running(old, scenario, form=GroupApi.NATIVE, leader_elect=False)
 
 
 def test_one_that_lost_its_lease_waits_and_then_leads_again(server):

@@ -17,7 +17,7 @@ from posse.kinds.registry import (
     POSSE_WORKLOAD,
     STATEFUL_SET,
 )
-from posse.runtime.process.run_options import Form, RunOptions, SetController
+from posse.runtime.process.run_options import GroupApi, RunOptions, SetController
 from posse.runtime.remote import remote_controllers
 from posse.runtime.remote.remote_controllers import RemoteControllers
 from tests.support.jobset_plans import GANG, jobset, replicated_job
@@ -58,7 +58,7 @@ def cluster(monkeypatch):
 def controlled(in_lab):
     """Run a scenario beside the controllers."""
 
-    def drive(scenario, wanted=BOTH, form=Form.AUTO):
+    def drive(scenario, wanted=BOTH, form=GroupApi.AUTO):
         async def control(lab):
             may_begin = asyncio.Event()
             may_begin.set()
@@ -103,11 +103,11 @@ def test_what_was_not_asked_for_is_left_alone(cluster, controlled):
     controlled(scenario, (SetController.JOB_SETS,))
 
 
-@pytest.mark.parametrize("form", [Form.AUTO, Form.CRD])
+@pytest.mark.parametrize("form", [GroupApi.AUTO, GroupApi.CRD])
 def test_groups_are_custom_resources_where_there_are_no_others_or_they_are_asked_for(
     cluster, controlled, form
 ):
-    if form is Form.AUTO:
+    if form is GroupApi.AUTO:
         cluster.served -= {kind for kind in KINDS if kind.group == "scheduling.k8s.io"}
 
     async def scenario(lab):
@@ -119,7 +119,7 @@ def test_groups_are_custom_resources_where_there_are_no_others_or_they_are_asked
     controlled(scenario, form=form)
 
 
-@pytest.mark.parametrize(("form", "group"), [(Form.AUTO, POSSE_POD_GROUP), (Form.NATIVE, POD_GROUP)])
+@pytest.mark.parametrize(("form", "group"), [(GroupApi.AUTO, POSSE_POD_GROUP), (GroupApi.NATIVE, POD_GROUP)])
 def test_gangs_wait_where_there_are_no_groups_of_any_kind(cluster, controlled, form, group):
     cluster.served = {JOB_SET}
 

@@ -8,7 +8,7 @@ from posse.engine.keys import PodRef
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD
 from posse.runtime.scheduling.carrier import Carrier
-from posse.runtime.scheduling.observers import Round, Witnesses
+from posse.runtime.scheduling.observers import DecisionObservers, Round
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.writes.round_writes import writes_of
 
@@ -39,7 +39,7 @@ def test_the_engine_is_told_unless_the_victim_is_gone(in_lab, monkeypatch, step,
     async def scenario(lab):
         victim, urgent = await create(lab, "victim"), await create(lab, "urgent")
         recorder = EventRecorder(lab.transport, lambda: 1000.0)
-        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
+        carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: 1000.0)
         monkeypatch.setattr(lab.transport, step, failing(code))
         refusals = await act(carrier, [Evict(victim, urgent, "n1")])
         outcomes.append((victim.uid, refusals, list(recorder._waiting)))
@@ -68,7 +68,7 @@ def test_a_conflict_with_who_came_after_the_victim_is_no_failure(in_lab, monkeyp
     async def scenario(lab):
         victim, urgent = await create(lab, "victim"), await create(lab, "urgent")
         recorder = EventRecorder(lab.transport, lambda: 1000.0)
-        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
+        carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: 1000.0)
 
         async def refuse(*_, **__):
             monkeypatch.undo()
@@ -89,7 +89,7 @@ def test_a_victim_that_cannot_be_looked_for_is_not_taken_for_gone(in_lab, monkey
     async def scenario(lab):
         victim, urgent = await create(lab, "victim"), await create(lab, "urgent")
         recorder = EventRecorder(lab.transport, lambda: 1000.0)
-        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
+        carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: 1000.0)
         monkeypatch.setattr(lab.transport, "delete", failing(409))
         monkeypatch.setattr(lab.transport, "get", failing(503))
         outcomes.extend(await act(carrier, [Evict(victim, urgent, "n1")]))
@@ -104,7 +104,7 @@ def test_of_several_only_those_that_leave_are_named(in_lab, monkeypatch):
     async def scenario(lab):
         first, second, urgent = [await create(lab, name) for name in ("first", "second", "urgent")]
         recorder = EventRecorder(lab.transport, lambda: 1000.0)
-        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: 1000.0)
+        carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: 1000.0)
         delete = lab.transport.delete
 
         async def fail_for_the_first(kind, namespace, name, **options):

@@ -20,20 +20,20 @@ class Recorder:
 def test_a_node_is_told_of_once_and_again_when_it_comes_back(caplog):
     found, recorder = [OVER], Recorder()
     reports = OvercommitmentReports(lambda: found, recorder)
-    reports.tell()
-    reports.tell()
+    reports.report()
+    reports.report()
     assert len(recorder.notes) == 1
     assert "node n1 is overcommitted: its pods request 5 of cpu, and it has 4" in caplog.text
     found.clear()
-    reports.tell()
+    reports.report()
     found.append(OVER)
-    reports.tell()
+    reports.report()
     assert len(recorder.notes) == 2
 
 
 def test_amounts_are_told_as_people_write_them(caplog):
     found = [Overcommitted("n1", "cpu", 4500, 4000), Overcommitted("n1", "memory", 65 * 2**30, 64 * 2**30)]
-    OvercommitmentReports(lambda: found, Recorder()).tell()
+    OvercommitmentReports(lambda: found, Recorder()).report()
     assert "request 4500m of cpu, and it has 4" in caplog.text
     assert "request 65Gi of memory, and it has 64Gi" in caplog.text
 

@@ -8,7 +8,7 @@ from posse.engine.groups.forms import WORKLOAD_REF
 from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.kinds.registry import EVENT, POD
 from posse.runtime.scheduling.carrier import Carrier
-from posse.runtime.scheduling.observers import Round, Witnesses
+from posse.runtime.scheduling.observers import DecisionObservers, Round
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.writes.round_writes import writes_of
 
@@ -22,7 +22,7 @@ def events_after(in_lab, decide, *names, most=1):
 
     async def scenario(lab):
         recorder = EventRecorder(lab.transport, lambda: CLOCK_SECONDS)
-        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: CLOCK_SECONDS)
+        carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: CLOCK_SECONDS)
         pods = [await create(lab, name) for name in names]
         writing = asyncio.create_task(recorder.run())
         decisions = decide(*pods)
@@ -146,7 +146,7 @@ def test_a_victim_says_on_whose_behalf_it_has_to_go(in_lab):
         victim, urgent = await create(lab, "p1"), await create(lab, "urgent")
         await lab.transport.bind("default", "p1", victim.uid, "n1")
         recorder = EventRecorder(lab.transport, lambda: CLOCK_SECONDS)
-        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: CLOCK_SECONDS)
+        carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: CLOCK_SECONDS)
         await carry_out(carrier, [Evict(victim, urgent, "n1")])
         seen.append(lab.find(POD, "default", "p1"))
 
@@ -180,7 +180,7 @@ def test_nothing_is_told_about_a_pod_that_is_gone(in_lab):
     async def scenario(lab):
         gone = PodRef("default", "gone", "some-uid", "default-scheduler")
         recorder = EventRecorder(lab.transport, lambda: CLOCK_SECONDS)
-        carrier = Carrier(lab.transport, recorder, Witnesses(), lambda: CLOCK_SECONDS)
+        carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: CLOCK_SECONDS)
         (refusal,) = await carry_out(carrier, [Bind((Placement(gone, "n1"),))])
         assert "not found" in refusal.reason
         assert not recorder._waiting

@@ -11,7 +11,7 @@ from posse.engine.verdict import Code, Verdict
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD
 from posse.runtime.scheduling.observers import Round
-from posse.runtime.scheduling.shadow import Outcome, ShadowGauges, ShadowLedger, ShadowTransport
+from posse.runtime.scheduling.shadow import ShadowGauges, ShadowLedger, ShadowOutcome, ShadowTransport
 from posse.transport.patches import MERGE_PATCH, Patch
 from posse.transport.transport import PodBinding
 from tests.support.builders import NAMESPACE, SCHEDULER, changed, pod
@@ -64,7 +64,7 @@ def test_pods_are_compared_when_the_other_scheduler_has_bound_them(ledger):
     refuses(ledger, ref(hopeless))
     binds(ledger, alike, hopeless, quick)
     binds(ledger, unlike, node="n2")
-    assert ledger.outcomes == dict.fromkeys(Outcome, 1)
+    assert ledger.outcomes == dict.fromkeys(ShadowOutcome, 1)
     assert ledger.agreement == pytest.approx(2 / 3)
     assert ledger.placeable() == []
     assert "66.7% agreement (1 same_node, 1 other_node, 1 refused, 1 not_tried)" in ledger.summary()
@@ -93,7 +93,7 @@ def test_a_gang_that_waits_although_there_is_room_is_told(ledger):
     refuses(ledger, GROUP)
     assert ledger.placeable() == []
     binds(ledger, *members)
-    assert ledger.outcomes == {Outcome.REFUSED: 2}
+    assert ledger.outcomes == {ShadowOutcome.REFUSED: 2}
 
 
 def test_pods_that_end_or_vanish_are_forgotten(ledger):
@@ -112,7 +112,7 @@ def test_nothing_is_remembered_of_groups_that_are_gone(ledger):
     refuses(ledger, GROUP)
     ledger.absorbed(Vanished(members[0]))
     binds(ledger, members[1])
-    assert ledger.outcomes == {Outcome.REFUSED: 1}
+    assert ledger.outcomes == {ShadowOutcome.REFUSED: 1}
     assert ledger._refused
     ledger.absorbed(Vanished(members[2]))
     assert not ledger._refused

@@ -6,7 +6,7 @@ from posse.engine.decisions import Bind, Placement, ReportPod
 from posse.engine.keys import PodRef
 from posse.kinds.machinery.errors import ApiError
 from posse.runtime.scheduling.carrier import Carrier
-from posse.runtime.scheduling.observers import Round, Witnesses
+from posse.runtime.scheduling.observers import DecisionObservers, Round
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.permission_warnings import PermissionWarnings
 from posse.writes.round_writes import writes_of
@@ -69,7 +69,7 @@ async def carry_out(carrier, decisions):
 def test_whatever_the_scheduler_may_not_write_is_told(caplog):
     async def main():
         recorder = EventRecorder(Denying(), lambda: 0.0)
-        carrier = Carrier(Denying(), recorder, Witnesses(), lambda: 0.0)
+        carrier = Carrier(Denying(), recorder, DecisionObservers(), lambda: 0.0)
         decisions = [Bind((Placement(POD, "n1"),)), ReportPod(POD, "Unschedulable", "no room")]
         await carry_out(carrier, decisions)
         await recorder.flush()
@@ -106,7 +106,7 @@ def test_a_permission_that_was_given_back_and_is_lost_again_is_told_again(caplog
     async def main():
         transport = Wavering()
         recorder = EventRecorder(transport, lambda: 0.0)
-        carrier = Carrier(transport, recorder, Witnesses(), lambda: 0.0)
+        carrier = Carrier(transport, recorder, DecisionObservers(), lambda: 0.0)
         decisions = [Bind((Placement(POD, "n1"),)), ReportPod(POD, "Unschedulable", "no room")]
         for transport.is_granted in (False, False, True, False):
             await carry_out(carrier, decisions)
