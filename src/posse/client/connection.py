@@ -1,7 +1,7 @@
-"""Requests to one API server, answered with bytes or refused with an ApiError, whatever went wrong on the way.
+"""Requests to one API server, answered with bytes or refused with an ApiError.
 
-A server that does not know us any more (401), or that we do not (its certificate is of another authority), is met with
-credentials that are read anew, once per request. Whether a request is worth repeating is decided elsewhere.
+A server that does not know us any more (401), or that we do not (its certificate is of another authority), is
+met with reloaded credentials, once per request. Whether a request is worth repeating is decided elsewhere.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ SERVICE_UNAVAILABLE = 503
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 READ_AGAIN_SECONDS = 5.0
-"""Between looks at the credentials because of a certificate: many connections fail at once, and for as long as it lasts."""
+"""Minimum time between reloads of credentials because of a certificate error."""
 _FIRST_REFUSAL = 400
 _NO_ANSWER = (OSError, TimeoutError, AnswerBroken, aiohttp.ClientError)
 _USUAL_PATIENCE = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=CONNECT_SECONDS)
@@ -45,7 +45,7 @@ _HEADERS = {"User-Agent": f"posse/{VERSION}", "Accept-Encoding": "identity"}
 
 
 class RequestRefused(ApiError):  # noqa: N818 - it names what happened
-    """What the server said; `retry_after` is when it wants to be asked again, in seconds, 0 if it did not say."""
+    """The answer of the server; `retry_after` in seconds, 0 if it did not say."""
 
     retry_after: float = 0.0
 

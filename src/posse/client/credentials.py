@@ -1,7 +1,7 @@
 """How to reach a cluster and prove who we are: from a kubeconfig, or from what a pod is given.
 
-What the files mean, and running the programs that hand out credentials, is left to kubernetes_asyncio. Everything is
-read anew on every load, because tokens and certificates are exchanged while we run.
+What the files mean, and running the programs that hand out credentials, is left to kubernetes_asyncio.
+Everything is read again on every load, because tokens and certificates are rotated.
 """
 
 import os
@@ -24,7 +24,7 @@ IN_CLUSTER = "the service account of this pod"
 
 
 class CredentialsError(Exception):
-    """The cluster cannot be reached with what there is; the message names the file and what is wrong with it."""
+    """The credentials are unusable; the message names the file and the problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Credentials(Protocol):
 def find_credentials(
     kubeconfig: Path | None, context: str | None, environment: Mapping[str, str] = os.environ
 ) -> Credentials:
-    """Take a kubeconfig that is named, else that of $KUBECONFIG, else the pod's own, else the one in the home directory."""
+    """Take the named kubeconfig, else $KUBECONFIG, else those of the pod, else that of the home directory."""
     if kubeconfig is not None:
         return Kubeconfig(str(kubeconfig), context)
     if environment.get("KUBECONFIG"):
@@ -64,7 +64,7 @@ class Kubeconfig:
         self._context = context
 
     async def load(self) -> ClusterAccess:
-        # The library takes a second to load, which nobody should wait for who does not use it.
+        # The library takes a second to load, so it is loaded only if needed.
         from kubernetes_asyncio import client, config  # noqa: PLC0415
 
         found: Any = client.Configuration()
@@ -143,7 +143,7 @@ def _context(
     contents: tuple[bytes, ...],  # noqa: ARG001 - what tells the same files with new contents apart
     is_verified: bool,
 ) -> ssl.SSLContext:
-    """Keep one context while the files are the same: connections are shared by the context they were made with."""
+    """Keep one context while the files are unchanged, because connections are shared per context."""
     authority, certificate, key = paths
     context = ssl.create_default_context(cafile=authority)
     # The certificates that clusters make for themselves often lack what the strict rules ask for.

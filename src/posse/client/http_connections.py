@@ -1,7 +1,7 @@
 """Connections for short requests: each is used for one request at a time and kept for the next.
 
-A scheduler makes thousands of small requests, for which a general HTTP client takes several times longer than the server
-does. What is long, or goes through a proxy, is left to one.
+A scheduler makes thousands of small requests, for which a general HTTP client takes several times longer than
+the server does. What is long, or goes through a proxy, is left to one.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class Wire(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._waiting is None or self._waiting.done():
-            # Nobody asked for this; what comes next on this connection could be taken for an answer that it is not.
+            # Unrequested data: what follows on this connection could be taken for another answer.
             self.close()
             return
         try:

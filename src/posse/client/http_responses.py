@@ -88,7 +88,7 @@ class AnswerReader:
         return self._head[begin + len(name) + 3 : end].strip()
 
     def _read_chunks(self) -> HttpResponse | None:
-        """Each chunk is preceded by its size, and the last has none; what comes after it nobody needs."""
+        """Each chunk is preceded by its size, and the last is empty; trailers are ignored."""
         while (end := self._buffer.find(b"\r\n")) >= 0:
             size = _number(bytes(self._buffer[:end]).partition(b";")[0], 16)
             begin = end + 2

@@ -1,7 +1,8 @@
 """Any Kubernetes API server, as a Transport.
 
-Writes wait for their turn (`lanes`) and are repeated where that is safe (`repeating`). Before each one is sent the
-fence is asked: a scheduler that is not in charge any more writes nothing, however long ago it decided to.
+Writes wait for their turn (`lanes`) and are repeated where that is safe (`repeating`). Before each one is
+sent the fence is asked: a scheduler that is not in charge any more writes nothing, however long ago it
+decided to.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ UNSUPPORTED_MEDIA_TYPE = 415
 _ONLY_METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 _ATTEMPTS_TO_REPLACE = 5
 _HIDING = frozenset({UNAUTHORIZED, FORBIDDEN})
-"""Also said by a server that has just started and does not know everybody yet, which passes within seconds."""
+"""A server that has just started also says so, for seconds."""
 LOOK_SECONDS = 10.0
 
 
@@ -63,10 +64,10 @@ class HttpTransport:
     async def list(
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing:
-        """ApiError 404: the cluster does not offer the kind. That a path is not found does not say so much."""
+        """ApiError 404: the cluster does not serve the kind; a missing path is no proof of that."""
         listing = await self._find(kind, namespace, _selection(labels, fields))
         if listing is None:
-            # It offers another version since it was upgraded, or what stands before it finds nothing for a while.
+            # The server was upgraded to another version, or a proxy before it finds nothing for a while.
             self._versions.doubt()
             listing = await self._find(kind, namespace, _selection(labels, fields))
         if listing is None:
@@ -174,7 +175,7 @@ class HttpTransport:
             raise refusal
 
     async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
-        """No API server binds several pods at once; all are on their way together, and each has its own answer."""
+        """API servers bind pods one by one; all requests are sent together, each with its own answer."""
         answers = iter(await asyncio.gather(*(self._bind(binding) for group in groups for binding in group)))
         return [[next(answers) for _ in group] for group in groups]
 
@@ -184,12 +185,12 @@ class HttpTransport:
         try:
             await self._send(call, Lane.BINDING)
         except ApiError as error:
-            # Whatever was said last, an earlier try of ours may have reached the server without its answer reaching us.
+            # An earlier attempt may have succeeded although its answer was lost.
             return None if error.code != NOT_FOUND and await self._is_bound(binding) else error
         return None
 
     async def _is_bound(self, binding: PodBinding) -> bool:
-        """Ask until the server can say: what the pod takes on the node must not be given to others on a guess.
+        """Ask until the server answers: the capacity must not be given to other pods on a guess.
 
         One that does not let us look is given some time, and then taken for one that refused the binding too.
         """
@@ -237,7 +238,7 @@ class HttpTransport:
         return await repeated(ask, give_up_seconds)
 
     async def _merge(self, kind: Kind, namespace: str, name: str, body: Json, subresource: str) -> Json:
-        """For kinds that an API server does not know well enough to merge lists by key: we do it, and it checks."""
+        """For custom resources, whose lists no API server merges by key: merged here, checked there."""
         uid = body.get("metadata", {}).get("uid")
         for attempt in range(_ATTEMPTS_TO_REPLACE):
             current = await self._ask_for(kind, namespace, name)

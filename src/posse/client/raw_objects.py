@@ -1,4 +1,4 @@
-"""Objects as they came over the wire: read into a struct straight from the bytes, into JSON only if somebody asks."""
+"""Objects as bytes: decoded directly into structs, into JSON only on demand."""
 
 from functools import lru_cache
 from typing import Any, TypeVar

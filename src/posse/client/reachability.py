@@ -1,6 +1,7 @@
 """Whether a server answers at all: tells when it has not for a while, and when it does again.
 
-A request without an answer is repeated without a word, since most pass. Whether to repeat it is decided elsewhere.
+A request without an answer is repeated without a word, since most pass. Whether to repeat it is decided
+elsewhere.
 """
 
 import logging

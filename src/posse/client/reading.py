@@ -1,7 +1,7 @@
-"""What an answer says, in the shape that was asked for. Servers write null for what is absent; objects are read without it.
+"""Decodes answers. Servers write null for absent fields; objects are read without them.
 
-What stands before a server may answer with success and a page of its own. That is no answer of the server's, and whether
-it has done what it was asked to is unknown.
+What stands before a server may answer with success and a page of its own. That is no answer of the server's,
+and whether it has done what it was asked to is unknown.
 """
 
 from collections.abc import Callable

@@ -21,7 +21,7 @@ FIRST_PAUSE_SECONDS = 0.05
 MOST_PAUSE_SECONDS = 2.0
 GIVE_UP_SECONDS = 20.0
 MOST_OBEYED_SECONDS = 30.0
-"""Who stands before a server may want an hour of peace while it is down; nobody would be scheduled for that long."""
+"""A proxy may ask for an hour of silence; scheduling cannot wait that long."""
 
 
 class Pauses:

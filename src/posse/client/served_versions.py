@@ -1,4 +1,4 @@
-"""Which version of a kind to speak with this cluster. Its answer to that is kept, and asked for again when it disappoints.
+"""The version of a kind that this cluster serves; cached, and asked for again after a failure.
 
 Clusters are upgraded, and get custom resources, while we run.
 """
@@ -47,7 +47,7 @@ class ServedVersions:
             return self._answer
 
     async def _ask(self) -> Discovered:
-        """What stands before a server that is down may find nothing anywhere. That is no reason to think it serves nothing."""
+        """A proxy before a server that is down may answer 404 everywhere; that is no proof."""
         groups = await self._document(GROUPS_PATH)
         try:
             core, *others = paths_to_ask(groups or {})

@@ -1,7 +1,7 @@
-"""Who may write next: bindings before what is told to objects, that before events, and only so many at once.
+"""Order of writes: bindings, then statuses, then events, with a limit on concurrent writes.
 
-The less a write matters, the fewer it may have under way: when bindings come, not all places are taken by events. Of each
-kind a few are always let through, or events would wait for as long as there are bindings.
+The less a write matters, the fewer it may have under way: when bindings come, not all places are taken by
+events. Of each kind a few are always let through, or events would wait for as long as there are bindings.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ class Lane(IntEnum):
 
 
 class Pace:
-    """Lets through so many per second, and so many more at once after a pause; no rate means that the server sets the pace.
+    """Limits requests per second with a burst; without a rate the server sets the pace.
 
-    Whoever shares one keeps it together with all others who do.
+    Those that share one are limited together.
     """
 
     def __init__(self, per_second: float = 0.0, burst: int = 0) -> None:
@@ -53,7 +53,7 @@ class Lanes:
         most = limits.at_once
         self._most = {Lane.BINDING: most, Lane.STATUS: max(1, most * 3 // 4), Lane.EVENT: max(1, most // 4)}
         self._always = {Lane.BINDING: most // 16, Lane.STATUS: most // 16, Lane.EVENT: min(1, most // 16)}
-        """Whatever the others do. An event costs the server as much as a binding, which somebody waits for."""
+        """An event costs the server as much as a binding."""
         self._under_way = dict.fromkeys(Lane, 0)
         self._all_under_way = 0
         self._waiting: dict[Lane, deque[asyncio.Future[None]]] = {lane: deque() for lane in Lane}

@@ -29,7 +29,7 @@ class EventExpiry(Reconciler):
     def __init__(self) -> None:
         # By uid, with the time of the last observation.
         self._events: dict[str, tuple[float, Json]] = {}
-        # An event that was observed again or is gone leaves its entry behind, which is skipped when its time comes.
+        # Entries of events that were observed again or are gone are skipped when their time comes.
         self._by_time: list[tuple[float, str]] = []
         self.touched = Touched()
         self.touched.add(ALL_EVENTS)

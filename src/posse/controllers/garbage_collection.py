@@ -1,8 +1,9 @@
 """Deletes objects that have lost their owners, and completes deletions that wait for dependents.
 
-An owner that waits for its dependents has a finalizer: `foregroundDeletion` until those that block it are gone, `orphan`
-until none refers to it any more. With neither it goes first and its dependents follow. An owner that was not observed is
-looked up before a dependent is deleted. References to kinds that are not served keep an object for ever.
+An owner that waits for its dependents has a finalizer: `foregroundDeletion` until those that block it are
+gone, `orphan` until none refers to it any more. With neither it goes first and its dependents follow. An
+owner that was not observed is looked up before a dependent is deleted. References to kinds that are not
+served keep an object for ever.
 """
 
 from collections import defaultdict
@@ -126,7 +127,7 @@ class GarbageCollector(Reconciler):
         return result
 
     def _propagation(self, dependent: Dependent, *, is_awaited: bool) -> str:
-        """Dependents of an owner deleted in the foreground are so too, unless their finalizers ask otherwise."""
+        """Foreground deletion spreads to dependents unless their finalizers ask otherwise."""
         if ORPHAN_FINALIZER in dependent.finalizers:
             return "Orphan"
         in_turn = self._dependents_of(dependent.uid)

@@ -11,6 +11,6 @@ _COPIED = tuple(json_name for name, json_name in TEMPLATE_FIELDS.items() if name
 
 
 def group_spec(workload_name: str, template: Json) -> Json:
-    """Spec of a PodGroup or CompositePodGroup: all that it takes over from the template, and where it comes from."""
+    """Spec of a PodGroup or CompositePodGroup: the fields of its template, and a reference to it."""
     copied = {name: template[name] for name in _COPIED if name in template}
     return {"workloadRef": {"workloadName": workload_name, "templateName": template["name"]}, **copied}

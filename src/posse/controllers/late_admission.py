@@ -1,5 +1,7 @@
-"""Stands before a reconciler where nobody fills in and judges its subjects when they are written, because they are custom
-resources: that is done as they are seen. What cannot be is told on the object, and it is left as it was until it can.
+"""Defaults and validates custom resources as they are observed, before a reconciler sees them.
+
+In other clusters no API server does so when they are written. An invalid object gets a condition, and the
+reconciler keeps to its last valid version.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The newest form in which objects were seen, by uid and by name, and who claims whom by a controller reference."""
+"""The newest observed versions of objects, by uid and by name, and by the uid of their controller."""
 
 from collections import defaultdict
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ class ObservedObjects:
         self._places: dict[tuple[Kind, str, str], str] = {}
 
     def see(self, kind: Kind, obj: Json) -> bool:
-        """Return whether this is news."""
+        """Return whether this version is new."""
         uid, version = obj["metadata"]["uid"], int(obj["metadata"]["resourceVersion"])
         before = self._known.get(uid)
         if before is not None and before.version >= version:
@@ -54,7 +54,7 @@ class ObservedObjects:
         return self.get(uid) if uid is not None else None
 
     def owned_by(self, uid: str, kind: Kind) -> list[Json]:
-        """Return what the object claims, in the order of arrival."""
+        """Return the objects that have this controller, in the order of observation."""
         known = [self._known[owned] for owned in self._owned.get(uid, ())]
         return [item.obj for item in known if item.kind is kind]
 

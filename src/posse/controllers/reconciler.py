@@ -1,7 +1,7 @@
 """The interface of every controller: observed objects go in, and each key that they touch gets a plan.
 
-Reconcilers are pure: they know what they have observed, and the time is an argument. The runner in `posse.runtime.control`
-watches their kinds, asks for plans and carries them out.
+Reconcilers are pure: they know what they have observed, and the time is an argument. The runner in
+`posse.runtime.control` watches their kinds, asks for plans and carries them out.
 """
 
 from abc import ABC, abstractmethod
@@ -62,14 +62,16 @@ class Reconciler(ABC):
 
 
 class EventDedup:
+    """Events on objects without a condition of ours: an event is repeated only when it has changed."""
+
     def __init__(self) -> None:
-        self._told: dict[str, News] = {}
+        self._recorded: dict[str, News] = {}
 
     def plan(self, uid: str, news: News) -> Plan:
-        """Return the plan that tells it, if that is still to be done."""
-        is_known = self._told.get(uid) == news
-        self._told[uid] = news
+        """Return a plan that records the event, unless it was recorded already."""
+        is_known = self._recorded.get(uid) == news
+        self._recorded[uid] = news
         return Plan() if is_known else Plan(news=[news])
 
     def forget(self, uid: str) -> None:
-        self._told.pop(uid, None)
+        self._recorded.pop(uid, None)

@@ -1,6 +1,7 @@
 """Plans of reconcilers as values: objects to create, write, patch and delete, and events to record.
 
-A plan consists of stages. The steps of a stage run concurrently; the next stage starts when all of them have succeeded.
+A plan consists of stages. The steps of a stage run concurrently; the next stage starts when all of them have
+succeeded.
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,8 @@
-"""Binds claims to volumes, as the volume controller of Kubernetes does: both name each other, then both become Bound.
+"""Binds claims to volumes, as the controller of Kubernetes does: both name each other, then both become
+Bound.
 
-Claims that wait for a pod are bound once the scheduler has written them into a volume. Volumes are neither provisioned nor
-recycled: a volume whose claim is gone stays Released.
+Claims that wait for a pod are bound once the scheduler has written them into a volume. Volumes are neither
+provisioned nor recycled: a volume whose claim is gone stays Released.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -70,7 +71,7 @@ class VolumeBinder(Reconciler):
     def _volume_for(
         self, claim: ClaimRecord, kept: VolumeRecord | None, taken: Collection[str]
     ) -> VolumeRecord | None:
-        """Return the volume that the claim has or gets; `taken` are those that other claims get in this plan."""
+        """Return the volume that the claim has or gets; other claims get those `taken` in this plan."""
         if claim.claim.spec.volume_name:
             volume = self._book.volume_of(claim)
             is_free = volume is not None and volume.volume.spec.claim_ref is None

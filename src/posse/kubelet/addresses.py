@@ -11,7 +11,7 @@ NODE_NETWORK = IPv4Network("172.16.0.0/12")
 
 
 class AddressPool:
-    """Hands out the addresses of one network in turn, so that an address is not reused soon after its release."""
+    """Assigns the addresses of one network in turn, so that released ones are not reused soon."""
 
     def __init__(self, network: IPv4Network) -> None:
         self._network = network
@@ -49,7 +49,7 @@ class AddressPool:
         self._claims[address] = self._claims.get(address, 0) + 1
 
     def _free_address(self) -> IPv4Address:
-        # A network larger than what memory can hold of pods has a free address; the bound only ends a broken loop.
+        # Networks are larger than the number of pods; the bound only ends a broken loop.
         for _ in range(self._network.num_addresses):
             address = self._network[self._next]
             self._next = self._next % (self._network.num_addresses - 2) + 1

@@ -16,7 +16,7 @@ HIGHEST_EXIT_CODE = 255
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """How the containers of one pod behave. Without `run_seconds` the annotations do not say when they end."""
+    """How the containers of one pod behave; without `run_seconds` they do not end by themselves."""
 
     run_seconds: float | None = None
     exit_code: int = 0

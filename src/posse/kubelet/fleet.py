@@ -1,7 +1,7 @@
-"""All simulated nodes of a cluster as one state machine: nodes and pods seen go in, writes that are due come out.
+"""All simulated nodes as one state machine: observed nodes and pods go in, due writes come out.
 
-One timer per pod, node and lease, in one heap. Nodes without the simulated label are somebody else's, and so are
-the pods on them. The fleet knows no transport and no clock: the time is an argument.
+One timer per pod, node and lease, in one heap. Nodes without the simulated label are not simulated, and
+neither are the pods on them. The fleet knows no transport and no clock: the time is an argument.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 # A simulated node that was deleted takes its pods along after a moment in which their end can be watched.
 LOST_NODE_SECONDS = 2.0
-# Pods on a node nobody has seen go as Kubernetes' pod garbage collection does it: the node may yet appear.
+# Pods on unknown nodes go as Kubernetes' pod garbage collection does it: the node may yet appear.
 UNKNOWN_NODE_SECONDS = 40.0
 
 
@@ -90,7 +90,7 @@ class Fleet:
         key = TimerKey(What.POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
         before = self._pods.get(key)
         if before is not None and before["metadata"]["uid"] != pod["metadata"]["uid"]:
-            # The name was given away while nobody looked; the new pod has nothing of the old one.
+            # A new pod has taken the name; it has no state of the old one.
             self.lose_pod(key.namespace, key.name)
         self._pods[key] = pod
         self._pods_on[node_name][key] = None

@@ -1,7 +1,7 @@
 """What happens next to a pod that sits on a simulated node, and when.
 
-Everything is read off the pod itself, so nothing is forgotten over a restart. This module does not know nodes,
-addresses or how a status is written (statuses.py).
+Everything is read off the pod itself, so nothing is forgotten over a restart. This module does not know
+nodes, addresses or how a status is written (statuses.py).
 """
 
 from dataclasses import dataclass, replace

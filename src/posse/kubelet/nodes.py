@@ -1,7 +1,8 @@
 """What the simulated nodes of an embedded cluster look like: names, labels, topology, capacity, readiness.
 
-Topology levels nest: with `block=2,rack=4` each of 2 blocks holds 4 racks. Nodes are dealt out like cards, over the
-blocks first, so any number of nodes is spread evenly and a node added later never moves an earlier one.
+Topology levels nest: with `block=2,rack=4` each of 2 blocks holds 4 racks. Nodes are dealt out like cards,
+over the blocks first, so any number of nodes is spread evenly and a node added later never moves an earlier
+one.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """What a pod's status says after each move of its simulated containers.
 
-The result is the changed part of the status, JSON-ready: lists are whole, because a merge patch replaces them.
-When a move happens is decided in lifecycle.py.
+The result is the changed part of the status, JSON-ready: lists are whole, because a merge patch replaces
+them. When a move happens is decided in lifecycle.py.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Which key is due next, and when: one timer per key, kept in a heap.
 
-Setting or cancelling a timer leaves its old heap entry behind; such entries are skipped when they surface, and
-the heap is rebuilt before they outnumber the live ones.
+Setting or cancelling a timer leaves its old heap entry behind; such entries are skipped when they surface,
+and the heap is rebuilt before they outnumber the live ones.
 """
 
 import heapq

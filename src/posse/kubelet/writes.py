@@ -1,4 +1,4 @@
-"""What the simulated nodes want written to the API. The fleet decides on these; the runtime carries them out."""
+"""Writes of the simulated nodes to the API; the fleet decides on them, the runtime carries them out."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +53,7 @@ class RemoveLease:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Nothing to write: what is due for `what` could not be worked out, which is a bug to be told of."""
+    """Nothing to write: a bug prevented working out what is due for `what`; it is logged."""
 
     what: str
     error: Exception

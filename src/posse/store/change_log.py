@@ -1,7 +1,8 @@
 """Published changes, kept for a while so that a watch can start in the past, and the feeds that read them.
 
-A feed has no queue of its own: it remembers how far it has read. Publishing therefore costs a wake-up per feed however
-many changes there are, and a reader too slow for the log finds its place gone instead of filling the memory.
+A feed has no queue of its own: it remembers how far it has read. Publishing therefore costs a wake-up per
+feed however many changes there are, and a reader too slow for the log finds its place gone instead of filling
+the memory.
 """
 
 from bisect import bisect_right
@@ -15,7 +16,7 @@ from posse.store.objects import Change, Json, Stored
 
 
 class StoreEvent(NamedTuple):
-    """What a watcher is told. `type` is ADDED, MODIFIED, DELETED or BOOKMARK."""
+    """A change in a watch. `type` is ADDED, MODIFIED, DELETED or BOOKMARK."""
 
     type: str
     stored: Stored
@@ -53,8 +54,8 @@ class Interest:
 class History:
     """The latest changes of one resource, bounded by number and by bytes.
 
-    Old ones are dropped in portions: between `limit` changes and twice as many are kept, or as many as `limit_bytes`
-    allow, and the last one always.
+    Old ones are dropped in portions: between `limit` changes and twice as many are kept, or as many as
+    `limit_bytes` allow, and the last one always.
     """
 
     def __init__(self, floor: int, limit: int, limit_bytes: int) -> None:
@@ -105,7 +106,7 @@ class History:
         return self._dropped + bisect_right(self._changes, version, key=lambda change: change.version)
 
     def since(self, position: int, version: int) -> Sequence[Change]:
-        """Return the changes from `position` on; `version` is what the reader has seen, for the error text."""
+        """Return the changes from `position` on; `version` is the last one read, for the error text."""
         if position < self._dropped:
             raise HistoryExpired(version, self._floor)
         return self._changes[position - self._dropped :]

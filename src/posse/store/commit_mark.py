@@ -1,7 +1,7 @@
 """How far acknowledged commits reach, kept outside of the database so that a lost end of it is noticed.
 
-The mark is two records of 64 bytes in sectors of their own, written in turn: a write that is torn, or a byte that rots,
-spoils one of them at most.
+The mark is two records of 64 bytes in sectors of their own, written in turn: a write that is torn, or a byte
+that rots, spoils one of them at most.
 """
 
 import os

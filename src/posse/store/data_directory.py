@@ -15,7 +15,8 @@ LOCK_NAME = "lock"
 class DataDirectory:
     """A directory held by this process until `release`; the lock ends with the process, however that ends.
 
-    The directory itself is locked. The file `lock` only says which process holds it; removing it lets no other in.
+    The directory itself is locked. The file `lock` only says which process holds it; removing it lets no
+    other in.
     """
 
     def __init__(self, path: Path) -> None:
@@ -32,7 +33,7 @@ class DataDirectory:
             raise DataDirUnusable(path, error.strerror or str(error)) from error
 
     def open_private(self, name: str) -> int:
-        """Open a file for reading and writing, which is created if it does not exist; only the owner can read it."""
+        """Open or create a file for reading and writing; only the owner can read it."""
         try:
             return _open_private(self.path / name)
         except OSError as error:

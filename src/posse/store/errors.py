@@ -85,7 +85,8 @@ class ObjectTooLarge(StoreError):
 class StoreFull(StoreError):
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(
-            f"the objects of this cluster take {limit_bytes} bytes, which is the limit; delete some of them first"
+            f"the objects of this cluster take {limit_bytes} bytes, which is the limit; "
+            "delete some of them first"
         )
         self.limit_bytes = limit_bytes
 

@@ -1,8 +1,9 @@
 """Durability: the latest version of every object in one SQLite file, changed by one transaction per commit.
 
-A commit is on disk, by fsync, before it is acknowledged. Every row carries a checksum, and `meta` their sum, so that a
-changed, lost or stale row is found when the file is opened. SQLite drops a damaged end of its log without an error;
-the commit mark beside the file says how far the log must reach. The journal is used by one thread at a time.
+A commit is on disk, by fsync, before it is acknowledged. Every row carries a checksum, and `meta` their sum,
+so that a changed, lost or stale row is found when the file is opened. SQLite drops a damaged end of its log
+without an error; the commit mark beside the file says how far the log must reach. The journal is used by one
+thread at a time.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""Looking at, copying and bringing back the file that a cluster is kept in. All but `restore` work beside a running cluster."""
+"""Inspect, copy and restore the file of a cluster. All but `restore` work beside a running cluster."""
 
 import sqlite3
 from collections import Counter

@@ -1,14 +1,15 @@
-"""Versioned objects: all of them in memory, every write numbered, made durable in groups, then told to watchers.
+"""Versioned objects: all of them in memory, every write numbered, made durable in groups, then told to
+watchers.
 
 The line of versions has four segments, and a change moves through them in order, never overtaking another:
 
     published  |  committed, to be published  |  pending, to be committed  |  not yet given out
     log.version <=     durable version        <=         version
 
-Reads see everything up to `version`; an answer made from them waits until that is committed, as the answer to a write
-does. Watchers see what is published.
-All methods belong to one thread (the event loop's), except `commit_pending`, which may run in a worker.
-The store knows no kinds; of an object it touches only metadata.resourceVersion.
+Reads see everything up to `version`; an answer made from them waits until that is committed, as the answer to
+a write does. Watchers see what is published. All methods belong to one thread (the event loop's), except
+`commit_pending`, which may run in a worker. The store knows no kinds; of an object it touches only
+metadata.resourceVersion.
 """
 
 import gc
@@ -32,8 +33,8 @@ HISTORY_BYTES = 32 * 1024 * 1024
 """Per resource."""
 MAX_OBJECT_BYTES = 3 * 1024 * 1024
 MAX_STORE_BYTES = 4 * 1024**3
-# After a start versions continue this far above the last durable one. Whoever saw a version that was lost with the
-# process holds a number that will never be given out again, and is told to list anew.
+# After a start versions continue this far above the last durable one. Whoever saw a version that was lost
+# with the process holds a number that will never be given out again, and is told to list anew.
 RESTART_GAP = 1_000_000
 ABSENT = 0
 
@@ -119,7 +120,7 @@ class Store:
     # Writing
 
     def put(self, key: Key, obj: Json, expected: int) -> Stored | Conflict:
-        """Store a new version of an object that is at `expected` (ABSENT: that does not exist), taking over `obj`."""
+        """Store a new version of an object whose version is `expected` (ABSENT for none); `obj` is not copied."""
         answer = self.put_all([Put(key, obj, expected)])
         return answer if isinstance(answer, Conflict) else answer[0]
 
@@ -136,7 +137,8 @@ class Store:
             version = self._next_version() + number
             obj["metadata"]["resourceVersion"] = str(version)
             after = Stored(obj, version)
-            # Encoded here and not when first needed: what cannot be kept must be refused before anything changes.
+            # Encoded here and not when first needed: what cannot be kept must be refused before anything
+            # changes.
             if len(after.encoded) > MAX_OBJECT_BYTES:
                 raise ObjectTooLarge(len(after.encoded), MAX_OBJECT_BYTES)
             changes.append(Change(key, version, before, after))
@@ -153,7 +155,7 @@ class Store:
         return stored
 
     def delete(self, key: Key, expected: int) -> Stored | Conflict:
-        """Remove an object that is at `expected`; what comes back is its last state, at the version of its removal."""
+        """Remove an object whose version is `expected`; return its last state at the version of the removal."""
         before = self.get(key)
         if before is None or before.version != expected:
             return Conflict(before)
@@ -180,9 +182,9 @@ class Store:
     def commit_pending(self) -> None:
         """Make what has been written so far durable. May run in any thread, but in one at a time.
 
-        After a failure memory is ahead of the disk and cannot be taken back: others may have read it and built on it.
-        So the store takes no further writes, which keeps everything acknowledged true, and the process must end;
-        the next one starts from what is durable.
+        After a failure memory is ahead of the disk and cannot be taken back: others may have read it and
+        built on it. So the store takes no further writes, which keeps everything acknowledged true, and the
+        process must end; the next one starts from what is durable.
         """
         if self._failure:
             raise self._failure
@@ -211,7 +213,7 @@ class Store:
         return self.version + 1
 
     def _record(self, changes: Sequence[Change]) -> None:
-        """Take over changes that belong together: they are committed in one transaction and published together."""
+        """Commit changes in one transaction and publish them together."""
         self.version = changes[-1].version
         self.size_bytes += sum(change.growth_bytes for change in changes)
         if self._journal is None:
@@ -223,8 +225,8 @@ class Store:
             self._on_pending()
 
     def _load(self, journal: Journal) -> int:
-        # Millions of small values without cycles come to stay. Looking through them for garbage, again and again while
-        # they are made and once in a while ever after, would take longer than reading them.
+        # Millions of small values without cycles come to stay. Looking through them for garbage, again and
+        # again while they are made and once in a while ever after, would take longer than reading them.
         was_collecting = gc.isenabled()
         gc.disable()
         try:

@@ -1,1 +1,1 @@
-"""The seam between Posse and a cluster: what can be asked of it and what comes back, whichever cluster it is."""
+"""The interface between Posse and a cluster, embedded or remote."""

@@ -1,4 +1,4 @@
-"""Objects as a cluster shows them: in lists and in watches, to be read as JSON or as the struct of their kind."""
+"""Objects in lists and watches, readable as JSON or as the struct of their kind."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Versions(NamedTuple):
 
 
 class WatchEvent(NamedTuple):
-    """What a watcher is told. `type` is ADDED, MODIFIED or DELETED."""
+    """A change in a watch. `type` is ADDED, MODIFIED or DELETED."""
 
     type: str
     shown: Shown

@@ -37,7 +37,8 @@ class Transport(Protocol):
     ) -> AsyncIterator[Sequence[WatchEvent]]:
         """Yield changes after a version in batches, so that many at once cost one wake-up.
 
-        It goes on for ever, over interruptions too. An ApiError ends it: what is missed then, only a list can tell.
+        It goes on for ever, over interruptions too. An ApiError ends it: what is missed then, only a list can
+        tell.
         """
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json: ...

@@ -1,4 +1,4 @@
-"""Whether a Job has come to its end, and to which. Deleting its remaining pods and waiting for them comes afterwards."""
+"""Whether a Job has succeeded or failed. Its remaining pods are deleted and waited for afterwards."""
 
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ FAILED_INDEXES = JobCompletion(FAILURE_TARGET, "FailedIndexes", "Job has failed 
 
 
 def decided_verdict(job: Job) -> JobCompletion | None:
-    """Return the end that has been decided before; there is no way back from it."""
+    """Return the verdict that was written before; it is final."""
     for kind in (FAILURE_TARGET, SUCCESS_CRITERIA_MET):
         condition = job.status.condition(kind)
         if condition is not None:

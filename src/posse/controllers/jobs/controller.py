@@ -1,7 +1,7 @@
 """The Job controller: creates, deletes and counts the pods of a Job until the Job is complete or has failed.
 
-No pod loses its finalizer before the status that counts it has been written. Pods that match the selector of a Job but have
-no owner are not adopted.
+No pod loses its finalizer before the status that counts it has been written. Pods that match the selector of
+a Job but have no owner are not adopted.
 """
 
 from collections import defaultdict

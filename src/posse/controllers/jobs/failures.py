@@ -1,4 +1,4 @@
-"""What a failed pod means for its Job: which rule of the failure policy it meets, and how long to wait after it."""
+"""What a failed pod means for its Job: the rule of the failure policy that it matches, and the backoff."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -46,7 +46,7 @@ def backoff_seconds(failures: int) -> float:
 def next_start(pods: Iterable[JobPod], spec: JobSpec) -> float:
     """Return the time before which no failed pod is replaced, by all failures since the last success.
 
-    Those that the policy ignores are no reason to give up, but what fails at once would be made again and again.
+    Ignored failures never fail the Job, but they count for the backoff.
     """
     pods = list(pods)
     last_success = max((ended_at(pod) for pod in pods if pod.phase == "Succeeded"), default=0.0)

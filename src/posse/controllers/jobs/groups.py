@@ -1,8 +1,8 @@
-"""The Workload and the PodGroup of a Job: whether it has them, what they look like, and which group its pods join.
+"""The Workload and the PodGroup of a Job, and the group that its pods join.
 
-A Job without a controller gets both. A Job whose owner has made a Workload, and names a template of it, gets a group
-made from that template. Pod templates that name a group, and Jobs of other owners, are left alone. Objects are created
-only for a Job that has not started, so that a Job never changes its group while it runs.
+A Job without a controller gets both. A Job whose owner has made a Workload, and names a template of it, gets
+a group made from that template. Pod templates that name a group, and Jobs of other owners, are left alone.
+Objects are created only for a Job that has not started, so that a Job never changes its group while it runs.
 """
 
 from collections.abc import Sequence

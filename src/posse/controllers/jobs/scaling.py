@@ -1,4 +1,4 @@
-"""Which pods a Job lacks and which it has too many of. Either some are made or some are taken back, never both at once."""
+"""Which pods of a Job are created or withdrawn next; a plan never does both."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
 """How a Job stands by its pods and by what has been counted before. Each pod is counted exactly once.
 
-A pod that has ended is first named in the status as uncounted, then loses its tracking finalizer, and is then moved
-from the names to the counters; whenever the controller is interrupted, it goes on from there. Succeeded pods of an
-Indexed Job need no names: their index says it all.
+A pod that has ended is first named in the status as uncounted, then loses its tracking finalizer, and is then
+moved from the names to the counters; whenever the controller is interrupted, it goes on from there. Succeeded
+pods of an Indexed Job need no names: their index says it all.
 """
 
 from collections.abc import Iterable, Sequence

@@ -62,7 +62,7 @@ class ChildJob:
 
     @property
     def ended_pods(self) -> int:
-        """How many have succeeded, or failed without being tried again: nobody waits for them."""
+        """How many pods have succeeded, or failed without a retry."""
         status = self.job.status
         given_up = known_indexes(status.failed_indexes or "", self.job.spec.completions or 0)
         return status.succeeded + len(given_up)
@@ -98,7 +98,7 @@ def read_job(obj: Json) -> ChildJob:
 
 @dataclass(slots=True)
 class Children:
-    """The Jobs of a JobSet, each in one list: of an earlier run, or of this one and unfinished, done or failed."""
+    """The Jobs of a JobSet: of an earlier run, or unfinished, succeeded or failed in this one."""
 
     previous: list[ChildJob] = field(default_factory=list)
     active: list[ChildJob] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The claims of a JobSet: one for each template, shared by all pods that mount it; they go with the JobSet or outlive it."""
+"""The claims of a JobSet: one per template, shared by all pods that mount it, and retained if asked for."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Makes the Jobs and the Service of a JobSet: names, labels, the group of their pods, where they are reached."""
+"""Builds the Jobs and the Service of a JobSet: names, labels, group, exclusive placement and hostnames."""
 
 import hashlib
 from collections.abc import Iterator
@@ -145,7 +145,7 @@ def new_service(obj: Json, jobset: JobSet) -> Json:
 
 
 def place_exclusively(job: Json) -> None:
-    """Change the pod template of a new Job so that it has the domain to itself that its annotations ask for."""
+    """Give a new Job the exclusive domain that its annotations ask for."""
     annotations = job["metadata"]["annotations"]
     if EXCLUSIVE_TOPOLOGY not in annotations:
         return
@@ -178,7 +178,7 @@ def _attract_and_repel(job_key: str, topology_key: str, spec: Json) -> None:
 def _with_term(affinity: Json | None, topology_key: str, expressions: list[Json]) -> Json:
     affinity = affinity or {}
     required = "requiredDuringSchedulingIgnoredDuringExecution"
-    # An empty namespace selector means all namespaces: the domain is shared with nobody, whoever they are.
+    # An empty namespace selector means all namespaces: the domain is shared with no other Job.
     term = {
         "labelSelector": {"matchExpressions": expressions},
         "topologyKey": topology_key,

@@ -1,7 +1,8 @@
-"""The JobSet controller: JobSets and what they consist of seen go in; for each JobSet that was touched a plan comes out.
+"""The JobSet controller: observes JobSets with their Jobs, groups, Services and claims, and plans for each
+JobSet.
 
-Jobs are the JobSet's own when it is their controller. Groups, Workloads and Services are also looked up by their names:
-what somebody else has made there is respected, or told as an obstacle.
+Jobs are the JobSet's own when it is their controller. Groups, Workloads and Services are also looked up by
+their names: what somebody else has made there is respected, or told as an obstacle.
 """
 
 from collections import defaultdict
@@ -64,7 +65,7 @@ class JobSetController(Reconciler):
         managers: Collection[str | None] = MANAGERS,
         lacking: Sequence[Kind] = (),
     ) -> None:
-        """JobSets are left alone whose `managedBy` is not among the managers, and gangs are not made if a kind is lacking."""
+        """Controls JobSets of these managers; makes no gangs if a kind is lacking."""
         self._gates = gates
         self._managers = managers
         self._lacking = lacking
@@ -185,7 +186,7 @@ class JobSetController(Reconciler):
         )
 
     def _usable_claims(self, jobset: JobSet, present: Iterable[ObjectName]) -> Iterator[str]:
-        """Yield the claims that need not be made: a claim that nobody owns may be kept from an earlier JobSet."""
+        """Yield claims that exist; one without an owner may be retained from an earlier JobSet."""
         for place in present:
             found = self._observed.get(self._uids[place]) if place.kind is PERSISTENT_VOLUME_CLAIM else None
             if found is not None and controller_uid(found) in {"", jobset.metadata.uid}:

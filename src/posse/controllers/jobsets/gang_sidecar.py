@@ -1,6 +1,7 @@
-"""Gangs for JobSets that somebody else controls: those that ask for it by an annotation get a Workload and groups.
+"""Gangs for JobSets of another controller: JobSets with an annotation get a Workload and groups.
 
-Their Jobs, and everything else about them, are left alone. Pods that wait at the gate for it are put into their group.
+Their Jobs, and everything else about them, are left alone. Pods that wait at the gate for it are put into
+their group.
 """
 
 from collections import defaultdict
@@ -42,7 +43,7 @@ class JobSetGangSidecar(Reconciler):
         # By the namespace and name of the JobSet, pods that wait to be put into a group.
         self._waiting: defaultdict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
         self._uids: dict[tuple[str, str], str] = {}
-        self._told = EventDedup()
+        self._reported = EventDedup()
 
     def see(self, kind: Kind, obj: Json) -> None:
         if kind is POD:
@@ -58,7 +59,7 @@ class JobSetGangSidecar(Reconciler):
             self._lose_pod(obj)
             return
         if kind is JOB_SET:
-            self._told.forget(obj["metadata"]["uid"])
+            self._reported.forget(obj["metadata"]["uid"])
             if self._uids.get(_place(obj)) == obj["metadata"]["uid"]:
                 del self._uids[_place(obj)]
         self._controller.lose(kind, obj)
@@ -74,13 +75,13 @@ class JobSetGangSidecar(Reconciler):
             return Plan()
         errors = gang_errors(known.jobset.metadata.name, known.jobset.spec)
         if errors:
-            return self._told.plan(key, News("InvalidGang", "; ".join(map(str, errors)), is_warning=True))
+            return self._reported.plan(key, News("InvalidGang", "; ".join(map(str, errors)), is_warning=True))
         gangs = observe_gangs(
             known.obj, known.jobset, sort_children(known.jobs, known.jobset.status.restarts), known.around
         )
         if gangs.blocked is not None:
-            return self._told.plan(key, gangs.blocked)
-        self._told.forget(key)
+            return self._reported.plan(key, gangs.blocked)
+        self._reported.forget(key)
         return self._prepared(known, gangs)
 
     def _prepared(self, known: KnownJobSet, gangs: GangState) -> Plan:

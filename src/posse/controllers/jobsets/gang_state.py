@@ -1,8 +1,9 @@
-"""How the gangs of a JobSet stand: which of its groups there are, which are to be made, and what stands in the way.
+"""The gangs of a JobSet: groups that exist, groups to create, and what prevents that.
 
-A group is of one run of the JobSet. It goes with the Jobs of that run, and a new one of the same name is made when the
-last of them has gone; so pods of different runs are never taken for one gang. A Workload that the user has made is taken
-as it is; one that does not fit the JobSet keeps everything from being made, and that is told.
+A group is of one run of the JobSet. It goes with the Jobs of that run, and a new one of the same name is made
+when the last of them has gone; so pods of different runs are never taken for one gang. A Workload that the
+user has made is taken as it is; one that does not fit the JobSet keeps everything from being made, and that
+is told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -62,7 +63,7 @@ class GangState:
     missing: list[Create] = field(default_factory=list)
     # Of an earlier run, to be deleted.
     outdated: list[Delete] = field(default_factory=list)
-    # The groups of this run that there are, and all that Jobs may be made for once those that are missing have been made.
+    # Groups of this run that exist, and groups whose Jobs may be created after the missing groups.
     existing: dict[GroupKey, Json] = field(default_factory=dict)
     usable: set[GroupKey] = field(default_factory=set)
 
@@ -101,7 +102,7 @@ def observe_gangs(obj: Json, jobset: JobSet, children: Children, around: GangSur
 
 
 def belated_groups(jobset: JobSet, children: Children, around: GangSurroundings) -> list[Delete]:
-    """The groups that, at the end of a JobSet, wait for pods that never come: made anew when the last pods had ended already."""
+    """Groups of a finished JobSet that were recreated after their last pods had ended."""
     first = min((job.job.metadata.creation_timestamp for job in children.current), default="")
     return [
         Delete(kind, group)
@@ -170,7 +171,7 @@ def _find_workload(state: GangState, obj: Json, jobset: JobSet, workloads: Seque
 
 
 def _choice(jobset: JobSet, workloads: Sequence[Json]) -> Json | None:
-    """Its own comes first, then the one that is called like it, then the only one that says it is for the JobSet."""
+    """Prefer its own Workload, then one of its name, then the only one that refers to the JobSet."""
     name = workload_name(jobset.metadata.name)
     ranked = sorted(
         workloads, key=lambda item: (not _is_mine(item, jobset), item["metadata"]["name"] != name)
@@ -189,7 +190,7 @@ def _ambiguity(workloads: Sequence[Json]) -> str:
 
 
 def _mismatch(jobset: JobSet, workload: Json) -> str:
-    """Say why a Workload that somebody else has made cannot serve the JobSet; nothing if it can."""
+    """Return why a Workload of another owner does not fit the JobSet, empty if it does."""
     name = f"Workload {workload['metadata']['name']}"
     reference = workload["spec"].get("controllerRef")
     if reference is not None and reference != controller_reference(jobset.metadata.name):
@@ -201,7 +202,7 @@ def _mismatch(jobset: JobSet, workload: Json) -> str:
 
 
 def _layout_mismatch(jobset: JobSet, workload: Json) -> str:
-    """Groups are made as the JobSet asks for them, so the templates must stand where theirs would: alone or below the root."""
+    """The templates must be where the groups of the JobSet are: alone or below the root."""
     name = f"Workload {workload['metadata']['name']}"
     holder, where = workload["spec"], ""
     root = asked_root(jobset.metadata.name, jobset.spec)

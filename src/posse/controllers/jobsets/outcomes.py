@@ -1,5 +1,5 @@
-"""Whether a JobSet has come to its end: what its success policy makes of the Jobs that are done, and its failure policy
-of those that have failed.
+"""Whether a JobSet has come to its end: what its success policy makes of the Jobs that are done, and its
+failure policy of those that have failed.
 """
 
 import re

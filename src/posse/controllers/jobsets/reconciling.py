@@ -1,7 +1,7 @@
-"""What is to be done about one JobSet, given its Jobs and what else there is of it. Pure: equal inputs, equal plans.
+"""The plan for one JobSet, given its Jobs, groups, Service and claims.
 
-A plan first takes back what is of an earlier run, then makes what Jobs need, then the Jobs, and writes the status last:
-a step that is refused ends it, and nothing is built or told upon what is not there.
+A plan first takes back what is of an earlier run, then makes what Jobs need, then the Jobs, and writes the
+status last: a step that is refused ends it, and nothing is built or told upon what is not there.
 """
 
 from collections.abc import Iterator, Sequence

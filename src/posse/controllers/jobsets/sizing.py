@@ -1,7 +1,7 @@
-"""Brings Jobs, and the groups of their pods, to the size that the JobSet has now and to what is left of the work.
+"""Resizes Jobs and groups to the size of the JobSet and to the work that is left.
 
-A gang is told its new size before its Jobs are: pods that are added start together, and pods that are taken away are not
-waited for.
+A gang is told its new size before its Jobs are: pods that are added start together, and pods that are taken
+away are not waited for.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def adjusted_groups(observed: ObservedJobSet) -> Iterator[Write]:
 
 
 def _wanted_minimum(observed: ObservedJobSet, gang: Gang, minimum: int, jobs: list[ChildJob]) -> int:
-    """Pods that have ended for good are not missed: one that is replaced late does not wait for them to come back."""
+    """Pods that have ended for good do not count, so a late replacement does not wait for them."""
     full = _full_size(observed, gang)
     if len(jobs) < len(gang.jobs):
         return full

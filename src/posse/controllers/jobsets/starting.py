@@ -1,4 +1,4 @@
-"""Which Jobs of a JobSet are to be made now and which are to go on, one replicatedJob after the other where that is asked for."""
+"""Which Jobs of a JobSet are created or resumed now; with a startup order, one replicatedJob at a time."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -58,7 +58,7 @@ def start(observed: ObservedJobSet, draft: StatusDraft) -> Start:
 
 
 def _positions(observed: ObservedJobSet, draft: StatusDraft) -> Iterator[int]:
-    """Yield the replicatedJobs whose turn has come. A JobSet that is suspended has all its Jobs, which wait."""
+    """Yield the replicatedJobs that may start. A suspended JobSet has all its Jobs, suspended."""
     spec = observed.jobset.spec
     is_in_order = spec.startup_policy is not None and spec.startup_policy.startup_policy_order == IN_ORDER
     for position, job in enumerate(spec.replicated_jobs):

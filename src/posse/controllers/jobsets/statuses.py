@@ -1,4 +1,4 @@
-"""The status of a JobSet as it is to be written: counts of Jobs, restarts, conditions, and what is told of their change."""
+"""The status of a JobSet: counts of Jobs, restarts and conditions, and the events about changes."""
 
 from collections.abc import Sequence
 from copy import deepcopy

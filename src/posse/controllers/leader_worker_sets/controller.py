@@ -1,7 +1,8 @@
 """The LeaderWorkerSet controller: objects seen go in; for each set that was touched a plan comes out.
 
-It makes the StatefulSet of the leaders and, for each leader, what completes its replica. Everything of a replica is owned
-by its leader, so that it goes when the leader goes; what makes and deletes the pods is the StatefulSet controller.
+It makes the StatefulSet of the leaders and, for each leader, what completes its replica. Everything of a
+replica is owned by its leader, so that it goes when the leader goes; what makes and deletes the pods is the
+StatefulSet controller.
 """
 
 from collections import defaultdict
@@ -48,7 +49,7 @@ class LeaderWorkerSetController(Reconciler):
         """It `completes_pods` where the API server does not do that as they are made."""
         self._served = frozenset(served)
         self._completes_pods = completes_pods
-        # Nodes matter to workers that follow their leader, which takes pods that are completed as they are made.
+        # Workers follow the node of their leader only where pods are completed at admission.
         nodes = () if completes_pods else (NODE,)
         self.kinds = (*OWN_KINDS, *nodes, *(kind for kind in GROUP_KINDS if kind in self._served))
         self.selectors = {POD: NAME}

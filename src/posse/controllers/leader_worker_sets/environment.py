@@ -1,7 +1,8 @@
-"""The environment variables of pods of a LeaderWorkerSet: leader address, size and index, and the hosts of TPU containers.
+"""Environment variables of pods of a LeaderWorkerSet: leader address, size, index, and hosts of TPU
+containers.
 
-The hosts of a pod are the pods of its subgroup, or of its replica where there are no subgroups. A leader without TPUs is
-no host.
+The hosts of a pod are the pods of its subgroup, or of its replica where there are no subgroups. A leader
+without TPUs is no host.
 """
 
 from collections.abc import Iterable, Iterator
@@ -41,7 +42,7 @@ def containers_of(pod: Json) -> Iterator[Json]:
 
 
 def set_replica_variables(pod: Json) -> None:
-    """Say where the leader is, how big the replica is and which pod of it this is, in front of everything else."""
+    """Put leader address, replica size and pod index before all other variables."""
     labels, metadata = labels_of(pod), pod["metadata"]
     leader = f"{labels[NAME]}-{labels[GROUP_INDEX]}"
     address = f"{leader}.{pod['spec'].get('subdomain') or labels[NAME]}.{metadata['namespace']}"

@@ -1,5 +1,6 @@
-"""Gangs for LeaderWorkerSets that somebody else controls: those that ask for the provider posse get a Workload and, for each
-leader, a group. Pods that wait at the gate for it are put into their group; everything else is left alone.
+"""Gangs for LeaderWorkerSets of another controller: those that ask for the provider posse get a Workload and,
+for each leader, a group. Pods that wait at the gate for it are put into their group; everything else is left
+alone.
 """
 
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ class LeaderWorkerSetGangSidecar(Reconciler):
         self.touched = Touched()
         self._observed = ObservedObjects()
         self._uids: dict[tuple[str, str], str] = {}
-        self._told = EventDedup()
+        self._reported = EventDedup()
 
     def see(self, kind: Kind, obj: Json) -> None:
         if self._observed.see(kind, obj):
@@ -59,7 +60,7 @@ class LeaderWorkerSetGangSidecar(Reconciler):
     def lose(self, kind: Kind, obj: Json) -> None:
         self._observed.lose(obj)
         if kind is LEADER_WORKER_SET:
-            self._told.forget(obj["metadata"]["uid"])
+            self._reported.forget(obj["metadata"]["uid"])
             self._uids.pop(_place(obj, obj["metadata"]["name"]), None)
         self._touch_subject(obj)
 
@@ -71,14 +72,14 @@ class LeaderWorkerSetGangSidecar(Reconciler):
         if lws is None or is_deleting(lws) or annotations_of(lws).get(PROVIDER) != ASKED_FOR:
             return Plan()
         if EXCLUSIVE_TOPOLOGY in annotations_of(lws):
-            return self._told.plan(key, DEADLOCK)
+            return self._reported.plan(key, DEADLOCK)
         observed = self._scene(lws)
         needed = prerequisites(observed, self._provider, frozenset(self._provider.kinds))
         if needed.obstacle is not None:
-            return self._told.plan(
+            return self._reported.plan(
                 key, News(needed.obstacle.reason, needed.obstacle.message, is_warning=True)
             )
-        self._told.forget(key)
+        self._reported.forget(key)
         result = Plan()
         result.then(*needed.steps)
         for leader in self._leaders(lws):

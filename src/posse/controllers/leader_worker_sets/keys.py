@@ -1,4 +1,4 @@
-"""Labels and annotations by which the parts of a LeaderWorkerSet know where they belong, and how they are worked out."""
+"""Labels and annotations of the parts of a LeaderWorkerSet, and how they are read."""
 
 import hashlib
 from typing import Any

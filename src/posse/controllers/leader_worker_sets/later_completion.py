@@ -1,8 +1,9 @@
-"""Completes the pods of a LeaderWorkerSet where nobody does so as they are made: a cluster without a webhook for it.
+"""Completes pods of a LeaderWorkerSet after creation, in clusters without the webhook for it.
 
-Leaders are made from one template, so they are told apart afterwards, by labels; a scheduling gate keeps them from being
-scheduled before that. They are all reached through the Service that is shared, even where each replica has one of its own.
-What their containers are told is worked out by the kubelet. What cannot be done in this way is refused.
+Leaders are made from one template, so they are told apart afterwards, by labels; a scheduling gate keeps them
+from being scheduled before that. They are all reached through the Service that is shared, even where each
+replica has one of its own. What their containers are told is worked out by the kubelet. What cannot be done
+in this way is refused.
 """
 
 from collections.abc import Callable

@@ -81,7 +81,7 @@ def leader_set(
 def with_changes(existing: Json, wanted: Json) -> Json | None:
     """Return the existing StatefulSet as it is to be, None if it is so already.
 
-    The spec of its pods is compared by the revision it comes from: a server fills things in that nobody asked for.
+    The spec of its pods is compared by the revision it comes from: a server adds defaults.
     """
     metadata, spec = existing["metadata"], existing["spec"]
     labels = labels_of(existing) | wanted["metadata"]["labels"]
@@ -128,7 +128,7 @@ def claims_of(template: Json) -> Json:
 
 
 def group_annotations(lws: Json, template: Json) -> Json:
-    """What leaders and workers are told of the replica they are in; `template` is that of the whole replica."""
+    """Annotations that describe the replica to its pods; `template` is that of the replica."""
     annotations = {SIZE: str(template.get("size") or 1)}
     policy = template.get("subGroupPolicy")
     if policy:

@@ -1,4 +1,4 @@
-"""Everything that belongs to one LeaderWorkerSet, as it was seen: the StatefulSet of its leaders, and its replicas."""
+"""One LeaderWorkerSet as it was observed: the StatefulSet of its leaders, and its replicas."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

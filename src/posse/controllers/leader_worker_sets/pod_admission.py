@@ -1,6 +1,7 @@
-"""What is added to a pod of a LeaderWorkerSet when it is made: its place in the replica, its group, its environment.
+"""Completes pods of a LeaderWorkerSet at creation: labels of their replica, group and environment.
 
-Upstream this is a webhook; the embedded server does it as part of admission. Pods that belong to no set are left alone.
+Upstream this is a webhook; the embedded server does it as part of admission. Pods that belong to no set are
+left alone.
 """
 
 from collections.abc import Callable
@@ -44,7 +45,7 @@ Json = dict[str, Any]
 
 
 class PodSurroundings(NamedTuple):
-    """Where a pod is made: other pods of its namespace, by name; `incarnation` is like that of no other pod."""
+    """What a pod is created with: other pods of its namespace by name, and a unique `incarnation`."""
 
     incarnation: str
     find_pod: Callable[[str], Json | None]
@@ -117,7 +118,8 @@ def _join_subgroup(pod: Json, leader: str, subgroup: int | None) -> None:
 def _join_group(leader: Json, name: str, surroundings: PodSurroundings) -> None:
     """Put the leader into a group. Workers are put into it by the template they are made from.
 
-    Workers of a leader that had the name before may still be there, and would count as members of the new group.
+    Workers of a leader that had the name before may still be there, and would count as members of the new
+    group.
     """
     provider = provider_of_pod(leader)
     if provider is None:

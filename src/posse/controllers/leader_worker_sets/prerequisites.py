@@ -1,4 +1,4 @@
-"""What must be there before any replica is made, so that its pods can be put into a group. Nothing is half made."""
+"""What must exist before any replica is created, so that its pods can join a group."""
 
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ class Prerequisites(NamedTuple):
 
 
 def adoptions(observed: ObservedLeaderWorkerSet, provider: SchedulerProvider | None) -> list[Step]:
-    """What a set of the same name has left behind, because it was deleted without what it owned, is taken over."""
+    """Adopt objects that a deleted set of the same name has orphaned."""
     made = provider.blueprint(observed.lws, observed.spec) if provider is not None else None
     kinds = (STATEFUL_SET, SERVICE, *((made.kind,) if made is not None else ()))
     found = [(kind, observed.find(kind, observed.name)) for kind in kinds]

@@ -1,4 +1,4 @@
-"""What one replica needs next, once its leader exists: its Service, its group, its workers; or to be made anew."""
+"""What one replica needs once its leader exists: Service, group and workers, or to be recreated."""
 
 from typing import Any
 
@@ -111,7 +111,7 @@ def _topology(observed: ObservedLeaderWorkerSet) -> str:
 
 
 def _make_once(plan: Plan, observed: ObservedLeaderWorkerSet, step: Create) -> bool:
-    """Make what does not exist; return whether it does, or will. What a leader before this one has left is waited for."""
+    """Create a missing object; return whether it exists or will. One of an earlier leader must go first."""
     existing = observed.find(step.kind, step.obj["metadata"]["name"])
     if existing is None:
         plan.then(step)

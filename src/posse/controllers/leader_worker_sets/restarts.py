@@ -1,4 +1,4 @@
-"""When a replica is to be made anew as a whole, because one of its pods was restarted, is going, or is gone."""
+"""When a whole replica is recreated because one of its pods was restarted, deleted or lost."""
 
 import math
 from enum import Enum, auto
@@ -19,7 +19,7 @@ from posse.model.timestamps import TimestampError, parse_timestamp
 Json = dict[str, Any]
 
 CLOCKS_APART_SECONDS = 30.0
-"""A real cluster may have several API servers, and each has a clock of its own. The embedded one has one clock."""
+"""API servers of a real cluster have clocks of their own."""
 
 
 class Loss(Enum):
@@ -53,10 +53,11 @@ def reason_to_restart(observed: ObservedLeaderWorkerSet, group: Group, *, loss: 
 
 
 def _replacement(group: Group, doubt_seconds: float) -> str:
-    """Find a pod that was beyond doubt made when others had their nodes already: a gang has all its pods before that.
+    """Find a pod that was beyond doubt made when others had their nodes already: a gang has all its pods
+    before that.
 
-    So a loss is noticed even if nobody was there to see it. Workers that were made for a leader that was ready, before the
-    set came to ask for something else, are no replacement.
+    So a loss is noticed even if nobody was there to see it. Workers that were made for a leader that was
+    ready, before the set came to ask for something else, are no replacement.
     """
     if group.worker_set is not None and annotations_of(group.worker_set).get(STARTUP) == LEADER_READY:
         return ""

@@ -1,6 +1,7 @@
-"""What replicas are made from, kept as ControllerRevisions: a replica is completed from the one that its leader comes from.
+"""Templates of replicas, kept as ControllerRevisions: workers come from the revision of their leader.
 
-Only the templates and the network make a revision. How many replicas there are, and how they are rolled out, does not.
+Only the templates and the network make a revision. How many replicas there are, and how they are rolled out,
+does not.
 """
 
 from collections.abc import Iterable, Sequence

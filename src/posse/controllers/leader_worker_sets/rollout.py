@@ -1,7 +1,8 @@
-"""How far an update goes next: which replicas may change, and how many there are in the meantime. Arithmetic only.
+"""The next step of a rolling update: which replicas may change, and how many exist meanwhile.
 
-The StatefulSet of the leaders replaces those at or above its partition. Updates go from the highest replica to the lowest;
-surplus replicas are made at the top, serve while others are away, and go when the last of them are back.
+The StatefulSet of the leaders replaces those at or above its partition. Updates go from the highest replica
+to the lowest; surplus replicas are made at the top, serve while others are away, and go when the last of them
+are back.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 
 class RolloutLimits(NamedTuple):
-    """What the set asks for: replicas, those that must not change, and how many may be away or be there in addition."""
+    """Replicas and partition of the set, and how many may be unavailable or in surplus."""
 
     replicas: int
     partition: int
@@ -22,7 +23,7 @@ class RolloutLimits(NamedTuple):
 
 
 class LeaderSetState(NamedTuple):
-    """The StatefulSet of the leaders as it is; `asked` is how many replicas were wanted when it was last written."""
+    """The StatefulSet of the leaders; `asked` is the replicas of the set when it was last written."""
 
     replicas: int
     partition: int
@@ -71,7 +72,7 @@ def _next(
 
 
 def _replicas_for(limits: RolloutLimits, unfinished: int) -> int:
-    """Return how many replicas there are while so many are not finished; the surplus goes as they become fewer."""
+    """Return the replicas with surge; the surge shrinks as fewer replicas are unfinished."""
     if unfinished > limits.max_surge:
         return limits.most
     return limits.replicas + max(0, unfinished - limits.max_unavailable)

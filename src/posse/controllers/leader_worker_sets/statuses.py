@@ -1,4 +1,4 @@
-"""The status of a LeaderWorkerSet as it is to be written: how many replicas are there, ready and up to date, and conditions.
+"""The status of a LeaderWorkerSet: numbers of replicas that exist, are ready and are updated, and conditions.
 
 Conditions appear when they first hold. The set is available, or it makes progress, or it is being updated.
 """
@@ -37,7 +37,7 @@ PREREQUISITES_READY = ConditionReport(
 
 
 class SetProgress(NamedTuple):
-    """How a set stands: its replicas, whether some are still to be updated, and why groups cannot be made, if so."""
+    """The replicas of a set, whether some are still to be updated, and why groups cannot be created."""
 
     groups: Sequence[GroupState]
     is_updating: bool

@@ -8,7 +8,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def make_exclusive(pod: Json, topology: str, label: str) -> None:
-    """Ask for a domain that is shared with those that have the same value of the label, and with no other value."""
+    """Require a domain shared only with pods that have the same value of the label."""
     value = pod["metadata"]["labels"][label]
     affinity = pod["spec"].setdefault("affinity", {})
     together = affinity.setdefault("podAffinity", {}).setdefault(REQUIRED, [])

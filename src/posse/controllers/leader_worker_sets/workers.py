@@ -1,4 +1,4 @@
-"""The StatefulSet of the workers of one replica. It is made once, from what the leader was made from, and never changed."""
+"""The StatefulSet of the workers of one replica: created from the revision of the leader, never changed."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ def draw_together(stateful_set: Json) -> None:
 
 
 def follows_leader(spec: LeaderWorkerSetSpec, provider: SchedulerProvider | None) -> bool:
-    """Whether workers in an exclusive domain can wait for their leader: a gang would wait for them in turn."""
+    """Whether workers in an exclusive domain can wait for their leader; in a gang, it would wait for them."""
     return provider is None or spec.startup_policy == LEADER_READY
 
 

@@ -1,7 +1,4 @@
-"""The StatefulSet controller: sets, pods and revisions seen go in; for each set that was touched a plan comes out.
-
-Pods and revisions are the set's own when it is their controller. Adopting those that match its selector is not done.
-"""
+"""The StatefulSet controller. It does not adopt pods and revisions that have no controller."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -74,7 +71,7 @@ class StatefulSetController(Reconciler):
         return plan(obj, own, now)
 
     def _is_held(self, pod: Json) -> bool:
-        """Whether a pod of the same name is still there that an earlier set of the same name has left behind."""
+        """Whether a pod of an earlier set still holds the name."""
         present = self._observed.at(POD, *_place(pod))
         return present is not None and bool(controller_uid(present))
 

@@ -1,4 +1,4 @@
-"""The history of a set: each template that its pods were made from is kept as a ControllerRevision, up to a limit."""
+"""The history of a set: a ControllerRevision for each template of its pods, up to a limit."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Revisions:
 
 
 def settle(stateful_set: Json, own: Sequence[Json], is_taken: Callable[[str], bool]) -> Revisions:
-    """Find or make the revisions in force; `is_taken` tells the names of revisions that are not the set's own."""
+    """Find or create the current revisions; `is_taken` is true of names that belong to other sets."""
     data = revision_data(stateful_set)
     newest = max((int(item.get("revision") or 0) for item in own), default=0)
     collisions = int((stateful_set.get("status") or {}).get("collisionCount") or 0)

@@ -1,4 +1,4 @@
-"""Which pods of a set are made and which are deleted next: those that are missing, too many, ended, or out of date."""
+"""Which pods of a set are created and deleted next: missing, surplus, ended and outdated ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ def _all_at_once(
 def _one_by_one(
     spec: StatefulSetSpec, slots: Iterable[tuple[int, SetPod | None]], surplus: Sequence[SetPod], now: float
 ) -> SetPodChanges | None:
-    """Take the next step towards full strength, each pod waiting for those before it; None when that is reached."""
+    """Return the next step, each pod waiting for those before it; None if all pods exist."""
     for ordinal, pod in slots:
         if pod is None:
             return SetPodChanges(create=[ordinal])

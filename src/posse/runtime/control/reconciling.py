@@ -1,7 +1,8 @@
-"""Runs reconcilers: shows them the objects of their kinds and carries out the plans for the keys that were touched.
+"""Runs reconcilers: shows them objects and carries out the plans for the keys that were touched.
 
-Reconcilers of one runner share a watch per kind. Answers of writes are shown to a reconciler at once, so that its next plan
-never rests on less than it has done itself. A step that is refused ends the plan, and the key is retried after a pause.
+Reconcilers of one runner share a watch per kind. Answers of writes are shown to a reconciler at once, so that
+its next plan never rests on less than it has done itself. A step that is refused ends the plan, and the key
+is retried after a pause.
 """
 
 import logging
@@ -28,9 +29,9 @@ log = logging.getLogger(__name__)
 REPORT_AGAIN_SECONDS = 600.0
 # Reasons of events about refused steps; a creation names its own.
 FAILURES = {Write: "FailedUpdate", Amend: "FailedUpdate", Delete: "FailedDelete"}
-# Kinds that a cluster may start or stop to serve. Where any other seems not to be served, that is an error that passes.
+# Kinds that a cluster may start or stop to serve. That any other is not served is a passing error.
 DISPENSABLE_KINDS = OPTIONAL_KINDS | {POSSE_WORKLOAD, JOB_SET, LEADER_WORKER_SET}
-# The answer to a write may come after its object was observed to be gone. Far fewer writes are under way at any time.
+# An answer may come after its object was observed to be gone. Far fewer writes are under way at any time.
 MAX_GONE_REMEMBERED = 10_000
 
 
@@ -88,7 +89,7 @@ class _Informer:
 
 
 class _ReconcileLoop:
-    """One reconciler with its queue. What it cannot handle is logged and left out; it never stops the others."""
+    """One reconciler with its queue. Objects that it cannot handle are logged and left out."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""The keys of a reconciler that wait for a plan: a key is handled when it is touched, or at the time set for it.
+"""Keys that wait for a plan: a key is handled when it is touched, or at the time set for it.
 
-Several keys are handled concurrently, so that a slow one does not delay the others. A key that is touched while it is
-handled is handled once more afterwards.
+Several keys are handled concurrently, so that a slow one does not delay the others. A key that is touched
+while it is handled is handled once more afterwards.
 """
 
 import asyncio

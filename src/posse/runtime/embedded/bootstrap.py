@@ -1,4 +1,5 @@
-"""Creates the objects that a cluster has from the start: namespaces, priority classes, simulated nodes, examples.
+"""Creates the objects that a cluster has from the start: namespaces, priority classes, simulated nodes,
+examples.
 
 Objects that exist are left as they are, so a restart changes nothing.
 """

@@ -1,7 +1,7 @@
 """The embedded cluster: store, API server, scheduler, controllers and simulated nodes in one process.
 
-Parts start from the inside out and stop in the reverse order, so that whatever still writes finds what it writes to:
-first nobody outside is served any more, then the background work ends, then what is pending is made durable.
+Parts start from the inside out and stop in the reverse order, so that whatever still writes finds what it
+writes to: first the server stops, then the background work, then pending writes are made durable.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ def embedded_reconcilers(gates: Gates) -> list[Reconciler]:
 
 
 class EmbeddedCluster:
-    """`start`, then use it, then `stop`. Errors of start: ConfigurationError, DataDirError, PortInUse, OSError."""
+    """`start`, use it, `stop`. `start` raises ConfigurationError, DataDirError, PortInUse, OSError."""
 
     def __init__(self, options: ClusterOptions) -> None:
         self._options = options

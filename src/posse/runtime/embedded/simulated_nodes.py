@@ -1,7 +1,8 @@
-"""Runs the simulated nodes: what the cluster shows goes into the fleet, what the fleet wants written is written.
+"""Runs the simulated nodes: shows the fleet what is observed, and carries out its writes.
 
-Writes of one round go out together, so the store commits them as one group. A refused write is not repeated: either
-the object has changed, and the change brings the fleet back to it, or the fleet is asked to try again later.
+Writes of one round go out together, so the store commits them as one group. A refused write is not repeated:
+either the object has changed, and the change brings the fleet back to it, or the fleet is asked to try again
+later.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Tasks that run as long as the process does. One that ends by itself has failed, and the process must not limp on."""
+"""Tasks that run as long as the process does. If one ends by itself, the process must end."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The time of day, as a clock that is never set back: backoffs and flushes must not sleep through an adjustment."""
+"""The time of day as a clock that is never set back, so that adjustments do not disturb timers."""
 
 import time
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """How often the process looks for objects that only refer to each other.
 
-A cluster in memory is millions of objects that stay, and hardly anything in it refers in circles. Looking after every 700 new
-ones, as Python does by itself, takes an eighth of the time that a burst of pods takes; and looking at all that has come since a
-burst began stops everything for a third of a second.
+A cluster in memory is millions of objects that stay, and hardly anything in it refers in circles. Looking
+after every 700 new ones, as Python does by itself, takes an eighth of the time that a burst of pods takes;
+and looking at all that has come since a burst began stops everything for a third of a second.
 """
 
 import gc

@@ -31,7 +31,7 @@ def configure_logging(level: int = logging.WARNING, form: LogForm = LogForm.TEXT
 def log_decisions_to(destination: str) -> None:
     """Append to a file, or write to standard output. OSError: the file cannot be opened."""
     to_file = destination != STANDARD_OUTPUT
-    # A file that is moved away, as log rotation does, is opened anew.
+    # A file that is moved away, as log rotation does, is opened again.
     handler = WatchedFileHandler(destination, encoding="utf-8") if to_file else StandardOutputHandler()
     logger = logging.getLogger(DECISIONS)
     logger.addHandler(handler)
@@ -40,7 +40,7 @@ def log_decisions_to(destination: str) -> None:
 
 
 class StandardOutputHandler(logging.Handler):
-    """Finds standard output anew for each record, because a live view may have put itself in front of it."""
+    """Looks up standard output for each record, because a live view may have put itself in front of it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -51,7 +51,7 @@ class StandardOutputHandler(logging.Handler):
 
 
 class StandardErrorHandler(logging.Handler):
-    """Finds standard error anew for each record, because a live view may have put itself in front of it."""
+    """Looks up standard error for each record, because a live view may have put itself in front of it."""
 
     def __init__(self, line: Callable[[logging.LogRecord], str]) -> None:
         super().__init__()

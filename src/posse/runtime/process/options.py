@@ -1,4 +1,4 @@
-"""What can be chosen about an embedded cluster. Apart from the cluster itself, so that asking costs no loading."""
+"""Options of an embedded cluster; separate from it, so that reading them loads little."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What can be chosen about a scheduler for a real cluster. Apart from the scheduler, so that asking costs no loading."""
+"""Options of a scheduler for a real cluster; separate from it, so that reading them loads little."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,8 @@
-"""Whether somebody else controls the objects of a kind in a cluster already: the project that the kind comes from.
+"""Whether the upstream controller of a kind runs in the cluster.
 
-Two controllers of one object undo each other's work. Those of the projects are known by the names of their Deployments and of
-their webhooks, which no installation of them changes. Others may have webhooks about the same kind without controlling it.
+Two controllers of one object undo each other's work. Those of the projects are known by the names of their
+Deployments and of their webhooks, which no installation of them changes. Others may have webhooks about the
+same kind without controlling it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,7 @@ _SIGNS = (
 
 
 async def find_rival(connection: Connection, kind: Kind) -> str:
-    """Name what shows that somebody else controls the kind; nothing if nobody does."""
+    """Return evidence that another controller manages the kind, empty if there is none."""
     for sign, path, ending in _SIGNS:
         selection = {"fieldSelector": f"metadata.name={PROJECTS[kind]}-{ending}"}
         for name in await _names(connection, Call("GET", path, selection)):

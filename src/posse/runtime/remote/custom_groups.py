@@ -1,6 +1,7 @@
 """A Transport for controllers of Kubernetes' own groups, on a cluster whose groups are custom resources.
 
-It replaces Workloads and groups by those of scheduling.posse.dev, and the schedulingGroup of a pod template by a label.
+It replaces Workloads and groups by those of scheduling.posse.dev, and the schedulingGroup of a pod template
+by a label.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence

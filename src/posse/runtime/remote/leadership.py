@@ -1,8 +1,9 @@
-"""Who of several schedulers is in charge, by a Lease: one holds it, the others take it when it is no longer renewed.
+"""Leader election by a Lease: one scheduler holds it, others take it when it is no longer renewed.
 
-Clocks of machines differ, so nobody compares the times in the lease with its own. A candidate waits for as long as the
-lease lasts after it last saw it change. The holder counts from the moment before it asked for its last renewal and
-stops sooner than that; it looks at the clock before each write, since a process can be stopped and woken any time.
+Clocks of machines differ, so times in the lease are never compared with the own clock. A candidate waits for
+as long as the lease lasts after it last saw it change. The holder counts from the moment before it asked for
+its last renewal and stops sooner than that; it looks at the clock before each write, since a process can be
+stopped and woken any time.
 """
 
 import asyncio
@@ -157,7 +158,7 @@ class Leadership:
         return None
 
     async def _put(self, lease: Json | None, spec: Json) -> None:
-        """Refused if somebody else was faster."""
+        """ApiError if another candidate was faster."""
         place = self._terms.namespace, self._terms.name
         if lease is None:
             metadata = {"name": self._terms.name, "namespace": self._terms.namespace}

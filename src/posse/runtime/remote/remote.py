@@ -1,7 +1,7 @@
-"""A scheduler for a real cluster: follows it, waits to be in charge, schedules while it is, and leaves in good order.
+"""A scheduler for a real cluster: watches it, waits to lead, schedules while it leads, and stops cleanly.
 
-Everything is rebuilt from the API when it starts to follow, and again whenever it was in charge and is not any more:
-what it had decided and not written is forgotten then.
+Everything is rebuilt from the API when it starts to follow, and again whenever it was in charge and is not
+any more: what it had decided and not written is forgotten then.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ SHADOW_SUMMARY_SECONDS = 60.0
 FINISH_SECONDS = 20.0
 """For what was decided before the process was asked to stop; a pod is killed after 30."""
 TELL_SECONDS = 2.0
-"""For the events about it. They are for people, and whoever leads next waits meanwhile."""
+"""For writing the last events; the next leader waits meanwhile."""
 
 
 class RemoteScheduler:
@@ -97,7 +97,7 @@ class RemoteScheduler:
             self._leadership = Leadership(HttpTransport(connection, RequestLimits()), running.terms, identity)
         fence = self._leadership.fence if self._leadership else open_fence
         self._remote = HttpTransport(connection, limits, fence)
-        # With places and watches of their own, so that bindings wait for theirs only where a pace is set for all.
+        # They have limits of their own, so that bindings wait for them only if one rate is set for all.
         self._controllers = RemoteControllers(
             connection, HttpTransport(connection, limits, fence), self._options
         )
@@ -149,7 +149,7 @@ class RemoteScheduler:
             is_at_rest = not (self._stop.is_set() and may_begin.is_set()) or await self._finish()
         finally:
             await background.stop()
-            # With writes cut off half-way nobody else leads before the lease has run out by itself.
+            # While writes may be cut off half-way, the lease is not released: it has to expire.
             if self._leadership is not None and is_at_rest:
                 await self._leadership.release()
 
@@ -167,7 +167,7 @@ class RemoteScheduler:
         may_begin.set()
 
     async def _finish(self) -> bool:
-        """Whether everything decided is written. The lease is renewed meanwhile, or writes would stop half-way."""
+        """Return whether all decisions are written; the lease is renewed meanwhile."""
         keeping = asyncio.ensure_future(self._leadership.keep() if self._leadership else asyncio.sleep(0))
         try:
             async with asyncio.timeout(FINISH_SECONDS):
@@ -218,14 +218,15 @@ class RemoteScheduler:
         parts.callback(telling.cancel)
 
     async def _tell_groups(self) -> None:
-        """Whoever waits for a group that nobody can describe would wait without a word."""
+        """Pods of such groups would wait without an explanation."""
         loop, form = self._loop, self._options.form
         await loop.knows_all.wait()
         kinds = [kind for kind in loop.served_kinds() if kind in OPTIONAL_KINDS]
         names = ", ".join(kind.group_resource for kind in kinds) or "nothing"
         if LOOKED_FOR[form].isdisjoint(kinds):
             log.warning(
-                "groups are described by %s, which is none of what --form %s looks for; pods wait that name such a group",
+                "groups are described by %s, which is none of what --form %s looks for; "
+                "pods wait that name such a group",
                 names,
                 form,
             )
@@ -272,7 +273,7 @@ class RemoteScheduler:
 
 
 def followed_kinds(form: GroupApi) -> Sequence[tuple[Kind, type[ClusterObject]]]:
-    """Those that may tell of groups in this form; which of them the cluster serves is found out by asking for them."""
+    """Return the kinds to watch for groups in this form, whether or not the cluster serves them."""
     return [(kind, struct) for kind, struct in FOLLOWED_KINDS if kind not in LEFT_OUT[form]]
 
 

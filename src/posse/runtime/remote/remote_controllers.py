@@ -1,8 +1,8 @@
-"""Runs controllers of Posse in a real cluster, where they are asked for and nobody else controls the same objects.
+"""Runs controllers of Posse in a real cluster, for sets that no other controller manages.
 
-Jobs and StatefulSets are always left to the cluster. What the cluster is like is looked at again and again: a controller ends
-when somebody else comes to control its objects, and begins when they have gone or its kind comes to be served. Beside somebody
-else, a companion makes gangs for the objects that ask for it.
+Jobs and StatefulSets are left to the cluster. The cluster is inspected regularly: a controller stops when
+another one manages its kind, and starts when that is gone or its kind is served. Beside another controller, a
+gang sidecar makes gangs for the sets that ask for them.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ _ASKED_FOR = (JOB_SET, LEADER_WORKER_SET, *_NATIVE, *_CUSTOM, VOLCANO_POD_GROUP,
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What there is in the cluster that matters to a controller."""
+    """The kinds that the cluster serves, and evidence of another controller."""
 
     served: frozenset[Kind]
     rival: str
@@ -93,7 +93,7 @@ class RemoteControllers:
             await _end(running)
 
     async def _look(self, kind: Kind) -> Situation | None:
-        """None if it cannot be told just now."""
+        """Return None if that is unknown at the moment."""
         try:
             known = [kind for kind in _ASKED_FOR if kind not in LEFT_OUT[self._form]]
             served = frozenset([item for item in known if await self._is_served(item)])
@@ -114,8 +114,8 @@ class RemoteControllers:
     def _begin(self, kind: Kind, found: Situation) -> asyncio.Task[None] | None:
         if kind not in found.served:
             log.warning(
-                "not controlling %s: the cluster does not serve them; `posse install --controllers` brings their "
-                "definition along",
+                "not controlling %s: the cluster does not serve them; "
+                "`posse install --controllers` brings their definition along",
                 kind.group_resource,
             )
             return None
@@ -146,7 +146,7 @@ class RemoteControllers:
             yield custom, JobSetGangSidecar(self._gates)
 
     def _leader_worker_set_works(self, found: Situation) -> Iterator[Work]:
-        """Leaders are told apart by labels; native groups would be named in their spec."""
+        """Leaders differ by labels; native groups would be named in their spec."""
         if not found.rival:
             served = found.served.difference(_NATIVE)
             controller = LeaderWorkerSetController(served, completes_pods=True)
@@ -159,7 +159,8 @@ def _warn_of_lacking(kind: Kind, found: Situation) -> None:
     lacking = [needed.group_resource for needed in _CUSTOM if needed not in found.served]
     if lacking:
         log.warning(
-            "making no gangs for %s of others: they would be %s, which the cluster does not serve or --form leaves out; "
+            "making no gangs for %s of others: they would be %s, "
+            "which the cluster does not serve or --form leaves out; "
             "`posse install --controllers` brings the definitions along",
             kind.group_resource,
             ", ".join(lacking),

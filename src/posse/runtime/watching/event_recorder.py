@@ -1,6 +1,6 @@
 """Kubernetes Events about what Posse does, written when there is time for it.
 
-Events are for people. They wait behind everything that matters, and when there are too many the oldest are dropped.
+All other writes come first; when too many events wait, the oldest are dropped.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 _MOST_WAITING = 10_000
 _AT_ONCE = 100
 _PAUSE_SECONDS = 0.1
-"""Between batches: bindings come first, and a burst of a thousand pods shall not wait for a thousand events."""
+"""Between batches: bindings come first."""
 _MESSAGE_CHARACTERS = 1024
 
 Json = dict[str, Any]
@@ -36,7 +36,7 @@ class EventRecorder:
         self._clock = clock
         self._host = platform.node()
         self._waiting: deque[tuple[Note, float]] = deque(maxlen=_MOST_WAITING)
-        """With the time of each. They are put into words when they are written: a burst of bindings has no time for that."""
+        """With the time of each; they are formatted when they are written, after a burst of bindings."""
         self._some_waiting = asyncio.Event()
         self._numbers = itertools.count()
         self._permissions = PermissionWarnings()
@@ -68,7 +68,7 @@ class EventRecorder:
         event: Json = {
             "metadata": {
                 "name": f"{note.subject.name}.{int(now * 1e6):x}{next(self._numbers) % 0x1000:03x}",
-                # Events about what is in no namespace are kept in this one.
+                # Events about objects without a namespace are kept in this one.
                 "namespace": note.subject.namespace or "default",
             },
             "involvedObject": note.subject.reference(),
@@ -96,5 +96,5 @@ class EventRecorder:
                 self._permissions.allowed("create", EVENT.plural)
             except ApiError as error:
                 self._permissions.note(error)
-                # Usually the namespace is on its way out; nobody would read the event.
+                # Usually the namespace is being deleted.
                 log.debug("event %s %s dropped: %s", event["reason"], name, error)

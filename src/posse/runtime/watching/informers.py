@@ -1,8 +1,8 @@
-"""Keeps somebody told of every object of a kind, or of those with some labels: a list first, then a watch, and a new list
-when that breaks.
+"""Observes the objects of a kind, all or by a label selector: lists them, watches them, and lists again when
+the watch breaks.
 
-Whatever the watch misses shows in the next list: what is no longer there is told as gone. Lists that follow each other are
-further and further apart, or those who follow a large cluster would keep it busy with nothing else.
+A new list shows what the watch has missed; objects that are not in it are reported as gone. Lists are
+repeated with growing pauses, so that a large cluster is not kept busy by them.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 MOST_PAUSE_SECONDS = 5.0
 SETTLED_SECONDS = 10.0
-"""A watch that lasted so long was a good one."""
+"""A watch that lasted so long resets the pauses."""
 CATCH_UP_SECONDS = 1.0
 """For a watch to bring what is known to be there."""
 LOOK_SECONDS = 0.02
@@ -38,7 +38,7 @@ AskVersions = Callable[[Kind], Awaitable[Versions]]
 
 
 class Following(ABC, Generic[T]):
-    """What both followers do; they differ in the form in which objects are told."""
+    """Base of both followers, which differ in the form of the objects they report."""
 
     def __init__(
         self,
@@ -59,15 +59,15 @@ class Following(ABC, Generic[T]):
         self._version = ""
         self.is_served = True
         self._was_listed = False
-        """What could be seen once is there; a server that forbids it now has just started, or is wrong for a while."""
+        """After a successful list, a refusal is a passing error of a server that has just started."""
         self._is_optional = is_optional
-        """Whether one can do without it: where it is not served, there is nothing of it."""
+        """An optional kind that is not served has no objects."""
         self._pauses = Pauses(MOST_PAUSE_SECONDS)
         self._watching: asyncio.Timeout | None = None
-        """While there is a watch: how to end it."""
+        """Ends the watch that is under way."""
         self._listed = asyncio.Event()
         self._deleted: dict[Place, str] | None = None
-        """While it catches up: what the watch told to be gone, with the version at which it went."""
+        """While it catches up: objects that the watch reported as deleted, with the version."""
 
     @abstractmethod
     def _form(self, shown: Shown) -> T:
@@ -83,7 +83,7 @@ class Following(ABC, Generic[T]):
     def _resource_version(self, obj: T) -> str: ...
 
     async def sync(self) -> None:
-        """Tell everything there is now, and what has gone since the last time."""
+        """List, and report all objects and those that have gone since the last list."""
         listing = await self._list()
         read = [self._read(shown) for shown in listing.shown]
         present = {place for place, _ in read}
@@ -100,7 +100,7 @@ class Following(ABC, Generic[T]):
         return known if known is not None and self._uid(known) == self._uid(obj) else None
 
     async def begin(self) -> None:
-        """Tell everything there is, however long it takes until the cluster can be asked."""
+        """List once, retrying until the cluster answers."""
         while True:
             try:
                 return await self.sync()
@@ -108,7 +108,7 @@ class Following(ABC, Generic[T]):
                 await self._pause(error)
 
     async def follow(self) -> None:
-        """Tell changes for ever, listing anew whenever the watch breaks. `begin` comes first."""
+        """Report changes for ever, with a new list whenever the watch breaks. `begin` comes first."""
         now = asyncio.get_running_loop().time
         while True:
             started = now()
@@ -121,7 +121,7 @@ class Following(ABC, Generic[T]):
             await self.begin()
 
     async def catch_up(self, ask: AskVersions) -> None:
-        """Return when all that there is now has been told: a watch does not know how far behind it is."""
+        """Return when everything that exists now has been reported."""
         pauses = Pauses(MOST_PAUSE_SECONDS)
         self._deleted = {}
         while self.is_served:
@@ -133,7 +133,7 @@ class Following(ABC, Generic[T]):
         self._deleted = None
 
     async def _reach(self, there: Versions) -> None:
-        """Wait for the watch to bring this; one that does not do so soon is given up for a list."""
+        """Wait for the watch to reach these versions; if it does not soon, list instead."""
         now = asyncio.get_running_loop().time
         deadline = now() + CATCH_UP_SECONDS
         behind = [place for place in {**there.of, **self._known} if self._is_behind(place, there)]
@@ -147,7 +147,7 @@ class Following(ABC, Generic[T]):
             behind = [place for place in behind if self._is_behind(place, there)]
 
     def _is_behind(self, place: Place, there: Versions) -> bool:
-        """Whether what is there is newer than what was told of it, or gone although it was told."""
+        """Whether the object is newer than its last report, or gone without one."""
         known = self._known.get(place)
         told = (self._deleted or {}).get(place, "") if known is None else self._resource_version(known)
         if place in there.of:
@@ -155,7 +155,7 @@ class Following(ABC, Generic[T]):
         return known is not None and not is_older(there.at, told)
 
     async def _list(self) -> Listing:
-        """A kind that is not served, or that one may not see, is one of which there is nothing, for now; if it is optional."""
+        """An optional kind that is not served or not readable has no objects for now."""
         try:
             listing = await self._transport.list(self.kind, labels=self._labels)
         except ApiError as error:
@@ -189,7 +189,7 @@ class Following(ABC, Generic[T]):
                 async for batch in self._transport.watch(self.kind, self._version, labels=self._labels):
                     self._take(batch)
         except TimeoutError:
-            log.warning("the watch of %s lags behind, listing anew", self.kind.plural)
+            log.warning("the watch of %s lags behind, listing again", self.kind.plural)
         finally:
             self._watching = None
 
@@ -204,7 +204,7 @@ class Following(ABC, Generic[T]):
                 self._see(place, obj)
 
     def _read(self, shown: Shown) -> tuple[Place, T | None]:
-        """One object that cannot be read is left out; it never stops the others."""
+        """An object that cannot be decoded is left out."""
         try:
             obj = self._form(shown)
         except ShapeError as error:
@@ -223,7 +223,7 @@ class Following(ABC, Generic[T]):
         self._tell(self._on_seen, place, obj)
 
     def _lose(self, place: Place, last: T | None) -> None:
-        """Tell the last state of it, as far as that is known."""
+        """Report the last known state."""
         known = self._known.pop(place, None)
         gone = known if last is None else last
         if gone is not None:
@@ -235,7 +235,7 @@ class Following(ABC, Generic[T]):
 
 
 class Follower(Following[Json]):
-    """Tells objects as JSON."""
+    """Reports objects as JSON."""
 
     def _form(self, shown: Shown) -> Json:
         return shown.obj
@@ -251,7 +251,7 @@ class Follower(Following[Json]):
 
 
 class StructFollower(Following[S]):
-    """Tells objects as structs, which take less room and time."""
+    """Reports objects as structs, which take less memory and time."""
 
     def __init__(
         self,
@@ -282,7 +282,7 @@ class StructFollower(Following[S]):
 async def attend(
     followers: Sequence[Following[Any]], *works: Callable[[], Coroutine[Any, Any, None]]
 ) -> None:
-    """Follow all of these for ever, and do the works beside it, which begin when everything there is has been seen."""
+    """Follow all of these for ever; the works run beside it, and start after the first lists."""
     for follower in followers:
         await follower.begin()
     async with asyncio.TaskGroup() as tasks:
@@ -297,7 +297,7 @@ def _place_in(obj: Json) -> Place:
 
 
 def is_older(version: str, than: str) -> bool:
-    """Versions are numbers wherever Kubernetes is; of others, one that differs is taken for older."""
+    """Versions are numbers in Kubernetes; of others, one that differs is taken for older."""
     if version.isdecimal() and than.isdecimal():
         return int(version) < int(than)
     return version != than

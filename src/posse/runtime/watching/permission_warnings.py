@@ -1,5 +1,4 @@
-"""Tells what the API server does not let Posse do, once for each permission until it is granted: the work goes on,
-and nobody else would say.
+"""Warns once of each permission that the API server denies, until it is granted.
 
 Other refusals with the same code, as in a namespace that is being removed, are no matter of permissions.
 """

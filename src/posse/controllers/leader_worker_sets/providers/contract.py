@@ -1,7 +1,8 @@
 """What a scheduler needs to be told so that the pods of a replica start together, as a small protocol.
 
-One provider stands for one scheduler's way of describing a group. All of them are pure: they make objects and fill in pods;
-somebody else writes them. A group is owned by the leader of its replica, so that it goes when the leader goes.
+One provider stands for one scheduler's way of describing a group. All of them are pure: they make objects and
+fill in pods; the runner writes them. A group is owned by the leader of its replica, so that it goes when the
+leader goes.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -63,7 +64,7 @@ INCARNATION_LENGTH = 8
 
 
 def group_name(leader: Json, incarnation: str) -> str:
-    """Name the group by replica and revision, or by replica and leader: pods of an earlier one never count as members."""
+    """Name the group by replica and revision or leader, so that pods of an earlier group are no members."""
     labels = labels_of(leader)
     suffix = incarnation[:INCARNATION_LENGTH] or labels[REVISION]
     return f"{labels[NAME]}-{labels[GROUP_INDEX]}-{suffix}"

@@ -1,6 +1,8 @@
-"""Gangs for the coscheduling plugin: a PodGroup of scheduling.x-k8s.io for each replica, which pods name by a label.
+"""Gangs for the coscheduling plugin: a PodGroup of scheduling.x-k8s.io per replica, which pods name by a
+label.
 
-Pods must name the scheduler that runs the plugin themselves. In an embedded cluster Posse understands these groups as well.
+Pods must name the scheduler that runs the plugin themselves. In an embedded cluster Posse understands these
+groups as well.
 """
 
 from typing import Any

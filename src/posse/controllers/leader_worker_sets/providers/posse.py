@@ -1,7 +1,8 @@
-"""Gangs of Kubernetes itself: a Workload for the set and a PodGroup for each replica, which pods name in their spec.
+"""Gangs of Kubernetes itself: a Workload for the set and a PodGroup for each replica, which pods name in
+their spec.
 
-A deleted PodGroup stays until the last pod that names it has finished. A new leader that named the group of its
-predecessor would keep that group for ever, so each leader has a group of its own.
+A deleted PodGroup stays until the last pod that names it has finished. A new leader that named the group of
+its predecessor would keep that group for ever, so each leader has a group of its own.
 """
 
 import json

@@ -28,7 +28,7 @@ GROUP_KINDS = tuple(dict.fromkeys(kind for provider in _ALL for kind in provider
 
 
 def provider_of_set(lws: Json, served: Collection[Kind]) -> SchedulerProvider | None:
-    """Return the provider that a set asks for, by default Posse's own; None if its pods are scheduled one by one, or it is unknown."""
+    """Return the provider of a set, by default Posse's own; None if it is unknown or pods have no groups."""
     name = asked_provider(lws)
     if name == _POSSE.name and not all(kind in served for kind in _POSSE.kinds):
         return _POSSE_CRD

@@ -27,7 +27,7 @@ def pod_requests(template: PodTemplateSpec) -> Amounts:
 
 
 def _as_created(spec: PodSpec) -> PodSpec:
-    """Pods ask for as much as they are allowed where they do not say what they request; their templates do not say so."""
+    """A limit without a request is the request; templates do not have this default yet."""
     return replace(
         spec,
         containers=tuple(map(_with_requests, spec.containers)),

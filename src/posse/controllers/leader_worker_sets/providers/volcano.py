@@ -1,6 +1,7 @@
 """Gangs for Volcano: a PodGroup of scheduling.volcano.sh for each replica, which pods name by an annotation.
 
-Pods must name Volcano as their scheduler themselves. In an embedded cluster Posse understands these groups as well.
+Pods must name Volcano as their scheduler themselves. In an embedded cluster Posse understands these groups as
+well.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
-"""Gangs for YuniKorn: each replica is an application, described by annotations on its pods; there is no object for it.
+"""Gangs for YuniKorn: each replica is an application, described by annotations on its pods alone.
 
-Every pod carries the whole description, since any of them may be seen first. The room of all task groups is reserved as
-soon as one pod exists, so that a leader which must be ready before its workers are made does not start in vain. Pods must
-name YuniKorn as their scheduler themselves.
+Every pod carries the whole description, since any of them may be seen first. The capacity of all task groups
+is reserved as soon as one pod exists, so that a leader which must be ready before its workers are made does
+not wait for capacity. Pods must name YuniKorn as their scheduler themselves.
 """
 
 import json
