@@ -7,6 +7,7 @@ from posse.engine.decisions import Bind, Decision, ReportGroup, Solve
 from posse.engine.engine import Engine
 from posse.engine.events import ClusterObject, Observed, Solved
 from posse.engine.options import EngineOptions
+from posse.engine.proof import Outcome
 from posse.solver.solving import solve
 
 _EFFORT = 10.0
@@ -16,12 +17,12 @@ _NOW = 1000.0
 @dataclass(frozen=True, slots=True)
 class Answer:
     started: bool
-    message: str
-    """Of the refusal."""
+    outcome: Outcome | None
+    """Of the search for a placement."""
 
     @property
     def is_proof(self) -> bool:
-        return "No placement exists" in self.message
+        return self.outcome is Outcome.IMPOSSIBLE
 
 
 def answer(objects: Iterable[ClusterObject], *, asks: bool) -> Answer:
@@ -30,9 +31,10 @@ def answer(objects: Iterable[ClusterObject], *, asks: bool) -> Answer:
         engine.absorb(Observed(obj))
     decisions = _decided(engine)
     if any(isinstance(decision, Bind) for decision in decisions):
-        return Answer(started=True, message="")
-    told = (one.message for one in decisions if isinstance(one, ReportGroup) and not one.scheduled)
-    return Answer(started=False, message=next(told, ""))
+        return Answer(started=True, outcome=Outcome.PLACED)
+    findings = (one.finding for one in decisions if isinstance(one, ReportGroup) and not one.scheduled)
+    outcomes = (finding.outcome for finding in findings if finding is not None)
+    return Answer(started=False, outcome=next(outcomes, None))
 
 
 def _decided(engine: Engine) -> list[Decision]:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posse.engine.placement_problem import GroupDemand, PlacementProblem, PodSet, Share, Solution, leaves
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.solver.solving import solve
 from tests.differential.every_placement import is_solvable
 

@@ -8,6 +8,7 @@ from posse.engine.decisions import Bind, Evict
 from posse.engine.engine import Engine
 from posse.engine.events import BindRefused, Observed, Vanished
 from posse.engine.options import EngineOptions
+from posse.engine.statement import NEVER_REPORTED
 from posse.model.node import Node
 from posse.model.workload import PodGroup
 from tests.simulation.run import Run, SimulationFailed, usual_engine
@@ -101,7 +102,7 @@ class NeverComesToRest(Engine):
 
     def decide(self, now):
         for record in self._knowledge.pods.values():
-            record.reported = ("", "", "")
+            record.reported = NEVER_REPORTED
         return super().decide(now)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from posse.engine.keys import ClaimKey, GroupKey, GroupRef, PodRef
 from posse.engine.placement_problem import PlacementProblem, RemedyProblem
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 
 
 @dataclass(frozen=True, slots=True)

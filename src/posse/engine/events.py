@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from posse.engine.decisions import MarkDisrupted, ReportGroup
 from posse.engine.keys import GroupKey
-from posse.engine.placement_problem import Solution
+from posse.engine.placement_problem import Remedies, Solution
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
@@ -106,8 +106,8 @@ class Advised:
 
     group: GroupKey
     number: int
-    text: str
-    """A sentence; empty if nothing was found."""
+    remedies: Remedies | None
+    """None if there is no answer, or the group could start as things are."""
 
 
 EngineEvent = Observed | Vanished | Setback | Solved | Advised

@@ -1,37 +1,37 @@
-"""A group that found no place, reduced to numbers: what an exact search needs to know, and what it may answer.
+"""The placement of a refused group as numbers: the input of the exact search, and its answers.
 
-A puzzle is a value. It is solved elsewhere, while the engine goes on deciding for others; what comes back is tried on the
-cluster as it is by then. Who made the puzzle and what the numbers stand for is known to the engine alone.
+A problem is a value. It is solved in another process while the engine goes on. The engine tries the solution on the
+cluster as it is by then, and it alone knows which pods and nodes the numbers stand for.
 """
 
 from dataclasses import dataclass
 
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class PodSet:
-    """Pods that are alike."""
+    """Identical pods."""
 
     wanted: tuple[int, ...]
-    """By resource of the puzzle."""
+    """By resource of the problem."""
     room: tuple[int, ...]
-    """By node: how many of them it could take if none of the others were placed; 0 where they may not be."""
+    """By node: how many it could hold if no other pod were placed; 0 where they are not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupDemand:
-    """A group that has not started: of pods, or of other such groups."""
+    """A group that has not started: of pods, or of other groups."""
 
     minimum: int
-    """How many of its pods, or of the groups below it, have to start so that it does, beside those that have."""
+    """How many more of its pods, or of the groups below it, must start."""
     pods: tuple[tuple[int, int], ...] = ()
-    """Sort and number; empty if it consists of groups."""
+    """Pod set and number; empty if it consists of groups."""
     children: tuple["GroupDemand", ...] = ()
     key: int | None = None
     """All its pods must be in one domain of this topology key."""
     domain: int | None = None
-    """The domain is given, because some of its pods are there already."""
+    """The domain, where running pods pin it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,87 +53,140 @@ NEW_DOMAIN = -2
 
 @dataclass(frozen=True, slots=True)
 class NodeShape:
-    """What a further node would bring if it were like one that is there, and empty."""
+    """What a further node would offer, empty and like an existing one."""
 
     like: str
     free: tuple[int, ...]
     """By resource."""
     room: tuple[int, ...]
-    """By sort."""
+    """By pod set."""
     domains: tuple[int, ...] = ()
-    """By topology key; NEW_DOMAIN where each further node would be one by itself."""
+    """By topology key; NEW_DOMAIN where each further node is its own domain."""
     where: str = ""
-    """Which domains these are, in words."""
+    """The names of the domains."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvictableUnit:
-    """Pods that are evicted as one."""
+    """Pods that are evicted together."""
 
     name: str
     freed: tuple[tuple[int, tuple[int, ...]], ...]
-    """Node of the puzzle, and by resource what they take there."""
+    """Node of the problem, and by resource what they use there."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemandName:
-    """A group that a team of a puzzle stands for."""
+    """The group that a demand stands for."""
 
     name: str
     is_composite: bool
     minimum: int
     running: int
-    """Pods that it has on nodes, or groups below it that have started; the team is about the rest."""
+    """Its pods on nodes, or the groups below it that have started; the demand is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemedyProblem:
-    """A group that cannot start, with what could be changed so that it does."""
+    """A group that cannot start, with the changes that might help."""
 
     problem: PlacementProblem
-    """Over all nodes that are open to any of its pods, full ones too."""
+    """Over all nodes that any of its pods may use, full ones too."""
     demands: tuple[DemandName, ...]
-    """Whom the teams of the puzzle stand for: from the root, parents first."""
+    """The groups of the demands, from the root, parents first."""
     shapes: tuple[NodeShape, ...] = ()
-    """Of the nodes there are, those first of which more are likeliest to help."""
+    """Of existing nodes; the likeliest to help first."""
     yielding: tuple[tuple[int, ...], ...] = ()
-    """By resource, by node: what those take that would be evicted for it, if that were enough."""
+    """By resource, by node: what pods use that would be evicted for it, if that were enough."""
     evictable_units: tuple[EvictableUnit, ...] = ()
-    """Others that are in its way, the least important first."""
+    """Other pods on these nodes, lowest priority first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unadvised:
-    """A group that cannot start, and why nobody can tell what would help."""
+class MoreNodes:
+    nodes: tuple[tuple[NodeShape, int], ...]
+    """How many further nodes of each shape."""
 
-    why: str
+
+@dataclass(frozen=True, slots=True)
+class Evicting:
+    evictable_units: tuple[EvictableUnit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SmallerMinimum:
+    demand: int
+    """Which group: its number in a walk from the root, parents first."""
+    minimum: int
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutTopology:
+    """Without the constraint that the group must be in one domain."""
+
+    demand: int
+
+
+Remedy = MoreNodes | Evicting | SmallerMinimum | WithoutTopology
+
+
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """Changes that would each let the group start, by kind."""
+
+    more_nodes: tuple[MoreNodes, ...] = ()
+    evictions: tuple[Evicting, ...] = ()
+    smaller_minimums: tuple[SmallerMinimum, ...] = ()
+    without_topology: tuple[WithoutTopology, ...] = ()
 
     @property
-    def sentence(self) -> str:
-        return f"{UNKNOWN_OPENING} {self.why}."
+    def kinds(self) -> tuple[tuple[Remedy, ...], ...]:
+        return self.more_nodes, self.evictions, self.smaller_minimums, self.without_topology
 
 
-ADVICE_OPENING = "Any of these would let it start:"
-"""How the sentence begins that says what would help."""
-USELESS_OPENING = "No change was found that would let it start, among"
-"""If nothing would."""
-UNKNOWN_OPENING = "What would let it start is not looked for:"
-"""If that cannot be found out."""
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What would let a refused group start."""
+
+    remedies: Remedies
+    demands: tuple[DemandName, ...]
+    has_topology: bool
+    """Whether any of the groups must be in one domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnmodelledRules:
+    """No advice: these rules, or the volumes of the pods, cannot be put into numbers."""
+
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoNodeOpen:
+    """No advice: every node would refuse the pods even if it were empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooManyShapes:
+    """No advice: nodes and pods differ in too many ways."""
+
+
+Unadvised = UnmodelledRules | NoNodeOpen | TooManyShapes
 
 
 Share = tuple[tuple[int, int], ...]
-"""Node and number, for the pods of one sort in one team."""
+"""Node and number, for the pods of one set in one demand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
     outcome: Outcome
     shares: tuple[tuple[Share, ...], ...] = ()
-    """For each team of pods, left to right, and each of its sorts; only as many pods as have to start are placed."""
+    """For each demand of pods, left to right, and each of its pod sets; only pods that must start are placed."""
 
 
 def leaves(demand: GroupDemand) -> list[GroupDemand]:
-    """Teams of pods, left to right."""
+    """Demands of pods, left to right."""
     if not demand.children:
         return [demand]
     return [leaf for child in demand.children for leaf in leaves(child)]

@@ -1,73 +1,104 @@
-"""Refusals are values: what was decided, by which rule, why, and whether evicting somebody could change it."""
+"""The answer to "does it fit": a code, the cause of a refusal, and what came of the search for victims, all as data."""
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 
-
-class Outcome(StrEnum):
-    PLACED = "Placed"
-    IMPOSSIBLE = "ProvenInfeasible"
-    EXHAUSTED = "BudgetExhausted"
-    UNDECIDED = "NotExhaustive"
-    """Something decides that no search which leaves nothing out knows; never of a solution."""
+from posse.engine.causes import Cause, NoNodeFits, Refusal
+from posse.engine.proof import Outcome, Proof
 
 
 class Code(IntEnum):
-    """The answers to "does it fit"; only the second is worth a search for victims."""
+    """Only UNSCHEDULABLE is worth a search for victims."""
 
     SUCCESS = 0
     UNSCHEDULABLE = 1
     UNRESOLVABLE = 2
     ERROR = 3
-    """The question makes no sense as things are, such as that of one domain for pods which run in two."""
+    """The request contradicts the cluster: one domain for pods that run in two, for example."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """One reason that stands between a pod and `nodes` nodes."""
+class PreemptionForbidden:
+    """By preemptionPolicy=Never."""
 
-    rule: str
-    reason: str
+    of_group: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NominatedNodeBusy:
+    """Victims on the pod's nominated node are still terminating."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoCandidateNode:
+    """Evicting pods of lower priority makes room for the pod on none of the nodes."""
+
     nodes: int
+    without_victims: int = 0
+    """Nodes that run no pod of lower priority; on the others eviction does not help."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """How sure it is that a refused group fits nowhere."""
+class NodeChosen:
+    """For a pod."""
 
-    doubts: tuple[str, ...] = ()
-    """What the search cannot go through completely; with none, there is no placement."""
-    exhausted: bool = False
-    """A search that leaves nothing out was made, and given up."""
+    node: str
+    victims: int
+    """0 if all that have to leave are terminating already."""
 
-    @property
-    def outcome(self) -> Outcome:
-        if not self.doubts:
-            return Outcome.IMPOSSIBLE
-        return Outcome.EXHAUSTED if self.exhausted else Outcome.UNDECIDED
 
-    @property
-    def sentence(self) -> str:
-        if not self.doubts:
-            return "No placement exists in the room that is free."
-        if self.exhausted:
-            return "A placement may exist all the same: an exact search did not end within its budget."
-        return (
-            f"A placement may exist all the same: the search is not exhaustive for {', '.join(self.doubts)}."
-        )
+@dataclass(frozen=True, slots=True)
+class NoVictims:
+    """No eviction would let the group start."""
+
+
+@dataclass(frozen=True, slots=True)
+class VictimsChosen:
+    """For a group."""
+
+    pods: int
+    groups: int
+    """Evicted as a whole, with their pods counted above."""
+    has_placement: bool = True
+    """False if some of its members preempt for themselves, though the group does not fit yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class VictimsTerminating:
+    pods: int
+    """All that were evicted for the preemptor."""
+    groups: int
+    left: int
+    """Those that have not gone yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodesClearing:
+    """Pods terminate on the nodes where the group fits then."""
+
+    pods: int
+
+
+PodPreemption = PreemptionForbidden | NominatedNodeBusy | NoCandidateNode | NodeChosen
+GroupPreemption = PreemptionForbidden | NoVictims | VictimsChosen | VictimsTerminating | NodesClearing
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     code: Code
-    message: str = ""
-    refusals: tuple[Refusal, ...] = ()
+    cause: Cause = None
     proof: Proof | None = None
-    """Of groups that were refused."""
+    """Of a refused group."""
+    preemption: PodPreemption | GroupPreemption | None = None
 
     @property
     def succeeded(self) -> bool:
         return self.code is Code.SUCCESS
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Of a pod that was refused for itself."""
+        return self.cause.refusals if isinstance(self.cause, NoNodeFits) else ()
 
     @property
     def outcome(self) -> Outcome | None:

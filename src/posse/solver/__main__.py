@@ -1,6 +1,6 @@
-"""Solves puzzles for another process: they come in on standard input, answers go out in the same order.
+"""Solves problems for another process: they come in on standard input, answers go out in the same order.
 
-The process ends when nobody writes to it any more.
+The process ends when its standard input is closed.
 """
 
 import signal
@@ -8,9 +8,9 @@ import sys
 
 import msgspec
 
-from posse.engine.placement_problem import Solution
-from posse.solver.advice import in_short
+from posse.engine.placement_problem import Remedies, Solution
 from posse.solver.frames import LENGTH_BYTES, AdviseRequest, Request, frame
+from posse.solver.remedies import remedies
 from posse.solver.solving import solve
 
 
@@ -27,9 +27,9 @@ def main() -> None:
         answers.flush()
 
 
-def _answer(request: Request) -> Solution | str:
+def _answer(request: Request) -> Solution | Remedies | None:
     if isinstance(request, AdviseRequest):
-        return in_short(request.remedy_problem)
+        return remedies(request.remedy_problem)
     return solve(request.problem, request.effort)
 
 

@@ -1,4 +1,4 @@
-"""How puzzles travel to the process that solves them and answers come back: a length in four bytes, then msgpack."""
+"""The wire format of problems and answers between processes: a length in four bytes, then msgpack."""
 
 import msgspec
 
@@ -15,7 +15,7 @@ class SolveRequest(msgspec.Struct, tag=True):
 
 
 class AdviseRequest(msgspec.Struct, tag=True):
-    """Answered by a sentence."""
+    """Answered by Remedies, or None."""
 
     remedy_problem: RemedyProblem
 

@@ -5,20 +5,25 @@ where one alone does not do, such as nodes of two sorts; changes of different ki
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from posse.engine.placement_problem import (
     NEW_DOMAIN,
     EvictableUnit,
+    Evicting,
     GroupDemand,
+    MoreNodes,
     NodeShape,
     PlacementProblem,
     PodSet,
+    Remedies,
     RemedyProblem,
+    SmallerMinimum,
+    WithoutTopology,
     leaves,
 )
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.solver.solving import solve
 
 _MOST_SHAPES = 6
@@ -32,45 +37,17 @@ _EFFORT = 0.5
 Additions = tuple[tuple[NodeShape, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MoreNodes:
-    nodes: Additions
-
-
-@dataclass(frozen=True, slots=True)
-class Evicting:
-    evictable_units: tuple[EvictableUnit, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SmallerMinimum:
-    """Of one team: of pods or of groups, counted in the order of a walk from the root, parents first."""
-
-    demand: int
-    minimum: int
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutTopology:
-    """One team less that has to be in one domain."""
-
-    demand: int
-
-
-Remedy = MoreNodes | Evicting | SmallerMinimum | WithoutTopology
-
-
-def remedies(remedy_problem: RemedyProblem) -> list[Remedy] | None:
-    """None if the puzzle has a solution as it is, and needs no remedy."""
+def remedies(remedy_problem: RemedyProblem) -> Remedies | None:
+    """None if the problem has a solution as it is."""
     problem = _eased(remedy_problem)
     if _is_solvable(problem):
         return None
-    return [
-        *_with_more_nodes(problem, remedy_problem.shapes),
-        *_by_evicting(problem, remedy_problem.evictable_units),
-        *_with_smaller_minimums(problem),
-        *_without_topology(problem),
-    ]
+    return Remedies(
+        tuple(_with_more_nodes(problem, remedy_problem.shapes)),
+        tuple(_by_evicting(problem, remedy_problem.evictable_units)),
+        tuple(_with_smaller_minimums(problem)),
+        tuple(_without_topology(problem)),
+    )
 
 
 def _eased(remedy_problem: RemedyProblem) -> PlacementProblem:
@@ -85,7 +62,7 @@ def _eased(remedy_problem: RemedyProblem) -> PlacementProblem:
     return remedy_problem.problem if _is_solvable(eased) else eased
 
 
-def _with_more_nodes(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[Remedy]:
+def _with_more_nodes(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[MoreNodes]:
     """The shapes of which fewest are needed first; more nodes than pods cannot be needed."""
     useful = _useful(problem, shapes)
     most = sum(number for leaf in leaves(problem.root) for _, number in leaf.pods)
@@ -158,7 +135,7 @@ def _told_apart(domains: Iterable[int]) -> Iterator[int]:
     return (next(unused) if domain == NEW_DOMAIN else domain for domain in domains)
 
 
-def _by_evicting(problem: PlacementProblem, evictable_units: Sequence[EvictableUnit]) -> list[Remedy]:
+def _by_evicting(problem: PlacementProblem, evictable_units: Sequence[EvictableUnit]) -> list[Evicting]:
     """Single ones if any of them is enough; else as few together as are found by sparing the most important first."""
     alone = [one for one in evictable_units if _is_solvable(_without(problem, [one]))]
     if alone:
@@ -181,7 +158,7 @@ def _without(problem: PlacementProblem, evictable_units: Sequence[EvictableUnit]
     return replace(problem, free=tuple(map(tuple, free)))
 
 
-def _with_smaller_minimums(problem: PlacementProblem) -> Iterator[Remedy]:
+def _with_smaller_minimums(problem: PlacementProblem) -> Iterator[SmallerMinimum]:
     """Those of groups of pods first: they can be changed in place, those of groups of groups cannot."""
     demands = list(_walk(problem.root))
     found = _smaller_minimums(problem)
@@ -205,7 +182,7 @@ def _fails_with(problem: PlacementProblem, position: int) -> Callable[[int], boo
     return fails
 
 
-def _without_topology(problem: PlacementProblem) -> Iterator[Remedy]:
+def _without_topology(problem: PlacementProblem) -> Iterator[WithoutTopology]:
     for position, demand in enumerate(_walk(problem.root)):
         if demand.key is not None:
             changed = _changed(problem.root, position, lambda one: replace(one, key=None, domain=None))

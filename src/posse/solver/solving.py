@@ -6,7 +6,7 @@ Effort is counted in the solver's own steps, not in seconds, so that equal puzzl
 from ortools.sat.python import cp_model
 
 from posse.engine.placement_problem import PlacementProblem, Share, Solution, leaves
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.solver.model import Model, apart, build, together
 from posse.solver.unpacking import unpacked
 

@@ -24,7 +24,7 @@ from posse.engine.groups.forms import (
 )
 from posse.engine.keys import GroupKey
 from posse.engine.preemption.marks import PREEMPTION
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,

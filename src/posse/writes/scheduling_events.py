@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from posse.engine.decisions import Evict, Placement, ReportPod
 from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.engine.preemption.marks import described
-from posse.engine.preemption.messages import counted
+from posse.engine.reporting.messages import counted
 from posse.transport.notes import Note, Subject
 from posse.writes.group_status import object_kind
 

@@ -3,19 +3,24 @@
 from posse.engine.placement_problem import (
     NEW_DOMAIN,
     EvictableUnit,
+    Evicting,
     GroupDemand,
+    MoreNodes,
     NodeShape,
     PlacementProblem,
     PodSet,
     RemedyProblem,
+    SmallerMinimum,
+    WithoutTopology,
 )
-from posse.solver.remedies import Evicting, MoreNodes, SmallerMinimum, WithoutTopology, remedies
+from posse.solver.remedies import remedies
 
 EMPTY = NodeShape("n1", (8,), (4,))
 
 
 def found(problem, shapes=(), **beside):
-    return remedies(RemedyProblem(problem, (), shapes, **beside))
+    ways = remedies(RemedyProblem(problem, (), shapes, **beside))
+    return None if ways is None else [one for kind in ways.kinds for one in kind]
 
 
 def more(shape, number):

@@ -1,7 +1,7 @@
 """How far a puzzle is gone into: equal nodes together first, and each by itself only where that can be done in time."""
 
 from posse.engine.placement_problem import GroupDemand, PlacementProblem, PodSet
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.solver import solving
 
 # What two nodes have together is enough, but it cannot be shared out.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from posse.engine.decisions import Bind, Finding, MarkDisrupted, Placement, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, ReportWithheld
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.writes.report_merging import merged_reports
 from posse.writes.round_writes import writes_of
 

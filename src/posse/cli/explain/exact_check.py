@@ -2,7 +2,8 @@
 
 from posse.engine.explain.explanation import Explanation
 from posse.engine.placement_problem import RemedyProblem
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
+from posse.engine.reporting.cause_messages import proof_text
 from posse.solver.solving import solve
 
 _EFFORT = 5.0
@@ -15,7 +16,7 @@ def certainty(explanation: Explanation) -> str:
     if proof is None:
         return ""
     if not proof.doubts or not isinstance(remedy_problem, RemedyProblem):
-        return proof.sentence
+        return proof_text(proof)
     match solve(remedy_problem.problem, _EFFORT).outcome:
         case Outcome.PLACED:
             return "A placement exists; it takes an exact search to find it, which the scheduler makes before it gives up."

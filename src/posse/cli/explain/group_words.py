@@ -7,7 +7,7 @@ from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey
-from posse.engine.reporting.groups import BELOW_MINIMUM
+from posse.engine.reporting.parts import BELOW_MINIMUM
 
 FINISHED = "Finished"
 
@@ -70,7 +70,7 @@ def _why(now: GroupStatus, fates: Fates) -> str:
         return ""
     if now.state == State.WAITING_FOR_PODS and fates.ended:
         return f"{_left(now)} left: {fates.in_words}"
-    return with_closures(first_sentence(now.message), now.out_of_reach)
+    return with_closures(now.summary, now.out_of_reach)
 
 
 def with_closures(text: str, reach: NeverFits | None) -> str:
@@ -124,10 +124,6 @@ def pods(number: int) -> str:
 
 def groups(number: int) -> str:
     return "1 group" if number == 1 else f"{number} groups"
-
-
-def first_sentence(text: str) -> str:
-    return text.partition(". ")[0].removesuffix(".")
 
 
 def _left(now: GroupStatus) -> str:

@@ -1,4 +1,4 @@
-"""Who would be evicted to make room, what that costs, and what was decided against, in words."""
+"""Sentences about preemption: the victims, their cost, and the alternatives."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from posse.engine.explain.preemption import Forgone, HeldRoom, PreemptionStatus
 from posse.engine.keys import PodRef
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.marks import described
-from posse.engine.preemption.messages import counted
+from posse.engine.reporting.messages import counted, preemption_text
 
 _MOST_VICTIMS = 8
 _MOST_FORGONE = 3
@@ -15,7 +15,8 @@ _MOST_HOLDERS = 5
 
 
 def making_room(told: PreemptionStatus) -> Iterator[str]:
-    yield told.message.partition("preemption: ")[2]
+    if told.progress is not None:
+        yield preemption_text(told.progress)
     if told.victims:
         yield f"{'leaving' if told.is_under_way else 'would be evicted'}: {_names(told.victims, _MOST_VICTIMS)}"
     if told.cost is None or not told.victims:

@@ -15,8 +15,10 @@ from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.explain.obstacles import Obstacle
 from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.placement_problem import RemedyProblem, Unadvised
-from posse.solver.advice import no_way_out, ways_out
+from posse.engine.placement_problem import RemedyProblem
+from posse.engine.reporting.cause_messages import lack_text, shortfall_text
+from posse.engine.reporting.remedy_messages import no_remedy_text, remedy_texts, unadvised_text
+from posse.solver.remedies import remedies
 from posse.writes.group_status import object_kind
 
 MOST_NODES = 8
@@ -45,19 +47,23 @@ def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[st
 def _advice(explanation: Explanation) -> Iterator[str]:
     now = explanation.situation
     match explanation.remedy_problem:
-        case Unadvised() as unadvised:
-            yield from headed("What would let it start", [unadvised.sentence])
-        case RemedyProblem() as remedy_problem:
-            ways = ways_out(remedy_problem)
+        case RemedyProblem() as problem:
+            found = remedies(problem)
+            ways = remedy_texts(found, problem.demands) if found is not None else []
             if ways:
                 what = "more of its pods start" if has_minimum(now) else "it start"
                 yield from headed(f"Each of these would let {what}", ways)
-            elif ways is not None:
-                yield from headed("What would let it start", [no_way_out(remedy_problem)])
+            elif found is not None:
+                none = no_remedy_text(has_topology=bool(problem.problem.domains))
+                yield from headed("What would let it start", [none])
         case None if now.depth and now.state is State.WAITING:
             root = explanation.tree[0].key
             asked = f"posse explain {typed(root)} -n {root.namespace}"
             yield from headed("What would let its tree start", [asked])
+        case None:
+            pass
+        case unadvised:
+            yield from headed("What would let it start", [unadvised_text(unadvised)])
 
 
 def pod_lines(pod: PodExplanation) -> Iterator[str]:
@@ -90,12 +96,12 @@ def _leaving(pod: PodExplanation) -> str:
 def _room(told: Explanation | PodExplanation) -> Iterator[str]:
     if told.held_rooms:
         yield from headed("Room that is held for others", held_room(told.held_rooms))
-    if told.making_room.message:
+    if told.making_room.progress is not None:
         yield from headed("Making room", making_room(told.making_room))
 
 
 def _missed(obstacle: Obstacle, reach: NeverFits | None) -> str:
-    sentence = obstacle.sentence.removeprefix("1 ")
+    sentence = lack_text(obstacle.shortfall)
     if obstacle.resource or not obstacle.refusals:
         return with_closures(sentence, reach)
     return f"{sentence}: {', '.join(f'{one.nodes} {one.reason}' for one in obstacle.refusals)}"
@@ -167,7 +173,11 @@ def _in_the_way(explanation: Explanation) -> Iterator[str]:
     for obstacle in explanation.obstacles:
         alike = f"{pods(obstacle.number)} like {obstacle.example.name} ({_asked(obstacle)})"
         # With one sort of pods, the headline has said already what they lack.
-        others = f"{obstacle.number - obstacle.fit} would not" if is_only_one else obstacle.sentence
+        others = (
+            f"{obstacle.number - obstacle.fit} would not"
+            if is_only_one
+            else shortfall_text(obstacle.shortfall)
+        )
         yield f"{alike}: {obstacle.fit} would fit, {others}"
         yield from indented(_details(obstacle))
     if explanation.undescribed:

@@ -1,7 +1,7 @@
-"""What refused groups are told beside the refusal: what would let them start. It is found out elsewhere, one group at a time.
+"""Advice for refused groups: what would let them start. Another process finds it, for one group at a time.
 
-A refusal is told at once, and the advice added when it is there. As long as the refusal reads the same the advice stays, and is
-looked at again now and then, so that a status is not written anew at every attempt.
+A refusal is reported at once, and advice is added when it is there. It stays while the refusal is the same, and is renewed
+now and then, so that a status is not written at every attempt.
 """
 
 from collections.abc import Iterator
@@ -15,31 +15,23 @@ from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
-from posse.engine.placement_problem import (
-    ADVICE_OPENING,
-    UNKNOWN_OPENING,
-    USELESS_OPENING,
-    RemedyProblem,
-    Unadvised,
-)
-from posse.engine.reporting.groups import remarked
-from posse.engine.reporting.roots import last_told, tell_advice
+from posse.engine.placement_problem import Advice, RemedyProblem, Unadvised
+from posse.engine.reporting.parts import mark_advised, record_of
+from posse.engine.statement import AdvicePending, Statement
 from posse.engine.trials.group_trial import GroupTrials
-from posse.engine.verdict import Verdict
 
 _REST_SECONDS = 1.0
-"""Between two groups: to describe an impasse takes a look at every pod of the cluster."""
+"""Between two groups: describing a problem goes through every pod of the cluster."""
 _FRESH_SECONDS = 60.0
-_OPENINGS = ADVICE_OPENING, USELESS_OPENING, UNKNOWN_OPENING
 
 
 @dataclass(frozen=True, slots=True)
-class _Advice:
-    refusal: str
-    """To which it belongs."""
-    text: str
-    remedy_problem: int
-    """Two that are equal have the same number."""
+class _Known:
+    refusal: Statement
+    """To which the advice belongs."""
+    advice: Advice | Unadvised | None
+    problem: int
+    """Equal problems have the same number."""
     since: float
 
 
@@ -47,35 +39,36 @@ class _Advice:
 class _Open:
     key: GroupKey
     number: int
-    refusal: str
-    remedy_problem: int
+    refusal: Statement
+    problem: RemedyProblem
     since: float
 
 
 @dataclass(slots=True)
 class Advising:
+    """Advice that is known, wanted, or being sought."""
+
     asks: bool
-    """Whether there is anybody to answer."""
-    _known: dict[GroupKey, _Advice] = field(default_factory=dict)
-    _wanted: dict[GroupKey, str] = field(default_factory=dict)
-    """Refusals for which advice is sought, in the order of the groups' turn."""
+    """Whether a solver answers."""
+    _known: dict[GroupKey, _Known] = field(default_factory=dict)
+    _wanted: dict[GroupKey, Statement] = field(default_factory=dict)
+    """Refusals for which advice is wanted, in the order of their groups' turn."""
     _open: _Open | None = None
     _fresh: list[GroupKey] = field(default_factory=list)
     _last: int = 0
     _may_ask_at: float = 0.0
 
-    def refused(self, key: GroupKey, refusal: str, told: str, now: float) -> str:
-        """What to add to the refusal; `told` is what the group was told last, by us or by whoever was here before."""
+    def want(
+        self, key: GroupKey, refusal: Statement, now: float
+    ) -> Advice | Unadvised | AdvicePending | None:
+        """Returns what is known already about the refusal."""
         if not self.asks or not form_of(key).has_message:
-            return ""
+            return None
         known = self._known.get(key)
         is_known = known is not None and known.refusal == refusal
         if known is None or not is_known or now - known.since > _FRESH_SECONDS:
             self._wanted[key] = refusal
-        if known is not None and is_known:
-            return known.text
-        advice = told.removeprefix(f"{refusal} ") if told.startswith(refusal) else ""
-        return advice if advice.startswith(_OPENINGS) else ""
+        return known.advice if known is not None and is_known else AdvicePending()
 
     def next_group(self, now: float) -> GroupKey | None:
         """Whose turn it is to be advised."""
@@ -83,39 +76,40 @@ class Advising:
             return None
         return next(iter(self._wanted), None)
 
-    def ask(
-        self, key: GroupKey, remedy_problem: RemedyProblem | Unadvised | None, now: float
-    ) -> Advise | None:
-        """What to find out; None if nothing can be, or it is known."""
+    def ask(self, key: GroupKey, problem: RemedyProblem | Unadvised | None, now: float) -> Advise | None:
+        """The question for the solver; None if there is none, or the answer is known."""
         refusal, known = self._wanted.pop(key), self._known.get(key)
         self._may_ask_at = now + _REST_SECONDS
-        number = hash(remedy_problem)
-        if not isinstance(remedy_problem, RemedyProblem):
-            text = remedy_problem.sentence if remedy_problem is not None else ""
-            self._learn(key, _Advice(refusal, text, number, now))
+        number = hash(problem)
+        if not isinstance(problem, RemedyProblem):
+            self._learn(key, _Known(refusal, problem, number, now))
             return None
-        if known is not None and known.remedy_problem == number:
-            self._learn(key, _Advice(refusal, known.text, number, now))
+        if known is not None and known.problem == number:
+            self._learn(key, _Known(refusal, known.advice, number, now))
             return None
         self._last += 1
-        self._open = _Open(key, self._last, refusal, number, now)
-        return Advise(key, self._last, remedy_problem)
+        self._open = _Open(key, self._last, refusal, problem, now)
+        return Advise(key, self._last, problem)
 
     def answered(self, event: Advised) -> None:
         asked = self._open
         if asked is not None and asked.number == event.number:
             self._open = None
-            self._learn(asked.key, _Advice(asked.refusal, event.text, asked.remedy_problem, asked.since))
+            advice = None
+            if event.remedies is not None:
+                has_topology = bool(asked.problem.problem.domains)
+                advice = Advice(event.remedies, asked.problem.demands, has_topology)
+            self._learn(asked.key, _Known(asked.refusal, advice, hash(asked.problem), asked.since))
 
-    def _learn(self, key: GroupKey, advice: _Advice) -> None:
-        self._known[key] = advice
+    def _learn(self, key: GroupKey, known: _Known) -> None:
+        self._known[key] = known
         self._fresh.append(key)
 
-    def take_fresh(self) -> list[tuple[GroupKey, str, str]]:
-        """Groups of which something new is known: the refusal, and the advice to go with it."""
+    def take_fresh(self) -> list[tuple[GroupKey, Statement, Advice | Unadvised | None]]:
+        """Groups with new advice, and the refusals to which it belongs."""
         taken, self._fresh = self._fresh, []
         known = [(key, self._known.get(key)) for key in taken]
-        return [(key, one.refusal, one.text) for key, one in known if one is not None]
+        return [(key, one.refusal, one.advice) for key, one in known if one is not None]
 
     def forget(self, key: GroupKey) -> None:
         """The group has started, or is gone."""
@@ -134,20 +128,29 @@ class Advisory:
     trials: GroupTrials
     book: Advising
 
-    def advice(self, group: Root, verdict: Verdict, remark: str, now: float) -> str:
-        """What to tell a group beside its refusal, as far as that is known yet."""
-        record = last_told(group)
-        if verdict.proof is None or record is None or record.scheduled or _has_room(group):
+    def advice(
+        self, group: Root, refusal: Statement, now: float
+    ) -> Advice | Unadvised | AdvicePending | None:
+        """What to tell a group beside its refusal."""
+        record = record_of(group)
+        is_waiting = record is not None and not record.scheduled
+        if refusal.verdict.proof is None or not is_waiting or _is_nominated(group):
             self.forget(group.key)
-            return ""
-        return self.book.refused(group.key, remarked(verdict, remark), record.reported[1], now)
+            return None
+        return self.book.want(group.key, refusal, now)
 
-    def tell(self) -> Iterator[Decision]:
-        """What has been found out; before groups are tried, so that what comes of that is told last."""
-        for advised, refusal, text in self.book.take_fresh():
-            root = root_of(self.knowledge.groups, advised)
-            if root is not None:
-                yield from tell_advice(root, refusal, text)
+    def mark_fresh(self) -> list[Decision]:
+        """Report new advice. It comes before groups are tried, so that what comes of that is reported last."""
+        fresh = [
+            (root_of(self.knowledge.groups, key), refusal, advice)
+            for key, refusal, advice in self.book.take_fresh()
+        ]
+        return [
+            report
+            for root, refusal, advice in fresh
+            if root is not None
+            for report in mark_advised(root, refusal, advice)
+        ]
 
     def ask(self, now: float) -> Iterator[Decision]:
         """Ask about the next group."""
@@ -173,6 +176,5 @@ class Advisory:
         return self.book.next_wakeup()
 
 
-def _has_room(group: Root) -> bool:
-    """Whether room is being made for it."""
+def _is_nominated(group: Root) -> bool:
     return any(member.nominated for member in group.members.values())

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from posse.engine.decisions import Decision
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.reporting.groups import tell_pod
+from posse.engine.reporting.pods import mark_nomination_lost
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.attempt_record import AttemptRecord
 
@@ -27,5 +27,5 @@ class Cycle:
         )
         for record in nominations.crowded_out(nodes, priority) if nodes else ():
             nominations.drop(record)
-            self.decisions.extend(tell_pod(record, *record.reported[:2]))
+            self.decisions.extend(mark_nomination_lost(record))
             knowledge.backlog.wake(knowledge.queue_key(record))

@@ -14,8 +14,7 @@ from posse.engine.intake.inherited_victims import claim_victims
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.preemption.ledger import Countdown
-from posse.engine.reporting.groups import mark_again, tell_disrupted
-from posse.engine.reporting.roots import tell_countdown
+from posse.engine.reporting.parts import mark_countdown, mark_disrupted, still_valid
 from posse.engine.trials.attempt_record import AttemptRecord
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
@@ -61,8 +60,8 @@ class DecisionLoop:
         settled = self._volume_waits.settle(now)
         # 4. Report unreadable pods, advice that has arrived, and marks that may be lost.
         decisions += self._take_unreadable_pods()
-        decisions += self._advisory.tell()
-        decisions += mark_again(knowledge.groups, self._failed_writes.take_lost_marks())
+        decisions += self._advisory.mark_fresh()
+        decisions += still_valid(knowledge.groups, self._failed_writes.take_lost_marks())
         # 5. Decide for every group that changed whether it may be tried.
         self._settling.settle_changed(cycle)
         # 6. Put off what a failed write sent back.
@@ -79,7 +78,7 @@ class DecisionLoop:
         decisions += self._advisory.ask(now)
         # 11. Mark the groups that are evicted as a whole.
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
-        decisions += tell_disrupted(knowledge.pods, knowledge.groups, evictions)
+        decisions += mark_disrupted(knowledge.pods, knowledge.groups, evictions)
         # 12. Hold back the bindings of pods whose claims have to be bound first.
         return settled + self._volume_waits.hold_back(decisions, now)
 
@@ -132,4 +131,4 @@ class DecisionLoop:
         for key, preemption in self._countdown.take_due(cycle.now):
             group = root_of(self._knowledge.groups, key)
             if group is not None:
-                cycle.decisions.extend(tell_countdown(group, preemption))
+                cycle.decisions.extend(mark_countdown(group, preemption))

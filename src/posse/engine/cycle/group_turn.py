@@ -17,8 +17,9 @@ from posse.engine.placement.gang.identical_groups import (
     shape_of,
 )
 from posse.engine.queue.backlog import Waiting
-from posse.engine.reporting.roots import tell_given_back, tell_tried
+from posse.engine.reporting.parts import mark_nominations_lost, mark_tried
 from posse.engine.state.invariants import no_gang_below_minimum
+from posse.engine.statement import Statement
 from posse.engine.trials.attempt_record import count, tried_group
 from posse.engine.trials.group_trial import GroupTrial, GroupTrials
 from posse.engine.verdict import SUCCESS, Code
@@ -44,7 +45,7 @@ class GroupTurns:
             return 0
         # Everything else that could hold it back was checked when it last changed.
         if group.relies_on_promises and self._settling.hold_if_not_ready(group, cycle) is not None:
-            cycle.decisions.extend(tell_given_back(group))
+            cycle.decisions.extend(mark_nominations_lost(group))
             return 0
         shape = self._shape(group)
         with knowledge.starvation_guard.lifted_for(group.priority, key):
@@ -81,9 +82,10 @@ class GroupTurns:
         self._return_to_queue(entry, group, attempt, cycle)
 
     def _report(self, group: Root, trial: GroupTrial, cycle: Cycle) -> None:
-        remark = self._knowledge.starvation_guard.remark(group.priority, group.key)
-        advice = self._advisory.advice(group, trial.attempt.verdict, remark, cycle.now)
-        cycle.decisions.extend(tell_tried(group, trial, remark, advice))
+        reservation = self._knowledge.starvation_guard.reservation_against(group.priority, group.key)
+        refusal = Statement(trial.attempt.verdict, reservation)
+        advice = self._advisory.advice(group, refusal, cycle.now)
+        cycle.decisions.extend(mark_tried(group, trial, reservation, advice))
 
     def _note_outcome(self, group: Root, attempt: Attempt, cycle: Cycle) -> None:
         guard, misplaced = self._knowledge.starvation_guard, self._knowledge.misplaced_groups

@@ -4,7 +4,7 @@ from posse.engine.cycle.cycle import Cycle
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
-from posse.engine.reporting.groups import tell_pods
+from posse.engine.reporting.pods import mark_pods_tried
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.attempt_record import count, tried_pods
@@ -28,7 +28,7 @@ class PodTurns:
         knowledge.ledger.started(trial.attempt.placed)
         seeks_victims = knowledge.state.profile(scheduling_class.pod_class).preempts
         cycle.attempts += tried_pods(trial, self._begin_preemptions(trial), sought_victims=seeks_victims)
-        cycle.decisions.extend(tell_pods(trial, guard.remark(head.priority)))
+        cycle.decisions.extend(mark_pods_tried(trial, guard.reservation_against(head.priority)))
         cycle.requeue_crowded_out(knowledge, records, head.priority)
         placed = len(trial.attempt.placed)
         if placed:

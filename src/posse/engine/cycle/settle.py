@@ -1,6 +1,5 @@
 """Settling: for every group that changed since the last cycle, decide whether it may be tried now."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from posse.engine.cycle.advice import Advisory
@@ -20,8 +19,12 @@ from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
-from posse.engine.reporting.roots import tell_given_back, tell_held_root
-from posse.engine.reporting.trees import tell_progress, tell_untold
+from posse.engine.reporting.parts import (
+    mark_nominations_lost,
+    mark_not_ready,
+    mark_progress,
+    mark_started_again,
+)
 from posse.engine.state.pod_record import PodRecord
 
 
@@ -36,7 +39,7 @@ class GroupSettling:
             group = root_of(self._knowledge.groups, key)
             if group is None or not self._knowledge.is_ours(group):
                 self._forget(key)
-                cycle.decisions.extend(self._tell_without_pods(group))
+                cycle.decisions.extend(self._mark_without_pods(group))
             else:
                 self._settle(group, cycle, is_redefined=is_redefined)
 
@@ -50,14 +53,14 @@ class GroupSettling:
         return hold
 
     def _settle(self, group: Root, cycle: Cycle, *, is_redefined: bool) -> None:
-        cycle.decisions.extend(tell_progress(group))
+        cycle.decisions.extend(mark_progress(group))
         waiting = group.unattached()
         if not waiting:
             self._knowledge.backlog.remove(group.key)
             self._knowledge.ledger.release(group.key)
         elif (hold := self.hold_if_not_ready(group, cycle)) is not None:
-            cycle.decisions.extend(tell_held_root(group, hold))
-            cycle.decisions.extend(tell_given_back(group))
+            cycle.decisions.extend(mark_not_ready(group, hold))
+            cycle.decisions.extend(mark_nominations_lost(group))
         else:
             self._queue(group, waiting, cycle.now)
             if is_redefined:
@@ -70,7 +73,7 @@ class GroupSettling:
         self._knowledge.ledger.release(key)
         self._knowledge.misplaced_groups.pop(key, None)
 
-    def _tell_without_pods(self, group: Root | None) -> Iterator[Decision]:
+    def _mark_without_pods(self, group: Root | None) -> list[Decision]:
         """Report an invalid tree on its groups even if they have no pods yet.
 
         Groups that have started are reported again if the report may be lost, though their pods are gone.
@@ -78,14 +81,11 @@ class GroupSettling:
         told: list[Decision] = []
         is_tree = group is not None and group.key.is_composite
         if group is not None and not (is_tree and group.members):
-            told += tell_untold(group)
+            told += mark_started_again(group)
             hold = not_ready(self._knowledge.groups, group) if is_tree else None
-            told += tell_held_root(group, hold) if hold is not None else ()
-        for one in told:
-            if isinstance(one, ReportGroup):
-                yield replace(one, scheduler_name=self._knowledge.own_name)
-            else:
-                yield one
+            told += mark_not_ready(group, hold) if hold is not None else ()
+        name = self._knowledge.own_name
+        return [replace(one, scheduler_name=name) if isinstance(one, ReportGroup) else one for one in told]
 
     def _put_aside(self, group: Root, hold: NotReady, now: float) -> None:
         """A group whose bindings are in flight keeps its entry, and its backoff after a refused one."""

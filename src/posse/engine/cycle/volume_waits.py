@@ -24,6 +24,7 @@ from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
+from posse.engine.statement import Reported
 from posse.engine.storage.records import SELECTED_NODE, ClaimRecord, is_kept_for
 
 MOST_SECONDS = 600.0
@@ -142,8 +143,8 @@ class VolumeWaits:
     def _give_up(self, record: PodRecord, problem: str) -> Iterable[Decision]:
         message = f"binding volumes: {problem}"
         self._failed_writes.absorb(BindRefused(record.ref.uid, record.node, message))
-        record.reported = (SCHEDULER_ERROR, message, record.nominated)
-        yield ReportPod(record.ref, *record.reported)
+        record.reported = Reported(SCHEDULER_ERROR, message, record.nominated)
+        yield ReportPod(record.ref, SCHEDULER_ERROR, message, record.nominated)
 
     def _problem(self, wait: _Wait, claims: Iterable[ClaimRecord | None], now: float) -> str:
         node = wait.placement.node

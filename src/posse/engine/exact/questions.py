@@ -11,7 +11,7 @@ from posse.engine.decisions import Solve
 from posse.engine.events import Solved
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import PlacementProblem, Solution
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 
 _MOST_IN_A_ROW = 3
 """A cluster that changes faster than questions are answered does not keep a group waiting for ever."""

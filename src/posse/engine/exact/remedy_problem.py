@@ -19,10 +19,13 @@ from posse.engine.placement_problem import (
     DemandName,
     EvictableUnit,
     NodeShape,
+    NoNodeOpen,
     PlacementProblem,
     PodSet,
     RemedyProblem,
+    TooManyShapes,
     Unadvised,
+    UnmodelledRules,
 )
 from posse.engine.pods.domain_counts import HOSTNAME
 from posse.engine.preemption.units import Unit, evicted_with, units_below
@@ -111,15 +114,14 @@ def _impasse(
     if asking is None:
         return None
     if not asking.is_modelled:
-        rules = ", ".join(asking.unmodelled) or "the volumes of its pods"
-        return Unadvised(f"{rules} would have to be taken into account")
+        return UnmodelledRules(tuple(asking.unmodelled))
     ground = _ground(asking)
     nodes, wanted, rows = ground.state.nodes, asking.resources, ground.rows
     free = nodes.allocatable[wanted][:, rows] - nodes.requested[wanted][:, rows]
     if not rows.size:
-        return Unadvised("no node that is there would take any of its pods, even if it were empty")
+        return NoNodeOpen()
     if not is_small(asking, np.vstack((free, ground.room, ground.domains))):
-        return Unadvised("there are too many sorts of nodes and pods")
+        return TooManyShapes()
     pod_sets = [
         PodSet(asking.wanted(one), tuple(line.tolist()))
         for one, line in zip(asking.scheduling_classes, ground.room, strict=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from posse.engine.causes import Refusal
 from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.topology_domains import Domains
@@ -15,7 +16,6 @@ from posse.engine.placement.gang.domain_pin import domain_noun, pin_of
 from posse.engine.placement.search.member_classes import MemberClass, classes_of
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.verdict import Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
     if group is None or now is None:
         return None
     is_tried = _is_tried(knowledge, group)
-    obstacles = _obstacles(knowledge, group) if now.message and is_tried else []
+    obstacles = _obstacles(knowledge, group) if now.verdict is not None and is_tried else []
     return Explanation(
         now,
         tuple(obstacles[:_MOST_OBSTACLES]),

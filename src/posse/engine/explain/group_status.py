@@ -18,7 +18,10 @@ from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import Probe
 from posse.engine.placement.tree.attempt import probe_placement
-from posse.engine.verdict import SUCCESS, Code, Proof
+from posse.engine.proof import Proof
+from posse.engine.reporting.cause_messages import summary
+from posse.engine.reporting.messages import verdict_text
+from posse.engine.verdict import SUCCESS, Code, Verdict
 from posse.model.workload import PodGroup
 
 
@@ -85,12 +88,14 @@ class GroupStatus:
     is_being_deleted: bool
     """What describes it is to go."""
     state: State
-    message: str
-    """Why it waits, or its further members do."""
+    hold: str = ""
+    """Why it is not tried."""
+    verdict: Verdict | None = None
+    """The refusal of the group; else, of a group that starts, that of the first pod it starts without."""
     placement: tuple[tuple[str, int], ...] = ()
     """Where those that wait would go now: nodes, and how many pods."""
     proof: Proof | None = None
-    """Of a refusal."""
+    """Of the refusal of the group."""
     out_of_reach: NeverFits | None = None
     """Of a refusal that would be one in an empty cluster too."""
     depth: int = 0
@@ -101,6 +106,16 @@ class GroupStatus:
     """Of a group of groups, whose minimum is one of groups."""
     awaited: int = 0
     """Pods that were evicted for it and have not gone yet, where all groups are listed."""
+
+    @property
+    def message(self) -> str:
+        """Why it waits, or its further members do."""
+        return verdict_text(self.verdict) if self.verdict is not None else self.hold
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the message, without its full stop."""
+        return summary(self.verdict.cause) if self.verdict is not None else self.hold
 
 
 def situations(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:
@@ -203,21 +218,21 @@ def _tried(now: GroupStatus, probe: Probe) -> GroupStatus:
     nodes: dict[str, int] = {}
     for _, node in probe.placements:
         nodes[node] = nodes.get(node, 0) + 1
-    state, message = State.FITS, ""
+    state, verdict = State.FITS, None
     if not probe.verdict.succeeded:
-        state, message = State.WAITING, probe.verdict.message
+        state, verdict = State.WAITING, probe.verdict
     elif probe.refused:
-        message = probe.refused[0][1].message
+        verdict = probe.refused[0][1]
     there = now.groups.started if now.groups is not None else now.counts.on_nodes
     if probe.verdict.code is Code.ERROR:
         state = State.INVALID
     elif there >= now.minimum:
         state = State.SCHEDULED
     placement = tuple(sorted(nodes.items()))
-    return replace(now, state=state, message=message, placement=placement, proof=probe.verdict.proof)
+    return replace(now, state=state, verdict=verdict, placement=placement, proof=probe.verdict.proof)
 
 
-def _status(part: Part, depth: int, state: State, message: str) -> GroupStatus:
+def _status(part: Part, depth: int, state: State, hold: str) -> GroupStatus:
     record = part.record
     policy = "Gang" if record.is_gang else "Basic"
     groups = GroupCounts(len(part.children), part.started_count) if part.key.is_composite else None
@@ -234,7 +249,7 @@ def _status(part: Part, depth: int, state: State, message: str) -> GroupStatus:
         has_fallen_short=part.has_fallen_short,
         is_being_deleted=record.is_being_deleted,
         state=state,
-        message=message,
+        hold=hold,
         depth=depth,
         groups=groups,
     )

@@ -1,6 +1,6 @@
-"""What is in the way of pods that find no node, in more detail than a message has room for.
+"""What is in the way of pods that find no node, in more detail than in a message.
 
-Told while members of the same group that do fit are still on their nodes, so that the numbers are those the others met.
+It is counted while members of the same group that do fit are placed, because that is the capacity the others met.
 """
 
 from collections.abc import Sequence
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posse.engine.causes import ClassShortfall, Refusal
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.placement.gang.shortfall import Lack, amount_text, lack_of, shortfall
+from posse.engine.placement.gang.shortfall import Lack, lack_of, shortfall
+from posse.engine.reporting.cause_messages import amount_text
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.verdict import Refusal
 
 _MOST_NODES = 3
 _MOST_HOLDERS = 5
@@ -49,8 +50,8 @@ class Obstacle:
     """Of that number, those that would find a node."""
     requests: tuple[tuple[str, str], ...]
     """What one of them asks for."""
-    sentence: str
-    """What those that do not fit lack."""
+    shortfall: ClassShortfall
+    """Of those that do not fit."""
     refusals: tuple[Refusal, ...]
     resource: str = ""
     """What they lack; empty where it is not a resource."""
@@ -72,7 +73,7 @@ def obstacle(
         number=len(records),
         fit=fit,
         requests=_requests(state, scheduling_class),
-        sentence=short.sentence,
+        shortfall=short.summary,
         refusals=tuple(sorted(short.verdict.refusals, key=lambda one: (-one.nodes, one.rule, one.reason))),
         resource=lack.resource if lack is not None else "",
         closest=_closest(state, lack) if lack is not None else (),

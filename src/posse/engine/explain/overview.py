@@ -10,7 +10,8 @@ from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import QueueState
-from posse.engine.reporting.groups import BELOW_MINIMUM
+from posse.engine.reporting.messages import left_text
+from posse.engine.reporting.parts import BELOW_MINIMUM
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def _lines(knowledge: Knowledge, root: Root) -> Iterator[GroupSummary]:
 
 
 def _summary_of_branch(branch: Part, hold: NotReady | None) -> GroupSummary:
-    state, message = ("Waiting", branch.record.reported[1])
+    state, message = ("Waiting", branch.record.reported.message)
     started = branch.started_count
     if started >= branch.minimum:
         state, message = ("Scheduled", "")
@@ -64,14 +65,13 @@ def _summary_of_branch(branch: Part, hold: NotReady | None) -> GroupSummary:
 
 
 def _summary(group: GroupRecord, hold: NotReady | None) -> GroupSummary:
-    state, message = ("Waiting", group.reported[1])
+    state, message = ("Waiting", group.reported.message)
     if group.scheduled and group.attached_count >= group.minimum:
         state, message = ("Scheduled", "")
     elif group.has_completed_members and not group.members:
         state, message = ("Finished", "")
     elif group.has_fallen_short and (hold is None or hold.reason == WAITING_FOR_PODS):
-        left = f"{group.attached_count} of the {group.minimum} pods that must run together are left"
-        state, message = (BELOW_MINIMUM, left)
+        state, message = (BELOW_MINIMUM, left_text(group.attached_count, group.minimum))
     elif hold is not None:
         state, message = (hold.reason, hold.message)
     return GroupSummary(group.key, group.attached_count, group.minimum, len(group.members), state, message)

@@ -17,12 +17,12 @@ from posse.engine.placement.tree.attempt import probe_placement
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Choice, Cost, cost_of
 from posse.engine.preemption.group_search import EvictionPlan
-from posse.engine.preemption.messages import waiting_for
 from posse.engine.preemption.pod_search import PodSearchResult
 from posse.engine.preemption.units import Unit, units_below
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials, RoomSought
 from posse.engine.trials.pod_trial import PodTrials
+from posse.engine.verdict import GroupPreemption, PodPreemption
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class Forgone:
 
 @dataclass(frozen=True, slots=True)
 class PreemptionStatus:
-    message: str = ""
-    """What came of the search for victims; empty if there was none."""
+    progress: PodPreemption | GroupPreemption | None = None
+    """What came of the search for victims; None if there was none."""
     victims: tuple[PodRef, ...] = ()
     cost: Cost | None = None
     """Of these victims."""
@@ -173,20 +173,22 @@ def _left(knowledge: Knowledge, preemptor: str | GroupKey) -> list[PodRecord]:
 def _sought(sought: RoomSought, instead: tuple[Choice, ...]) -> PreemptionStatus:
     others = sought.room.others if sought.room is not None else ()
     victims = tuple(victim.ref for victim in sought.victims)
-    return PreemptionStatus(sought.message, victims, sought.cost, _forgone(others or instead))
+    return PreemptionStatus(sought.progress, victims, sought.cost, _forgone(others or instead))
 
 
 def _found(outcome: PodSearchResult) -> PreemptionStatus:
     if outcome.chosen is None:
-        return PreemptionStatus(outcome.message)
+        return PreemptionStatus(outcome.progress)
     chosen = outcome.chosen
-    return PreemptionStatus(outcome.message, _refs(chosen.victims), chosen.cost(), _forgone(outcome.others))
+    return PreemptionStatus(outcome.progress, _refs(chosen.victims), chosen.cost(), _forgone(outcome.others))
 
 
 def _under_way(knowledge: Knowledge, preemptor: str | GroupKey, seen: Hindsight) -> PreemptionStatus:
     preemption = knowledge.ledger.get(preemptor)
-    message = f"preemption: {waiting_for(preemption)}." if preemption is not None else ""
-    return PreemptionStatus(message, _refs(seen.victims), seen.cost, _forgone(seen.others), is_under_way=True)
+    progress = preemption.progress if preemption is not None else None
+    return PreemptionStatus(
+        progress, _refs(seen.victims), seen.cost, _forgone(seen.others), is_under_way=True
+    )
 
 
 def _forgone(others: Sequence[Choice]) -> tuple[Forgone, ...]:

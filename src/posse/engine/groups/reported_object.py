@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from posse.engine.groups.forms import DISRUPTION_TARGET, outcome_told
 from posse.engine.keys import GroupKey
+from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.meta import Condition
 from posse.model.workload import CompositePodGroup, PodGroup
 
@@ -21,8 +22,8 @@ class ReportedObject(ABC):
     """The report that it is scheduled may be lost, and is repeated whatever has happened since."""
     is_disrupted: bool = False
     """It is marked as evicted as a whole, and does not run again yet."""
-    reported: tuple[str, str] = ("", "")
-    """Reason and message last written while the condition was False."""
+    reported: Reported = NEVER_REPORTED
+    """Last written while the condition was False."""
     outcome: str = ""
     """Outcome of the search for a placement, as last written."""
 
@@ -86,7 +87,7 @@ class ReportedObject(ABC):
 
     def forget_reports(self) -> None:
         self.scheduled = self.is_untold = self.is_disrupted = False
-        self.reported, self.outcome = ("", ""), ""
+        self.reported, self.outcome = NEVER_REPORTED, ""
 
     def read_conditions(self) -> None:
         """Take over what the object says was reported; it never says less than is known."""
@@ -96,7 +97,7 @@ class ReportedObject(ABC):
         condition = self._condition()
         if condition is not None:
             self.scheduled = self.scheduled or condition.status == "True"
-            self.reported = (condition.reason, condition.message)
+            self.reported = self.reported.seen(condition.reason, condition.message)
         self.outcome = outcome_told(self._conditions) or self.outcome
 
     def not_yet_scheduled(self) -> None:
@@ -104,7 +105,8 @@ class ReportedObject(ABC):
         condition = self._condition()
         self.scheduled = condition is not None and condition.status == "True"
         self.is_untold = False
-        self.reported = (condition.reason, condition.message) if condition is not None else ("", "")
+        seen = (condition.reason, condition.message) if condition is not None else ("", "")
+        self.reported = Reported(*seen)
         self.outcome = outcome_told(self._conditions)
 
     @property

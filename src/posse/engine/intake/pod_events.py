@@ -9,12 +9,12 @@ from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
 from posse.engine.preemption.marks import for_whom, was_preempted
 from posse.engine.queue.backlog import Waiting
 from posse.engine.state.pod_record import PodRecord
+from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.pod import Pod
 from posse.model.quantity import QuantityError
 from posse.model.selectors import SelectorError
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
-_NEVER_REPORTED = ("", "", "")
 _UNKNOWN_PREEMPTOR = "unknown"
 """Placeholder preemptor for a pod that another scheduler evicted."""
 
@@ -206,7 +206,8 @@ class PodEvents:
         """Report the error once, and only on pods that are ours to place."""
         if not pod.spec.node_name and pod.spec.scheduler_name in self._knowledge.scheduler_names:
             report = ReportPod(_ref(pod), SCHEDULER_ERROR, str(error))
-            is_reported = _reported(pod)[:2] == (report.reason, report.message)
+            written = _reported(pod)
+            is_reported = (written.reason, written.message) == (report.reason, report.message)
             self._knowledge.unreadable_pods.setdefault(pod.metadata.uid, None if is_reported else report)
 
 
@@ -242,8 +243,8 @@ def _ref(pod: Pod) -> PodRef:
     return PodRef(metadata.namespace, metadata.name, metadata.uid, pod.spec.scheduler_name)
 
 
-def _reported(pod: Pod) -> tuple[str, str, str]:
+def _reported(pod: Pod) -> Reported:
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
-            return condition.reason, condition.message, pod.status.nominated_node_name
-    return _NEVER_REPORTED
+            return Reported(condition.reason, condition.message, pod.status.nominated_node_name)
+    return NEVER_REPORTED

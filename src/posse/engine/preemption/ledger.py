@@ -12,6 +12,7 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
 from posse.engine.preemption.units import evicted_with
 from posse.engine.state.pod_record import PodRecord
+from posse.engine.verdict import VictimsTerminating
 from posse.model.pod import Pod
 
 _MOST_DISPLACED = 10_000
@@ -26,9 +27,9 @@ class Preemption:
     """Victims that have not gone yet."""
 
     @property
-    def groups(self) -> list[GroupKey]:
-        """Those that go as a whole."""
-        return list(dict.fromkeys(group for group in self.victims.values() if group is not None))
+    def progress(self) -> VictimsTerminating:
+        whole = dict.fromkeys(group for group in self.victims.values() if group is not None)
+        return VictimsTerminating(len(self.victims), len(whole), len(self.left))
 
 
 class Ledger:

@@ -1,7 +1,7 @@
-"""Preemption by a single pod: look at the promising nodes, pick where the least is lost, and say what was found.
+"""Preemption by a single pod: examine the candidate nodes and choose the one with the least cost.
 
-Nodes where even the eviction of everybody less important frees too little are ruled out by one pass over the columns.
-Of the rest, those where pods of the lowest priority suffice are looked at first, and no more than a share of them.
+One pass over the columns rules out nodes where evicting all pods of lower priority frees too little. Of the rest, nodes
+where victims of the lowest priority suffice are examined first, and only a share of them.
 """
 
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ import numpy as np
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.preemption.candidates import Candidate, Search, least_lost
 from posse.engine.preemption.cost import Choice
-from posse.engine.preemption.messages import counted
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
+from posse.engine.verdict import NoCandidateNode, NodeChosen, PodPreemption
 
 LEAST_CANDIDATES = 100
 CANDIDATE_SHARE = 10
@@ -24,7 +24,7 @@ _IMPOSSIBLE = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class PodSearchResult:
-    message: str
+    progress: PodPreemption
     chosen: Candidate | None = None
     others: tuple[Choice, ...] = ()
     """The next best."""
@@ -42,15 +42,13 @@ def preempt(search: Search) -> PodSearchResult:
         return PodSearchResult(_fruitless(search))
     chosen, others = least_lost(candidates)
     count = sum(len(unit.records) for unit in chosen.victims if not unit.is_ending)
-    does = f"preempting {counted(count, 'victim')}" if count else "waiting for those that terminate there"
-    found = f"found a potential placement for pod on node {chosen.node}"
-    return PodSearchResult(f"preemption: {found}, {does}", chosen, others)
+    return PodSearchResult(NodeChosen(chosen.node, count), chosen, others)
 
 
 def could_make_room(
     state: ClusterState, scheduling_class: SchedulingClass, priority: int, rows: IntArray
 ) -> bool:
-    """Whether on one of the rows there would be enough for the pod if all that matter less were gone."""
+    """Whether one of the rows could hold the pod if all pods of lower priority were gone."""
     nodes, lower = state.nodes, [one for one in state.usage.priorities() if one < priority]
     if not lower or not state.profile(scheduling_class.pod_class).preempts:
         return False
@@ -93,14 +91,8 @@ def _has_victims(search: Search) -> BoolArray:
     return np.any(np.array(lower) > 0, axis=0) if lower else np.zeros_like(search.state.nodes.alive)
 
 
-def _fruitless(search: Search) -> str:
+def _fruitless(search: Search) -> NoCandidateNode:
     nodes = search.state.nodes
     resolvable = search.state.capacity(search.preemptor.scheduling_class).resolvable()
     without = int(np.count_nonzero(nodes.alive & resolvable & ~_has_victims(search)))
-    useless = len(nodes) - without
-    counts = (
-        (without, "No preemption victims found for incoming pod"),
-        (useless, "Preemption is not helpful for scheduling"),
-    )
-    reasons = sorted(f"{count} {reason}" for count, reason in counts if count)
-    return f"preemption: 0/{len(nodes)} nodes are available: {', '.join(reasons)}."
+    return NoCandidateNode(len(nodes), without)

@@ -26,6 +26,7 @@ from posse.engine.queue.backlog import Backlog, Key, Waiting
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
+from posse.engine.statement import Reservation
 
 PATIENCE_SECONDS = 60.0
 KEPT_SECONDS = 300.0
@@ -120,16 +121,12 @@ class StarvationGuard:
             self._unfinished[group.key] = kept.until
             self.release()
 
-    def remark(self, priority: int, key: GroupKey | None = None) -> str:
-        """What somebody who finds no place should know of it."""
+    def reservation_against(self, priority: int, key: GroupKey | None = None) -> Reservation | None:
+        """The reservation that a group, or a pod, of this priority meets."""
         kept = self._kept
         if kept is None or (kept.key != key and priority > kept.priority):
-            return ""
-        number = kept.rows.size
-        place = "1 node" if number == 1 else f"{number} nodes"
-        if kept.key == key:
-            return f"Room is kept for it on {place}."
-        return f"Room on {place} is kept for pod group {kept.key}, which has waited longer."
+            return None
+        return Reservation(kept.rows.size, None if kept.key == key else kept.key)
 
     def release_on(self, node: str) -> None:
         """The node is about to go; whoever had room kept there may have it kept elsewhere, for what is left of its time."""

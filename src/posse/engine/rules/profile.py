@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from posse.engine.causes import Refusal
 from posse.engine.pods.policy import PLAIN_POLICY, PodPolicy
 from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.engine.rules.contract import (
@@ -23,7 +24,6 @@ from posse.engine.rules.contract import (
     reads_resources_only,
 )
 from posse.engine.rules.resource_scores import CPU_AND_MEMORY, WeightedResource
-from posse.engine.verdict import Refusal
 
 
 @dataclass(frozen=True, slots=True)

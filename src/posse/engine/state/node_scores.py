@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from posse.engine.causes import NoNodeFits, Refusal
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.engine.rules.contract import RelativeScore, is_static
 from posse.engine.rules.profile import CompiledRules
-from posse.engine.verdict import Code, Refusal, Verdict
+from posse.engine.verdict import Code, Verdict
 
 FEW = 8
 """Rows for which looking up one by one beats computing all at once."""
@@ -134,11 +135,10 @@ class NodeScores:
         undecided = self._scope.usable(self._nodes.alive)
         node_count = int(np.count_nonzero(undecided))
         if not node_count:
-            return Verdict(Code.UNRESOLVABLE, "no nodes available to schedule pods")
+            return Verdict(Code.UNRESOLVABLE, NoNodeFits(0))
         objection = self._rules.objection()
         if objection is not None:
-            message = f"0/{node_count} nodes are available: {objection.reason}."
-            return Verdict(Code.UNRESOLVABLE, message, (objection,))
+            return Verdict(Code.UNRESOLVABLE, NoNodeFits(node_count, (objection,), is_precondition=True))
         refusals: list[Refusal] = []
         resolvable = np.zeros_like(undecided)
         for name, made in self._rules.filters:
@@ -148,7 +148,7 @@ class NodeScores:
                 resolvable |= refused & ~made.hopeless(ALL_ROWS)
                 undecided &= ~refused
         code = Code.UNSCHEDULABLE if resolvable.any() else Code.UNRESOLVABLE
-        return Verdict(code, _message(node_count, refusals), tuple(refusals))
+        return Verdict(code, NoNodeFits(node_count, tuple(refusals)))
 
     def closures(self) -> tuple[Refusal, ...]:
         """Return why nodes refuse the pod even when empty, counted as in `refuse`."""
@@ -244,11 +244,3 @@ def _best(totals: IntArray) -> IntArray:
 def _counted(rule: str, reasons: Sequence[tuple[str, BoolArray]], refused: BoolArray) -> list[Refusal]:
     counts = [(reason, int(np.count_nonzero(holds & refused))) for reason, holds in reasons]
     return [Refusal(rule, reason, count) for reason, count in counts if count]
-
-
-def _message(node_count: int, refusals: Sequence[Refusal]) -> str:
-    counts: dict[str, int] = {}
-    for refusal in refusals:
-        counts[refusal.reason] = counts.get(refusal.reason, 0) + refusal.nodes
-    reasons = sorted(f"{count} {reason}" for reason, count in counts.items())
-    return f"0/{node_count} nodes are available: {', '.join(reasons)}."

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
+from posse.engine.causes import Refusal
 from posse.engine.decisions import VolumeStep
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.pods.census import LabelClass
 from posse.engine.pods.pod_class import PodClass
-from posse.engine.verdict import Refusal
+from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.pod import Pod
 
 
@@ -34,8 +35,8 @@ class PodRecord:
     """The node where room is being made for it."""
     evicted_for: str | GroupKey = ""
     """Whom it makes room for, once its eviction is decided: the uid of a pod, or a group."""
-    reported: tuple[str, str, str] = ("", "", "")
-    """Reason and message last written to PodScheduled=False, and the nominated node beside them."""
+    reported: Reported = NEVER_REPORTED
+    """In PodScheduled=False."""
     is_untold: bool = False
     """That may not have arrived, and is told again though nothing is new."""
     queued_at: float = 0.0

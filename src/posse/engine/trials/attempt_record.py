@@ -1,11 +1,12 @@
-"""What came of attempts, as values for whoever counts them or tells their story.
+"""What came of attempts, as values for metrics and the decision log.
 
-What a pod or a group is told itself is in reports.py, and there only what is news.
+Pods and groups are told by `reporting`, and there only what is news.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from posse.engine.causes import Refusal
 from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement.gang.attempt import Attempt
@@ -17,26 +18,28 @@ from posse.engine.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One attempt: for a group, or for a pod that found no place. (A pod that found one has its binding to show.)"""
+    """One attempt: for a group, or for a pod that found no node. (For a pod that found one, the binding says it.)"""
 
     who: PodRef | GroupKey
     scheduler_name: str
     number: int
-    """Counted from 1. A group counts with the member that was tried most often."""
+    """Counted from 1; of a group, that of the member that was tried most often."""
     queued_at: float
     """When it was first free to be tried; of a group, when its first member was."""
     verdict: Verdict
+    refusals: tuple[Refusal, ...] = ()
+    """By nodes; of a refused group, those of all its members."""
     pods: int = 1
     """For how many pods it decides: for a group, those that start, or all that it tried to start."""
     sought_victims: bool = False
     nominated_node: str = ""
     victims: tuple[PodRef, ...] = ()
     is_cascade: bool = False
-    """Somebody is evicted for it who would not be if it had not been evicted before."""
+    """It was itself evicted and has not started since, and now has others evicted."""
 
 
 def count(attempt: Attempt) -> None:
-    """Note on every pod that it was tried, and what stood in its way."""
+    """Count the attempt on every pod, and keep why nodes refused it."""
     for record in attempt.placed:
         record.attempts += 1
         record.refusals = ()
@@ -57,6 +60,7 @@ def tried_pods(trial: Trial, cascading: Collection[str], *, sought_victims: bool
             record.attempts,
             record.queued_at,
             verdict,
+            verdict.refusals,
             sought_victims=sought_victims,
             nominated_node=record.nominated,
             victims=tuple(victims.get(record.ref.uid, ())),
@@ -69,13 +73,24 @@ def tried_group(group: Root, trial: GroupTrial, *, is_cascade: bool) -> Iterator
     attempt = trial.attempt
     refused = [record for record, _ in attempt.refused]
     if not attempt.verdict.succeeded:
-        whole = _whole(group, refused, _with_all_refusals(attempt))
-        victims = tuple(victim.ref for victim in trial.victims)
-        yield replace(whole, sought_victims=trial.sought_victims, victims=victims, is_cascade=is_cascade)
+        yield replace(
+            _whole(group, refused, attempt.verdict),
+            refusals=_all_refusals(attempt),
+            sought_victims=trial.sought_victims,
+            victims=tuple(victim.ref for victim in trial.victims),
+            is_cascade=is_cascade,
+        )
         return
     yield _whole(group, attempt.placed, attempt.verdict)
     for record, verdict in attempt.refused:
-        yield AttemptRecord(record.ref, record.ref.scheduler_name, record.attempts, record.queued_at, verdict)
+        yield AttemptRecord(
+            record.ref,
+            record.ref.scheduler_name,
+            record.attempts,
+            record.queued_at,
+            verdict,
+            verdict.refusals,
+        )
 
 
 def _whole(group: Root, members: Sequence[PodRecord], verdict: Verdict) -> AttemptRecord:
@@ -85,12 +100,11 @@ def _whole(group: Root, members: Sequence[PodRecord], verdict: Verdict) -> Attem
         max(record.attempts for record in members),
         min(record.queued_at for record in members),
         verdict,
-        len(members),
+        pods=len(members),
     )
 
 
-def _with_all_refusals(attempt: Attempt) -> Verdict:
+def _all_refusals(attempt: Attempt) -> tuple[Refusal, ...]:
     # Members of one class share one verdict, so there are far fewer of them than members.
     verdicts = {id(verdict): verdict for _, verdict in attempt.refused}.values()
-    refusals = dict.fromkeys(refusal for verdict in verdicts for refusal in verdict.refusals)
-    return replace(attempt.verdict, refusals=tuple(refusals))
+    return tuple(dict.fromkeys(refusal for verdict in verdicts for refusal in verdict.refusals))

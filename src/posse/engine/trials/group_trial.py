@@ -4,9 +4,10 @@ Nobody is evicted unless it has a placement that needs it. What is freed is held
 nominated to; while their victims are ending nobody else is evicted for them, as long as that placement remains possible.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from posse.engine.causes import GroupRefused, NoNodeFits
 from posse.engine.exact.problem_builder import question_of
 from posse.engine.exact.questions import Answer, Question, Questions
 from posse.engine.groups.group_book import GroupBook
@@ -22,15 +23,20 @@ from posse.engine.preemption.domain_search import DomainSearch
 from posse.engine.preemption.group_search import EvictionPlan, GroupSearch, Places
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.member_search import MemberSearch
-from posse.engine.preemption.messages import counted, evicting, sentence, waiting_for
+from posse.engine.proof import Outcome, Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.nominations import Nominations
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.verdict import Code, Outcome, Proof, Verdict
+from posse.engine.verdict import (
+    Code,
+    GroupPreemption,
+    NodesClearing,
+    NoVictims,
+    PreemptionForbidden,
+    Verdict,
+    VictimsChosen,
+)
 from posse.model.feature_gates import Gate, Gates
-
-_NEVER = sentence("not eligible due to preemptionPolicy=Never")
-_FRUITLESS = sentence("no victims found whose eviction would let it start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class GroupTrial:
 class RoomSought:
     """What came of the search for victims, if one was made."""
 
-    message: str = ""
+    progress: GroupPreemption | None = None
     room: EvictionPlan | None = None
     sought: bool = False
 
@@ -88,7 +94,9 @@ class GroupTrials:
             sought = self.seek_room(group, attempt.verdict)
         room = sought.room
         self._nominate(group, room.places if room is not None else ())
-        return GroupTrial(_told(attempt, sought.message), sought.victims, sought.sought)
+        if sought.progress is not None:
+            attempt = _with_preemption(attempt, sought.progress)
+        return GroupTrial(attempt, sought.victims, sought.sought)
 
     def _question(self, group: Root, attempt: Attempt) -> Question | None:
         in_doubt = self.questions.asks and _is_doubtful(attempt)
@@ -99,9 +107,9 @@ class GroupTrials:
         if verdict.code is not Code.UNSCHEDULABLE or not self.could_evict(group):
             return RoomSought()
         if _policy(group) == "Never":
-            return RoomSought(_NEVER)
+            return RoomSought(PreemptionForbidden(of_group=True))
         room = self.room(group)
-        return RoomSought(self._message(group, room), room, sought=True)
+        return RoomSought(self._progress(group, room), room, sought=True)
 
     def could_evict(self, group: Root) -> bool:
         """Whether anybody matters less, and groups like this one may have room made for them."""
@@ -148,18 +156,19 @@ class GroupTrials:
             depends_on_other_nodes=any(one.depends_on_other_nodes for one in rules),
         )
 
-    def _message(self, group: Root, room: EvictionPlan | None) -> str:
+    def _progress(self, group: Root, room: EvictionPlan | None) -> GroupPreemption:
         if room is None:
-            return _FRUITLESS
-        return sentence(evicting(room) if room.victims else self._waiting(group, room))
-
-    def _waiting(self, group: Root, room: EvictionPlan) -> str:
+            return NoVictims()
+        if room.victims:
+            pods = sum(len(unit.records) for unit in room.victims)
+            groups = sum(1 for unit in room.victims if len(unit.records) > 1)
+            return VictimsChosen(pods, groups, has_placement=bool(room.places))
         preemption = self.ledger.get(group.key)
         if preemption is not None and preemption.left:
-            return waiting_for(preemption)
+            return preemption.progress
         nodes = dict.fromkeys(node for _, node in room.places)
-        ending = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
-        return f"waiting for {counted(ending, 'pod')} on its nodes to terminate"
+        terminating = sum(1 for node in nodes for record in self.state.pods_on(node) if record.is_ending)
+        return NodesClearing(terminating)
 
     def _nominate(self, group: Root, places: Places) -> None:
         """Room is held where the group will go, and nowhere else."""
@@ -182,18 +191,20 @@ def _is_doubtful(attempt: Attempt) -> bool:
 
 
 def _settled(attempt: Attempt, answer: Answer) -> Attempt:
-    """The refusal, with what the exact search says to it instead of the doubts of the first."""
+    """The refusal with the proof of the exact search, where the quick search left doubts."""
     before = attempt.verdict.proof or Proof()
     impossible = answer.solution.outcome is Outcome.IMPOSSIBLE
     after = Proof() if impossible else Proof(before.doubts, exhausted=True)
 
-    def told(verdict: Verdict) -> Verdict:
-        message = verdict.message.replace(before.sentence, after.sentence)
-        return replace(verdict, message=message, proof=after if verdict.proof is not None else None)
+    def settled(verdict: Verdict) -> Verdict:
+        proof, cause = after if verdict.proof is not None else None, verdict.cause
+        if isinstance(cause, GroupRefused) and cause.proof == before:
+            cause = replace(cause, proof=after)
+        elif isinstance(cause, NoNodeFits) and cause.doubts == before:
+            cause = replace(cause, doubts=after)
+        return replace(verdict, cause=cause, proof=proof)
 
-    refused = tuple((record, told(verdict)) for record, verdict in attempt.refused)
-    parts = tuple(part._replace(verdict=told(part.verdict)) for part in attempt.parts)
-    return Attempt(told(attempt.verdict), attempt.placed, refused, parts)
+    return _changed(attempt, settled)
 
 
 def _needed(members: Sequence[PodRecord]) -> tuple[int, ...]:
@@ -209,13 +220,19 @@ def _policy(group: Root) -> str:
     return "Never" if never else ""
 
 
-def _told(attempt: Attempt, message: str) -> Attempt:
-    if not message:
-        return attempt
-    refused = tuple((record, _with(verdict, message)) for record, verdict in attempt.refused)
-    parts = tuple(part._replace(verdict=_with(part.verdict, message)) for part in attempt.parts)
-    return Attempt(_with(attempt.verdict, message), attempt.placed, refused, parts)
+def _with_preemption(attempt: Attempt, progress: GroupPreemption) -> Attempt:
+    return _changed(attempt, lambda verdict: replace(verdict, preemption=progress))
 
 
-def _with(verdict: Verdict, message: str) -> Verdict:
-    return replace(verdict, message=f"{verdict.message} {message}")
+def _changed(attempt: Attempt, change: Callable[[Verdict], Verdict]) -> Attempt:
+    """Every verdict once: members of one class share theirs, and go on sharing it."""
+    verdicts = [
+        attempt.verdict,
+        *(one for _, one in attempt.refused),
+        *(one.verdict for one in attempt.parts),
+    ]
+    changed = {id(verdict): verdict for verdict in verdicts}
+    changed = {number: change(verdict) for number, verdict in changed.items()}
+    refused = tuple((record, changed[id(verdict)]) for record, verdict in attempt.refused)
+    parts = tuple(part._replace(verdict=changed[id(part.verdict)]) for part in attempt.parts)
+    return Attempt(changed[id(attempt.verdict)], attempt.placed, refused, parts)

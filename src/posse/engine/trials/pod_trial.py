@@ -1,11 +1,11 @@
-"""One attempt for pods that stand for themselves: place what fits, and make room for the rest where that is allowed.
+"""One attempt for pods without a group: place those that fit, and preempt for the others where that is allowed.
 
-Room that is being made for somebody is held against pods that matter no more. A pod whose room is ready takes it
-without looking further; a pod whose victims are still ending waits for them and takes no others.
+Capacity freed for a pod is reserved against pods of equal or lower priority. A pod whose capacity is free takes it at
+once. A pod whose victims are still terminating waits for them and evicts no others.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,10 +21,14 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.state.nominations import Nominations
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.verdict import SUCCESS, Code, Verdict
-
-NEVER = "preemption: not eligible due to preemptionPolicy=Never."
-UNDER_WAY = "preemption: not eligible due to a terminating pod on the nominated node."
+from posse.engine.verdict import (
+    SUCCESS,
+    Code,
+    NoCandidateNode,
+    NominatedNodeBusy,
+    PreemptionForbidden,
+    Verdict,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Eviction:
     preemptor: PodRecord
     node: str
     is_first: bool
-    """Somebody who is ending is not evicted again, but more than one may wait for it."""
+    """A terminating pod is not evicted again, but several preemptors may wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class PodTrials:
     nominations: Nominations
 
     def run(self, scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Trial:
-        """Try pods that are alike and of one priority, in their order."""
+        """Try identical pods of one priority, in their order."""
         with self.nominations.held(records[0].priority, [record.ref.uid for record in records]):
             attempt = self._take_nominated(scheduling_class, records) or try_pods(
                 self.state, scheduling_class, records
@@ -70,7 +74,7 @@ class PodTrials:
         return self._make_room(scheduling_class, attempt)
 
     def probe(self, record: PodRecord) -> PodProbe:
-        """Try one pod and take everything back: the state is as it was, to the last bit."""
+        """Try one pod and roll everything back."""
         scheduling_class = self.state.scheduling_class(record)
         with self.nominations.held(record.priority, [record.ref.uid]):
             row = self._nominated_row(scheduling_class, record)
@@ -98,7 +102,7 @@ class PodTrials:
         return Attempt(SUCCESS, draft.commit())
 
     def _nominated_row(self, scheduling_class: SchedulingClass, record: PodRecord) -> int | None:
-        """Of the node where room was made for the pod, if the room is there."""
+        """Of the pod's nominated node, if the pod fits there now."""
         row = self.state.nodes.row_of.get(record.nominated)
         return None if row is None or self.state.scores(scheduling_class).totals()[row] == REFUSED else row
 
@@ -120,25 +124,21 @@ class PodTrials:
                 evictions += [
                     _evict(victim, record, node) for unit in outcome.chosen.victims for victim in unit.records
                 ]
-            elif outcome.message != UNDER_WAY:
+            elif not isinstance(outcome.progress, NominatedNodeBusy):
                 self.nominations.drop(record)
                 fruitless = outcome
-            refused.append(
-                (record, Verdict(verdict.code, f"{verdict.message} {outcome.message}", verdict.refusals))
-            )
+            refused.append((record, replace(verdict, preemption=outcome.progress)))
         return Trial(Attempt(attempt.verdict, attempt.placed, tuple(refused)), tuple(evictions))
 
     def _preempt(
         self, scheduling_class: SchedulingClass, record: PodRecord, verdict: Verdict
     ) -> PodSearchResult:
         if record.pod.spec.preemption_policy == "Never":
-            return PodSearchResult(NEVER)
+            return PodSearchResult(PreemptionForbidden())
         if self._is_under_way(scheduling_class, record):
-            return PodSearchResult(UNDER_WAY)
+            return PodSearchResult(NominatedNodeBusy())
         if verdict.code is not Code.UNSCHEDULABLE:
-            count = len(self.state.nodes)
-            useless = f"{count} Preemption is not helpful for scheduling"
-            return PodSearchResult(f"preemption: 0/{count} nodes are available: {useless}.")
+            return PodSearchResult(NoCandidateNode(len(self.state.nodes)))
         search = Search(
             self.state, self.groups, self.budgets, Preemptor(record, scheduling_class, record.priority)
         )
@@ -146,7 +146,7 @@ class PodTrials:
             return preempt(search)
 
     def _is_under_way(self, scheduling_class: SchedulingClass, record: PodRecord) -> bool:
-        """Whether somebody on the pod's nominated node is ending to make room, and the pod could still go there."""
+        """Whether victims terminate on the pod's nominated node, and the pod could still go there."""
         row = self.state.nodes.row_of.get(record.nominated)
         if row is None or not self.state.capacity(scheduling_class).resolvable()[row]:
             return False
@@ -155,7 +155,7 @@ class PodTrials:
 
 
 def _evict(victim: PodRecord, preemptor: PodRecord, node: str) -> Eviction:
-    """From now on the victim counts as leaving: others may come to stand where it did without evicting anybody."""
+    """From now on the victim counts as terminating: other pods may wait for its capacity without an eviction."""
     eviction = Eviction(victim, preemptor, node, is_first=not victim.is_ending)
     victim.evicted_for = victim.evicted_for or preemptor.ref.uid
     return eviction

@@ -10,10 +10,11 @@ from enum import StrEnum
 
 import msgspec
 
+from posse.engine.causes import Refusal
 from posse.engine.decisions import SCHEDULER_ERROR, Bind, Placement, ReportGroup, ReportPod
 from posse.engine.keys import GroupKey, PodRef
+from posse.engine.reporting.messages import verdict_text
 from posse.engine.trials.attempt_record import AttemptRecord
-from posse.engine.verdict import Refusal
 from posse.model.timestamps import format_micro_timestamp
 from posse.runtime.process.logs import DECISIONS
 from posse.runtime.scheduling.observers import Round
@@ -104,8 +105,8 @@ def _refused(tried: AttemptRecord, now: float) -> Line:
         scheduler=tried.scheduler_name,
         attempt=tried.number,
         queue_seconds=_seconds(now - tried.queued_at),
-        message=tried.verdict.message,
-        refusals=tried.verdict.refusals,
+        message=verdict_text(tried.verdict),
+        refusals=tried.refusals,
         nominated_node=tried.nominated_node,
         victims=tuple(_name(victim) for victim in tried.victims),
     )

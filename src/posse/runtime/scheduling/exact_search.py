@@ -16,8 +16,8 @@ import msgspec
 from posse.engine.decisions import Advise, Solve
 from posse.engine.events import Advised, Solved
 from posse.engine.keys import GroupKey
-from posse.engine.placement_problem import Solution
-from posse.engine.verdict import Outcome
+from posse.engine.placement_problem import Remedies, Solution
+from posse.engine.proof import Outcome
 from posse.solver.frames import LENGTH_BYTES, AdviseRequest, Request, SolveRequest, frame
 
 log = logging.getLogger(__name__)
@@ -67,8 +67,8 @@ class ExactSearch:
                 SolveRequest(question.problem, question.effort), Solution, question.group
             )
             return Solved(question.group, question.number, solution or Solution(Outcome.EXHAUSTED))
-        text = await self._ask(AdviseRequest(question.remedy_problem), str, question.group)
-        return Advised(question.group, question.number, text or "")
+        remedies = await self._ask(AdviseRequest(question.remedy_problem), Remedies, question.group)
+        return Advised(question.group, question.number, remedies)
 
     async def _ask(self, request: Request, form: type[Answer], group: GroupKey) -> Answer | None:
         """None if there was no answer."""
@@ -78,7 +78,7 @@ class ExactSearch:
                 requests.write(frame(request))
                 await requests.drain()
                 length = int.from_bytes(await answers.readexactly(LENGTH_BYTES))
-                return msgspec.msgpack.decode(await answers.readexactly(length), type=form)
+                return msgspec.msgpack.decode(await answers.readexactly(length), type=form | None)
         except (OSError, EOFError) as error:
             log.warning("the exact search for %s failed: %s", group, error)
             await self._end()

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from posse.engine.explain.statistics import Overcommitted
-from posse.engine.placement.gang.shortfall import amount_text
+from posse.engine.reporting.cause_messages import amount_text
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.transport.notes import Note, Subject
 

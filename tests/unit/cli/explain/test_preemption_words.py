@@ -4,6 +4,7 @@ from posse.cli.explain.preemption_words import held_room, making_room
 from posse.engine.explain.preemption import HeldRoom, PreemptionStatus
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.preemption.cost import Cost
+from posse.engine.verdict import NoVictims
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
@@ -75,9 +76,7 @@ def test_disruption_budgets_are_kept_where_they_can_be():
 
 def test_a_group_that_goes_as_one_is_one_unit_beyond_its_budget():
     told = list(
-        making_room(
-            PreemptionStatus("preemption: x.", (PodRef(NAMESPACE, "a", ""),) * 4, Cost(1, 0, 2**33, 4))
-        )
+        making_room(PreemptionStatus(NoVictims(), (PodRef(NAMESPACE, "a", ""),) * 4, Cost(1, 0, 2**33, 4)))
     )
     assert told[-1] == "at a cost of 4 pods, priority 0 at most; among them 1 unit beyond a disruption budget"
 

@@ -3,9 +3,11 @@
 from posse.cli.explain.ended_members import Fates
 from posse.cli.explain.text import group_lines
 from posse.engine.keys import GroupKey
+from posse.engine.placement_problem import Advice
+from posse.engine.reporting.remedy_messages import advice_text
 from posse.model.container import Container, ContainerPort
 from posse.model.meta import OwnerReference
-from posse.solver.advice import in_short
+from posse.solver.remedies import remedies
 from tests.support.builders import (
     NAMESPACE,
     changed,
@@ -87,8 +89,9 @@ def test_what_can_be_changed_in_place_comes_before_what_must_be_made_anew():
     remedy_problem = explained(
         node("n1", cpu="3"), composite("root", 2), *groups, *members, name="root", is_composite=True
     ).remedy_problem
-    assert "a minCount of 1 instead of 2 of v" in in_short(remedy_problem)
-    assert "anew" not in in_short(remedy_problem)
+    text = advice_text(Advice(remedies(remedy_problem), remedy_problem.demands, has_topology=False))
+    assert "a minCount of 1 instead of 2 of v" in text
+    assert "anew" not in text
 
 
 UNKNOWN = "What would let it start"

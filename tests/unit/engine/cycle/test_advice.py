@@ -3,11 +3,12 @@
 from posse.engine.decisions import Advise, ReportGroup
 from posse.engine.events import Advised
 from posse.engine.options import EngineOptions
-from posse.engine.placement_problem import ADVICE_OPENING, UNKNOWN_OPENING
+from posse.engine.placement_problem import MoreNodes, NodeShape, Remedies
 from tests.support.builders import composite, gang, initially_scheduled, node, pod, pods
 from tests.support.engine_driver import Driver
 
-ADVICE = f"{ADVICE_OPENING} 1 more node like n1."
+ADVICE = "Any of these would let it start: 1 more node like n1."
+ONE_MORE_NODE = Remedies((MoreNodes(((NodeShape("n1", (), ()), 1),)),))
 
 
 def asking(*objects):
@@ -28,8 +29,8 @@ def refused(**group):
     return driver, driver.decide()
 
 
-def answer(driver, advise, text=ADVICE):
-    driver.engine.absorb(Advised(advise.group, advise.number, text))
+def answer(driver, advise, remedies=ONE_MORE_NODE):
+    driver.engine.absorb(Advised(advise.group, advise.number, remedies))
 
 
 def test_the_refusal_is_told_at_once_and_the_advice_added_without_another_event():
@@ -71,7 +72,7 @@ def test_after_a_restart_the_old_advice_stays_until_there_is_another():
     message = f"{told(first)[0]} {ADVICE}"
     again, decisions = refused(conditions=[initially_scheduled("False", "Unschedulable", message)])
     assert told(decisions) == []
-    answer(again, asked(decisions)[0], text="")
+    answer(again, asked(decisions)[0], remedies=None)
     assert told(again.decide()) == [told(first)[0]]
 
 
@@ -117,7 +118,7 @@ def test_that_nothing_can_be_advised_is_told_as_well_and_once():
     driver = asking(node("n1", cpu="2"), gang(minimum=3), *members)
     [plain] = told(driver.decide())
     [added] = told(driver.decide())
-    assert added.startswith(f"{plain} {UNKNOWN_OPENING} no node that is there")
+    assert added.startswith(f"{plain} What would let it start is not looked for: no node that is there")
     again = asking(
         node("n1", cpu="2"),
         gang(minimum=3, conditions=[initially_scheduled("False", "Unschedulable", added)]),

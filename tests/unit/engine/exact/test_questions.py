@@ -7,7 +7,7 @@ from posse.engine.events import Solved
 from posse.engine.exact import problem_builder as asking_module
 from posse.engine.options import EngineOptions
 from posse.engine.placement_problem import Solution
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.solver.solving import solve
 from tests.support.builders import changed, composite, gang, initially_scheduled, node, one_domain, pod
 from tests.support.engine_driver import Driver, binds

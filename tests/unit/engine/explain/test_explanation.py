@@ -7,6 +7,8 @@ from posse.engine.explain.explanation import Ahead
 from posse.engine.explain.group_status import Counts, State
 from posse.engine.groups.forms import COSCHEDULING, FORMS, WORKLOAD_REF
 from posse.engine.keys import GroupKey
+from posse.engine.reporting.cause_messages import shortfall_text
+from posse.engine.reporting.messages import preemption_text
 from tests.support.builders import (
     NAMESPACE,
     basic_group,
@@ -177,7 +179,7 @@ def test_members_that_differ_are_described_one_class_after_the_other():
         (2, 0, "cpu"),
         (1, 0, ""),
     ]
-    assert explanation.obstacles[2].sentence == "1 finds no node"
+    assert shortfall_text(explanation.obstacles[2].shortfall) == "1 finds no node"
     assert explanation.obstacles[2].refusals[0].rule == "NodeAffinity"
     assert explanation.undescribed == 0
 
@@ -311,7 +313,7 @@ def test_a_group_that_makes_room_is_told_for_whom():
     driver = Driver(node("n1", cpu="2"), *there, gang(minimum=2, priority=5), *members)
     explanation = told(driver)
     assert [victim.name for victim in explanation.making_room.victims] == ["p1", "p2"]
-    assert "preempting 2 victims" in explanation.making_room.message
+    assert "preempting 2 victims" in preemption_text(explanation.making_room.progress)
     assert explanation.situation.state is State.WAITING
 
 
@@ -335,8 +337,10 @@ def test_a_pod_that_makes_room_is_told_for_whom():
     driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), pod("high", cpu="1", priority=5))
     explanation = told_of_pod(driver, "high")
     assert [victim.name for victim in explanation.making_room.victims] == ["low"]
-    assert "found a potential placement for pod on node n1" in explanation.making_room.message
-    assert explanation.obstacle.sentence == "1 lacks cpu (1): 1 node has 0 free of 1"
+    assert "found a potential placement for pod on node n1" in preemption_text(
+        explanation.making_room.progress
+    )
+    assert shortfall_text(explanation.obstacle.shortfall) == "1 lacks cpu (1): 1 node has 0 free of 1"
     assert [holder.who.name for holder in explanation.obstacle.holders] == ["low"]
 
 
@@ -344,13 +348,15 @@ def test_a_pod_for_which_eviction_would_not_help():
     driver = Driver(node("n1", cpu="1"), pod("p", cpu="3"))
     explanation = told_of_pod(driver, "p")
     assert explanation.making_room.victims == ()
-    assert explanation.making_room.message.endswith("1 Preemption is not helpful for scheduling.")
+    assert preemption_text(explanation.making_room.progress).endswith(
+        "1 Preemption is not helpful for scheduling."
+    )
     assert [one.reason for one in explanation.obstacle.refusals] == ["Insufficient cpu"]
 
 
 def test_without_nodes_a_pod_is_told_so_little_as_there_is_to_say():
     explanation = told_of_pod(Driver(pod("p", cpu="3")), "p")
-    assert (explanation.making_room.message, explanation.obstacle.refusals) == ("", ())
+    assert (explanation.making_room.progress, explanation.obstacle.refusals) == (None, ())
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from posse.engine.groups.forms import DISRUPTION_TARGET
 from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.marks import PREEMPTION, mark_for
+from posse.engine.reporting.messages import preemption_text
 from posse.model.pod import PodCondition
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.support.builders import NAMESPACE, changed, gang, node, nodes, pod, pods
@@ -75,7 +76,7 @@ def test_a_group_is_told_who_leaves_for_it_why_and_what_else_would_have_done(lat
     assert told.is_under_way
     assert names(told.victims) == ["a1", "a2"]
     assert told.cost == cost_of(0, 2)
-    assert told.message == "preemption: preempting 1 group, 2 pods; waiting for 2 to terminate."
+    assert preemption_text(told.progress) == "preempting 1 group, 2 pods; waiting for 2 to terminate."
     assert [(names(one.victims), one.cost) for one in told.forgone] == [(["b", "c"], cost_of(5, 2))]
 
 

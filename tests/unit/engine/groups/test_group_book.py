@@ -1,6 +1,7 @@
 from posse.engine.groups.forms import group_of
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
+from posse.engine.statement import NEVER_REPORTED, Reported
 from tests.support.builders import NAMESPACE, basic_group, changed, gang, initially_scheduled, pod
 from tests.support.engine_parts import attached, record_of, state_of
 
@@ -109,7 +110,7 @@ def test_scheduled_once_is_scheduled_for_good():
 def test_what_the_object_already_says_was_reported():
     group = GroupBook().put(gang(conditions=[initially_scheduled("False", "Unschedulable", "no room")]))
     assert not group.scheduled
-    assert group.reported == ("Unschedulable", "no room")
+    assert group.reported == Reported("Unschedulable", "no room")
 
 
 def test_a_recreated_object_starts_afresh_with_its_own_policy():
@@ -118,7 +119,7 @@ def test_a_recreated_object_starts_afresh_with_its_own_policy():
     book.put(gang(minimum=4, uid="first", conditions=[initially_scheduled("True")]))
     group = book.put(basic_group(uid="second"))
     assert not group.scheduled
-    assert group.reported == ("", "")
+    assert group.reported == NEVER_REPORTED
     assert group.minimum == 1
     assert names(group.members.values()) == ["a"]
 
@@ -129,7 +130,7 @@ def test_a_deleted_object_is_forgotten_but_not_its_members():
     book.put(gang(conditions=[initially_scheduled("True")]))
     book.drop(KEY)
     group = book.get(KEY)
-    assert (group.podgroup, group.scheduled, group.reported) == (None, False, ("", ""))
+    assert (group.podgroup, group.scheduled, group.reported) == (None, False, NEVER_REPORTED)
     assert names(group.members.values()) == ["a"]
 
 

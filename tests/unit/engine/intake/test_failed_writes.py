@@ -3,6 +3,7 @@
 from posse.engine.decisions import ReportPod
 from posse.engine.events import EvictionFailed, ReportFailed
 from posse.engine.keys import GroupKey
+from posse.engine.reporting.messages import preemption_text
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
@@ -125,9 +126,8 @@ def test_a_victim_whose_binding_is_refused_is_not_waited_for():
     driver.see(gang(priority=HIGH), *members())
     assert evicted(driver.decide()) == ["bound", "promised"]
     driver.refuse(promised, "n1")
-    assert driver.engine.explain(GroupKey(NAMESPACE, "g1")).making_room.message.endswith(
-        "waiting for 1 to terminate."
-    )
+    progress = driver.engine.explain(GroupKey(NAMESPACE, "g1")).making_room.progress
+    assert preemption_text(progress).endswith("waiting for 1 to terminate.")
     driver.lose(promised, bound)
     assert sorted(driver.bind()) == ["p1", "p2"]
 

@@ -8,6 +8,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import attempt_in
 from posse.engine.placement.search.fill import fill
 from posse.engine.placement.search.pack import fill_tightly
+from posse.engine.reporting.messages import verdict_text
 from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.verdict import Code
@@ -37,7 +38,7 @@ def test_scores_and_capacity_answer_for_the_scope_alone():
         assert tables.capacity.per_node()[:4].tolist() == [0, 0, 2, 0]
         assert tables.capacity.resolvable()[:4].tolist() == [False, True, True, False]
         assert tables.capacity.open_when_empty()[:4].tolist() == [False, True, True, False]
-        assert tables.scores.refuse().message == "0/2 nodes are available: 1 Insufficient cpu."
+        assert verdict_text(tables.scores.refuse()) == "0/2 nodes are available: 1 Insufficient cpu."
         assert tables.scores.best_rows().tolist() == [2]
     assert tables.capacity.per_node()[:4].tolist() == [2, 0, 2, 2]
 

@@ -4,7 +4,7 @@ from posse.engine.decisions import Finding, ReportGroup
 from posse.engine.events import Solved
 from posse.engine.options import EngineOptions
 from posse.engine.placement_problem import Solution
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.model.container import ContainerPort
 from posse.model.meta import Condition
 from tests.support.builders import changed, composite, gang, node, pod, pods

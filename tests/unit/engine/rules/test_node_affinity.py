@@ -1,6 +1,7 @@
 import pytest
 
 from posse.engine.nodes.arrays import ALL_ROWS
+from posse.engine.reporting.messages import verdict_text
 from posse.engine.rules.node_affinity import NodeAffinityRule
 from posse.engine.verdict import Code
 from posse.model.placement import NodeSelectorTerm
@@ -142,40 +143,40 @@ def told(*terms, **spec):
 
 def test_nodes_that_the_pod_does_not_name_are_left_out_before_anything_else_is_asked():
     verdict = told(pinned(["east-1"]), cpu="100")
-    assert verdict.message == f"0/7 nodes are available: 1 Insufficient cpu, 6 {NOT_NAMED}."
+    assert verdict_text(verdict) == f"0/7 nodes are available: 1 Insufficient cpu, 6 {NOT_NAMED}."
     assert verdict.code is Code.UNRESOLVABLE
 
 
 def test_a_named_node_speaks_for_itself():
-    assert told(pinned(["tainted"])).message == (
+    assert verdict_text(told(pinned(["tainted"]))) == (
         f"0/7 nodes are available: 1 node(s) had untolerated taint(s), 6 {NOT_NAMED}."
     )
     elsewhere = pinned(["bare"], labels=[requirement("zone", "In", "east")])
-    assert told(elsewhere).message == (
+    assert verdict_text(told(elsewhere)) == (
         f"0/7 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 6 {NOT_NAMED}."
     )
 
 
 def test_terms_name_alternatives_and_lists_of_a_term_must_agree():
     verdict = told(pinned(["east-1", "bare"], ["bare", "west-x"]), pinned(["east-9"]), cpu="100")
-    assert verdict.message == f"0/7 nodes are available: 2 Insufficient cpu, 5 {NOT_NAMED}."
+    assert verdict_text(verdict) == f"0/7 nodes are available: 2 Insufficient cpu, 5 {NOT_NAMED}."
 
 
 def test_a_term_without_names_leaves_every_node_open():
     verdict = told(pinned(["east-1"]), [requirement("zone", "In", "north")], cpu="100")
-    assert NOT_NAMED not in verdict.message
+    assert NOT_NAMED not in verdict_text(verdict)
 
 
 def test_a_pod_that_names_a_missing_node_is_told_of_all_others():
-    assert told(pinned(["gone"])).message == f"0/7 nodes are available: 7 {NOT_NAMED}."
+    assert verdict_text(told(pinned(["gone"]))) == f"0/7 nodes are available: 7 {NOT_NAMED}."
 
 
 def test_lists_without_a_name_in_common_conflict():
     verdict = told(pinned(["east-1"], ["bare"]))
-    assert verdict.message == "0/7 nodes are available: pod affinity terms conflict."
+    assert verdict_text(verdict) == "0/7 nodes are available: pod affinity terms conflict."
     assert verdict.code is Code.UNRESOLVABLE
 
 
 def test_one_term_in_conflict_leaves_the_others():
     verdict = told(pinned(["east-1"], ["bare"]), pinned(["east-9"]), cpu="100")
-    assert verdict.message == f"0/7 nodes are available: 1 Insufficient cpu, 6 {NOT_NAMED}."
+    assert verdict_text(verdict) == f"0/7 nodes are available: 1 Insufficient cpu, 6 {NOT_NAMED}."

@@ -215,8 +215,8 @@ class Grouping:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ("too far apart", "Outside: too far apart"),
-        (broken, "Outside: plugin Outside failed: ZeroDivisionError: no power"),
+        ("too far apart", "Outside: too far apart."),
+        (broken, "Outside: plugin Outside failed: ZeroDivisionError: no power."),
     ],
     ids=["objects", "raises"],
 )

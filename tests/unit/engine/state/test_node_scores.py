@@ -1,5 +1,6 @@
 import numpy as np
 
+from posse.engine.reporting.messages import verdict_text
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.verdict import Code
 from tests.support.builders import node, nodes, pod, taint
@@ -70,7 +71,7 @@ def test_a_refusal_counts_nodes_by_reason_in_the_words_of_kubernetes():
         node("z", cpu="1", labels={"zone": "east"}, pods="0"),
     )
     verdict = tables_for(state, pod(cpu="2", memory="1Gi", requests={GPU: 1})).scores.refuse()
-    assert verdict.message == (
+    assert verdict_text(verdict) == (
         "0/6 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, "
         "2 Too many pods, 3 Insufficient cpu, 4 Insufficient example.com/gpu."
     )
@@ -83,14 +84,14 @@ def test_a_refusal_counts_nodes_by_reason_in_the_words_of_kubernetes():
 def test_the_shortest_refusal_is_exact():
     state = state_of(*nodes(2, cpu="1"))
     assert (
-        tables_for(state, pod(cpu="2")).scores.refuse().message
+        verdict_text(tables_for(state, pod(cpu="2")).scores.refuse())
         == "0/2 nodes are available: 2 Insufficient cpu."
     )
 
 
 def test_without_nodes_the_refusal_says_so():
     verdict = tables_for(state_of(), pod()).scores.refuse()
-    assert verdict.message == "no nodes available to schedule pods"
+    assert verdict_text(verdict) == "no nodes available to schedule pods"
     assert verdict.code is Code.UNRESOLVABLE
 
 

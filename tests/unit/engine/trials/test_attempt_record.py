@@ -1,7 +1,8 @@
 """What the engine tells about its attempts besides its decisions."""
 
+from posse.engine.causes import Refusal
 from posse.engine.keys import GroupKey
-from posse.engine.verdict import Refusal
+from posse.engine.reporting.messages import verdict_text
 from tests.support.builders import basic_group, changed, gang, gated, node, nodes, pod, pods
 from tests.support.engine_driver import Driver, binds
 
@@ -69,8 +70,8 @@ def test_a_group_that_does_not_fit_is_told_as_one():
     tried = only(driver.engine.tried())
     assert tried.who == GroupKey("test", "g1")
     assert (tried.pods, tried.number, tried.scheduler_name) == (3, 1, "default-scheduler")
-    assert tried.verdict.message.startswith("only 2 of the 3 pods")
-    assert tried.verdict.refusals == (Refusal("NodeResourcesFit", "Insufficient cpu", 2),)
+    assert verdict_text(tried.verdict).startswith("only 2 of the 3 pods")
+    assert tried.refusals == (Refusal("NodeResourcesFit", "Insufficient cpu", 2),)
 
 
 def test_a_group_that_starts_without_some_members_is_told_with_each_of_those():

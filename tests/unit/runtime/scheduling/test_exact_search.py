@@ -13,12 +13,15 @@ from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import (
     DemandName,
     GroupDemand,
+    MoreNodes,
     NodeShape,
     PlacementProblem,
     PodSet,
+    Remedies,
     RemedyProblem,
+    SmallerMinimum,
 )
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.runtime.scheduling.exact_search import ExactSearch
 from posse.solver.frames import SolveRequest, frame
 
@@ -102,5 +105,5 @@ def test_whether_a_group_fits_is_answered_before_what_would_let_another_start():
 
     first, second = asyncio.run(scenario())
     assert first.solution.outcome is Outcome.PLACED
-    text = "Any of these would let it start: 1 more node like n1; a minCount of 2 instead of 3."
-    assert second == Advised(OTHER, 1, text)
+    more_nodes = MoreNodes(((NodeShape("n1", (2,), (2,)), 1),))
+    assert second == Advised(OTHER, 1, Remedies((more_nodes,), smaller_minimums=(SmallerMinimum(0, 2),)))

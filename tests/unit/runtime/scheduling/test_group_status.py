@@ -10,7 +10,7 @@ from posse.engine.engine import Engine
 from posse.engine.groups.forms import VOLCANO
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
-from posse.engine.verdict import Outcome
+from posse.engine.proof import Outcome
 from posse.kinds.registry import (
     COSCHEDULING_POD_GROUP,
     EVENT,

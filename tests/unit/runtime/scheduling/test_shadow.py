@@ -3,6 +3,7 @@ import asyncio
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from posse.engine.causes import NoNodeFits
 from posse.engine.decisions import Bind, Placement
 from posse.engine.events import Observed, Vanished
 from posse.engine.keys import GroupKey, PodRef
@@ -42,7 +43,9 @@ def would_bind(ledger, *pods, node="n1", group=None):
 
 def refuses(ledger, who):
     ledger.decided(
-        Round(0.0, 0.0, [], [AttemptRecord(who, SCHEDULER, 1, 0.0, Verdict(Code.UNSCHEDULABLE, "no room"))])
+        Round(
+            0.0, 0.0, [], [AttemptRecord(who, SCHEDULER, 1, 0.0, Verdict(Code.UNSCHEDULABLE, NoNodeFits(3)))]
+        )
     )
 
 

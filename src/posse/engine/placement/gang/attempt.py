@@ -6,10 +6,11 @@ it is given, other orders are tried.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
+from posse.engine.causes import GroupRefused, NoNodeFits, TooFewFit
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.domain_attempt import NoDomain, place_in_domain
@@ -25,15 +26,16 @@ from posse.engine.placement.gang.member_pass import (
 )
 from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.gang.proof import proof_of
-from posse.engine.placement.gang.shortfall import Shortfall, told
+from posse.engine.placement.gang.shortfall import Shortfall, summaries
 from posse.engine.placement.search.fill import fill
 from posse.engine.placement.search.member_classes import classes_of, other_ways
+from posse.engine.proof import Proof
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
 from posse.engine.state.invariants import no_gang_below_minimum
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
+from posse.engine.verdict import SUCCESS, Code, Verdict
 
 _NO_PLAN: Mapping[str, str] = MappingProxyType({})
 
@@ -135,8 +137,8 @@ def _attempt_anywhere(
 def _accepted(state: ClusterState, group: GroupRecord, made: Pass) -> Attempt:
     if against := objection(state, group):
         made.undo()
-        proof = Proof((against.partition(":")[0],))
-        return _refused_together(group.unattached(), Verdict(Code.UNSCHEDULABLE, against, proof=proof))
+        verdict = Verdict(Code.UNSCHEDULABLE, against, Proof((against.rule,)))
+        return _refused_together(group.unattached(), verdict)
     return _started(group, made)
 
 
@@ -159,37 +161,28 @@ def _refused_together(members: Sequence[PodRecord], verdict: Verdict) -> Attempt
     return Attempt(verdict, refused=tuple((record, drawn_along(verdict)) for record in members))
 
 
-def drawn_along(verdict: Verdict) -> Verdict:
-    """Told to a member that would fit by itself."""
-    return Verdict(verdict.code, f"pod group is unschedulable, {verdict.message}")
+def drawn_along(verdict: Verdict, group: GroupKey | None = None) -> Verdict:
+    """For a member that would fit by itself, where this is the verdict on its group or on a group above."""
+    return Verdict(verdict.code, GroupRefused(verdict.cause, verdict.proof, group))
 
 
 def _refused(group: GroupRecord, members: Sequence[PodRecord], made: Pass, proof: Proof) -> Attempt:
     resolvable = made.standing.feasibility is not Feasibility.UNRESOLVABLE
     code = Code.UNSCHEDULABLE if resolvable else Code.UNRESOLVABLE
-    verdict = Verdict(code, f"{_head(group, made)} {told(made.short)} {proof.sentence}", proof=proof)
+    fit, short = made.attached + made.placed, summaries(made.short)
+    verdict = Verdict(code, TooFewFit(group.minimum, fit, made.placed, short), proof)
     return _refused_with(verdict, members, made.short)
 
 
 def _refused_with(verdict: Verdict, members: Sequence[PodRecord], short: Sequence[Shortfall]) -> Attempt:
-    """Who found no place is told why; the others are refused along with them."""
+    """Pods without a node have verdicts of their own; the others are refused with their group."""
     with_the_others, proof = drawn_along(verdict), verdict.proof or Proof()
     own = {record: _with_doubts(one_verdict, proof) for record, one_verdict in _own_verdicts(short)}
     return Attempt(verdict, refused=tuple((record, own.get(record, with_the_others)) for record in members))
 
 
 def _with_doubts(verdict: Verdict, proof: Proof) -> Verdict:
-    """A pod that may have been refused for want of a better search is told so."""
-    if not proof.doubts:
+    """A better search might have placed the pod, where the group's proof leaves doubts."""
+    if not proof.doubts or not isinstance(verdict.cause, NoNodeFits):
         return verdict
-    return Verdict(verdict.code, f"{verdict.message} {proof.sentence}", verdict.refusals)
-
-
-def _head(group: GroupRecord, made: Pass) -> str:
-    fit = made.attached + made.placed
-    if group.minimum == 1 or fit >= group.minimum:
-        return "none of its waiting pods fits:"
-    # What the others lack is counted with these on their nodes, so that must be said.
-    beside = "; beside them" if made.placed else ";"
-    share = f"only {fit}" if fit else "none"
-    return f"{share} of the {group.minimum} pods that must start together fit{beside}"
+    return replace(verdict, cause=replace(verdict.cause, doubts=proof))

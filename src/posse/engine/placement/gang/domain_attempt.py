@@ -1,7 +1,7 @@
 """One attempt to place a group inside one domain of its topology key: the best that can hold it, or why none can.
 
-Members for which room is being made take it, if that is still possible. Otherwise the domain is chosen anew, unless members
-that run already pin it. Rules between pods go on seeing the whole cluster; only where members may go is confined.
+Nominated members take their nodes, if that is still possible. Otherwise a domain is chosen, unless running members pin
+it. Rules between pods see the whole cluster; only the nodes that members may use are confined.
 """
 
 from collections.abc import Mapping
@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posse.engine.causes import NoDomainFits, NoSuchDomain, RuleObjection
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.placement.gang.domain_bounds import DomainBounds, bounds
 from posse.engine.placement.gang.domain_choice import DomainChoice
-from posse.engine.placement.gang.domain_pin import common_domain, domain_noun, domains_of_members, pin_of
+from posse.engine.placement.gang.domain_pin import common_domain, domains_of_members, pin_of
 from posse.engine.placement.gang.exhaustive import ThoroughSearch
 from posse.engine.placement.gang.member_pass import (
     Feasibility,
@@ -23,12 +24,13 @@ from posse.engine.placement.gang.member_pass import (
     pass_through,
 )
 from posse.engine.placement.gang.proof import missing
-from posse.engine.placement.gang.shortfall import Shortfall, told
+from posse.engine.placement.gang.shortfall import Shortfall, summaries
 from posse.engine.placement.search.member_classes import classes_of, other_ways
+from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
 from posse.engine.state.invariants import no_gang_across_domains
-from posse.engine.verdict import Code, Proof, Verdict
+from posse.engine.verdict import Code, Verdict
 
 _MOST_REORDERED = 16
 """Domains in which other orders of the members are tried."""
@@ -71,9 +73,9 @@ class _Trial:
         self._pinned = pinned
         self._classes = classes_of(state, group.unattached())
         self._made: Pass | None = None
-        """The last one."""
-        self._objections: dict[str, str] = {}
-        """What rules had against a placement, by name of the rule."""
+        """The last pass."""
+        self._objections: dict[str, RuleObjection] = {}
+        """Of group rules to a placement, by rule."""
 
     def run(self, given: Mapping[str, str], thorough: ThoroughSearch | None) -> Pass | NoDomain:
         made = self._as_given(given)
@@ -81,7 +83,8 @@ class _Trial:
             return made
         seen = bounds(self._state, self._group.topology_key, self._classes)
         if not len(seen.domains) or (self._pinned is not None and self._pinned not in seen.domains.values):
-            return NoDomain(Verdict(Code.UNRESOLVABLE, _nowhere(self._group, self._pinned), proof=Proof()))
+            nowhere = NoSuchDomain(self._group.topology_key, self._pinned)
+            return NoDomain(Verdict(Code.UNRESOLVABLE, nowhere, Proof()))
         choice = self._choice(seen)
         if choice.run() is not None and self._made is not None:
             return self._made
@@ -127,8 +130,8 @@ class _Trial:
             return False
         against = objection(self._state, self._group)
         if against:
-            self._objections[against.partition(":")[0]] = against
-        return not against
+            self._objections[against.rule] = against
+        return against is None
 
     def _reordered(self, choice: DomainChoice) -> Pass | None:
         """Other ways of placing different pods, in the domains that promise most."""
@@ -161,11 +164,23 @@ class _Trial:
         with self._state.confined(seen.domains.rows(closest)):
             made = pass_through(self._state, self._draft, self._group, self._classes)
             made.undo()
-        head = _head(self._group, made, seen, closest) if self._pinned is None else self._pinned_head()
         code = Code.UNSCHEDULABLE if self._eviction_could_help(seen) else Code.UNRESOLVABLE
-        reasons = told(made.short) if made.short else f"{' '.join(self._objections.values())}."
-        text = f"{head} {reasons} {proof.sentence}"
-        return NoDomain(Verdict(code, text, proof=proof), tuple(made.short))
+        return NoDomain(Verdict(code, self._cause(seen, closest, made), proof), tuple(made.short))
+
+    def _cause(self, seen: DomainBounds, closest: int, made: Pass) -> NoDomainFits:
+        minimum = self._group.minimum
+        return NoDomainFits(
+            self._group.topology_key,
+            domains=len(seen.domains),
+            best=seen.domains.values[closest],
+            is_pinned=self._pinned is not None,
+            has_minimum=minimum == 1 or made.standing.feasibility is Feasibility.SUCCESS,
+            minimum=minimum,
+            fit=made.attached + made.placed,
+            placed=made.placed,
+            short=summaries(made.short),
+            objections=tuple(self._objections.values()),
+        )
 
     def _closest(self, choice: DomainChoice) -> int:
         """Of the domains that were tried, or of all if none was worth it, the one that promises most."""
@@ -174,11 +189,8 @@ class _Trial:
         ordered = choice.bounds.best_first(0)
         return next((number for number in ordered if number in choice.tried), ordered[0])
 
-    def _pinned_head(self) -> str:
-        return f"its pods run in {domain_noun(self._group)} {self._pinned}, which has no room for the others:"
-
     def _proof(self, choice: DomainChoice) -> Proof:
-        """Domains that promise too little are out for certain; of those that were tried in vain only alike pods are."""
+        """Bounds rule a domain out for certain; a failed attempt proves infeasibility only for identical pods."""
         if not (choice.tried or choice.left_over):
             return Proof()
         around = [
@@ -204,22 +216,3 @@ def _by_promise(choice: DomainChoice) -> list[int]:
     """The domains that were tried, those first that promise most."""
     promise = choice.bounds.counts
     return sorted(choice.tried, key=lambda one: (-int(promise[one]), one))
-
-
-def _nowhere(group: GroupRecord, pinned: str | None) -> str:
-    where = f"no node has the label {group.topology_key}"
-    if pinned is not None:
-        where = f"its pods run in {domain_noun(group)} {pinned}, which is not among the nodes it may use"
-    return f"no feasible placements found: {where}."
-
-
-def _head(group: GroupRecord, made: Pass, seen: DomainBounds, closest: int) -> str:
-    fit, value = made.attached + made.placed, seen.domains.values[closest]
-    head = f"0/{len(seen.domains)} placements are available: "
-    if group.minimum == 1 or made.standing.feasibility is Feasibility.SUCCESS:
-        return f"{head}no {domain_noun(group)} takes any of its pods; in the best, {value},"
-    beside = "; beside them" if made.placed else ";"
-    return (
-        f"{head}no {domain_noun(group)} can hold the {group.minimum} pods that must start together; "
-        f"the best, {value}, has room for {fit}{beside}"
-    )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from posse.engine.causes import OutsideDomains, SeveralDomains
 from posse.engine.groups.part import Part
 from posse.engine.nodes.label_columns import ABSENT
 from posse.engine.state.cluster_state import ClusterState
@@ -12,18 +13,18 @@ from posse.engine.state.cluster_state import ClusterState
 class Pin:
     value: str | None = None
     """The domain; None if nothing says which."""
-    error: str = ""
-    """Why there is no domain in which the group could go on."""
+    error: OutsideDomains | SeveralDomains | None = None
+    """Why no domain can take further members."""
 
 
 def pin_of(state: ClusterState, group: Part) -> Pin:
     values = domains_of_members(state, group)
     outside = values.pop(None, "")
     if outside:
-        return Pin(error=f"pods of the group run on node {outside}, which has no label {group.topology_key}")
+        return Pin(error=OutsideDomains(outside, group.topology_key))
     names = sorted(value for value in values if value is not None)
     if len(names) > 1:
-        return Pin(error=f"more than 1 domain found for pod group: {', '.join(names)}")
+        return Pin(error=SeveralDomains(tuple(names)))
     return Pin(names[0] if names else None)
 
 

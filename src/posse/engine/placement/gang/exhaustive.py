@@ -9,9 +9,9 @@ from posse.engine.groups.group_record import GroupRecord
 from posse.engine.placement.gang.member_pass import Pass, pass_beside
 from posse.engine.placement.gang.proof import missing
 from posse.engine.placement.search.backtracking import Backtracking, Ending
+from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
-from posse.engine.verdict import Proof
 
 _MANY_PODS = "so many pods"
 

@@ -9,6 +9,7 @@ from enum import Enum
 
 import numpy as np
 
+from posse.engine.causes import RuleObjection
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part
 from posse.engine.placement.gang.shortfall import Shortfall, shortfall
@@ -140,16 +141,16 @@ def pass_beside(state: ClusterState, draft: Draft, group: GroupRecord, start: in
     return made
 
 
-def objection(state: ClusterState, group: Part) -> str:
-    """What a rule of the group's profile has against where its members are now; empty if nothing."""
+def objection(state: ClusterState, group: Part) -> RuleObjection | None:
+    """The first objection of the profile's group rules to where the members are now."""
     rules = state.profile(next(iter(group.members.values())).pod_class).group_rules
     placed = [r for r in group.members.values() if r.node in state.nodes.row_of] if rules else []
     if not placed:
-        return ""
+        return None
     rows = np.array([state.nodes.row_of[record.node] for record in placed])
     placement = GroupPlacement(group.key.namespace, group.key.name, rows)
     objections = ((rule.name, rule.objection(placement, state.context)) for rule in rules)
-    return next((f"{name}: {objection}" for name, objection in objections if objection), "")
+    return next((RuleObjection(name, objection) for name, objection in objections if objection), None)
 
 
 def _begin(draft: Draft, group: GroupRecord, classes: Sequence[MemberClass]) -> Pass:

@@ -1,34 +1,35 @@
-"""Groups may say what they need in all (minResources): as long as the cluster has less free, trying them is in vain."""
+"""minResources: a group is not tried while the cluster has less free than the group needs in all."""
 
 from functools import partial
 
 import numpy as np
 
+from posse.engine.causes import MissingResources, UnreadableResources
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import BoolArray
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.nodes.resources import Amounts, amounts
 from posse.engine.nodes.tolerations import CORDON, repels
-from posse.engine.placement.gang.shortfall import amount_text
+from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.minimum_reservations import Share
-from posse.engine.verdict import Code, Proof, Verdict
+from posse.engine.verdict import Code, Verdict
 from posse.model.quantity import QuantityError
 
 _OWN_DOMAIN = "node.kubernetes.io/"
-"""Of the taints by which nodes say how they are, not for whom."""
+"""Of the taints that state a node's condition, not its purpose."""
 
 
 def missing_resources(state: ClusterState, group: Part) -> Verdict | None:
-    """What the cluster has too little of; None if there is enough."""
+    """The first resource of which the cluster has too little free; None if there is enough."""
     if not group.minimum_resources:
         return None
     nodes = state.nodes
     try:
         minimum = amounts(group.minimum_resources)
     except QuantityError as error:
-        return Verdict(Code.UNRESOLVABLE, f"its minResources cannot be read: {error}.", proof=Proof())
+        return Verdict(Code.UNRESOLVABLE, UnreadableResources(str(error)), Proof())
     own, kept, rows = _requested_by_members(group), _set_aside(state, group), _working(nodes, group)
     for name, wanted in minimum.items():
         index = nodes.resource_index.get(name)
@@ -38,13 +39,13 @@ def missing_resources(state: ClusterState, group: Part) -> Verdict | None:
             # What members on nodes use is part of the minimum.
             free += own.get(index, 0)
         if free - kept.get(name, 0) < wanted:
-            text = _told(name, wanted, free, min(free, kept.get(name, 0)))
-            return Verdict(Code.UNSCHEDULABLE, text, proof=Proof())
+            missing = MissingResources(name, wanted, free, min(free, kept.get(name, 0)))
+            return Verdict(Code.UNSCHEDULABLE, missing, Proof())
     return None
 
 
 def note_minimum(state: ClusterState, group: GroupRecord) -> None:
-    """Have what the group lacks set aside, from when it starts."""
+    """Reserve what the group lacks, from when it starts."""
     if group.minimum_resources:
         state.minimum_reservations.put(group.key, partial(share_of, state.nodes, group))
     else:
@@ -52,7 +53,7 @@ def note_minimum(state: ClusterState, group: GroupRecord) -> None:
 
 
 def share_of(nodes: NodeTable, group: GroupRecord) -> Share:
-    """What is set aside for a group: what it still lacks, as long as it runs and nothing says that it is about to end."""
+    """What is reserved for a group: what it lacks while it runs and is not about to finish."""
     on_nodes = [record for record in group.members.values() if record.node]
     is_deleted = group.podgroup is None or bool(group.podgroup.metadata.deletion_timestamp)
     is_ending = all(record.pod.metadata.deletion_timestamp for record in on_nodes)
@@ -70,7 +71,7 @@ def share_of(nodes: NodeTable, group: GroupRecord) -> Share:
 
 
 def _set_aside(state: ClusterState, group: Part) -> Amounts:
-    """For others. Who has started takes what it needs, or all that have could wait for each other."""
+    """Reserved for other groups. A group that has started ignores it, or such groups could wait for each other."""
     if group.started_count:
         return {}
     standing = next((record.standing for record in group.members.values()), group.priority)
@@ -78,7 +79,7 @@ def _set_aside(state: ClusterState, group: Part) -> Amounts:
 
 
 def _requested_by_members(group: Part) -> dict[int, int]:
-    """By index of the resource, on nodes."""
+    """By members on nodes, by index of the resource."""
     requested: dict[int, int] = {}
     for record in group.members.values():
         for index, amount in record.pod_class.requests if record.node else ():
@@ -87,7 +88,7 @@ def _requested_by_members(group: Part) -> dict[int, int]:
 
 
 def _working(nodes: NodeTable, group: Part) -> BoolArray:
-    """Nodes that are not cordoned or out of order. Which of them its pods choose is unknown, as long as some do not exist."""
+    """Nodes that are neither cordoned nor broken. Selectors are ignored: some of the pods may not exist yet."""
     classes = dict.fromkeys(record.pod_class for record in group.members.values())
     tolerations = [one for pod_class in classes for one in pod_class.spec.tolerations]
     refused = [
@@ -96,13 +97,3 @@ def _working(nodes: NodeTable, group: Part) -> BoolArray:
     ]
     rows = nodes.alive & ~np.array(refused, dtype=np.bool_)[nodes.taint_set]
     return rows & ~nodes.unschedulable if repels(CORDON, tolerations) else rows
-
-
-def _told(resource: str, wanted: int, free: int, kept: int) -> str:
-    asked, left = amount_text(resource, wanted), amount_text(resource, free)
-    text = f"its minResources ask for {asked} of {resource}, and the cluster has {left} free for it"
-    if not kept:
-        return f"{text}."
-    promised = amount_text(resource, kept)
-    are = "is" if promised == "1" else "are"
-    return f"{text}, of which {promised} {are} set aside for groups that have started but lack pods."

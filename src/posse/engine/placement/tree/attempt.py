@@ -8,6 +8,7 @@ take with its further pods what a later one needs to start.
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
+from posse.engine.causes import RuleObjection
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part, Root
 from posse.engine.placement.gang.attempt import Attempt, PartRefusal, Probe, attempt_in, drawn_along
@@ -17,10 +18,11 @@ from posse.engine.placement.gang.member_pass import nominated_places, objection,
 from posse.engine.placement.search.backtracking import steps_allowed
 from posse.engine.placement.tree.refusal import leave_over, refuse
 from posse.engine.placement.tree.search import TreeSearch
+from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
 from posse.engine.state.invariants import no_gang_across_domains, no_gang_below_minimum
-from posse.engine.verdict import SUCCESS, Code, Proof, Verdict
+from posse.engine.verdict import SUCCESS, Code, Verdict
 
 _NO_PLAN: Mapping[str, str] = MappingProxyType({})
 _STEPS_PER_LEAF = 4
@@ -112,8 +114,8 @@ _NOT = object()
 
 def _accepted(state: ClusterState, draft: Draft, root: Root, top: Part) -> Attempt:
     objections = (objection(state, leaf) for leaf in root.leaves if leaf.members)
-    against = next((one for one in objections if one), "")
-    if against:
+    against = next((one for one in objections if one), None)
+    if against is not None:
         draft.roll_back()
         return _objected(root, top, against)
     _check(state, top, _uids(draft))
@@ -127,8 +129,8 @@ def _uids(draft: Draft) -> dict[str, None]:
     return dict.fromkeys(record.ref.uid for record in draft.placed())
 
 
-def _objected(root: Root, top: Part, against: str) -> Attempt:
-    verdict = Verdict(Code.UNSCHEDULABLE, against, proof=Proof((against.partition(":")[0],)))
+def _objected(root: Root, top: Part, against: RuleObjection) -> Attempt:
+    verdict = Verdict(Code.UNSCHEDULABLE, against, Proof((against.rule,)))
     others = drawn_along(verdict)
     keys = [part.key for part in (*top.branches, *root.leaves)]
     parts = tuple(PartRefusal(key, verdict if key == top.key else others) for key in keys)

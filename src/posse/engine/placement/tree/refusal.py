@@ -1,17 +1,26 @@
-"""Why a tree, or what is left of it, does not start: how each of its groups fares, and what its pods are told.
+"""Why a tree, or what is left of it, does not start: a verdict for each of its groups and waiting pods.
 
-Found by going through the tree once, as an attempt does first, with each group that fits staying on its nodes while the
-next is tried. What cannot start for want of members is not tried at all.
+It goes through the tree once, as an attempt does first. Each group that fits keeps its nodes while the next is tried.
+Groups that lack members are not tried.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from posse.engine.causes import (
+    ConfinedTo,
+    GroupRefused,
+    InBestDomain,
+    LacksMembers,
+    NoDomainForTree,
+    NoneWaitingFits,
+    TooFewGroups,
+)
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import PartRefusal, attempt_in, drawn_along
-from posse.engine.placement.gang.domain_pin import domain_noun, pin_of
+from posse.engine.placement.gang.domain_pin import pin_of
 from posse.engine.placement.gang.member_pass import Feasibility, PassProgress
 from posse.engine.placement.tree.bounds import tree_proof
 from posse.engine.placement.tree.domains import Place, Rows, all_places, inside
@@ -27,12 +36,12 @@ _CODES = {
     Feasibility.UNRESOLVABLE: Code.UNRESOLVABLE,
 }
 _MOST_PLACES = 8
-"""Domains that are looked at to say which of them comes closest."""
+"""Domains that are tried to find the one that comes closest."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """How a part of a tree fares, by itself: it may fit and yet not start because of others."""
+    """What came of trying one part of a tree. It may fit and still not start because of others."""
 
     part: Part
     fits: int
@@ -42,11 +51,11 @@ class PartResult:
     """Of a leaf: pods that find no node, though the others may start without them."""
     children: "tuple[PartResult, ...]" = ()
     by_itself: Verdict | None = None
-    """On a leaf that was refused while nobody else of the tree was tried beside it; with a proof."""
+    """The verdict with its proof on a leaf that was refused before any other part of the tree was placed."""
 
     @property
     def could_be_helped(self) -> bool:
-        """Whether evicting others could bring somebody of it to a node."""
+        """Whether evicting others could let one of its pods start."""
         if not self.verdict.succeeded:
             return self.verdict.code is Code.UNSCHEDULABLE
         return any(verdict.code is Code.UNSCHEDULABLE for _, verdict in self.refused) or any(
@@ -56,7 +65,7 @@ class PartResult:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """What is told to everybody in a tree who does not start."""
+    """Verdicts on all parts and pods of a tree that do not start."""
 
     verdict: Verdict
     parts: tuple[PartRefusal, ...]
@@ -64,45 +73,45 @@ class Refusals:
 
 
 def refuse(state: ClusterState, top: Part) -> Refusals:
-    """Of a tree of which nobody finds a place. The state is as it was when it was tried."""
+    """Of a tree of which no pod finds a node. The state is as it was when the tree was tried."""
     fared = fare(state, top)
     if fared.verdict.code is Code.ERROR:
-        return Refusals(fared.verdict, *_told(fared))
+        return Refusals(fared.verdict, *_verdicts(fared))
     proof = tree_proof(state, top)
-    code, message = fared.verdict.code, fared.verdict.message
+    verdict = replace(fared.verdict, proof=proof)
     if fared.verdict.succeeded:
         code = Code.UNSCHEDULABLE if fared.could_be_helped else Code.UNRESOLVABLE
-        message = f"none of its waiting pods fits: {_first_message(fared)}"
-        fared = _with_proofs(state, fared, _Held(None))
-    verdict = Verdict(code, f"{message} {proof.sentence}", proof=proof)
-    return Refusals(verdict, *_told(fared if fared.verdict.succeeded else replace(fared, verdict=verdict)))
+        verdict = Verdict(code, _first_refused(fared), proof)
+        return Refusals(verdict, *_verdicts(_with_proofs(state, fared, _Confinement(None))))
+    return Refusals(verdict, *_verdicts(replace(fared, verdict=verdict)))
 
 
 def leave_over(state: ClusterState, top: Part) -> Refusals:
-    """Of a tree that starts, as it is then: who stays behind."""
-    return Refusals(SUCCESS, *_told(_with_proofs(state, fare(state, top), _Held(None))))
+    """Of a tree that starts: what stays behind."""
+    return Refusals(SUCCESS, *_verdicts(_with_proofs(state, fare(state, top), _Confinement(None))))
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """Where those must go that come to a group which has started."""
+class _Confinement:
+    """Where newcomers to a group must go that has started."""
 
     rows: Rows
-    why: str = ""
+    branch: Part | None = None
+    """The group that confines them; None if they may go anywhere."""
+    domain: str = ""
 
 
-def _with_proofs(state: ClusterState, fared: PartResult, held: _Held) -> PartResult:
-    """Those that do not start below a group that has are judged by themselves: the others stay where they are."""
+def _with_proofs(state: ClusterState, fared: PartResult, held: _Confinement) -> PartResult:
+    """Parts that do not start below a group that has started are judged by themselves: the others stay."""
     branch = fared.part
     if not branch.children or not branch.is_started:
         return fared
     found = all_places(state, branch, held.rows)
     if len(found) != 1:
         return fared
-    here = _Held(found[0].rows, held.why)
+    here = replace(held, rows=found[0].rows)
     if found[0].name:
-        where = f"{domain_noun(branch)} {found[0].name}"
-        here = _Held(found[0].rows, f" It must be in {where}, where others of {branch.title} run.")
+        here = _Confinement(found[0].rows, branch, found[0].name)
     children = (
         _with_proofs(state, child, here) if child.verdict.succeeded else _with_proof(state, child, here)
         for child in fared.children
@@ -110,16 +119,18 @@ def _with_proofs(state: ClusterState, fared: PartResult, held: _Held) -> PartRes
     return replace(fared, children=tuple(children))
 
 
-def _with_proof(state: ClusterState, fared: PartResult, held: _Held) -> PartResult:
+def _with_proof(state: ClusterState, fared: PartResult, held: _Confinement) -> PartResult:
     part, verdict = fared.part, fared.verdict
     if verdict.code is Code.ERROR or not part.is_admissible:
         return fared
     if part.children:
-        proof = tree_proof(state, part, held.rows)
-        verdict = replace(verdict, message=f"{verdict.message} {proof.sentence}", proof=proof)
+        verdict = replace(verdict, proof=tree_proof(state, part, held.rows))
     elif fared.by_itself is not None:
         verdict = fared.by_itself
-    return replace(fared, verdict=replace(verdict, message=f"{verdict.message}{held.why}"))
+    if held.branch is not None:
+        cause = ConfinedTo(verdict.cause, held.branch.topology_key, held.domain, held.branch.key)
+        verdict = replace(verdict, cause=cause)
+    return replace(fared, verdict=verdict)
 
 
 def fare(state: ClusterState, top: Part) -> PartResult:
@@ -131,7 +142,7 @@ def fare(state: ClusterState, top: Part) -> PartResult:
 
 def _fare(state: ClusterState, draft: Draft, part: Part, rows: Rows) -> PartResult:
     if not part.is_admissible:
-        return PartResult(part, 0, Verdict(Code.UNRESOLVABLE, f"{part.lack}."))
+        return PartResult(part, 0, Verdict(Code.UNRESOLVABLE, LacksMembers(part.lack)))
     if not isinstance(part, GroupRecord):
         return _fare_of_branch(state, draft, part, rows)
     with inside(state, rows):
@@ -143,7 +154,8 @@ def _fare_of_leaf(state: ClusterState, draft: Draft, leaf: GroupRecord) -> PartR
     if not waiting:
         return PartResult(leaf, leaf.attached_count, SUCCESS)
     if leaf.is_over:
-        why = Verdict(Code.UNRESOLVABLE, f"others of its group have finished, and {leaf.lack}.")
+        lacks = LacksMembers(leaf.lack, has_finished_members=True)
+        why = Verdict(Code.UNRESOLVABLE, lacks)
         return PartResult(leaf, leaf.attached_count, SUCCESS, tuple((record, why) for record in waiting))
     is_beside_others = bool(draft.placed())
     attempt = attempt_in(state, draft, leaf)
@@ -151,13 +163,9 @@ def _fare_of_leaf(state: ClusterState, draft: Draft, leaf: GroupRecord) -> PartR
     if was_started or attempt.verdict.succeeded:
         return PartResult(leaf, fits, SUCCESS, attempt.refused)
     by_itself = None if is_beside_others else attempt.verdict
-    return PartResult(leaf, fits, _without_proof(attempt.verdict), attempt.refused, by_itself=by_itself)
-
-
-def _without_proof(verdict: Verdict) -> Verdict:
-    """What is certain beside others of the tree need not be so without them."""
-    text = verdict.message.replace(verdict.proof.sentence, "").rstrip() if verdict.proof else verdict.message
-    return Verdict(verdict.code, text, verdict.refusals)
+    # What is certain beside others of the tree need not be certain without them.
+    unproven = replace(attempt.verdict, proof=None)
+    return PartResult(leaf, fits, unproven, attempt.refused, by_itself=by_itself)
 
 
 def _fare_of_branch(state: ClusterState, draft: Draft, branch: Part, rows: Rows) -> PartResult:
@@ -182,26 +190,21 @@ def _fare_of_branch(state: ClusterState, draft: Draft, branch: Part, rows: Rows)
     if not place.name:
         return fared
     code = _of_all_places(fared.verdict.code, codes, len(found))
-    return replace(fared, verdict=_in_the_best(branch, place, replace(fared.verdict, code=code)))
+    cause = InBestDomain(branch.topology_key, place.name, place.of, fared.verdict.cause)
+    return replace(fared, verdict=replace(fared.verdict, code=code, cause=cause))
 
 
 def _of_all_places(closest: Code, looked_at: Sequence[Code], count: int) -> Code:
-    """Evicting others helps if it does in any of its domains, not only in the closest; in some nobody has looked."""
+    """Evicting others helps if it does in any of the domains; some may not have been looked at."""
     may_help = Code.UNSCHEDULABLE in looked_at or len(looked_at) < count
     return Code.UNSCHEDULABLE if closest is Code.UNRESOLVABLE and may_help else closest
 
 
 def _nowhere(state: ClusterState, branch: Part) -> Verdict:
-    error = pin_of(state, branch).error if branch.topology_key else ""
-    if error:
+    error = pin_of(state, branch).error if branch.topology_key else None
+    if error is not None:
         return Verdict(Code.ERROR, error)
-    where = f"no node it may use has the label {branch.topology_key}, or the value where its pods run"
-    return Verdict(Code.UNRESOLVABLE, f"no feasible placements found: {where}.")
-
-
-def _in_the_best(branch: Part, place: Place, verdict: Verdict) -> Verdict:
-    head = f"0/{place.of} placements are available: in the best {domain_noun(branch)}, {place.name},"
-    return replace(verdict, message=f"{head} {verdict.message}")
+    return Verdict(Code.UNRESOLVABLE, NoDomainForTree(branch.topology_key))
 
 
 def _fare_in(state: ClusterState, draft: Draft, branch: Part, rows: Rows) -> PartResult:
@@ -213,7 +216,7 @@ def _fare_in(state: ClusterState, draft: Draft, branch: Part, rows: Rows) -> Par
 
 
 def _code(minimum: int, fits: int, codes: Sequence[Code]) -> Code:
-    """What is asked of a child makes no sense: if the group cannot start without it, that is so of the group as well."""
+    """A group that cannot start without a contradictory child is contradictory too."""
     resolvable = codes.count(Code.UNSCHEDULABLE)
     feasibility = PassProgress(minimum, fits, 0, resolvable).feasibility
     mistaken = codes.count(Code.ERROR)
@@ -222,29 +225,23 @@ def _code(minimum: int, fits: int, codes: Sequence[Code]) -> Code:
     return _CODES[feasibility]
 
 
-def _too_few(branch: Part, fits: int, children: tuple[PartResult, ...]) -> str:
+def _too_few(branch: Part, fits: int, children: tuple[PartResult, ...]) -> TooFewGroups:
     refused = [child for child in children if not child.verdict.succeeded]
     refused.sort(key=lambda child: child.verdict.code is not Code.ERROR)
-    share = (
-        f"{f'only {fits}' if fits else 'none'} of the {branch.minimum} groups that must start together fit"
-    )
-    if branch.minimum == 1:
-        share = "none of its groups fits"
-    rest = f" {len(refused) - 1} more of its groups do not fit either." if len(refused) > 1 else ""
     first = refused[0]
-    return f"{share}; {first.part.title}: {first.verdict.message}{rest}"
+    return TooFewGroups(branch.minimum, fits, first.part.key, first.verdict.cause, others=len(refused) - 1)
 
 
-def _first_message(fared: PartResult) -> str:
-    """Of the first that could have been placed and was not."""
+def _first_refused(fared: PartResult) -> NoneWaitingFits | None:
+    """The first that could have been placed and was not."""
     if not fared.verdict.succeeded:
-        return f"{fared.part.title}: {fared.verdict.message}"
+        return NoneWaitingFits(fared.part.key, fared.verdict.cause)
     if fared.refused:
-        return f"{fared.part.title}: {fared.refused[0][1].message}"
-    return next((message for child in fared.children if (message := _first_message(child))), "")
+        return NoneWaitingFits(fared.part.key, fared.refused[0][1].cause)
+    return next((found for child in fared.children if (found := _first_refused(child))), None)
 
 
-def _told(fared: PartResult) -> tuple[tuple[PartRefusal, ...], tuple[tuple[PodRecord, Verdict], ...]]:
+def _verdicts(fared: PartResult) -> tuple[tuple[PartRefusal, ...], tuple[tuple[PodRecord, Verdict], ...]]:
     return tuple(_parts(fared, None)), tuple(_members(fared, None))
 
 
@@ -256,7 +253,7 @@ def _parts(fared: PartResult, above: Verdict | None) -> Iterator[PartRefusal]:
         # It was not tried, and so nothing below it was.
         yield from (PartRefusal(key, own) for key in _keys_below(fared.part))
     for child in fared.children:
-        yield from _parts(child, None if own.succeeded else _as_cause(fared.part, own))
+        yield from _parts(child, None if own.succeeded else _for_those_below(fared.part, own))
 
 
 def _keys_below(part: Part) -> Iterator[GroupKey]:
@@ -270,23 +267,17 @@ def _members(fared: PartResult, above: Verdict | None) -> Iterator[tuple[PodReco
     if not fared.children:
         # A composite group without results was not tried, nor was anything below it.
         lacking = dict(fared.refused)
-        yield from ((record, lacking.get(record, own)) for record in fared.part.unattached())
+        for record in fared.part.unattached():
+            yield record, lacking.get(record, own)
     for child in fared.children:
-        yield from _members(child, None if own.succeeded else _as_cause(fared.part, own))
+        yield from _members(child, None if own.succeeded else _for_those_below(fared.part, own))
 
 
-def _as_cause(part: Part, verdict: Verdict) -> Verdict:
-    """Told to those below, who must know of whom it speaks."""
-    if verdict.message.startswith(_DRAWN):
-        return verdict
-    return replace(verdict, message=f"{part.title}: {verdict.message}")
+def _for_those_below(part: Part, verdict: Verdict) -> Verdict:
+    """The verdict names the highest group that was refused for itself."""
+    return verdict if isinstance(verdict.cause, GroupRefused) else drawn_along(verdict, part.key)
 
 
 def _own(fared: PartResult, above: Verdict | None) -> Verdict:
-    """Who fits by itself is drawn along by what is above it."""
-    if above is None or not fared.verdict.succeeded:
-        return fared.verdict
-    return above if above.message.startswith(_DRAWN) else drawn_along(above)
-
-
-_DRAWN = drawn_along(SUCCESS).message
+    """A part that fits by itself is refused with the group above it."""
+    return fared.verdict if above is None or not fared.verdict.succeeded else above

@@ -2,7 +2,9 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import try_pods
 from posse.engine.placement.tree.attempt import try_placement
-from posse.engine.verdict import Code, Outcome
+from posse.engine.proof import Outcome
+from posse.engine.reporting.messages import verdict_text
+from posse.engine.verdict import Code
 from tests.support.builders import NAMESPACE, basic_group, gang, node, nodes, pod, pods
 from tests.support.engine_parts import attached, record_of, records_of, state_of
 
@@ -23,7 +25,7 @@ def names(records):
 
 
 def refusals(attempt):
-    return {record.ref.name: verdict.message for record, verdict in attempt.refused}
+    return {record.ref.name: verdict_text(verdict) for record, verdict in attempt.refused}
 
 
 def test_pods_that_fit_are_placed_and_the_others_refused():
@@ -55,7 +57,7 @@ def test_a_gang_that_does_not_fit_holds_nothing():
         "beside them 1 lacks cpu (1): 2 nodes have 0 free of 1. 0/2 nodes are available: 2 Insufficient cpu. "
         "No placement exists in the room that is free."
     )
-    assert attempt.verdict.message == cause
+    assert verdict_text(attempt.verdict) == cause
     assert refusals(attempt) == {
         "p1": f"pod group is unschedulable, {cause}",
         "p2": f"pod group is unschedulable, {cause}",
@@ -96,7 +98,7 @@ def test_a_started_gang_none_of_whose_later_members_fits_is_refused_in_true_word
     members = [pod("m1", cpu="1", on="a"), pod("m2", cpu="1", on="a"), pod("p1", cpu="1")]
     attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *members))
     assert attempt.verdict.code is Code.UNSCHEDULABLE
-    assert attempt.verdict.message == (
+    assert verdict_text(attempt.verdict) == (
         "none of its waiting pods fits: 1 lacks cpu (1): 1 node has 0 free of 2. "
         "0/1 nodes are available: 1 Insufficient cpu. No placement exists in the room that is free."
     )
@@ -112,7 +114,7 @@ def test_a_basic_group_starts_with_what_fits():
 def test_a_basic_group_none_of_whose_pods_fits_is_refused():
     state = state_of(node("a", cpu="1"))
     attempt = try_placement(state, group_of_pods(state, basic_group(), *pods(2, cpu="2")))
-    assert attempt.verdict.message == (
+    assert verdict_text(attempt.verdict) == (
         "none of its waiting pods fits: 2 lack cpu (2 each): 1 node has 1 free of 1. "
         "0/1 nodes are available: 1 Insufficient cpu. No placement exists in the room that is free."
     )
@@ -133,7 +135,7 @@ def test_the_causes_of_several_classes_are_each_told_once():
     state = state_of(node("a", cpu="1", memory="1Gi"))
     members = [*pods(2, cpu="2", memory="1Mi"), *pods(2, first=3, cpu="1m", memory="2Gi")]
     attempt = try_placement(state, group_of_pods(state, gang(minimum=4), *members))
-    assert attempt.verdict.message == (
+    assert verdict_text(attempt.verdict) == (
         "none of the 4 pods that must start together fit; "
         "2 lack cpu (2 each): 1 node has 1 free of 1, 2 lack memory (2Gi each): 1 node has 1Gi free of 1Gi. "
         "0/1 nodes are available: 1 Insufficient cpu. 0/1 nodes are available: 1 Insufficient memory. "
@@ -145,7 +147,7 @@ def test_without_nodes_nothing_fits():
     state = state_of()
     attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *pods(2)))
     assert attempt.verdict.code is Code.UNRESOLVABLE
-    assert attempt.verdict.message.endswith(
+    assert verdict_text(attempt.verdict).endswith(
         "2 find no node: no nodes available to schedule pods. No placement exists in the room that is free."
     )
 
@@ -180,7 +182,7 @@ def test_a_refusal_of_members_that_differ_says_that_it_is_no_proof():
     attempt = try_placement(state, group_of_pods(state, gang(minimum=3), *members), is_thorough=False)
     assert attempt.verdict.proof.doubts == ("pods that differ",)
     assert attempt.verdict.outcome is Outcome.UNDECIDED
-    assert attempt.verdict.message.endswith("the search is not exhaustive for pods that differ.")
+    assert verdict_text(attempt.verdict).endswith("the search is not exhaustive for pods that differ.")
     assert all("not exhaustive for pods that differ" in text for text in refusals(attempt).values())
 
 
@@ -189,7 +191,7 @@ def test_a_thorough_attempt_proves_that_members_which_differ_do_not_fit():
     members = [pod("large", cpu="2"), *pods(2, cpu="1")]
     attempt = try_placement(state, group_of_pods(state, gang(minimum=3), *members))
     assert attempt.verdict.outcome is Outcome.IMPOSSIBLE
-    assert attempt.verdict.message.endswith("No placement exists in the room that is free.")
+    assert verdict_text(attempt.verdict).endswith("No placement exists in the room that is free.")
 
 
 def test_members_that_differ_are_proven_not_to_fit_where_one_sort_alone_is_too_many():
@@ -204,7 +206,10 @@ def test_a_group_is_refused_while_the_cluster_has_less_than_its_minimum_resource
     group = group_of_pods(state, gang(minimum=2), pod("m1", cpu="1", on="n1"), *pods(2, cpu="1"))
     group.minimum_resources = {"cpu": "5"}
     attempt = try_placement(state, group)
-    assert attempt.verdict.message == "its minResources ask for 5 of cpu, and the cluster has 4 free for it."
+    assert (
+        verdict_text(attempt.verdict)
+        == "its minResources ask for 5 of cpu, and the cluster has 4 free for it."
+    )
     group.minimum_resources = {"cpu": "4"}
     assert try_placement(state, group).verdict.succeeded
 
@@ -214,7 +219,7 @@ def test_minimum_resources_that_cannot_be_read_or_that_no_node_has_refuse_the_gr
     group = group_of_pods(state, gang(minimum=2), *pods(2, cpu="1"))
     group.minimum_resources = {"cpu": "much"}
     unreadable = try_placement(state, group).verdict
-    assert "cannot be read" in unreadable.message
+    assert "cannot be read" in verdict_text(unreadable)
     assert unreadable.code is Code.UNRESOLVABLE
     group.minimum_resources = {"nvidia.com/gpu": "1"}
-    assert "has 0 free for it" in try_placement(state, group).verdict.message
+    assert "has 0 free for it" in verdict_text(try_placement(state, group).verdict)

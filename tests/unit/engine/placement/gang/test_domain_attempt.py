@@ -85,8 +85,8 @@ def test_where_no_rack_takes_any_member_that_is_said():
 @pytest.mark.parametrize(
     ("there", "error"),
     [
-        ({"p1": "plain"}, "pods of the group run on node plain, which has no label rack"),
-        ({"p1": "a", "p2": "b"}, "more than 1 domain found for pod group: r1, r2"),
+        ({"p1": "plain"}, "pods of the group run on node plain, which has no label rack."),
+        ({"p1": "a", "p2": "b"}, "more than 1 domain found for pod group: r1, r2."),
     ],
 )
 def test_running_members_outside_of_one_rack_are_an_error(there, error):

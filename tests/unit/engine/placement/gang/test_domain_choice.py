@@ -12,6 +12,7 @@ from posse.engine.placement.gang.domain_choice import DomainChoice
 from posse.engine.placement.search.fill import fill
 from posse.engine.placement.search.member_classes import classes_of
 from posse.engine.placement.tree.attempt import try_placement
+from posse.engine.reporting.messages import verdict_text
 from posse.engine.rules import contract
 from posse.engine.rules.profile import DomainScoring
 from posse.engine.rules.registry import DEFAULT_PROFILE
@@ -141,7 +142,7 @@ def test_an_objection_that_leaves_no_domain_is_told_and_no_proof(objecting):
         attached(state, pod(f"x{row}", cpu="4", uid=name), name)
         attached(state, pod(f"y{row}", cpu="4", uid=f"{name}2"), name)
     verdict = try_placement(state, group_of_two(state)).verdict
-    assert verdict.message.endswith(
+    assert verdict_text(verdict).endswith(
         "NotInTheSecond: no, not there. A placement may exist all the same: "
         "the search is not exhaustive for NotInTheSecond."
     )

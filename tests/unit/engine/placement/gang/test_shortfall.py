@@ -1,6 +1,8 @@
 import pytest
 
-from posse.engine.placement.gang.shortfall import amount_text, shortfall, told
+from posse.engine.causes import TooFewFit
+from posse.engine.placement.gang.shortfall import shortfall
+from posse.engine.reporting.cause_messages import amount_text, cause_text, shortfall_text
 from tests.support.builders import node, nodes, pod, pods
 from tests.support.engine_parts import attached, records_of, state_of
 
@@ -14,35 +16,42 @@ def test_nodes_that_have_some_of_it_left_are_counted_with_what_they_have():
     state = state_of(*nodes(3, cpu="8"), node("full", cpu="8"))
     for name, taken in (("n1", "7"), ("n2", "4"), ("n3", "1"), ("full", "8")):
         attached(state, pod(f"on-{name}", cpu=taken), name)
-    assert lack(state, *pods(4, cpu="8")).sentence == "4 lack cpu (8 each): 3 nodes have 1-7 free of 8"
+    assert (
+        shortfall_text(lack(state, *pods(4, cpu="8")).summary)
+        == "4 lack cpu (8 each): 3 nodes have 1-7 free of 8"
+    )
 
 
 def test_where_nothing_is_left_that_is_said():
     state = state_of(node("a", cpu="1"), node("b", cpu="2"))
     attached(state, pod("x", cpu="1"), "a")
     attached(state, pod("y", cpu="2"), "b")
-    assert lack(state, pod("p", cpu="500m")).sentence == "1 lacks cpu (500m): 2 nodes have 0 free of 1-2"
+    assert (
+        shortfall_text(lack(state, pod("p", cpu="500m")).summary)
+        == "1 lacks cpu (500m): 2 nodes have 0 free of 1-2"
+    )
 
 
 def test_nodes_that_are_out_of_the_question_for_another_reason_do_not_count():
     state = state_of(node("a", cpu="1"), node("b", cpu="1", labels={"disk": "fast"}))
     waiting = pod("p", cpu="2", node_selector={"disk": "fast"})
-    assert lack(state, waiting).sentence == "1 lacks cpu (2): 1 node has 1 free of 1"
+    assert shortfall_text(lack(state, waiting).summary) == "1 lacks cpu (2): 1 node has 1 free of 1"
 
 
 def test_who_is_refused_for_no_lack_of_resources_just_finds_no_node():
     state = state_of(node("a"))
-    assert lack(state, *pods(2, node_selector={"disk": "fast"})).sentence == "2 find no node"
+    assert shortfall_text(lack(state, *pods(2, node_selector={"disk": "fast"})).summary) == "2 find no node"
 
 
 def test_no_free_slot_for_pods_is_a_lack_too():
     state = state_of(node("a", pods="0"))
-    assert lack(state, pod("p")).sentence == "1 lacks a free pod slot: 1 node has 0 free of 0"
+    assert shortfall_text(lack(state, pod("p")).summary) == "1 lacks a free pod slot: 1 node has 0 free of 0"
 
 
 def test_many_sorts_of_pods_are_summed_up():
     state = state_of(node("a", cpu="1"))
-    text = told([lack(state, pod(f"p{cores}", cpu=str(cores))) for cores in range(2, 7)])
+    short = [lack(state, pod(f"p{cores}", cpu=str(cores))).summary for cores in range(2, 7)]
+    text = cause_text(TooFewFit(9, 0, 0, tuple(short)))
     assert text.count("lacks cpu") == 3
     assert "2 others lack something too. 0/1 nodes are available" in text
 

@@ -1,11 +1,11 @@
 """Groups that wait for room in one rack: what wakes them, who keeps room for them, and what they are told."""
 
+from posse.engine.causes import Refusal
 from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.group_status import State
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.proof import could_start
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS
-from posse.engine.verdict import Refusal
 from tests.support.builders import NAMESPACE, changed, gang, in_rack, node, one_domain, pod, pods, taint
 from tests.support.engine_driver import Driver, pod_reports
 

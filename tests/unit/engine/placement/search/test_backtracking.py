@@ -7,8 +7,9 @@ from posse.engine.keys import GroupKey
 from posse.engine.placement.search.backtracking import Backtracking, Ending
 from posse.engine.placement.search.equivalent_nodes import equal_nodes
 from posse.engine.placement.tree.attempt import probe_placement, try_placement
+from posse.engine.proof import Outcome
+from posse.engine.reporting.messages import verdict_text
 from posse.engine.state.draft import Draft
-from posse.engine.verdict import Outcome
 from posse.model.container import ContainerPort
 from posse.model.meta import LabelSelector
 from posse.model.placement import (
@@ -115,7 +116,7 @@ def test_pods_that_avoid_their_own_kind_are_proven_too_many():
         state, group_of(state, gang(minimum=3), *members("a", 3, **avoiding("a", HOSTNAME)))
     ).verdict
     assert verdict.outcome is Outcome.IMPOSSIBLE
-    assert verdict.message.endswith("No placement exists in the room that is free.")
+    assert verdict_text(verdict).endswith("No placement exists in the room that is free.")
 
 
 def test_that_is_seen_at_once_however_many_nodes_there_are():
@@ -172,7 +173,7 @@ def test_a_search_that_runs_out_of_steps_says_so_and_leaves_nothing_behind():
     before = state.nodes.requested.copy()
     verdict = try_placement(state, group_of(state, gang(minimum=30), *pods)).verdict
     assert verdict.outcome is Outcome.EXHAUSTED
-    assert verdict.message.endswith("an exact search did not end within its budget.")
+    assert verdict_text(verdict).endswith("an exact search did not end within its budget.")
     assert (state.nodes.requested == before).all()
 
 
@@ -181,7 +182,9 @@ def test_more_pods_than_steps_are_named_instead():
     pods = [*members("a", 800), *members("b", 800, **avoiding("a", "rack"))]
     verdict = try_placement(state, group_of(state, gang(minimum=1600), *pods)).verdict
     assert verdict.outcome is Outcome.UNDECIDED
-    assert verdict.message.endswith("not exhaustive for pods that differ, InterPodAffinity, so many pods.")
+    assert verdict_text(verdict).endswith(
+        "not exhaustive for pods that differ, InterPodAffinity, so many pods."
+    )
 
 
 def test_nodes_are_equal_if_no_member_can_tell_them_apart():

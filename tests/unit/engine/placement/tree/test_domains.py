@@ -124,7 +124,7 @@ def test_pods_that_run_in_two_domains_are_an_error_of_the_tree():
     driver.see(pod("g-0", cpu="1", group="g", on="a-1"), pod("g-1", cpu="1", group="g", on="b-1"))
     driver.see(pod("g-2", cpu="1", group="g"))
     assert pod_reports(driver.decide()) == {
-        "g-2": ("SchedulerError", "more than 1 domain found for pod group: a, b")
+        "g-2": ("SchedulerError", "more than 1 domain found for pod group: a, b.")
     }
 
 
@@ -202,8 +202,8 @@ def scaled_up(*further):
 def test_a_group_that_finds_no_place_beside_its_siblings_is_told_where_they_hold_it_and_that_it_is_certain():
     told = scaled_up(child("y", 4, **one_domain("rack")), *members("y", 4))["y"]
     assert told.message.endswith(
-        "No placement exists in the room that is free. "
-        "It must be in block a, where others of composite pod group root run."
+        "It must be in block a, where others of composite pod group root run. "
+        "No placement exists in the room that is free."
     )
     assert told.finding.outcome == "ProvenInfeasible"
 

@@ -1,0 +1,136 @@
+"""The messages that pods and groups are given, made from statements. Nothing reads them back.
+
+The sentences about causes and remedies are in the modules beside this one.
+"""
+
+from functools import singledispatch
+
+from posse.engine.causes import NoNodeFits
+from posse.engine.placement_problem import Advice, Unadvised
+from posse.engine.reporting.cause_messages import NO_NODES, cause_text
+from posse.engine.reporting.remedy_messages import advice_text
+from posse.engine.statement import AdvicePending, Reservation, Statement
+from posse.engine.verdict import (
+    GroupPreemption,
+    NoCandidateNode,
+    NodeChosen,
+    NodesClearing,
+    NominatedNodeBusy,
+    NoVictims,
+    PodPreemption,
+    PreemptionForbidden,
+    Verdict,
+    VictimsChosen,
+    VictimsTerminating,
+)
+
+MENDED = "what was wrong with its tree has been mended; it waits for groups or pods that are still to come"
+
+
+def statement_text(statement: Statement) -> str:
+    parts = [verdict_text(statement.verdict)]
+    if statement.reservation is not None:
+        parts.append(_reservation(statement.reservation))
+    if isinstance(statement.advice, Advice | Unadvised):
+        parts.append(advice_text(statement.advice))
+    return " ".join(part for part in parts if part)
+
+
+def is_written(statement: Statement, text: str, message: str) -> bool:
+    """Whether the API server already has this statement, of which `text` was made.
+
+    After a restart only the message is known. While advice is pending, the message may end with advice that an earlier
+    process found for the same refusal.
+    """
+    return message == text or (isinstance(statement.advice, AdvicePending) and message.startswith(f"{text} "))
+
+
+def _reservation(reservation: Reservation) -> str:
+    nodes = counted(reservation.nodes, "node")
+    if reservation.holder is None:
+        return f"Room is kept for it on {nodes}."
+    return f"Room on {nodes} is kept for pod group {reservation.holder}, which has waited longer."
+
+
+def verdict_text(verdict: Verdict) -> str:
+    if verdict.cause == NoNodeFits(0):
+        # Word for word as kube-scheduler, which writes no full stop here.
+        return NO_NODES
+    text = cause_text(verdict.cause, verdict.proof)
+    progress = verdict.preemption
+    return f"{text} {_prefix(progress)}: {preemption_text(progress)}" if progress is not None else text
+
+
+def _prefix(progress: PodPreemption | GroupPreemption) -> str:
+    is_pod = isinstance(progress, NominatedNodeBusy | NoCandidateNode | NodeChosen)
+    return "preemption" if is_pod or progress == PreemptionForbidden() else "pod group preemption"
+
+
+@singledispatch
+def preemption_text(progress: PodPreemption | GroupPreemption) -> str:
+    raise TypeError(progress)
+
+
+@preemption_text.register
+def _(_progress: PreemptionForbidden) -> str:
+    return "not eligible due to preemptionPolicy=Never."
+
+
+@preemption_text.register
+def _(_progress: NominatedNodeBusy) -> str:
+    return "not eligible due to a terminating pod on the nominated node."
+
+
+@preemption_text.register
+def _(progress: NoCandidateNode) -> str:
+    counts = (
+        (progress.without_victims, "No preemption victims found for incoming pod"),
+        (progress.nodes - progress.without_victims, "Preemption is not helpful for scheduling"),
+    )
+    reasons = sorted(f"{count} {reason}" for count, reason in counts if count)
+    return f"0/{progress.nodes} nodes are available: {', '.join(reasons)}."
+
+
+@preemption_text.register
+def _(progress: NodeChosen) -> str:
+    does = "waiting for those that terminate there"
+    if progress.victims:
+        does = f"preempting {counted(progress.victims, 'victim')}"
+    return f"found a potential placement for pod on node {progress.node}, {does}"
+
+
+@preemption_text.register
+def _(_progress: NoVictims) -> str:
+    return "no victims found whose eviction would let it start."
+
+
+@preemption_text.register
+def _(progress: VictimsChosen) -> str:
+    victims = counted(progress.pods, "victim")
+    if not progress.has_placement:
+        return f"preempting {victims} for some of its pods, though it does not fit yet."
+    among = f" ({counted(progress.groups, 'whole group')} among them)" if progress.groups else ""
+    return f"found a placement for podgroup, preempting {victims}{among}."
+
+
+@preemption_text.register
+def _(progress: VictimsTerminating) -> str:
+    groups = f"{counted(progress.groups, 'group')}, " if progress.groups else ""
+    return f"preempting {groups}{counted(progress.pods, 'pod')}; waiting for {progress.left} to terminate."
+
+
+@preemption_text.register
+def _(progress: NodesClearing) -> str:
+    return f"waiting for {counted(progress.pods, 'pod')} on its nodes to terminate."
+
+
+def below_minimum_text(left: int, minimum: int) -> str:
+    return f"{left_text(left, minimum)}; others start only if the minimum is reached again"
+
+
+def left_text(left: int, minimum: int) -> str:
+    return f"{left} of the {minimum} pods that must run together are left"
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

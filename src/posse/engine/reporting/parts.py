@@ -1,0 +1,273 @@
+"""Decisions for groups and trees: what each part of them is told, and what is ordered for them.
+
+Functions called `mark_...` change what is remembered as reported, and return the decisions. The same thing is reported once.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from posse.engine.decisions import (
+    Bind,
+    Decision,
+    Evict,
+    Finding,
+    MarkDisrupted,
+    ReportGroup,
+    WarnGroup,
+)
+from posse.engine.groups.admission import INVALID, NotReady
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Part, Root
+from posse.engine.groups.reported_object import ReportedObject
+from posse.engine.keys import GroupKey, GroupRef
+from posse.engine.placement.gang.attempt import PartRefusal
+from posse.engine.placement_problem import Advice, Unadvised
+from posse.engine.preemption.ledger import Preemption
+from posse.engine.preemption.marks import mark_for
+from posse.engine.preemption.units import evicted_with
+from posse.engine.proof import Outcome, Proof
+from posse.engine.reporting.cause_messages import proof_text
+from posse.engine.reporting.messages import MENDED, below_minimum_text, is_written, statement_text
+from posse.engine.reporting.pods import (
+    mark_nomination_lost,
+    mark_pod_error,
+    mark_pods_refused,
+    placement,
+    reason_of,
+)
+from posse.engine.state.pod_record import PodRecord
+from posse.engine.statement import AdvicePending, Reported, Reservation, Statement
+from posse.engine.trials.group_trial import GroupTrial
+
+SCHEDULED = "Scheduled"
+BELOW_MINIMUM = "BelowMinimum"
+
+
+def mark_tried(
+    root: Root,
+    trial: GroupTrial,
+    reservation: Reservation | None = None,
+    advice: Advice | Unadvised | AdvicePending | None = None,
+) -> list[Decision]:
+    """The reservation is reported to every part that was refused, advice only to the root."""
+    attempt, decisions = trial.attempt, list[Decision]()
+    if attempt.placed:
+        decisions.append(Bind(tuple(placement(record) for record in attempt.placed), root.key))
+    if attempt.verdict.succeeded:
+        being_bound = dict.fromkeys(record.group for record in attempt.placed if record.group is not None)
+        decisions += mark_progress(root, being_bound)
+    records = {record.key: record for record in root.records}
+    for key, verdict, _ in _refused_parts(root, trial):
+        statement = Statement(verdict, reservation, advice if key == root.key else None)
+        decisions += _mark_refused(root, records[key], statement)
+    decisions += _mark_evicted(root, trial.victims)
+    decisions += mark_pods_refused(attempt.refused)
+    return decisions
+
+
+def _refused_parts(root: Root, trial: GroupTrial) -> Collection[PartRefusal]:
+    attempt = trial.attempt
+    if root.key.is_composite or attempt.verdict.succeeded:
+        return attempt.parts
+    return (PartRefusal(root.key, attempt.verdict),)
+
+
+def _mark_evicted(root: Root, victims: Collection[PodRecord]) -> list[Decision]:
+    """A terminating pod is not evicted again. It stays the victim of its first preemptor; others wait for it too."""
+    if not root.uid:
+        return []
+    preemptor, evictions = GroupRef(root.key, root.uid, root.scheduler_name), list[Decision]()
+    for victim in victims:
+        if not victim.is_ending:
+            evictions.append(Evict(victim.ref, preemptor, victim.node))
+        victim.evicted_for = victim.evicted_for or root.key
+    return evictions
+
+
+def mark_progress(root: Root, being_bound: Collection[GroupKey] = ()) -> list[Decision]:
+    """Parts that have started, have lost members or run again, whoever brought that about.
+
+    Bindings that are on their way count only for the groups `being_bound` in this round. A report beside its bindings is
+    withheld if one is refused; a later report has to wait until they are seen.
+    """
+    decisions = list[Decision]()
+    for part in _parts(root):
+        decisions += _mark_started(root, part, being_bound)
+        decisions += _mark_short(part) if isinstance(part, GroupRecord) else []
+        decisions += _mark_recovered(part)
+    return decisions
+
+
+def mark_started_again(root: Root) -> list[Decision]:
+    """Parts that have started, where the report of it may not have arrived."""
+    untold = [part for part in _parts(root) if part.record.is_untold]
+    return [report for part in untold for report in _mark_started(root, part, ())]
+
+
+def mark_not_ready(root: Root, hold: NotReady) -> list[Decision]:
+    """Only errors are reported: as in Kubernetes, waiting for members is not, or each arrival would be a write."""
+    if not hold.is_error:
+        # Parts that were reported invalid are not any more.
+        mended = [record for record in root.records if record.reported.reason == INVALID]
+        waiting = Reported(hold.reason, MENDED)
+        return [report for record in mended for report in _mark_waiting(root, record, waiting)]
+    error = Reported(hold.reason, hold.message)
+    reports = [report for record in root.records for report in _mark_waiting(root, record, error)]
+    reason = hold.told_to_pods
+    pods = [report for pod in root.unattached() for report in mark_pod_error(pod, reason, hold.message)]
+    return [*reports, *pods]
+
+
+def mark_nominations_lost(root: Root) -> list[Decision]:
+    """Clear nominatedNodeName of pods that lost their nomination."""
+    lost = (pod for pod in root.unattached() if pod.reported.nominated_node and not pod.nominated)
+    return [report for pod in lost for report in mark_nomination_lost(pod)]
+
+
+def mark_countdown(root: Root, preemption: Preemption) -> list[Decision]:
+    """How many victims are left. It is written to the groups only: their pods are many."""
+    reports = list[Decision]()
+    for record in root.records:
+        statement = record.reported.statement
+        if statement is not None and statement.verdict.preemption is not None:
+            verdict = replace(statement.verdict, preemption=preemption.progress)
+            told = replace(statement, verdict=verdict)
+            found = _mark_refused(root, record, told, reason=record.reported.reason)
+            reports += [replace(report, is_news=False, finding=None) for report in found]
+    return reports
+
+
+def mark_advised(root: Root, refusal: Statement, advice: Advice | Unadvised | None) -> list[Decision]:
+    """Add advice to a refusal that was reported before, unless the root was refused otherwise meanwhile."""
+    record = record_of(root)
+    statement = record.reported.statement if record is not None else None
+    if record is None or statement is None or statement.refusal != refusal:
+        return []
+    told = replace(refusal, advice=advice)
+    reports = _mark_refused(root, record, told, reason=record.reported.reason)
+    return [replace(report, is_news=False, finding=None) for report in reports]
+
+
+def record_of(root: Root) -> ReportedObject | None:
+    """What is remembered of the object at the top; None if there is none."""
+    return root.top.record if root.top is not None else None
+
+
+def mark_disrupted(
+    pods: Mapping[str, PodRecord], groups: GroupBook, evictions: Iterable[Evict]
+) -> list[Decision]:
+    """Groups that are evicted as a whole are marked once, however many of their pods are named."""
+    marks = list[Decision]()
+    for eviction in evictions:
+        key = pods[eviction.pod.uid].group
+        for one in evicted_with(key, groups) if key is not None else ():
+            group = groups.reported(one)
+            if group is not None and group.uid and not group.is_disrupted:
+                group.is_disrupted = True
+                marks.append(MarkDisrupted(one, group.uid, mark_for(eviction.preemptor), eviction.preemptor))
+    return marks
+
+
+def still_valid(groups: GroupBook, lost: Iterable[MarkDisrupted]) -> list[Decision]:
+    """Of marks that may not have arrived, those that still hold."""
+    found = [(mark, groups.reported(mark.group)) for mark in lost]
+    return [
+        mark
+        for mark, group in found
+        if group is not None and group.uid == mark.uid and group.is_disrupted == bool(mark.message)
+    ]
+
+
+def _parts(root: Root) -> Iterator[Part]:
+    yield from root.leaves
+    yield from root.top.branches if root.top is not None else ()
+
+
+def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> list[Decision]:
+    record = part.record
+    awaits_volumes = any(leaf.awaits_volumes for leaf in part.leaves)
+    has_started = not awaits_volumes and part.is_seen_started(being_bound)
+    if not record.uid or not (record.is_untold or (not record.scheduled and has_started)):
+        return []
+    was_scheduled, record.scheduled, record.is_untold = record.scheduled, True, False
+    return [
+        ReportGroup(
+            record.key,
+            record.uid,
+            scheduled=True,
+            reason=SCHEDULED,
+            message="",
+            scheduler_name=root.scheduler_name,
+            tree=root.key if root.key.is_composite else None,
+            finding=_mark_found(record, Finding(Outcome.PLACED)),
+            holds_anyway=was_scheduled or part.is_seen_started(),
+        )
+    ]
+
+
+def _mark_short(group: GroupRecord) -> list[Decision]:
+    """PodGroupInitiallyScheduled stays True for good, so lost members are an event, once until it has recovered."""
+    was_known, group.is_known_to_be_short = group.is_known_to_be_short, group.has_fallen_short
+    if not group.uid or was_known or not group.has_fallen_short:
+        return []
+    text = below_minimum_text(group.attached_count, group.minimum)
+    return [WarnGroup(group.key, group.uid, BELOW_MINIMUM, text, group.scheduler_name)]
+
+
+def _mark_recovered(part: Part) -> list[Decision]:
+    """A group that runs again is no victim any more."""
+    record = part.record
+    if not record.is_disrupted or not record.uid or part.is_over or not part.is_seen_started():
+        return []
+    if any(member.is_ending for leaf in part.leaves for member in leaf.members.values()):
+        return []
+    record.is_disrupted = False
+    return [MarkDisrupted(record.key, record.uid)]
+
+
+def _mark_refused(
+    root: Root, record: ReportedObject, statement: Statement, reason: str = ""
+) -> list[ReportGroup]:
+    reason = reason or reason_of(statement.verdict)
+    known = record.reported
+    if not record.uid or record.scheduled or known.says(reason, statement):
+        return []
+    text = statement_text(statement)
+    if known.reason == reason and is_written(statement, text, known.message):
+        record.reported = replace(known, statement=statement, written=known.message)
+        return []
+    told = Reported(reason, text, statement=statement, written=text)
+    return _mark_waiting(root, record, told, statement.verdict.proof)
+
+
+def _mark_waiting(
+    root: Root, record: ReportedObject, reported: Reported, proof: Proof | None = None
+) -> list[ReportGroup]:
+    before = record.reported
+    if (
+        not record.uid
+        or record.scheduled
+        or (before.reason, before.message) == (reported.reason, reported.message)
+    ):
+        return []
+    record.reported = reported
+    finding = Finding(proof.outcome, proof_text(proof)) if proof is not None else None
+    return [
+        ReportGroup(
+            record.key,
+            record.uid,
+            scheduled=False,
+            reason=reported.reason,
+            message=reported.message,
+            is_first=not before.reason,
+            scheduler_name=root.scheduler_name,
+            tree=root.key if root.key.is_composite else None,
+            finding=_mark_found(record, finding) if finding is not None else None,
+        )
+    ]
+
+
+def _mark_found(record: ReportedObject, finding: Finding) -> Finding:
+    was, record.outcome = record.outcome, finding.outcome
+    return replace(finding, is_new=was != finding.outcome)

@@ -1,0 +1,100 @@
+"""Sentences about what would let a refused group start."""
+
+from collections.abc import Sequence
+
+from posse.engine.placement_problem import (
+    Advice,
+    DemandName,
+    Evicting,
+    MoreNodes,
+    NodeShape,
+    NoNodeOpen,
+    Remedies,
+    Remedy,
+    SmallerMinimum,
+    TooManyShapes,
+    Unadvised,
+    UnmodelledRules,
+    WithoutTopology,
+)
+
+_MAX_NAMED = 4
+_MAX_CHARACTERS = 400
+"""Of the sentence in a group's status."""
+
+
+def advice_text(advice: Advice | Unadvised) -> str:
+    """One sentence with the first remedy of each kind; empty if not even one is short enough."""
+    if not isinstance(advice, Advice):
+        return unadvised_text(advice)
+    ways = [remedy_text(kind[0], advice.demands) for kind in advice.remedies.kinds if kind]
+    return _listing(ways) if ways else no_remedy_text(has_topology=advice.has_topology)
+
+
+def remedy_texts(remedies: Remedies, demands: Sequence[DemandName]) -> list[str]:
+    return [remedy_text(remedy, demands) for kind in remedies.kinds for remedy in kind]
+
+
+def unadvised_text(reason: Unadvised) -> str:
+    match reason:
+        case UnmodelledRules(rules):
+            why = f"{', '.join(rules) or 'the volumes of its pods'} would have to be taken into account"
+        case NoNodeOpen():
+            why = "no node that is there would take any of its pods, even if it were empty"
+        case TooManyShapes():
+            why = "there are too many sorts of nodes and pods"
+    return f"What would let it start is not looked for: {why}."
+
+
+def no_remedy_text(*, has_topology: bool) -> str:
+    """That nothing was found, and what was looked at."""
+    kinds = ["more nodes like those there are", "evicting pods or groups", "a smaller minimum"]
+    if has_topology:
+        kinds.append("no topology key")
+    return f"No change was found that would let it start, among {_listed(kinds)}."
+
+
+def _listing(ways: Sequence[str]) -> str:
+    """As many of them as the status has space for."""
+    listed = "; ".join(ways)
+    if len(listed) > _MAX_CHARACTERS and len(ways) > 1:
+        return _listing(ways[:-1])
+    return f"Any of these would let it start: {listed}." if len(listed) <= _MAX_CHARACTERS else ""
+
+
+def remedy_text(remedy: Remedy, demands: Sequence[DemandName]) -> str:
+    match remedy:
+        case MoreNodes(nodes):
+            return _listed([_more(shape, number) for shape, number in nodes])
+        case Evicting(evictable_units):
+            return f"evicting {_listed([one.name for one in evictable_units])}"
+        case SmallerMinimum(number, minimum):
+            return _smaller(demands, number, minimum)
+        case WithoutTopology(number):
+            return f"making {_name(demands, number)} anew without its topology key"
+
+
+def _more(shape: NodeShape, number: int) -> str:
+    nodes = "1 more node" if number == 1 else f"{number} more nodes"
+    return f"{nodes} like {shape.like}{f' in {shape.where}' if shape.where else ''}"
+
+
+def _smaller(demands: Sequence[DemandName], number: int, minimum: int) -> str:
+    demand = demands[number]
+    field = "minGroupCount" if demand.is_composite else "minCount"
+    change = f"a {field} of {demand.running + minimum} instead of {demand.minimum}"
+    if not demand.is_composite:
+        return f"{change}{f' of {demand.name}' if len(demands) > 1 else ''}"
+    # The minimum of a CompositePodGroup is immutable.
+    return f"making {_name(demands, number)} anew with {change}"
+
+
+def _name(demands: Sequence[DemandName], number: int) -> str:
+    return demands[number].name if len(demands) > 1 else "it"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown, rest = list(names[:_MAX_NAMED]), len(names) - _MAX_NAMED
+    if rest > 0:
+        shown.append(f"{rest} more")
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]

@@ -1,0 +1,62 @@
+"""What a waiting pod or group is told, as data, and what the API server has of it."""
+
+from dataclasses import dataclass, replace
+
+from posse.engine.keys import GroupKey
+from posse.engine.placement_problem import Advice, Unadvised
+from posse.engine.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Capacity that is reserved so that a large group does not starve."""
+
+    nodes: int
+    holder: GroupKey | None
+    """None if it is reserved for the group that is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdvicePending:
+    """Advice is being sought. What an earlier process wrote about the same refusal stays until it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    verdict: Verdict
+    reservation: Reservation | None = None
+    advice: Advice | Unadvised | AdvicePending | None = None
+
+    @property
+    def refusal(self) -> "Statement":
+        """The same without advice."""
+        return replace(self, advice=None) if self.advice is not None else self
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """Reason and message of the condition with status False, as the API server has them or will have them."""
+
+    reason: str = ""
+    message: str = ""
+    nominated_node: str = ""
+    """Of a pod, beside the condition."""
+    statement: Statement | None = None
+    """The last one made here; None if there was none, as after a restart."""
+    written: str = ""
+    """The message made from it."""
+
+    def says(self, reason: str, statement: Statement) -> bool:
+        """Whether this was the last statement, and nothing has replaced its message since."""
+        return (
+            (self.reason, self.message) == (reason, self.written)
+            and self.statement is not None
+            and self.statement == statement
+        )
+
+    def seen(self, reason: str, message: str) -> "Reported":
+        """With what the API server says now."""
+        return replace(self, reason=reason, message=message)
+
+
+NEVER_REPORTED = Reported()
