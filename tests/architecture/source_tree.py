@@ -30,6 +30,12 @@ class Module:
         return parts[0] if len(parts) > 1 else ""
 
     @property
+    def layer(self):
+        """The package, or inside of the engine its layer, such as `engine.queue`."""
+        parts = self.name.split(".")[1:]
+        return ".".join(parts[:2] if parts[:1] == ["engine"] and len(parts) > 2 else parts[:1])
+
+    @property
     def lines(self):
         return self.path.read_text().splitlines()
 

@@ -5,7 +5,7 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posse.engine import engine
+from posse.engine.cycle import group_turn
 from posse.model.pod import PodSchedulingGroup
 from tests.differential.strategies import NODE_NAMES, sized_pods
 from tests.differential.strategies_pods import sociable_pods
@@ -68,7 +68,7 @@ def decided(objects, *, one_by_one):
     driver = Driver(*objects)
     if not one_by_one:
         return driver.decide(), driver.engine._knowledge.state.turn
-    with patch.object(engine, "shape_of", lambda *_: None):
+    with patch.object(group_turn, "shape_of", lambda *_: None):
         return driver.decide(), driver.engine._knowledge.state.turn
 
 
@@ -93,7 +93,7 @@ def test_a_long_run_of_equal_gangs_is_placed_in_few_steps():
         )
     ]
     driver = Driver(*nodes(20, cpu="4"), *gangs)
-    with patch.object(engine, "place_identical", wraps=engine.place_identical) as following:
+    with patch.object(group_turn, "place_identical", wraps=group_turn.place_identical) as following:
         decisions = driver.decide()
     assert [len(bind.placements) for bind in binds(decisions)] == [2] * 40
     assert [report[1] for report in group_reports(decisions)] == [True] * 40
