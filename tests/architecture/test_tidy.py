@@ -13,7 +13,16 @@ from tests.architecture.source_tree import ROOT, SOURCE, dotted, length, modules
 PURE = ("model", "engine", "kinds", "controllers", "configuration", "kubelet")
 ENTRY_POINTS = {"posse.__main__", "posse.cli.main", "posse.plugins", "posse.solver.__main__"}
 VERB_MODULES = {module for module, _ in VERBS.values()}
-ENGINE_ROOT = {"keys", "verdict", "placement_problem", "decisions", "events", "options", "engine"}
+ENGINE_ROOT = {
+    "keys",
+    "statement",
+    "verdict",
+    "placement_problem",
+    "decisions",
+    "events",
+    "options",
+    "engine",
+}
 MAX_LINE_LENGTH = 110
 # What is left to mend: names may be removed and numbers lowered, never the other way round.
 SHARED_CLASS_NAMES = {"Choice"}
