@@ -1,7 +1,7 @@
 """What is written to the object that describes a group: the status of its form, and events.
 
-Each form of `engine/groups/forms.py` has its second half here: the kind of its objects, and their status. Where a status
-cannot hold the reason, only the event states it.
+Each form of `engine/groups/forms.py` has its second half here: the kind of its objects, and their status.
+Where a status cannot hold the reason, only the event states it.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ class FormStatus:
         return None
 
     def disruption_status(self, _mark: MarkDisrupted, _stamp: str) -> Json | None:
-        """The changed part of the status of a group that is evicted, or runs again; None if it cannot hold that."""
+        """The changed status of a group that is evicted, or runs again; None if it cannot hold that."""
         return None
 
 
@@ -150,9 +150,9 @@ def warning_note(warning: WarnGroup) -> Note:
     return Note(warning.scheduler_name, _subject(warning), warning.reason, text, "Scheduling", warning=True)
 
 
-def _subject(told: ReportGroup | WarnGroup) -> Subject:
-    kind = object_kind(told.group)
-    return Subject(kind.api_version, kind.name, told.group.namespace, told.group.name, told.uid)
+def _subject(report: ReportGroup | WarnGroup) -> Subject:
+    kind = object_kind(report.group)
+    return Subject(kind.api_version, kind.name, report.group.namespace, report.group.name, report.uid)
 
 
 def _about(group: GroupKey, message: str) -> str:

@@ -1,7 +1,7 @@
 """What pods and groups are reported: a condition in the status of the object, and an event about it.
 
-A report that fails for a transient reason goes back to the engine. Otherwise the object is gone or was replaced,
-and the report is dropped.
+A report that fails for a transient reason goes back to the engine. Otherwise the object is gone or was
+replaced, and the report is dropped.
 """
 
 from collections.abc import Collection, Sequence

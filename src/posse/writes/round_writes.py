@@ -1,13 +1,13 @@
 """The API writes of one round of decisions, with their order and what depends on what.
 
 1. All bindings, at once.
-2. The stages, one after the other: volumes, evictions, the last eviction. The parts of a stage have no order among
-   each other; the writes of a part have one, and its first failure ends it.
-3. The engine absorbs what failed. The report about a group with a refused binding is withheld; it absorbs that too.
+2. The stages, one after the other: volumes, evictions, the last eviction. The parts of a stage have no
+   order among each other; the writes of a part have one, and its first failure ends it.
+3. The engine absorbs what failed, and which reports are withheld: those about groups with a refused binding.
 4. The other reports, without an order.
 
-Rounds overlap, with two rules: a pod is bound after all earlier reports about it, and reports about the same pod or
-group are written in the order of their rounds.
+Rounds overlap, with two rules: a pod is bound after all earlier reports about it, and reports about the same
+pod or group are written in the order of their rounds.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Sequence

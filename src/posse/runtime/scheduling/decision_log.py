@@ -1,7 +1,7 @@
 """Logs every decision as one line of JSON on the logger `posse.decisions`.
 
-A binding is logged when the API has accepted it, not when it is decided. Lines are built only if that logger is
-enabled.
+A binding is logged when the API has accepted it, not when it is decided. Lines are built only if that logger
+is enabled.
 """
 
 import logging

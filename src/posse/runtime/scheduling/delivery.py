@@ -1,7 +1,7 @@
 """Carries out rounds: binds and evicts, then reports. Rounds overlap.
 
-A slow answer delays only its own round, and later reports about the same pods and groups. Everything is bounded,
-so many slow answers slow the engine down.
+A slow answer delays only its own round, and later reports about the same pods and groups. Everything is
+bounded, so many slow answers slow the engine down.
 """
 
 import asyncio
@@ -100,7 +100,7 @@ class Delivery:
             self._absorb(event)
 
     async def _reserve_bindings(self, bindings: int) -> None:
-        """A large round waits for half of the limit only, and may exceed it: it does not wait for stragglers."""
+        """A large round waits for half of the limit only, and may exceed it."""
         wanted = min(bindings, _MAX_BINDINGS // 2)
         async with self._fewer_bindings:
             await self._fewer_bindings.wait_for(lambda: self._bindings + wanted <= _MAX_BINDINGS)

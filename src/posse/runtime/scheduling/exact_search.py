@@ -1,7 +1,7 @@
-"""Answers questions of the engine in a separate process, one at a time, so that deciding never waits for them.
+"""Answers questions of the engine in a separate process, one at a time; deciding never waits for them.
 
-Whether a group fits comes before what would let it start. The first question starts the process. If the process
-dies, its question counts as unanswered, and the next question starts a new process.
+Whether a group fits comes before what would let it start. The first question starts the process. If the
+process dies, its question counts as unanswered, and the next question starts a new process.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """A Prometheus histogram that takes many equal values at once.
 
-The histogram of the client library takes one value at a time, under a lock. With thousands of pods in a round that
-costs half as much as deciding. This one is used by the thread of the event loop only, so it needs no lock.
+The histogram of the client library takes one value at a time, under a lock. With thousands of pods in a round
+that costs half as much as deciding. This one needs no lock: only the event loop uses it.
 """
 
 from bisect import bisect_left
@@ -25,7 +25,7 @@ class Histogram(Collector):
         self._name, self._text, self._labels = name, text, labels
         self._bounds = (*bounds, inf)
         self._series: dict[tuple[str, ...], _Series] = {}
-        """By label values. A histogram without labels has one series, which is shown before its first value."""
+        """By label values. Without labels there is one series, which is shown before its first value."""
         if not labels:
             self._series[()] = _Series(len(self._bounds))
         registry.register(self)

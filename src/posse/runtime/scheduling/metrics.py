@@ -1,4 +1,4 @@
-"""Counts and durations of scheduling for Prometheus, with the names of kube-scheduler where the meaning is the same.
+"""Counts and durations of scheduling for Prometheus, named as in kube-scheduler where they mean the same.
 
 Many pods are decided in one round, so each pod counts a share of its time. Gauges are in gauges.py.
 """
@@ -178,7 +178,7 @@ class Metrics:
             self._count_queued(accepted, now)
         self._bind_refused.inc(len(refusals))
 
-    def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:  # noqa: ARG002 - it is only counted
+    def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:  # noqa: ARG002 - only counted
         self._attempts.labels(ERROR, pod.scheduler_name).inc()
 
     def _count_refused(self, refused: Sequence[AttemptRecord], share: float) -> None:

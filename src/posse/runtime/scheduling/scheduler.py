@@ -1,7 +1,7 @@
 """Runs the engine against a cluster: informers feed it, and its decisions are carried out.
 
-Deciding and carrying out overlap: the engine assumes that its decisions succeed and goes on while bindings are
-written. What the API refuses comes back as an event.
+Deciding and carrying out overlap: the engine assumes that its decisions succeed and goes on while bindings
+are written. What the API refuses comes back as an event.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class SchedulerLoop:
         return self._engine.overview()
 
     async def run(self, may_begin: asyncio.Event | None = None) -> None:
-        """Schedule until cancelled. Deciding starts after all followed kinds are listed and `may_begin` is set."""
+        """Schedule until cancelled. Deciding starts after all kinds are listed and `may_begin` is set."""
 
         async def schedule() -> None:
             self.knows_all.set()

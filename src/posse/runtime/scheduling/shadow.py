@@ -113,7 +113,7 @@ class ShadowLedger:
 
     @property
     def agreement(self) -> float | None:
-        """Of the pods that the other scheduler bound and Posse had tried: the share Posse would have bound."""
+        """Share of pods that Posse would have bound, of those it had tried and the other scheduler bound."""
         placed = self.outcomes[ShadowOutcome.SAME_NODE] + self.outcomes[ShadowOutcome.OTHER_NODE]
         compared = placed + self.outcomes[ShadowOutcome.REFUSED]
         return placed / compared if compared else None
