@@ -13,9 +13,13 @@ from posse.model.formats import Format
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """Absent, empty and 0 are refused; the message may have a detail."""
+    """Absent is refused, which for a field that cannot be None means empty or 0.
+
+    The message may have a detail. Schemas do not require what is filled in before validation.
+    """
 
     detail: str = ""
+    is_defaulted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class Maximum:
 @dataclass(frozen=True, slots=True)
 class OneOf:
     values: tuple[str, ...]
+    may_be_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class Mark(Enum):
     """Like FIXED_CHOICE, with messages that tell setting from clearing."""
     FIXED_KEYS = auto()
     """Items of the list may change, but none is added or removed."""
+    OPAQUE = auto()
+    """Left to rules of the kind; custom resource definitions pass it as it is written."""
     SHARE = auto()
     """A number that is not negative, or a percentage up to 100%."""
     ATOMIC = auto()
@@ -91,6 +98,7 @@ UNION_MEMBER = Mark.UNION_MEMBER
 FIXED_CHOICE = Mark.FIXED_CHOICE
 SET_AT_CREATION = Mark.SET_AT_CREATION
 FIXED_KEYS = Mark.FIXED_KEYS
+OPAQUE = Mark.OPAQUE
 SHARE = Mark.SHARE
 ATOMIC = Mark.ATOMIC
 

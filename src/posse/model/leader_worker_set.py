@@ -4,9 +4,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from posse.model.constraints import OPAQUE, PRESENT, REQUIRED, SHARE, Maximum, Minimum, OneOf
 from posse.model.meta import ApiObject, Conditions, Int32, Int64, IntOrString, Shape
 from posse.model.pod import PodTemplateSpec
-from posse.model.stateful_set import StatefulSetPersistentVolumeClaimRetentionPolicy
+from posse.model.stateful_set import ROLLING_UPDATE, StatefulSetPersistentVolumeClaimRetentionPolicy
 from posse.model.volume import PersistentVolumeClaim
 
 RECREATE_ON_POD_RESTART = "RecreateGroupOnPodRestart"
@@ -37,27 +38,33 @@ NO_PROVIDER = "none"
 class SubGroupPolicy(Shape):
     sub_group_policy_type: Annotated[
         str | None,
+        OneOf((LEADER_WORKER, LEADER_EXCLUDED)),
         Meta(description="Whether the leader is in the first subgroup: LeaderWorker or LeaderExcluded."),
     ] = None
-    sub_group_size: Annotated[Int32 | None, Meta(description="How many pods are in each subgroup.")] = None
+    sub_group_size: Annotated[
+        Int32 | None, REQUIRED, Minimum(1), Meta(description="How many pods are in each subgroup.")
+    ] = None
 
 
 class LeaderWorkerTemplate(Shape):
     leader_template: Annotated[
         PodTemplateSpec | None,
+        OPAQUE,
         Meta(description="What leaders are made from, if not from the workerTemplate."),
     ] = None
-    worker_template: Annotated[PodTemplateSpec, Meta(description="What workers are made from.")] = (
-        PodTemplateSpec()
-    )
-    size: Annotated[Int32 | None, Meta(description="How many pods a replica has, its leader included.")] = (
-        None
-    )
+    worker_template: Annotated[
+        PodTemplateSpec, PRESENT, OPAQUE, Meta(description="What workers are made from.")
+    ] = PodTemplateSpec()
+    size: Annotated[
+        Int32 | None, Minimum(1), Meta(description="How many pods a replica has, its leader included.")
+    ] = None
     restart_policy: Annotated[
-        str, Meta(description="What happens to a replica when one of its pods is restarted or deleted.")
+        str,
+        OneOf((RECREATE_ON_POD_RESTART, RECREATE_AFTER_START, NO_RECREATION)),
+        Meta(description="What happens to a replica when one of its pods is restarted or deleted."),
     ] = ""
     sub_group_policy: SubGroupPolicy | None = None
-    volume_claim_templates: tuple[PersistentVolumeClaim, ...] = ()
+    volume_claim_templates: Annotated[tuple[PersistentVolumeClaim, ...], OPAQUE] = ()
     persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = None
 
     @property
@@ -70,34 +77,42 @@ class LeaderWorkerTemplate(Shape):
 
 
 class RollingUpdateConfiguration(Shape):
-    partition: Annotated[Int32 | None, Meta(description="Replicas with lower numbers stay as they are.")] = (
-        None
-    )
+    partition: Annotated[
+        Int32 | None, Minimum(0), Meta(description="Replicas with lower numbers stay as they are.")
+    ] = None
     max_unavailable: Annotated[
-        IntOrString | None, Meta(description="How many replicas may be away at once during an update.")
+        IntOrString | None, SHARE, Meta(description="How many replicas may be away at once during an update.")
     ] = None
     max_surge: Annotated[
-        IntOrString | None, Meta(description="How many replicas more than wanted may exist during an update.")
+        IntOrString | None,
+        SHARE,
+        Meta(description="How many replicas more than wanted may exist during an update."),
     ] = None
 
 
 class RolloutStrategy(Shape):
-    type: str = ""
+    type: Annotated[str, OneOf((ROLLING_UPDATE,))] = ""
     rolling_update_configuration: RollingUpdateConfiguration | None = None
 
 
 class NetworkConfig(Shape):
     subdomain_policy: Annotated[
-        str | None, Meta(description="One headless Service for all, Shared, or one each, UniquePerReplica.")
+        str | None,
+        OneOf((SHARED, UNIQUE_PER_REPLICA)),
+        Meta(description="One headless Service for all, Shared, or one each, UniquePerReplica."),
     ] = None
 
 
 class LeaderWorkerSetSpec(Shape):
-    replicas: Annotated[Int32 | None, Meta(description="How many replicas there are to be.")] = None
-    leader_worker_template: LeaderWorkerTemplate = LeaderWorkerTemplate()
+    replicas: Annotated[
+        Int32 | None, Minimum(0), Maximum(1_000_000), Meta(description="How many replicas there are to be.")
+    ] = None
+    leader_worker_template: Annotated[LeaderWorkerTemplate, PRESENT] = LeaderWorkerTemplate()
     rollout_strategy: RolloutStrategy = RolloutStrategy()
     startup_policy: Annotated[
-        str, Meta(description="When workers are made: once the leader is there, or once it is ready.")
+        str,
+        OneOf((LEADER_CREATED, LEADER_READY)),
+        Meta(description="When workers are made: once the leader is there, or once it is ready."),
     ] = ""
     network_config: NetworkConfig | None = None
 
@@ -122,5 +137,5 @@ class LeaderWorkerSetStatus(Shape):
 class LeaderWorkerSet(ApiObject):
     """Replicas of a group of pods: a leader and workers that work on one thing and live together."""
 
-    spec: LeaderWorkerSetSpec = LeaderWorkerSetSpec()
+    spec: Annotated[LeaderWorkerSetSpec, PRESENT] = LeaderWorkerSetSpec()
     status: LeaderWorkerSetStatus = LeaderWorkerSetStatus()

@@ -1,5 +1,8 @@
 """Lease: who holds a role, and since when; also the heartbeat of a node."""
 
+from typing import Annotated
+
+from posse.model.constraints import Minimum
 from posse.model.meta import ApiObject, Int32, Shape, Timestamp
 
 
@@ -8,7 +11,7 @@ class LeaseSpec(Shape):
     lease_duration_seconds: Int32 | None = None
     acquire_time: Timestamp = ""
     renew_time: Timestamp = ""
-    lease_transitions: Int32 | None = None
+    lease_transitions: Annotated[Int32 | None, Minimum(0)] = None
     strategy: str | None = None
     preferred_holder: str | None = None
 

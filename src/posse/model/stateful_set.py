@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from posse.model.constraints import OPAQUE, SHARE, Immutable, Minimum, OneOf, Required
 from posse.model.meta import (
     ApiObject,
     Int32,
@@ -29,37 +30,47 @@ DELETE = "Delete"
 
 class RollingUpdateStatefulSetStrategy(Shape):
     partition: Annotated[
-        Int32 | None, Meta(description="Pods with lower numbers, counted from the first, stay as they are.")
+        Int32 | None,
+        Minimum(0),
+        Meta(description="Pods with lower numbers, counted from the first, stay as they are."),
     ] = None
     max_unavailable: Annotated[
-        IntOrString | None, Meta(description="How many pods may be away at once while others are replaced.")
+        IntOrString | None,
+        SHARE,
+        Meta(description="How many pods may be away at once while others are replaced."),
     ] = None
 
 
 class StatefulSetUpdateStrategy(Shape):
-    type: Annotated[str, Meta(description="RollingUpdate or OnDelete.")] = ""
+    type: Annotated[
+        str, OneOf((ROLLING_UPDATE, ON_DELETE)), Meta(description="RollingUpdate or OnDelete.")
+    ] = ""
     rolling_update: RollingUpdateStatefulSetStrategy | None = None
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(Shape):
-    when_deleted: str = ""
-    when_scaled: str = ""
+    when_deleted: Annotated[str, OneOf((RETAIN, DELETE), may_be_empty=True)] = ""
+    when_scaled: Annotated[str, OneOf((RETAIN,), may_be_empty=True)] = ""
 
 
 class StatefulSetOrdinals(Shape):
-    start: Annotated[Int32, Meta(description="The number of the first pod.")] = 0
+    start: Annotated[Int32, Minimum(0), Meta(description="The number of the first pod.")] = 0
 
 
 class StatefulSetSpec(Shape):
-    replicas: Annotated[Int32 | None, Meta(description="How many pods there are to be.")] = None
+    replicas: Annotated[Int32 | None, Minimum(0), Meta(description="How many pods there are to be.")] = None
     selector: LabelSelector | None = None
-    template: Annotated[PodTemplateSpec, Meta(description="What the pods are made from.")] = PodTemplateSpec()
-    volume_claim_templates: tuple[PersistentVolumeClaim, ...] = ()
+    template: Annotated[PodTemplateSpec, OPAQUE, Meta(description="What the pods are made from.")] = (
+        PodTemplateSpec()
+    )
+    volume_claim_templates: Annotated[tuple[PersistentVolumeClaim, ...], OPAQUE] = ()
     service_name: Annotated[str, Meta(description="The headless Service that names the pods.")] = ""
-    pod_management_policy: Annotated[str, Meta(description="OrderedReady or Parallel.")] = ""
+    pod_management_policy: Annotated[
+        str, OneOf((ORDERED_READY, PARALLEL)), Meta(description="OrderedReady or Parallel.")
+    ] = ""
     update_strategy: StatefulSetUpdateStrategy = StatefulSetUpdateStrategy()
-    revision_history_limit: Int32 | None = None
-    min_ready_seconds: Int32 = 0
+    revision_history_limit: Annotated[Int32 | None, Minimum(0)] = None
+    min_ready_seconds: Annotated[Int32, Minimum(0)] = 0
     persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = None
     ordinals: StatefulSetOrdinals | None = None
 
@@ -88,16 +99,16 @@ class StatefulSetCondition(Shape):
 
 
 class StatefulSetStatus(Shape):
-    observed_generation: Int64 = 0
-    replicas: Int32 = 0
-    ready_replicas: Int32 = 0
-    current_replicas: Int32 = 0
-    updated_replicas: Int32 = 0
+    observed_generation: Annotated[Int64, Minimum(0)] = 0
+    replicas: Annotated[Int32, Minimum(0)] = 0
+    ready_replicas: Annotated[Int32, Minimum(0)] = 0
+    current_replicas: Annotated[Int32, Minimum(0)] = 0
+    updated_replicas: Annotated[Int32, Minimum(0)] = 0
     current_revision: str = ""
     update_revision: str = ""
     collision_count: Int32 | None = None
     conditions: Annotated[tuple[StatefulSetCondition, ...], merge_list("type")] = ()
-    available_replicas: Int32 = 0
+    available_replicas: Annotated[Int32, Minimum(0)] = 0
 
 
 class StatefulSet(ApiObject):
@@ -110,5 +121,5 @@ class StatefulSet(ApiObject):
 class ControllerRevision(ApiObject):
     """What a controller made its objects from at one time. It never changes, except for its number."""
 
-    data: Any = None
-    revision: Int64 = 0
+    data: Annotated[Any, Required("data is mandatory"), Immutable(shows_value=True)] = None
+    revision: Annotated[Int64, Minimum(0)] = 0

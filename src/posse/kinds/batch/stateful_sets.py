@@ -11,7 +11,7 @@ from posse.kinds.batch.job_columns import CONTAINER_COLUMNS
 from posse.kinds.columns import AGE, NAME, NONE, value_at
 from posse.kinds.core.pod_defaults import default_pod
 from posse.kinds.core.pod_templates import template_errors
-from posse.kinds.machinery.checks import not_negative, one_of, share_errors
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_spec
@@ -23,15 +23,11 @@ from posse.model.meta import LabelSelector
 from posse.model.pod import PodTemplateSpec
 from posse.model.selectors import label_query
 from posse.model.stateful_set import (
-    DELETE,
-    ON_DELETE,
     ORDERED_READY,
-    PARALLEL,
     RETAIN,
     ROLLING_UPDATE,
     ControllerRevision,
     StatefulSet,
-    StatefulSetPersistentVolumeClaimRetentionPolicy,
     StatefulSetSpec,
     StatefulSetStatus,
     StatefulSetUpdateStrategy,
@@ -52,11 +48,6 @@ CHANGE_TEXT = (
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
-
-_management_policy = one_of(ORDERED_READY, PARALLEL)
-_strategy_type = one_of(ROLLING_UPDATE, ON_DELETE)
-_when_deleted = one_of(RETAIN, DELETE)
-_when_scaled = one_of(RETAIN)
 
 
 def default(obj: Json) -> None:
@@ -91,15 +82,8 @@ def validate_update(new: StatefulSet, old: StatefulSet) -> list[FieldError]:
 
 def _spec_errors(spec: StatefulSetSpec) -> list[FieldError]:
     return [
-        *not_negative("spec.replicas", spec.replicas),
-        *not_negative("spec.minReadySeconds", spec.min_ready_seconds),
-        *not_negative("spec.revisionHistoryLimit", spec.revision_history_limit),
-        *not_negative("spec.ordinals.start", spec.start),
-        *_management_policy("spec.podManagementPolicy", spec.pod_management_policy),
-        *_strategy_errors("spec.updateStrategy", spec.update_strategy),
-        *retention_errors(
-            "spec.persistentVolumeClaimRetentionPolicy", spec.persistent_volume_claim_retention_policy
-        ),
+        *declared_errors("spec", spec),
+        *_strategy_errors("spec.updateStrategy.rollingUpdate", spec.update_strategy),
         *_selector_errors(spec.selector, spec.template),
         *template_errors("spec.template", spec.template),
         *endless_errors("spec.template.spec", spec.template),
@@ -108,32 +92,15 @@ def _spec_errors(spec: StatefulSetSpec) -> list[FieldError]:
 
 
 def _strategy_errors(field: str, strategy: StatefulSetUpdateStrategy) -> list[FieldError]:
-    errors = _strategy_type(f"{field}.type", strategy.type)
     rolling = strategy.rolling_update
     if rolling is None:
-        return errors
+        return []
     if strategy.type != ROLLING_UPDATE:
         text = f"only allowed for updateStrategy '{ROLLING_UPDATE}'"
-        return [*errors, FieldError.invalid(f"{field}.rollingUpdate", rolling, text)]
-    errors += not_negative(f"{field}.rollingUpdate.partition", rolling.partition)
-    errors += share_errors(f"{field}.rollingUpdate.maxUnavailable", rolling.max_unavailable)
+        return [FieldError.invalid(field, rolling, text)]
     if rolling.max_unavailable in (0, "0%"):
-        text = "cannot be 0"
-        errors.append(
-            FieldError.invalid(f"{field}.rollingUpdate.maxUnavailable", rolling.max_unavailable, text)
-        )
-    return errors
-
-
-def retention_errors(
-    field: str, policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None
-) -> list[FieldError]:
-    if policy is None:
-        return []
-    return [
-        *_when_deleted(f"{field}.whenDeleted", policy.when_deleted or None),
-        *_when_scaled(f"{field}.whenScaled", policy.when_scaled or None),
-    ]
+        return [FieldError.invalid(f"{field}.maxUnavailable", rolling.max_unavailable, "cannot be 0")]
+    return []
 
 
 def _selector_errors(selector: LabelSelector | None, template: PodTemplateSpec) -> list[FieldError]:
@@ -180,33 +147,24 @@ def _spec_update_errors(new: StatefulSetSpec, old: StatefulSetSpec) -> list[Fiel
 
 def _status_errors(status: StatefulSetStatus) -> list[FieldError]:
     counts = {
-        "replicas": status.replicas,
         "readyReplicas": status.ready_replicas,
         "currentReplicas": status.current_replicas,
         "updatedReplicas": status.updated_replicas,
         "availableReplicas": status.available_replicas,
     }
-    errors = not_negative("status.observedGeneration", status.observed_generation)
-    for name, count in counts.items():
-        errors += not_negative(f"status.{name}", count)
-        if name != "replicas" and count > status.replicas:
-            text = "cannot be greater than status.replicas"
-            errors.append(FieldError.invalid(f"status.{name}", count, text))
-    return errors
+    return declared_errors("status", status) + [
+        FieldError.invalid(f"status.{name}", count, "cannot be greater than status.replicas")
+        for name, count in counts.items()
+        if count > status.replicas
+    ]
 
 
 def validate_revision(revision: ControllerRevision) -> list[FieldError]:
-    errors = metadata_errors(revision.metadata, namespaced=True)
-    if revision.data is None:
-        errors.append(FieldError.required("data", "data is mandatory"))
-    return errors + not_negative("revision", revision.revision)
+    return metadata_errors(revision.metadata, namespaced=True) + declared_errors("", revision)
 
 
 def validate_revision_update(new: ControllerRevision, old: ControllerRevision) -> list[FieldError]:
-    errors = metadata_update_errors(new.metadata, old.metadata)
-    if new.data != old.data:
-        errors.append(FieldError.invalid("data", new.data, "field is immutable"))
-    return errors + not_negative("revision", new.revision)
+    return metadata_update_errors(new.metadata, old.metadata) + declared_errors("", new, old)
 
 
 RULES = KindRules(

@@ -1,7 +1,7 @@
 """Rules for Lease: durations and counts make sense. Who may take a lease is decided by its holders."""
 
 from posse.kinds.columns import AGE, NAME, value_at
-from posse.kinds.machinery.checks import not_negative
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
@@ -17,7 +17,7 @@ def validate_update(new: Lease, old: Lease) -> list[FieldError]:
 
 
 def _spec_errors(spec: LeaseSpec) -> list[FieldError]:
-    errors = not_negative("spec.leaseTransitions", spec.lease_transitions)
+    errors = declared_errors("spec", spec)
     duration = spec.lease_duration_seconds
     if duration is not None and duration <= 0:
         errors.append(FieldError.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0"))

@@ -12,6 +12,7 @@ from posse.kinds.machinery.errors import FieldError
 from posse.model.constraints import (
     FIXED_CHOICE,
     FIXED_KEYS,
+    OPAQUE,
     PRESENT,
     SET_AT_CREATION,
     UNION_MEMBER,
@@ -54,10 +55,12 @@ def _constrained_fields(struct: type[Shape]) -> tuple[list[str], list[tuple[str,
     """Attributes that are members of a union, and the fields of which something is to be checked."""
     shapes = fields_of(struct).items()
     members = [shape.attribute for _, shape in shapes if UNION_MEMBER in shape.constraints]
-    return members, [(name, shape) for name, shape in shapes if shape.constraints or _is_constrained(shape)]
+    return members, [(name, shape) for name, shape in shapes if _is_constrained(shape)]
 
 
 def _is_constrained(shape: FieldShape) -> bool:
+    if shape.constraints:
+        return shape.constraints != (OPAQUE,)
     structs = reachable([shape.struct]) if shape.struct else []
     return any(each.constraints for struct in structs for each in fields_of(struct).values())
 
@@ -77,9 +80,9 @@ def _change_errors(field: str, shape: FieldShape, new: Any, old: Any) -> list[Fi
 
 def _value_errors(field: str, shape: FieldShape, new: Any, old: Any) -> list[FieldError]:
     required = shape.constraint(Required)
-    if required is not None and not new and not isinstance(new, Shape):
+    if required is not None and (new is None or (not new and not shape.may_be_none)):
         return [FieldError.required(field, required.detail)]
-    if new is None:
+    if new is None or OPAQUE in shape.constraints:
         return []
     if shape.holds == "list":
         return _list_errors(field, shape, new, old)
@@ -108,7 +111,7 @@ def _plain_errors(field: str, value: Any, constraint: Constraint) -> list[FieldE
             errors = formatted(field, value, constraint)
         case Mark.SHARE:
             errors = share_errors(field, value)
-        case OneOf(values) if value not in values:
+        case OneOf(values, may_be_empty) if value not in values and not (may_be_empty and value == ""):
             errors = [FieldError.not_supported(field, value, values)]
         case Minimum(least, word) if value < least:
             errors = [FieldError.invalid(field, value, f"must be greater than or equal to {word or least}")]

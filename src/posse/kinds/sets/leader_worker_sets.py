@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from posse.kinds.batch.stateful_sets import claims_errors, endless_errors, retention_errors
+from posse.kinds.batch.stateful_sets import claims_errors, endless_errors
 from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.core.pod_defaults import default_pod
 from posse.kinds.core.pod_templates import template_errors
-from posse.kinds.machinery.checks import at_most, immutable, not_negative, one_of, positive, share_errors
+from posse.kinds.machinery.checks import immutable, one_of
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
@@ -24,17 +24,14 @@ from posse.model.formats import LABEL_LENGTH_MAX, dns_1035_label
 from posse.model.leader_worker_set import (
     LEADER_CREATED,
     LEADER_EXCLUDED,
-    LEADER_READY,
     LEADER_WORKER,
     NO_PROVIDER,
     NO_RECREATION,
     PROVIDER,
     PROVIDERS,
-    RECREATE_AFTER_START,
     RECREATE_ON_POD_RESTART,
     SHARED,
     SUBGROUP_EXCLUSIVE_TOPOLOGY,
-    UNIQUE_PER_REPLICA,
     LeaderWorkerSet,
     LeaderWorkerSetSpec,
     LeaderWorkerTemplate,
@@ -43,22 +40,15 @@ from posse.model.leader_worker_set import (
 )
 from posse.model.pod import PodTemplateSpec
 from posse.model.shares import part_of
+from posse.model.stateful_set import ROLLING_UPDATE
 
-ROLLING_UPDATE = "RollingUpdate"
 # An older name of "None".
 DEPRECATED_RESTART_POLICY = "Default"
-REPLICAS_MAX = 1_000_000
 PODS_MAX = 2**31 - 1
 HASH_LENGTH = 10
 TEMPLATE = "spec.leaderWorkerTemplate"
 ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
 
-_replicas = at_most(REPLICAS_MAX)
-_restart_policy = one_of(RECREATE_ON_POD_RESTART, RECREATE_AFTER_START, NO_RECREATION)
-_startup_policy = one_of(LEADER_CREATED, LEADER_READY)
-_subdomain_policy = one_of(SHARED, UNIQUE_PER_REPLICA)
-_subgroup_policy_type = one_of(LEADER_WORKER, LEADER_EXCLUDED)
-_strategy_type = one_of(ROLLING_UPDATE)
 _provider = one_of(*PROVIDERS, NO_PROVIDER)
 
 
@@ -119,53 +109,34 @@ def _provider_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[
 
 
 def _spec_errors(lws: LeaderWorkerSet) -> list[FieldError]:
-    spec, template = lws.spec, lws.spec.leader_worker_template
-    policy = spec.network_config.subdomain_policy if spec.network_config is not None else None
+    template = lws.spec.leader_worker_template
+    errors = declared_errors("spec", lws.spec)
+    if not errors:
+        # What compares fields takes each of them as valid.
+        errors = _size_errors(lws.spec) + _rollout_errors(lws.spec)
+        errors += _subgroup_errors(template.sub_group_policy, template.group_size)
     return [
-        *_size_errors(spec),
-        *_startup_policy("spec.startupPolicy", spec.startup_policy),
-        *_subdomain_policy("spec.networkConfig.subdomainPolicy", policy),
-        *_restart_policy(f"{TEMPLATE}.restartPolicy", template.restart_policy),
-        *_subgroup_errors(f"{TEMPLATE}.subGroupPolicy", template.sub_group_policy, template.group_size),
-        *_rollout_errors(spec),
+        *errors,
         *_templates_errors(template),
         *_gang_errors(lws.metadata.annotations, template),
         *claims_errors(f"{TEMPLATE}.volumeClaimTemplates", template.volume_claim_templates),
-        *retention_errors(
-            f"{TEMPLATE}.persistentVolumeClaimRetentionPolicy",
-            template.persistent_volume_claim_retention_policy,
-        ),
         *_child_name_errors(lws),
     ]
 
 
 def _size_errors(spec: LeaderWorkerSetSpec) -> list[FieldError]:
-    size = spec.leader_worker_template.group_size
-    errors = [
-        *not_negative("spec.replicas", spec.replicas),
-        *_replicas("spec.replicas", spec.replicas),
-        *positive(f"{TEMPLATE}.size", size),
-    ]
-    if not errors and spec.wanted * size > PODS_MAX:
-        text = f"the product of replicas and size must not exceed {PODS_MAX}"
-        errors.append(FieldError.invalid("spec.replicas", spec.wanted, text))
-    return errors
+    if spec.wanted * spec.leader_worker_template.group_size <= PODS_MAX:
+        return []
+    text = f"the product of replicas and size must not exceed {PODS_MAX}"
+    return [FieldError.invalid("spec.replicas", spec.wanted, text)]
 
 
 def _rollout_errors(spec: LeaderWorkerSetSpec) -> list[FieldError]:
     rolling = spec.rolling
-    errors = [
-        *_strategy_type("spec.rolloutStrategy.type", spec.rollout_strategy.type),
-        *not_negative(f"{ROLLING}.partition", rolling.partition),
-        *share_errors(f"{ROLLING}.maxUnavailable", rolling.max_unavailable),
-        *share_errors(f"{ROLLING}.maxSurge", rolling.max_surge),
-    ]
-    if errors or spec.wanted <= 0:
-        return errors
-    if max_unavailable(rolling, spec.wanted) == max_surge(rolling, spec.wanted) == 0:
-        text = "must not be 0 when `maxSurge` is 0"
-        errors.append(FieldError.invalid(f"{ROLLING}.maxUnavailable", rolling.max_unavailable, text))
-    return errors
+    if spec.wanted == 0 or max_unavailable(rolling, spec.wanted) or max_surge(rolling, spec.wanted):
+        return []
+    text = "must not be 0 when `maxSurge` is 0"
+    return [FieldError.invalid(f"{ROLLING}.maxUnavailable", rolling.max_unavailable, text)]
 
 
 def max_unavailable(rolling: RollingUpdateConfiguration, replicas: int) -> int:
@@ -177,24 +148,19 @@ def max_surge(rolling: RollingUpdateConfiguration, replicas: int) -> int:
     return min(replicas, part_of(rolling.max_surge or 0, replicas, rounded_up=True))
 
 
-def _subgroup_errors(field: str, policy: SubGroupPolicy | None, size: int) -> list[FieldError]:
-    if policy is None:
+def _subgroup_errors(policy: SubGroupPolicy | None, size: int) -> list[FieldError]:
+    part = policy.sub_group_size if policy is not None else None
+    if policy is None or part is None:
         return []
-    errors = _subgroup_policy_type(f"{field}.subGroupPolicyType", policy.sub_group_policy_type)
-    path, part = f"{field}.subGroupSize", policy.sub_group_size
-    if part is None:
-        return [*errors, FieldError.required(path)]
-    if part < 1:
-        return [*errors, FieldError.invalid(path, part, "must be greater than or equal to 1")]
+    text = ""
     if part > size:
-        return [*errors, FieldError.invalid(path, part, "subGroupSize cannot be larger than size")]
-    if policy.sub_group_policy_type == LEADER_EXCLUDED:
+        text = "subGroupSize cannot be larger than size"
+    elif policy.sub_group_policy_type == LEADER_EXCLUDED:
         if (size - 1) % part:
             text = f"size - 1 must be divisible by subGroupSize when the type is {LEADER_EXCLUDED}"
-            errors.append(FieldError.invalid(path, part, text))
     elif size % part and (size - 1) % part:
-        errors.append(FieldError.invalid(path, part, "size or size - 1 must be divisible by subGroupSize"))
-    return errors
+        text = "size or size - 1 must be divisible by subGroupSize"
+    return [FieldError.invalid(f"{TEMPLATE}.subGroupPolicy.subGroupSize", part, text)] if text else []
 
 
 def _subgroup_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldError]:
