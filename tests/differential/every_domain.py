@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.placement.gang.member_pass import pass_if_possible
-from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.search.fill import classes_of
 from posse.engine.state.draft import Draft
 
 FULL_MARKS = 100

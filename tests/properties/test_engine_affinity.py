@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 
 from posse.engine.nodes.arrays import ALL_ROWS
-from posse.engine.rules.inter_pod_affinity import InterPodAffinity
-from posse.engine.rules.inter_pod_preference import InterPodPreference
-from posse.engine.rules.node_ports import NodePorts
+from posse.engine.rules.containers import NodePorts
+from posse.engine.rules.inter_pod_affinity import InterPodAffinity, InterPodPreference
 from tests.differential import oracle_pods
 from tests.differential.strategies_pods import NAMESPACES, namespace_objects, sociable_pods, worlds
 from tests.support.engine_parts import reasons

@@ -7,7 +7,7 @@ from posse.engine.nodes.node_table import NodeTable
 from posse.engine.pods.pod_class import ClassTable
 from posse.engine.pods.policy import PodReader
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.state.class_registry import tables_of
+from posse.engine.state.class_registry import ClassTables
 from posse.engine.state.node_scores import REFUSED
 from tests.differential import oracle, oracle_reference
 from tests.differential.strategies import NODE_NAMES, nodes, pod_named, pods, sized_pods
@@ -79,7 +79,7 @@ def test_totals_after_any_history_equal_fresh_ones_and_their_twin(lookers, histo
     world = [(made, neighbours_of(history, name)) for name, made in history.nodes.items()]
     for pod, scheduling_class in history.lookers:
         tables = history.state.classes.tables(scheduling_class)
-        fresh = tables_of(scheduling_class, history.state.context, DEFAULT_PROFILE)
+        fresh = ClassTables(scheduling_class, history.state.context, DEFAULT_PROFILE)
         assert tables.scores.totals().tolist() == fresh.scores.totals().tolist()
         assert tables.capacity.per_node().tolist() == fresh.capacity.per_node().tolist()
         expected = oracle_reference.totals(pod, world)

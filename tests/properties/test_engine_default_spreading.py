@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.rules.spread_preference import SpreadPreference
+from posse.engine.rules.topology_spread import SpreadPreference
 from posse.model.meta import ObjectMeta
 from posse.model.service import Service, ServiceSpec
 from tests.support.builders import NAMESPACE, changed, node, pod

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.rules.balanced_allocation import BalancedAllocation
-from posse.engine.rules.resource_scores import (
+from posse.engine.rules.resources import (
+    BalancedAllocation,
     MostAllocated,
     RequestedToCapacityRatio,
     ResourceScores,

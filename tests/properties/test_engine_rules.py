@@ -7,13 +7,10 @@ from hypothesis import given
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.nodes.resources import effective_requests, scoring_requests
 from posse.engine.reporting.messages import verdict_text
-from posse.engine.rules.image_locality import ImageLocality
-from posse.engine.rules.node_affinity import NamedNodes, NodeAffinityRule
-from posse.engine.rules.node_preference import NodePreference
-from posse.engine.rules.node_unschedulable import NodeUnschedulable
-from posse.engine.rules.resources_fit import ResourcesFit
-from posse.engine.rules.taint_preference import TaintPreference
-from posse.engine.rules.taint_toleration import TaintToleration
+from posse.engine.rules.containers import ImageLocality
+from posse.engine.rules.node_affinity import NamedNodes, NodeAffinityRule, NodePreference
+from posse.engine.rules.resources import ResourcesFit
+from posse.engine.rules.taints import NodeUnschedulable, TaintPreference, TaintToleration
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.verdict import Code
 from tests.differential import greedy, oracle, oracle_reference

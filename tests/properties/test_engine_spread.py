@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.engine.nodes.arrays import ALL_ROWS
-from posse.engine.rules.spread_preference import SpreadPreference
-from posse.engine.rules.topology_spread import TopologySpread
+from posse.engine.rules.topology_spread import SpreadPreference, TopologySpread
 from tests.differential import oracle_pods
 from tests.differential.strategies_pods import (
     namespace_objects,

@@ -9,11 +9,8 @@ from posse.engine.decisions import BindVolumes, KeepVolume
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.rules.volume_binding import VolumeBinding
-from posse.engine.rules.volume_limits import VolumeLimits
-from posse.engine.rules.volume_preference import VolumePreference
-from posse.engine.rules.volume_restrictions import VolumeRestrictions
-from posse.engine.rules.volume_zone import VolumeZone
+from posse.engine.rules.volume_binding import VolumeBinding, VolumePreference, VolumeZone
+from posse.engine.rules.volume_limits import VolumeLimits, VolumeRestrictions
 from posse.engine.state.draft import Draft
 from tests.differential import storage_oracle as oracle
 from tests.differential.storage_strategies import neighbours, pods, some_pods, worlds

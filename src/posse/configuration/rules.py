@@ -19,25 +19,23 @@ from posse.configuration.shapes import (
     ScoringStrategy,
 )
 from posse.engine.nodes.resources import ResourceLimits
-from posse.engine.pods.default_spreading import SYSTEM_SPREADING, DefaultSpreading
-from posse.engine.rules.balanced_allocation import BalancedAllocation
-from posse.engine.rules.inter_pod_affinity import InterPodAffinity
-from posse.engine.rules.inter_pod_preference import InterPodPreference
-from posse.engine.rules.node_affinity import NodeAffinityRule
-from posse.engine.rules.node_preference import NodePreference
+from posse.engine.pods.policy import SYSTEM_SPREADING, DefaultSpreading
+from posse.engine.rules.inter_pod_affinity import InterPodAffinity, InterPodPreference
+from posse.engine.rules.node_affinity import NodeAffinityRule, NodePreference
 from posse.engine.rules.profile import Profile
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.rules.resource_scores import (
+from posse.engine.rules.resources import (
     CPU_AND_MEMORY,
     LEAST_ALLOCATED,
+    BalancedAllocation,
     MostAllocated,
     RequestedToCapacityRatio,
     ResourceScores,
+    ResourcesFit,
     ShapePoint,
     Strategy,
     WeightedResource,
 )
-from posse.engine.rules.resources_fit import ResourcesFit
 
 _SCORE_UNIT = 10
 """Shapes score from 0 to 10, rules from 0 to 100."""

@@ -10,8 +10,8 @@ from posse.engine.cycle.waking import Waking
 from posse.engine.decisions import Decision, Evict, ReportPod
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.failed_writes import FailedWrites
-from posse.engine.intake.inherited_victims import claim_victims
 from posse.engine.intake.knowledge import Knowledge
+from posse.engine.intake.pod_events import claim_victims
 from posse.engine.keys import GroupKey
 from posse.engine.preemption.ledger import Countdown
 from posse.engine.reporting.parts import mark_countdown, mark_disrupted, still_valid

@@ -47,7 +47,7 @@ class GroupTurns:
         if group.relies_on_promises and self._settling.hold_if_not_ready(group, cycle) is not None:
             cycle.decisions.extend(mark_nominations_lost(group))
             return 0
-        shape = self._shape(group)
+        shape = self._shape(group) if self._is_followed(head) else None
         with knowledge.starvation_guard.lifted_for(group.priority, key):
             trial = self._trials.run(group)
         if trial.question is not None:
@@ -106,6 +106,10 @@ class GroupTurns:
             # The pods left over may preempt, which no attempt does that places others.
             backlog.wake(group.key)
 
+    def _is_followed(self, head: Waiting) -> bool:
+        """Whether the next entry is a group of the same priority, which may be identical."""
+        return _group_key(self._knowledge.backlog.peek(), head.priority) is not None
+
     def _shape(self, group: Root) -> GroupShape | None:
         """Return what groups behind it must be identical in; None if capacity or an answer is its own."""
         kept = self._knowledge.starvation_guard.kept
@@ -132,11 +136,19 @@ class GroupTurns:
         taken: list[tuple[Waiting, Root]] = []
         while len(taken) < min(remaining.groups, MAX_PODS // remaining.pattern.size):
             entry = knowledge.backlog.peek()
-            if entry is None or not isinstance(entry.key, GroupKey) or entry.priority != head.priority:
+            key = _group_key(entry, head.priority)
+            if entry is None or key is None:
                 break
-            group = root_of(knowledge.groups, entry.key)
+            group = root_of(knowledge.groups, key)
             if group is None or self._shape(group) != remaining.pattern:
                 break
             knowledge.backlog.take(entry)
             taken.append((entry, group))
         return taken
+
+
+def _group_key(entry: Waiting | None, priority: int) -> GroupKey | None:
+    """Return the key of an entry that is a group of this priority."""
+    if entry is None or entry.priority != priority or not isinstance(entry.key, GroupKey):
+        return None
+    return entry.key

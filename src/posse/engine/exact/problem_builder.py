@@ -14,7 +14,7 @@ from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.gang.domain_pin import pin_of
 from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.gang.proof import missing
-from posse.engine.placement.search.member_classes import MemberClass, classes_of
+from posse.engine.placement.search.fill import MemberClass, classes_of
 from posse.engine.placement_problem import GroupDemand, PlacementProblem, PodSet
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState

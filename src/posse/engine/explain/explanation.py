@@ -20,14 +20,13 @@ from posse.engine.explain.preemption import (
 from posse.engine.groups.admission import gates_of
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
-from posse.engine.intake.inherited_victims import claim_victims
 from posse.engine.intake.knowledge import Knowledge
+from posse.engine.intake.pod_events import claim_victims
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.gang.domain_bounds import closest_domain
 from posse.engine.placement.gang.domain_pin import domain_noun
-from posse.engine.placement.search.fill import fill
-from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.search.fill import classes_of, fill
 from posse.engine.placement_problem import RemedyProblem, Unadvised
 from posse.engine.preemption.marks import described, for_whom
 from posse.engine.state.draft import Draft

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from posse.engine.intake.inherited_victims import claim_victims
 from posse.engine.intake.knowledge import Knowledge
+from posse.engine.intake.pod_events import claim_victims
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.queue.backlog import QueueState
 from posse.engine.state.pod_record import PodRecord

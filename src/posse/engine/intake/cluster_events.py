@@ -11,8 +11,8 @@ from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import PodEvents
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.minimum_resources import note_minimum
+from posse.engine.pods.policy import Selector, selects
 from posse.engine.pods.rule_inputs import same_to_rules
-from posse.engine.pods.service_index import Selector, selects
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.model.meta import GroupObject

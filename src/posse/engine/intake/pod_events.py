@@ -1,4 +1,8 @@
-"""Events of pods as updates of the knowledge: where they are, which groups they join, what may be tried again."""
+"""Events of pods as updates of the knowledge: where they are, which groups they join, what is tried again.
+
+Of a preemption before a restart only the conditions of its victims are left. Each names its preemptor, so the
+preemption goes on; victims that are gone by now are not known.
+"""
 
 from posse.engine.decisions import SCHEDULER_ERROR, ReportPod
 from posse.engine.groups.forms import group_of
@@ -6,7 +10,7 @@ from posse.engine.groups.group_record import GroupRecord
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
-from posse.engine.preemption.marks import for_whom, was_preempted
+from posse.engine.preemption.marks import described, for_whom, was_preempted
 from posse.engine.queue.backlog import Waiting
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import NEVER_REPORTED, Reported
@@ -248,3 +252,26 @@ def _reported(pod: Pod) -> Reported:
         if condition.type == "PodScheduled" and condition.status == "False":
             return Reported(condition.reason, condition.message, pod.status.nominated_node_name)
     return NEVER_REPORTED
+
+
+def claim_victims(knowledge: Knowledge) -> None:
+    """Enter the victims in the ledger under the preemptors they name, if those still wait."""
+    preemptors = _waiting_by_name(knowledge) if knowledge.unclaimed_victims else {}
+    for uid, name in list(knowledge.unclaimed_victims.items()):
+        preemptor = preemptors.get(name)
+        if preemptor is not None:
+            victim = knowledge.pods[uid]
+            victim.evicted_for = preemptor if isinstance(preemptor, GroupKey) else preemptor.ref.uid
+            knowledge.ledger.begin(preemptor, [victim])
+            del knowledge.unclaimed_victims[uid]
+
+
+def _waiting_by_name(knowledge: Knowledge) -> dict[str, PodRecord | GroupKey]:
+    waiting: dict[str, PodRecord | GroupKey] = {}
+    for record in filter(knowledge.is_pending, knowledge.pods.values()):
+        if record.group is None:
+            waiting[described(record.ref)] = record
+        else:
+            entry = knowledge.entry_of(record.group)
+            waiting[described(entry)] = entry
+    return waiting

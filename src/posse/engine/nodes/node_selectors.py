@@ -1,9 +1,10 @@
-"""Node selectors compared on interned label columns.
+"""Node selectors and tolerations, compared on interned columns of labels and taints.
 
-Terms are alternatives; the expressions of a term must all hold; a term without any matches nothing.
+Terms of a selector are alternatives; the expressions of a term must all hold; a term without any matches nothing.
+Nodes share few distinct sets of taints, so tolerations are compared once per set.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from posse.engine.nodes.arrays import BoolArray, Rows
 from posse.engine.nodes.label_columns import ABSENT
 from posse.engine.nodes.node_table import NodeTable
-from posse.model.placement import NodeSelectorRequirement, NodeSelectorTerm
+from posse.model.node import Taint
+from posse.model.placement import NodeSelectorRequirement, NodeSelectorTerm, Toleration
 from posse.model.pod import PodSpec
 from posse.model.selectors import matches_requirement
 
@@ -135,3 +137,42 @@ def _any(tests: Sequence[RowTest], rows: Rows) -> BoolArray:
     for test in tests[1:]:
         passed = passed | test(rows)
     return passed
+
+
+CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+"""What a cordon stands for."""
+
+_REPELLING = frozenset({"NoSchedule", "NoExecute"})
+
+
+def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    return any(_covers(toleration, taint) for toleration in tolerations)
+
+
+def _covers(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator == "Exists":
+        return True
+    return toleration.operator in {"", "Equal"} and toleration.value == taint.value
+
+
+def repels(taint: Taint, tolerations: Sequence[Toleration]) -> bool:
+    """Whether the taint keeps newcomers away that tolerate no more than this."""
+    return taint.effect in _REPELLING and not tolerated(taint, tolerations)
+
+
+def accepted_taints_test(nodes: NodeTable, tolerations: tuple[Toleration, ...]) -> RowTest:
+    """Nodes without any taint that keeps such a pod away."""
+    answers: list[bool] = []
+
+    def accepts(taints: tuple[Taint, ...]) -> bool:
+        return not any(repels(taint, tolerations) for taint in taints)
+
+    def passes(rows: Rows) -> BoolArray:
+        answers.extend(accepts(taints) for taints in nodes.taint_sets[len(answers) :])
+        return np.array(answers, dtype=np.bool_)[nodes.taint_set[rows]]
+
+    return passes

@@ -1,7 +1,8 @@
 """Nodes as rows of NumPy columns. A row belongs to one node until that node vanishes, then it is used again.
 
-Every change of a row is noted in a log of touched rows, so that whatever is derived from the columns can be
-brought up to date row by row instead of anew. The table knows resources, labels and taints, and no pods.
+Every change of a row is noted in a log of touched rows, so that what is derived from the columns can be updated row
+by row. The table knows resources, labels and taints, and no pods; their requests are counted by priority beside it,
+to tell how much capacity evicting pods of lower priority would free.
 """
 
 from collections.abc import Mapping, Sequence
@@ -203,3 +204,53 @@ class NodeTable:
         self.labels.grow(size)
         self.images.grow(size)
         self.description_version += 1
+
+
+class PriorityUsage:
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes = nodes
+        self._requested: dict[int, IntArray] = {}
+
+    def priorities(self) -> list[int]:
+        """Every priority that some pod on a node has or had, lowest first."""
+        return sorted(self._requested)
+
+    def requested(self, priority: int) -> IntArray:
+        """Like the table's own `requested`, for pods of this priority alone."""
+        known = self._requested.get(priority)
+        shape = self._nodes.requested.shape
+        if known is None:
+            known = self._requested[priority] = np.zeros(shape, dtype=np.int64)
+        elif known.shape != shape:
+            more = ((0, shape[0] - known.shape[0]), (0, shape[1] - known.shape[1]))
+            known = self._requested[priority] = np.pad(known, more)
+        return known
+
+    def above(self, priority: int) -> IntArray:
+        """What pods of higher priorities request on each node, in all."""
+        total = np.zeros(self._nodes.requested.shape, dtype=np.int64)
+        for higher in self.priorities():
+            if higher > priority:
+                total += self.requested(higher)
+        return total
+
+    def below(self, priority: int) -> IntArray:
+        """What pods of lower priorities request on each node, in all."""
+        total = np.zeros(self._nodes.requested.shape, dtype=np.int64)
+        for lower in self.priorities():
+            if lower < priority:
+                total += self.requested(lower)
+        return total
+
+    def add(self, priority: int, rows: IntArray, load: Load, pods: IntArray) -> None:
+        """Count that many more pods on each of the rows, which are distinct."""
+        self.requested(priority)[load.lines, rows] += load.amounts * pods
+
+    def add_to_row(self, priority: int, row: int, load: Load, pods: int) -> None:
+        requested = self.requested(priority)
+        for line, amount in load.requests:
+            requested[line, row] += amount * pods
+
+    def clear_row(self, row: int) -> None:
+        for priority in self._requested:
+            self.requested(priority)[:, row] = 0

@@ -1,21 +1,70 @@
-"""How many pods of which sort are on each node: one column per question that somebody asks.
+"""How many pods of which kind are on each node: one column per query that a rule asks.
 
-Two sorts of questions: how many pods match a query (asked by affinity and spread of other pods), and how many pods
-bring a trait along (an anti-affinity term, a host port). Pods with equal namespace and labels match the same queries,
-so a query is compared with label classes, not with pods. A question nobody asks any more costs nothing.
+Queries count the pods that match a selector (of affinity and spread), traits those that bring one along (an
+anti-affinity term, a host port). Pods with equal namespace and labels match the same queries, so a query is compared
+with label classes, not with pods. Most queries ask for one value of some label and are indexed by it, their anchor: a
+pod without that value matches none of them. A query that nothing asks any longer costs nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from posse.engine.nodes.arrays import IntArray
-from posse.engine.pods.affinity_terms import AttractingTerm, RepellingTerm, WeightedTerm
-from posse.engine.pods.host_ports import HostPort
-from posse.engine.pods.selector_index import SelectorIndex, anchor_of
+from posse.engine.pods.affinity_terms import AttractingTerm, HostPort, RepellingTerm, WeightedTerm
 from posse.engine.pods.selectors import PodQuery, PodSelector
 from posse.model.pod import Pod
+from posse.model.selectors import LabelRequirement
+
+Question = TypeVar("Question")
+
+
+class SelectorIndex(Generic[Question]):
+    def __init__(self) -> None:
+        # By key, then by value of the label.
+        self._anchored: dict[str, dict[str, dict[Question, None]]] = {}
+        self._others: dict[Question, None] = {}
+
+    def add(self, question: Question, selectors: Iterable[PodSelector]) -> None:
+        anchor = anchor_of(selectors)
+        if anchor is None:
+            self._others[question] = None
+            return
+        by_value = self._anchored.setdefault(anchor.key, {})
+        for value in anchor.values:
+            by_value.setdefault(value, {})[question] = None
+
+    def remove(self, question: Question, selectors: Iterable[PodSelector]) -> None:
+        anchor = anchor_of(selectors)
+        if anchor is None:
+            del self._others[question]
+            return
+        by_value = self._anchored[anchor.key]
+        for value in dict.fromkeys(anchor.values):
+            del by_value[value][question]
+            if not by_value[value]:
+                del by_value[value]
+        if not by_value:
+            del self._anchored[anchor.key]
+
+    def near(self, labels: Mapping[str, str]) -> Iterator[Question]:
+        """Yield whatever a pod with these labels may match, each once."""
+        yield from self._others
+        for key, by_value in self._anchored.items():
+            if key in labels:
+                yield from by_value.get(labels[key], ())
+
+
+def anchor_of(selectors: Iterable[PodSelector]) -> LabelRequirement | None:
+    """Return the first requirement of certain values; whoever does not meet it matches none of the selectors together."""
+    for selector in selectors:
+        for requirement in selector.labels.requirements:
+            if requirement.operator == "In":
+                return requirement
+    return None
+
 
 TermTrait = RepellingTerm | AttractingTerm | WeightedTerm
 Trait = TermTrait | HostPort

@@ -1,4 +1,4 @@
-"""Pods that any rule would treat alike, but for how others see their labels, form one class.
+"""Pods that every rule treats alike, apart from how others see their labels, form one class.
 
 A class is compiled once and asked once for all its pods. Its key is the encoded form of every field that some rule
 reads, and the terms, whose meaning depends on namespace and labels. A cluster has few classes and many pods.
@@ -13,8 +13,7 @@ from posse.engine.keys import ClaimKey
 from posse.engine.nodes.image_columns import image_key
 from posse.engine.nodes.node_table import Load, NodeTable, load_of
 from posse.engine.nodes.resources import Amounts, effective_requests, scoring_requests
-from posse.engine.pods.affinity_terms import PodTerms
-from posse.engine.pods.host_ports import HostPort, host_ports
+from posse.engine.pods.affinity_terms import HostPort, PodTerms, host_ports
 from posse.engine.pods.policy import PodReader
 from posse.engine.pods.selectors import PodQuery
 from posse.engine.storage.claims import VolumeNeeds, volume_needs

@@ -1,15 +1,116 @@
-"""How pods are read: by the policy of their scheduler name, and in view of the Services of their namespace."""
+"""How pods are read: by the policy of their scheduler name, and by the Services of their namespace.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+A profile may spread pods that do not say so themselves, over domains that it names. Services tell which pods belong
+together; a pod that no Service selects is not spread.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from posse.engine.nodes.resources import ALL_LIMITED, ResourceLimits
-from posse.engine.pods.affinity_terms import PodTerms, terms_of
-from posse.engine.pods.default_spreading import NO_SPREADING, DefaultSpreading
-from posse.engine.pods.service_index import ServiceBook
+from posse.engine.pods.affinity_terms import PodTerms, Spread, spread_of, terms_of
+from posse.engine.pods.domain_counts import HOSTNAME
+from posse.engine.pods.selectors import PodSelector
+from posse.model.placement import TopologySpreadConstraint
 from posse.model.pod import Pod
+from posse.model.selectors import LabelQuery, LabelRequirement
+from posse.model.service import Service
+
+Selector = Mapping[str, str]
+
+
+class ServiceBook:
+    """Services with a selector; one without selects nothing and says nothing."""
+
+    def __init__(self) -> None:
+        self._selectors: dict[tuple[str, str], Selector] = {}
+        self._by_pair: dict[tuple[str, str, str], dict[str, Selector]] = {}
+        """By namespace and one pair of the selector, then by name: a pod looks only where one of its labels leads."""
+
+    def put(self, service: Service) -> Sequence[Selector]:
+        """Returns the selectors of pods that may now belong together in another way than before."""
+        namespace, name = service.metadata.namespace, service.metadata.name
+        selector = service.spec.selector
+        if selector == self._selectors.get((namespace, name), {}):
+            return ()
+        gone = self.drop(namespace, name)
+        if not selector:
+            return gone
+        self._selectors[namespace, name] = selector
+        self._by_pair.setdefault(_lead(namespace, selector), {})[name] = selector
+        return (*gone, selector)
+
+    def drop(self, namespace: str, name: str) -> Sequence[Selector]:
+        selector = self._selectors.pop((namespace, name), None)
+        if selector is None:
+            return ()
+        together = self._by_pair[_lead(namespace, selector)]
+        del together[name]
+        if not together:
+            del self._by_pair[_lead(namespace, selector)]
+        return (selector,)
+
+    def shared_labels(self, namespace: str, labels: Mapping[str, str]) -> dict[str, str]:
+        """The labels by which Services select a pod; none if no Service does."""
+        shared: dict[str, str] = {}
+        for selector in self._selecting(namespace, labels):
+            shared.update(selector)
+        return shared
+
+    def _selecting(self, namespace: str, labels: Mapping[str, str]) -> Iterator[Selector]:
+        for key, value in labels.items():
+            for selector in self._by_pair.get((namespace, key, value), {}).values():
+                if selects(selector, labels):
+                    yield selector
+
+
+def selects(selector: Selector, labels: Mapping[str, str]) -> bool:
+    return selector.items() <= labels.items()
+
+
+def _lead(namespace: str, selector: Selector) -> tuple[str, str, str]:
+    key = min(selector)
+    return namespace, key, selector[key]
+
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultSpreading:
+    constraints: tuple[TopologySpreadConstraint, ...] = ()
+    needs_keys: bool = True
+    """Whether nodes that lack one of the topology keys get no points at all."""
+
+    def spreads(self, pod: Pod, services: ServiceBook) -> list[tuple[str, Spread]]:
+        """What happens when it cannot be satisfied, and the constraint."""
+        if not self.constraints or pod.spec.topology_spread_constraints:
+            return []
+        shared = services.shared_labels(pod.metadata.namespace, pod.metadata.labels)
+        if not shared:
+            return []
+        wanted = tuple(LabelRequirement(key, "In", (value,)) for key, value in sorted(shared.items()))
+        selector = PodSelector(LabelQuery(wanted), (pod.metadata.namespace,))
+        return [
+            (
+                constraint.when_unsatisfiable,
+                replace(spread_of(pod, constraint), selector=selector, needs_key=self.needs_keys),
+            )
+            for constraint in self.constraints
+        ]
+
+
+NO_SPREADING = DefaultSpreading()
+SYSTEM_SPREADING = DefaultSpreading(
+    (
+        TopologySpreadConstraint(topology_key=HOSTNAME, max_skew=3, when_unsatisfiable="ScheduleAnyway"),
+        TopologySpreadConstraint(topology_key=ZONE, max_skew=5, when_unsatisfiable="ScheduleAnyway"),
+    ),
+    needs_keys=False,
+)
+"""Nodes without a zone are still told apart by their names."""
 
 
 @dataclass(frozen=True, slots=True)

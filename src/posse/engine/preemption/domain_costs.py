@@ -9,7 +9,7 @@ from itertools import accumulate
 from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.gang.proof import missing
-from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.search.fill import classes_of
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.group_search import GroupSearch
 from posse.engine.state.cluster_state import ClusterState

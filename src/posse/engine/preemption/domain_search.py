@@ -18,7 +18,7 @@ from posse.engine.placement.gang.domain_bounds import bounds
 from posse.engine.placement.gang.domain_pin import pin_of
 from posse.engine.placement.gang.exhaustive import Steps
 from posse.engine.placement.gang.proof import missing
-from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.search.fill import classes_of
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.domain_costs import LeastCosts
 from posse.engine.preemption.group_search import EvictionPlan, GroupSearch

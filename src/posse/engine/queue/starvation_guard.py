@@ -20,7 +20,7 @@ from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.nodes.node_table import Load
-from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.search.fill import classes_of
 from posse.engine.placement.tree.domains import Rows, all_places, inside
 from posse.engine.queue.backlog import Backlog, Key, Waiting
 from posse.engine.rules.context import SchedulingClass

@@ -4,9 +4,9 @@ A rule is compiled once per subject. What it compiles to answers for any rows at
 a rule that has nothing to say about a subject compiles to None and costs nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
 from posse.engine.rules.context import RuleContext, SchedulingClass
@@ -114,27 +114,17 @@ class GroupRule(Protocol):
         ...
 
 
-def is_static(made: Filter | RowScore) -> bool:
-    """Whether it declares, by `is_static = True`, to read nothing but the node's own description.
+@dataclass(frozen=True, slots=True)
+class StaticFilter:
+    """A filter that reads the node's own description only: one reason, and no eviction helps."""
 
-    It is then asked only when nodes change, not when pods come and go.
-    """
-    return bool(getattr(made, "is_static", False))
+    is_row_local: ClassVar[bool] = True
+    is_static: ClassVar[bool] = True
+    reason: str
+    passes: Callable[[Rows], BoolArray]
 
+    def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
+        return ((self.reason, ~self.passes(rows)),)
 
-def reads_resources_only(made: Filter | RowScore) -> bool:
-    """Whether it declares, by `reads_resources_only = True`, to follow from the node's capacity and usage alone."""
-    return bool(getattr(made, "reads_resources_only", False))
-
-
-def is_orderless(made: Filter) -> bool:
-    """Whether it declares, by `is_orderless = True`, that who may be together does not depend on who comes first.
-
-    Then whoever may come later may come earlier as well: no pod that is placed ever opens a node to another.
-    """
-    return is_static(made) or reads_resources_only(made) or bool(getattr(made, "is_orderless", False))
-
-
-def reads_census_only(made: Filter) -> bool:
-    """Whether it declares, by `reads_census_only = True`, to follow from labels of nodes and the census of pods alone."""
-    return bool(getattr(made, "reads_census_only", False))
+    def hopeless(self, rows: Rows) -> BoolArray:
+        return ~self.passes(rows)

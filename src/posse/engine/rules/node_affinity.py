@@ -1,21 +1,22 @@
-"""The pod's nodeSelector and required node affinity, and that which a profile demands of the nodes of all its pods.
-
-Terms that spell out names of nodes, as those of DaemonSet pods do, leave all other nodes out before anything else is asked.
-"""
+"""Node names and node affinity: where a pod must be, and where it would rather be."""
 
 from collections.abc import Sequence
 
-from posse.engine.nodes.arrays import BoolArray, Rows
+import numpy as np
+
+from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
 from posse.engine.nodes.node_selectors import (
     RowTest,
     name_test,
     pinned_names,
     required_affinity_test,
     selector_test,
+    term_test,
 )
+from posse.engine.nodes.node_table import NodeTable
 from posse.engine.rules.context import RuleContext, SchedulingClass
-from posse.engine.rules.static_filter import StaticFilter
-from posse.model.placement import NodeSelector
+from posse.engine.rules.contract import StaticFilter
+from posse.model.placement import NodeSelector, PreferredSchedulingTerm
 
 _NO_MATCH = "node(s) didn't match Pod's node affinity/selector"
 _NOT_NAMED = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
@@ -78,3 +79,43 @@ class EnforcedAffinityFilter:
 
     def hopeless(self, rows: Rows) -> BoolArray:
         return ~self.passes(rows)
+
+
+_FULL_MARKS = 100
+
+
+class NodePreference:
+    name = "NodeAffinity"
+
+    def __init__(self, weight: int = 2, added: Sequence[PreferredSchedulingTerm] = ()) -> None:
+        self.weight = weight
+        self._added = added
+        """Terms that every pod has besides its own."""
+
+    def compile(
+        self, scheduling_class: SchedulingClass, context: RuleContext
+    ) -> "NodePreferenceScore | None":
+        affinity = scheduling_class.pod_class.spec.affinity
+        node_affinity = affinity.node_affinity if affinity is not None else None
+        own = node_affinity.preferred_during_scheduling_ignored_during_execution if node_affinity else ()
+        preferred = (*self._added, *own)
+        terms = [
+            (term_test(context.nodes, item.preference), item.weight) for item in preferred if item.weight
+        ]
+        return NodePreferenceScore(context.nodes, terms) if terms else None
+
+
+class NodePreferenceScore:
+    def __init__(self, nodes: NodeTable, terms: list[tuple[RowTest, int]]) -> None:
+        self._nodes = nodes
+        self._terms = terms
+
+    def raw(self, rows: Rows) -> IntArray:
+        weights = np.zeros(self._nodes.alive[rows].shape, dtype=np.int64)
+        for matches, weight in self._terms:
+            weights += weight * matches(rows)
+        return weights
+
+    def normalised(self, raw: IntArray, feasible: BoolArray) -> IntArray:
+        most = int(raw[feasible].max())
+        return raw * _FULL_MARKS // most if most > 0 else raw

@@ -20,9 +20,9 @@ from posse.engine.rules.contract import (
     GroupRule,
     RelativeScore,
     RowScore,
-    is_static,
+    StaticFilter,
 )
-from posse.engine.rules.static_filter import StaticFilter
+from posse.engine.rules.profile import is_static
 
 _MOST_FAULTS = 1000
 

@@ -18,12 +18,8 @@ from posse.engine.rules.contract import (
     RelativeScoreRule,
     RowScore,
     RowScoreRule,
-    is_orderless,
-    is_static,
-    reads_census_only,
-    reads_resources_only,
 )
-from posse.engine.rules.resource_scores import CPU_AND_MEMORY, WeightedResource
+from posse.engine.rules.resources import CPU_AND_MEMORY, WeightedResource
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +145,29 @@ class CompiledRules:
     def _named(self, filters: Iterable[str]) -> tuple[str, ...]:
         """Preconditions, and these filters."""
         return tuple(dict.fromkeys([*(name for name, _ in self._preconditions), *filters]))
+
+
+def is_static(made: Filter | RowScore) -> bool:
+    """Whether it declares, by `is_static = True`, to read nothing but the node's own description.
+
+    It is then asked only when nodes change, not when pods come and go.
+    """
+    return bool(getattr(made, "is_static", False))
+
+
+def reads_resources_only(made: Filter | RowScore) -> bool:
+    """Whether it declares, by `reads_resources_only = True`, to follow from the node's capacity and usage alone."""
+    return bool(getattr(made, "reads_resources_only", False))
+
+
+def is_orderless(made: Filter) -> bool:
+    """Whether it declares, by `is_orderless = True`, that who may be together does not depend on who comes first.
+
+    Then whoever may come later may come earlier as well: no pod that is placed ever opens a node to another.
+    """
+    return is_static(made) or reads_resources_only(made) or bool(getattr(made, "is_orderless", False))
+
+
+def reads_census_only(made: Filter) -> bool:
+    """Whether it declares, by `reads_census_only = True`, to follow from labels of nodes and the census of pods alone."""
+    return bool(getattr(made, "reads_census_only", False))

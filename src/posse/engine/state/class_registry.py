@@ -1,7 +1,7 @@
 """Classes of the pods that are known, and what is computed once for all pods of a class."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 
 from posse.engine.pods.census import Column, LabelClass
 from posse.engine.pods.pod_class import ClassTable, PodClass
@@ -14,13 +14,18 @@ from posse.engine.state.pod_record import PodRecord
 from posse.model.pod import Pod
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ClassTables:
     """What is known of the nodes for one scheduling class."""
 
-    rules: CompiledRules
-    scores: NodeScores
-    capacity: NodeCapacity
+    def __init__(self, scheduling_class: SchedulingClass, context: RuleContext, profile: Profile) -> None:
+        self._scheduling_class = scheduling_class
+        self._context = context
+        self.rules = CompiledRules(profile, scheduling_class, context)
+        self.scores = NodeScores(scheduling_class, context, self.rules)
+
+    @cached_property
+    def capacity(self) -> NodeCapacity:
+        return NodeCapacity(self._scheduling_class, self._context, self.rules, self.scores)
 
 
 class ClassRegistry:
@@ -93,12 +98,6 @@ class ClassRegistry:
         known = self._tables.get(scheduling_class)
         if known is None:
             context, profile = self._context, self.profile(scheduling_class.pod_class)
-            known = self._tables[scheduling_class] = tables_of(scheduling_class, context, profile)
+            known = self._tables[scheduling_class] = ClassTables(scheduling_class, context, profile)
             self._scheduling_classes.setdefault(scheduling_class.pod_class, []).append(scheduling_class)
         return known
-
-
-def tables_of(scheduling_class: SchedulingClass, context: RuleContext, profile: Profile) -> ClassTables:
-    rules = CompiledRules(profile, scheduling_class, context)
-    scores = NodeScores(scheduling_class, context, rules)
-    return ClassTables(rules, scores, NodeCapacity(scheduling_class, context, rules, scores))

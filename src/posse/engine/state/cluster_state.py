@@ -10,15 +10,14 @@ from contextlib import contextmanager
 import numpy as np
 
 from posse.engine.nodes.arrays import BoolArray, IntArray, tally
-from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.node_table import NodeTable, PriorityUsage
 from posse.engine.nodes.topology_domains import DomainBook, Domains
-from posse.engine.nodes.usage_by_priority import PriorityUsage
 from posse.engine.pods.census import Census, LabelClass
 from posse.engine.pods.pod_class import PodClass
-from posse.engine.pods.service_index import ServiceBook
+from posse.engine.pods.policy import ServiceBook
 from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.engine.rules.profile import CompiledRules, Profile
-from posse.engine.rules.resource_scores import WeightedResource
+from posse.engine.rules.resources import WeightedResource
 from posse.engine.state.class_registry import ClassRegistry
 from posse.engine.state.domain_utilization import DomainUtilization
 from posse.engine.state.minimum_reservations import MinimumReservations

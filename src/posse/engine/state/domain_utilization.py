@@ -13,7 +13,7 @@ from posse.engine.nodes.node_table import NodeTable
 from posse.engine.nodes.resources import CPU, MEMORY
 from posse.engine.nodes.topology_domains import Domains
 from posse.engine.pods.pod_class import PodClass
-from posse.engine.rules.resource_scores import MostAllocated, WeightedResource
+from posse.engine.rules.resources import MostAllocated, WeightedResource
 
 _SLOTS = {CPU: 0, MEMORY: 1}
 """Lines of the table's `scoring_requested`: containers that request none of these count with a default."""

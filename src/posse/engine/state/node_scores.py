@@ -12,8 +12,8 @@ from posse.engine.causes import NoNodeFits, Refusal
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.rules.context import RuleContext, SchedulingClass
-from posse.engine.rules.contract import RelativeScore, is_static
-from posse.engine.rules.profile import CompiledRules
+from posse.engine.rules.contract import RelativeScore
+from posse.engine.rules.profile import CompiledRules, is_static
 from posse.engine.verdict import Code, Verdict
 
 FEW = 8

@@ -6,8 +6,7 @@ import pytest
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import attempt_in
-from posse.engine.placement.search.fill import fill
-from posse.engine.placement.search.pack import fill_tightly
+from posse.engine.placement.search.fill import fill, fill_tightly
 from posse.engine.reporting.messages import verdict_text
 from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import REFUSED

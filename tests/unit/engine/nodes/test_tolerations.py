@@ -1,6 +1,6 @@
 import pytest
 
-from posse.engine.nodes.tolerations import tolerated
+from posse.engine.nodes.node_selectors import tolerated
 from tests.support.builders import taint, toleration
 
 

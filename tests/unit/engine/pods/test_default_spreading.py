@@ -3,12 +3,10 @@
 import pytest
 
 from posse.engine.options import EngineOptions
-from posse.engine.pods.default_spreading import DefaultSpreading
-from posse.engine.pods.policy import PodPolicy
+from posse.engine.pods.policy import DefaultSpreading, PodPolicy
 from posse.engine.rules.profile import Profile
 from posse.engine.rules.registry import DEFAULT_PROFILE
-from posse.engine.rules.spread_preference import SpreadPreference
-from posse.engine.rules.topology_spread import TopologySpread
+from posse.engine.rules.topology_spread import SpreadPreference, TopologySpread
 from posse.model.meta import ObjectMeta
 from posse.model.placement import TopologySpreadConstraint
 from posse.model.service import Service, ServiceSpec

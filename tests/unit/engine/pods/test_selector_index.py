@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posse.engine.pods.selector_index import SelectorIndex
+from posse.engine.pods.census import SelectorIndex
 from posse.engine.pods.selectors import PodSelector
 from posse.model.selectors import LabelQuery, LabelRequirement
 

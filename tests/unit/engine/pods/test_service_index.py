@@ -1,4 +1,4 @@
-from posse.engine.pods.service_index import ServiceBook
+from posse.engine.pods.policy import ServiceBook
 from posse.model.meta import ObjectMeta
 from posse.model.service import Service, ServiceSpec
 

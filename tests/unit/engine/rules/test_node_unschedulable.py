@@ -1,5 +1,5 @@
 from posse.engine.nodes.arrays import ALL_ROWS
-from posse.engine.rules.node_unschedulable import NodeUnschedulable
+from posse.engine.rules.taints import NodeUnschedulable
 from tests.support.builders import node, pod, toleration
 from tests.support.engine_parts import accepted, compiled, reasons, state_of
 

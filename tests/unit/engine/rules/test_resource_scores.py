@@ -1,6 +1,6 @@
 import pytest
 
-from posse.engine.rules.resource_scores import (
+from posse.engine.rules.resources import (
     MostAllocated,
     RequestedToCapacityRatio,
     ResourceScores,

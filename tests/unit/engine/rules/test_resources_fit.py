@@ -1,5 +1,5 @@
 from posse.engine.nodes.arrays import ALL_ROWS
-from posse.engine.rules.resources_fit import ResourcesFit
+from posse.engine.rules.resources import ResourcesFit
 from tests.support.builders import node, pod
 from tests.support.engine_parts import accepted, attached, compiled, reasons, state_of
 

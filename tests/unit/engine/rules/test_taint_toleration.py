@@ -1,5 +1,5 @@
 from posse.engine.nodes.arrays import ALL_ROWS
-from posse.engine.rules.taint_toleration import TaintToleration
+from posse.engine.rules.taints import TaintToleration
 from tests.support.builders import node, pod, taint, toleration
 from tests.support.engine_parts import accepted, compiled, reasons, state_of
 

@@ -1,7 +1,6 @@
 import pytest
 
-from posse.engine.rules.volume_limits import VolumeLimits
-from posse.engine.rules.volume_restrictions import ClaimsExist, VolumeRestrictions
+from posse.engine.rules.volume_limits import ClaimsExist, VolumeLimits, VolumeRestrictions
 from posse.model.volume import Volume
 from tests.support.builders import node, nodes, pod
 from tests.support.storage_objects import (

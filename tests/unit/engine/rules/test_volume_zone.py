@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from posse.engine.rules.volume_preference import VolumePreference
-from posse.engine.rules.volume_zone import BoundVolumesExist, VolumeZone
+from posse.engine.rules.volume_binding import BoundVolumesExist, VolumePreference, VolumeZone
 from tests.support.builders import node, pod
 from tests.support.storage_objects import (
     CLASSES,

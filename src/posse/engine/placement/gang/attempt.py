@@ -27,8 +27,7 @@ from posse.engine.placement.gang.member_pass import (
 from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.gang.proof import proof_of
 from posse.engine.placement.gang.shortfall import Shortfall, summaries
-from posse.engine.placement.search.fill import fill
-from posse.engine.placement.search.member_classes import classes_of, other_ways
+from posse.engine.placement.search.fill import classes_of, fill, other_ways
 from posse.engine.proof import Proof
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState

@@ -25,7 +25,7 @@ from posse.engine.placement.gang.member_pass import (
 )
 from posse.engine.placement.gang.proof import missing
 from posse.engine.placement.gang.shortfall import Shortfall, summaries
-from posse.engine.placement.search.member_classes import classes_of, other_ways
+from posse.engine.placement.search.fill import classes_of, other_ways
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft

@@ -13,7 +13,7 @@ from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.nodes.topology_domains import Domains
 from posse.engine.placement.gang.domain_pin import pin_of
-from posse.engine.placement.search.member_classes import MemberClass, classes_of
+from posse.engine.placement.search.fill import MemberClass, classes_of
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.domain_utilization import DomainUtilization
 

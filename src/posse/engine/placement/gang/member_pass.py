@@ -13,8 +13,7 @@ from posse.engine.causes import RuleObjection
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part
 from posse.engine.placement.gang.shortfall import Shortfall, shortfall
-from posse.engine.placement.search.fill import fill
-from posse.engine.placement.search.member_classes import Fill, MemberClass, classes_of
+from posse.engine.placement.search.fill import Fill, MemberClass, classes_of, fill
 from posse.engine.rules.contract import GroupPlacement
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft

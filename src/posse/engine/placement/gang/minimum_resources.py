@@ -8,9 +8,9 @@ from posse.engine.causes import MissingResources, UnreadableResources
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import BoolArray
+from posse.engine.nodes.node_selectors import CORDON, repels
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.nodes.resources import Amounts, amounts
-from posse.engine.nodes.tolerations import CORDON, repels
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.minimum_reservations import Share

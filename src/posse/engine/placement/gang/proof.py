@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part
 from posse.engine.placement.gang.domain_bounds import could_hold
-from posse.engine.placement.search.member_classes import MemberClass, classes_of
+from posse.engine.placement.search.fill import MemberClass, classes_of
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 

@@ -11,7 +11,7 @@ import numpy as np
 from posse.engine.causes import ClassShortfall, ResourceLack
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.rules.context import SchedulingClass
-from posse.engine.rules.resources_fit import ResourcesFit
+from posse.engine.rules.resources import ResourcesFit
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.verdict import Verdict

@@ -12,7 +12,7 @@ import numpy as np
 
 from posse.engine.nodes.arrays import BoolArray
 from posse.engine.placement.search.equivalent_nodes import equal_nodes
-from posse.engine.placement.search.member_classes import open_nodes, share
+from posse.engine.placement.search.fill import open_nodes, share
 from posse.engine.placement.search.upper_bound import MostLeft
 from posse.engine.pods.census import Column
 from posse.engine.rules.context import SchedulingClass

@@ -1,10 +1,11 @@
-"""Placing pods that are alike: exactly what taking the best node for one after the other gives, a wave at a time.
+"""Placing equal pods as if one after the other took the best node, a wave at a time; and in which order classes go.
 
 Nodes of equal rank take turns. Where placing a pod changes the rank of its own node only, all nodes that share the best
-rank get their turn in one step, each with as many pods as it would receive before the next one's turn comes.
+rank get their turn in one step, each with as many pods as it would receive before the next one's turn comes. Several
+classes compete for the same capacity; a group that does not fit in one order is tried in others before it is refused.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -14,6 +15,46 @@ from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import NodeScores
 from posse.engine.state.pod_record import PodRecord
+
+Fill = Callable[[ClusterState, Draft, SchedulingClass, Sequence[PodRecord]], int]
+MemberClass = tuple[SchedulingClass, list[PodRecord]]
+
+
+def classes_of(state: ClusterState, members: Sequence[PodRecord]) -> list[MemberClass]:
+    """Members that are alike together, the class of the oldest member first."""
+    classes: dict[SchedulingClass, list[PodRecord]] = {}
+    before: PodRecord | None = None
+    alike: list[PodRecord] = []
+    for record in members:
+        # Mostly the same as for the one before, which is quicker to see than to work out.
+        if before is None or record.pod_class is not before.pod_class or record.labels is not before.labels:
+            alike = classes.setdefault(state.scheduling_class(record), [])
+        alike.append(record)
+        before = record
+    return list(classes.items())
+
+
+def other_ways(
+    state: ClusterState, classes: Sequence[MemberClass]
+) -> Iterator[tuple[list[MemberClass], Fill]]:
+    """What is worth trying after the plain order has failed."""
+    if len(classes) == 1:
+        return
+    by_size = sorted(classes, key=lambda one: share(state, one[0]))
+    by_choice = sorted(classes, key=lambda one: open_nodes(state, one[0]))
+    for ordered in (by_size[::-1], by_choice, by_size):
+        for way in (fill_tightly, fill):
+            yield ordered, way
+
+
+def share(state: ClusterState, scheduling_class: SchedulingClass) -> float:
+    """The largest part of a largest node that one pod takes, over all resources."""
+    largest = state.nodes.allocatable.max(axis=1)
+    return max(wanted / max(int(largest[index]), 1) for index, wanted in scheduling_class.pod_class.requests)
+
+
+def open_nodes(state: ClusterState, scheduling_class: SchedulingClass) -> int:
+    return int((state.capacity(scheduling_class).per_node() > 0).sum())
 
 
 def fill(
@@ -56,3 +97,18 @@ def _place_wave(
 def _in_turn(rows: IntArray, turn: int) -> IntArray:
     start = int(np.searchsorted(rows, turn))
     return np.concatenate((rows[start:], rows[:start])) if 0 < start < rows.size else rows
+
+
+def fill_tightly(
+    state: ClusterState, draft: Draft, scheduling_class: SchedulingClass, records: Sequence[PodRecord]
+) -> int:
+    """Place as many of `records` as fit, in their order; returns how many."""
+    if not state.rules(scheduling_class).counts_by_resources:
+        return fill(state, draft, scheduling_class, records)
+    room = np.minimum(state.capacity(scheduling_class).per_node(), len(records))
+    rows = np.flatnonzero(room)
+    rows = rows[np.argsort(room[rows], kind="stable")]
+    turns = np.repeat(rows, room[rows])[: len(records)]
+    if turns.size:
+        draft.place(records[: turns.size], turns)
+    return int(turns.size)

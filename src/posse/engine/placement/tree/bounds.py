@@ -3,7 +3,7 @@
 from posse.engine.groups.part import Part, Root
 from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.gang.proof import could_start, missing
-from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.search.fill import classes_of
 from posse.engine.placement.tree.domains import Rows, inside, places
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState

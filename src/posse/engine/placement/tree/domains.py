@@ -15,7 +15,7 @@ from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.topology_domains import Domains
 from posse.engine.placement.gang.domain_bounds import bounds
 from posse.engine.placement.gang.domain_pin import pin_of
-from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.search.fill import classes_of
 from posse.engine.state.cluster_state import ClusterState
 
 Rows = IntArray | None

@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 
 from posse.engine.groups.part import Part
 from posse.engine.placement.gang.minimum_resources import missing_resources
-from posse.engine.placement.search.fill import fill
-from posse.engine.placement.search.member_classes import Fill, MemberClass, classes_of, other_ways
-from posse.engine.placement.search.pack import fill_tightly
+from posse.engine.placement.search.fill import Fill, MemberClass, classes_of, fill, fill_tightly, other_ways
 from posse.engine.placement.tree.domains import Rows, inside, places
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft

@@ -9,8 +9,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.placement.gang import domain_choice as choice
 from posse.engine.placement.gang.domain_bounds import bounds
 from posse.engine.placement.gang.domain_choice import DomainChoice
-from posse.engine.placement.search.fill import fill
-from posse.engine.placement.search.member_classes import classes_of
+from posse.engine.placement.search.fill import classes_of, fill
 from posse.engine.placement.tree.attempt import try_placement
 from posse.engine.reporting.messages import verdict_text
 from posse.engine.rules import contract

@@ -1,13 +1,36 @@
-"""PreferNoSchedule taints: the fewer a node has that the pod does not tolerate, the better."""
+"""Taints: cordoned nodes and nodes whose taints a pod does not tolerate are refused, or avoided."""
 
 import numpy as np
 
 from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
+from posse.engine.nodes.node_selectors import CORDON, accepted_taints_test, tolerated
 from posse.engine.nodes.node_table import NodeTable
-from posse.engine.nodes.tolerations import tolerated
 from posse.engine.rules.context import RuleContext, SchedulingClass
+from posse.engine.rules.contract import StaticFilter
 from posse.model.node import Taint
 from posse.model.placement import Toleration
+
+
+class NodeUnschedulable:
+    name = "NodeUnschedulable"
+
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> StaticFilter | None:
+        if tolerated(CORDON, scheduling_class.pod_class.spec.tolerations):
+            return None
+
+        def passes(rows: Rows) -> BoolArray:
+            return ~context.nodes.unschedulable[rows]
+
+        return StaticFilter("node(s) were unschedulable", passes)
+
+
+class TaintToleration:
+    name = "TaintToleration"
+
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> StaticFilter:
+        test = accepted_taints_test(context.nodes, scheduling_class.pod_class.spec.tolerations)
+        return StaticFilter("node(s) had untolerated taint(s)", test)
+
 
 _FULL_MARKS = 100
 

@@ -1,7 +1,8 @@
-"""Prefer nodes by how full the pod would make them: the emptiest, the fullest, or along a curve of one's own.
+"""Resources: which nodes have enough left for a pod, and how good the use would be that it makes of them.
 
-Integers as in kube-scheduler. CPU and memory count with defaults for containers that request none; a resource that only
-some pods ask for counts for those alone; what a node does not offer is left out of its average.
+Scores are integers as in kube-scheduler. CPU and memory count with defaults for containers that request none; a
+resource that only some pods request counts for those alone; what a node does not offer is left out of its average.
+The balance of resources is computed in floats, in the order of kube-scheduler's, so that the integers agree.
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,52 @@ from typing import Protocol
 
 import numpy as np
 
-from posse.engine.nodes.arrays import BoolArray, IntArray, Rows, pick
+from posse.engine.nodes.arrays import BoolArray, FloatArray, IntArray, Lines, Rows
 from posse.engine.nodes.node_table import NodeTable
-from posse.engine.nodes.resources import CPU, MEMORY, Amounts, container_requests, is_scored
+from posse.engine.nodes.resources import CPU, MEMORY, PODS, Amounts, container_requests, is_scored
 from posse.engine.rules.context import RuleContext, SchedulingClass
+
+
+class ResourcesFit:
+    name = "NodeResourcesFit"
+
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ResourcesFitFilter":
+        return ResourcesFitFilter(scheduling_class.pod_class.limited, context.nodes)
+
+
+class ResourcesFitFilter:
+    is_row_local = True
+    reads_resources_only = True
+
+    def __init__(self, requests: Sequence[tuple[int, int]], nodes: NodeTable) -> None:
+        self._nodes = nodes
+        self._resources = [index for index, _ in requests]
+        self._lines = _lines_at(self._resources)
+        # A column, so that one comparison covers all resources and all rows asked for.
+        self._wanted = np.array([[wanted] for _, wanted in requests])
+
+    def passes(self, rows: Rows) -> BoolArray:
+        lacking: BoolArray = np.logical_or.reduce(self._lacking(rows))
+        return ~lacking
+
+    def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
+        names = {index: name for name, index in self._nodes.resource_index.items()}
+        return [
+            ("Too many pods" if names[index] == PODS else f"Insufficient {names[index]}", lacking)
+            for index, lacking in zip(self._resources, self._lacking(rows), strict=True)
+        ]
+
+    def hopeless(self, rows: Rows) -> BoolArray:
+        offered = _pick(self._nodes.allocatable, self._lines, rows)
+        never: BoolArray = np.any(offered < self._wanted, axis=0)
+        return never
+
+    def _lacking(self, rows: Rows) -> BoolArray:
+        """One line per requested resource: the rows that have too little of it."""
+        offered = _pick(self._nodes.allocatable, self._lines, rows)
+        lacking: BoolArray = offered - _pick(self._nodes.requested, self._lines, rows) < self._wanted
+        return lacking
+
 
 _FULL_MARKS = 100
 _SLOTS = {CPU: 0, MEMORY: 1}
@@ -152,12 +195,12 @@ class Gauge:
         self._wanted: IntArray = np.array([[wanted.get(resource.name, 0)] for resource in resources])
 
     def capacity(self, rows: Rows) -> IntArray:
-        return pick(self._nodes.allocatable, self._lines, rows)
+        return _pick(self._nodes.allocatable, self._lines, rows)
 
     def used(self, rows: Rows) -> IntArray:
         if self._slots is None:
-            return pick(self._nodes.requested, self._lines, rows) + self._wanted
-        return pick(self._nodes.scoring_requested, self._slots, rows) + self._wanted
+            return _pick(self._nodes.requested, self._lines, rows) + self._wanted
+        return _pick(self._nodes.scoring_requested, self._slots, rows) + self._wanted
 
 
 def _neighbours(resources: Sequence[WeightedResource]) -> list[list[WeightedResource]]:
@@ -184,3 +227,92 @@ def _on_curve(shape: Sequence[ShapePoint], percent: int) -> int:
             return before.points + int(rise / max(point.utilization - before.utilization, 1))
         before = point
     return before.points
+
+
+_FULL_MARKS = 100
+
+
+class BalancedAllocation:
+    name = "NodeResourcesBalancedAllocation"
+
+    def __init__(self, weight: int = 1, resources: tuple[str, ...] = (CPU, MEMORY)) -> None:
+        self.weight = weight
+        self._resources = resources
+
+    def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "BalanceScore | None":
+        requests = dict(scheduling_class.pod_class.requests)
+        named = [(name, context.nodes.resource(name)) for name in self._resources]
+        wanted = [
+            (index, requests.get(index, 0))
+            for name, index in named
+            if is_scored(name, requests.get(index, 0))
+        ]
+        if not any(amount for _, amount in wanted):
+            return None
+        return BalanceScore(context.nodes, wanted)
+
+
+class BalanceScore:
+    reads_resources_only = True
+
+    def __init__(self, nodes: NodeTable, wanted: Sequence[tuple[int, int]]) -> None:
+        self._nodes = nodes
+        self._lines = _lines_at([index for index, _ in wanted])
+        # With the pod and without it, side by side, so that every step is taken once for both.
+        self._wanted = np.array([[[amount], [0]] for _, amount in wanted])
+
+    def points(self, rows: Rows) -> IntArray:
+        capacity = _pick(self._nodes.allocatable, self._lines, rows)
+        used = _pick(self._nodes.requested, self._lines, rows)
+        fractions = (used[:, None] + self._wanted) / np.maximum(capacity, 1)[:, None]
+        balance = _balance(np.minimum(fractions, 1.0), capacity > 0)
+        half = _FULL_MARKS // 2
+        points: IntArray = half + (half + balance[0] - balance[1]) // 2
+        return points
+
+
+def _balance(fractions: FloatArray, offered: BoolArray) -> IntArray:
+    """From 100 for evenly used resources down to 50."""
+    deviation = (
+        _half_difference(fractions, offered)
+        if len(fractions) == 2
+        else _deviation(fractions, offered[:, None])
+    )
+    balance: IntArray = ((1 - deviation) * _FULL_MARKS).astype(np.int64)
+    return balance
+
+
+def _half_difference(fractions: FloatArray, offered: BoolArray) -> FloatArray:
+    """What the standard deviation of two numbers comes to; with only one of them there is nothing to compare."""
+    difference: FloatArray = np.abs((fractions[0] - fractions[1]) / 2) * (offered[0] & offered[1])
+    return difference
+
+
+def _deviation(fractions: FloatArray, offered: BoolArray) -> FloatArray:
+    """Over the resources that a node offers; the others are left out there."""
+    number = np.maximum(offered.sum(axis=0), 1)
+    mean = (fractions * offered).sum(axis=0) / number
+    deviation: FloatArray = np.sqrt((((fractions - mean) ** 2) * offered).sum(axis=0) / number)
+    # Of two numbers it is worked out in another way, and differs in the last bit.
+    span: FloatArray = np.where(offered, fractions, 0.0).max(axis=0) - np.where(offered, fractions, 1.0).min(
+        axis=0
+    )
+    return np.where(np.equal(number, 2), span / 2, deviation)
+
+
+def _lines_at(indexes: Sequence[int]) -> Lines:
+    """Lines of a table to `_pick`: as a slice where they lie side by side, which is read much quicker."""
+    if list(indexes) == list(range(indexes[0], indexes[0] + len(indexes))):
+        return slice(indexes[0], indexes[0] + len(indexes))
+    return np.array(indexes, dtype=np.int64)
+
+
+def _pick(table: IntArray, lines: Lines, rows: Rows) -> IntArray:
+    """Some lines of a table, at some rows only."""
+    if isinstance(rows, slice):
+        picked: IntArray = table[lines, rows]
+    else:
+        picked = (
+            table[lines].take(rows, axis=1) if isinstance(lines, slice) else table.take(rows, axis=1)[lines]
+        )
+    return picked
