@@ -120,7 +120,7 @@ class Store:
     # Writing
 
     def put(self, key: Key, obj: Json, expected: int) -> Stored | Conflict:
-        """Store a new version of an object whose version is `expected` (ABSENT for none); `obj` is not copied."""
+        """Store a new version of an object that is at `expected` (ABSENT for none); `obj` is not copied."""
         answer = self.put_all([Put(key, obj, expected)])
         return answer if isinstance(answer, Conflict) else answer[0]
 
@@ -155,7 +155,7 @@ class Store:
         return stored
 
     def delete(self, key: Key, expected: int) -> Stored | Conflict:
-        """Remove an object whose version is `expected`; return its last state at the version of the removal."""
+        """Remove an object that is at `expected`; return its last state at the version of the removal."""
         before = self.get(key)
         if before is None or before.version != expected:
             return Conflict(before)

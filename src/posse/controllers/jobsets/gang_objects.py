@@ -1,4 +1,4 @@
-"""The Workload of a JobSet and the groups made from it, as objects. `gang_state` decides whether they are needed."""
+"""The Workload of a JobSet and its groups, as objects. `gang_state` decides whether they are needed."""
 
 from dataclasses import dataclass
 from typing import Any
