@@ -15,6 +15,8 @@ ENTRY_POINTS = {"posse.__main__", "posse.cli.main", "posse.plugins", "posse.solv
 VERB_MODULES = {module for module, _ in VERBS.values()}
 ENGINE_ROOT = {
     "keys",
+    "proof",
+    "causes",
     "statement",
     "verdict",
     "placement_problem",
