@@ -87,7 +87,7 @@ def usage_is_what_the_pods_request(shadow):
 
 def kept_amounts(engine):
     """Return how much of which resource is kept on which row."""
-    kept = engine._knowledge.starvation_guard.kept
+    kept = engine._knowledge.starvation_guard.reservation
     amounts = Counter()
     for share in kept.shares if kept else ():
         for index, amount in share.load.requests:
@@ -107,15 +107,15 @@ def nothing_is_lost(shadow):
             assert key in backlog or not_ready(groups, groups.get(key)) is not None, f"{uid} of {key} is lost"
     for key, entry in backlog._entries.items():
         assert key in waiting or any(group_of(pod) == key for pod in waiting.values())
-        assert entry.place in (QueueState.PARKED, QueueState.PENALISED)
+        assert entry.place in (QueueState.UNSCHEDULABLE, QueueState.ERROR_BACKOFF)
 
 
 def nobody_waits_who_could_start(shadow):
     """What is parked really finds no room: no wake-up was missed. Room that is kept for somebody is none."""
-    if shadow.engine._knowledge.starvation_guard.kept is not None:
+    if shadow.engine._knowledge.starvation_guard.reservation is not None:
         return
     for key, entry in shadow.engine._knowledge.backlog._entries.items():
-        if entry.place is not QueueState.PARKED:
+        if entry.place is not QueueState.UNSCHEDULABLE:
             continue
         if isinstance(key, str):
             assert room_for(shadow, shadow.seen.pods[key]) == 0, f"{key} could start"

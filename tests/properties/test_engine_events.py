@@ -165,9 +165,13 @@ class DemandingStory(Story):
         self.shadow.decide(after)
         known = self.shadow.engine._knowledge
         shares = [share_of(known.state.nodes, group) for group in known.groups]
-        for standing in (0, 5):
-            lacks = [Counter(share.lack) for share in shares if share.standing >= standing]
-            assert +Counter(known.state.minimum_reservations.against(standing)) == sum(lacks, Counter())
+        for effective_priority in (0, 5):
+            lacks = [
+                Counter(share.lack) for share in shares if share.effective_priority >= effective_priority
+            ]
+            assert +Counter(known.state.minimum_reservations.against(effective_priority)) == sum(
+                lacks, Counter()
+            )
 
 
 @given(st.lists(steps, min_size=20, max_size=100))
@@ -186,7 +190,8 @@ def test_any_history_keeps_the_laws(history):
         story.play(step)
     story.come_to_rest()
     assert not any(
-        entry.place.value == "penalised" for entry in story.shadow.engine._knowledge.backlog._entries.values()
+        entry.place.value == "error backoff"
+        for entry in story.shadow.engine._knowledge.backlog._entries.values()
     )
 
 

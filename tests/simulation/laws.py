@@ -286,7 +286,7 @@ def nothing_is_lost(knowledge, engine):
     trees = [GroupKey(NAMESPACE, name, is_composite=True) for name in startable_trees(knowledge)]
     for key in (*alone, *together, *trees):
         entry = backlog.get(key)
-        waits = entry is not None and entry.place is not QueueState.TAKEN
+        waits = entry is not None and entry.place is not QueueState.IN_PROGRESS
         ensure(waits, "who may be tried waits for its turn", who=str(key))
 
 

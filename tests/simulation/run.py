@@ -10,7 +10,7 @@ from posse.engine.decisions import Bind, Evict, MarkDisrupted, ReportGroup, Warn
 from posse.engine.engine import Engine
 from posse.engine.keys import GroupRef
 from posse.engine.options import EngineOptions
-from posse.engine.queue.starvation_guard import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
+from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS, REST_SECONDS
 from posse.engine.state.invariants import ensure
 from tests.simulation.faults import NO_FAULTS, draw_faults
 from tests.simulation.forest import Forest
@@ -23,7 +23,7 @@ from tests.simulation.world import KINDS, KINDS_WITH_TREES, World
 _TAIL = 60
 _PROGRESS_SECONDS = 120.0
 """Whoever fits has started so long after the last fault: longer than any backoff of groups this small."""
-_FAIRNESS_SECONDS = PATIENCE_SECONDS + 2 * (KEPT_SECONDS + REST_SECONDS)
+_FAIRNESS_SECONDS = PATIENCE_SECONDS + 2 * (RESERVATION_SECONDS + REST_SECONDS)
 """After so long without anybody placed, no room is kept for anybody any more."""
 _RETRY_SECONDS = 350.0
 """In so long everything parked is tried once more; nobody starts by that alone, but some may be told a newer reason."""
@@ -222,5 +222,5 @@ class Run:
     def _all_is_well(self):
         nothing_is_lost(self._process.knowledge, self._process.engine)
         what_has_started_is_told(self._world, self._process.engine)
-        if self._process.engine._knowledge.starvation_guard.kept is None:
+        if self._process.engine._knowledge.starvation_guard.reservation is None:
             whoever_fits_has_started(self._process.knowledge)

@@ -86,7 +86,10 @@ class SchedulerProcess:
         return decisions
 
     def _kept_room(self):
-        kept, names = self.engine._knowledge.starvation_guard.kept, self.engine._knowledge.state.nodes.names
+        kept, names = (
+            self.engine._knowledge.starvation_guard.reservation,
+            self.engine._knowledge.state.nodes.names,
+        )
         return [(kept.key.name, kept.priority, [names[row] for row in kept.rows])] if kept is not None else []
 
     def carry_on(self):

@@ -92,8 +92,8 @@ class LosesItsTurn(Engine):
 
     def decide(self, now):
         decisions = super().decide(now)
-        for key in list(self._knowledge.backlog._parked):
-            self._knowledge.backlog.take(self._knowledge.backlog._parked.pop(key))
+        for key in list(self._knowledge.backlog._unschedulable):
+            self._knowledge.backlog.take(self._knowledge.backlog._unschedulable.pop(key))
         return decisions
 
 

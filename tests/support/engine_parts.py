@@ -36,7 +36,7 @@ def record_of(state, pod, arrival=0):
         group=group_of(pod),
         created=meta.creation_timestamp,
         arrival=arrival,
-        standing=pod.spec.priority or 0,
+        effective_priority=pod.spec.priority or 0,
     )
 
 

@@ -173,7 +173,7 @@ def record_in(state, pod):
         group=group_of(pod),
         created=meta.creation_timestamp,
         arrival=0,
-        standing=pod.spec.priority or 0,
+        effective_priority=pod.spec.priority or 0,
     )
 
 

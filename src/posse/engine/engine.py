@@ -71,7 +71,7 @@ class Engine:
     def has_work(self) -> bool:
         """Whether an entry can be tried now, or a change of the cluster may help one that did not fit."""
         backlog = self._knowledge.backlog
-        has_news = self._knowledge.state.has_improved_rows and backlog.has_parked_classes
+        has_news = self._knowledge.state.has_improved_rows and backlog.has_unschedulable_classes
         return has_news or backlog.peek() is not None
 
     def next_wakeup(self) -> float | None:

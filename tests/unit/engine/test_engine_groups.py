@@ -330,7 +330,7 @@ def test_a_refused_member_comes_back_behind_a_penalty_and_joins_the_others():
     driver.confirm(second, on=bound["p2"])
     driver.refuse(first, bound["p1"])
     assert driver.bind() == {}
-    assert entry(driver).place is QueueState.PENALISED
+    assert entry(driver).place is QueueState.ERROR_BACKOFF
     assert driver.bind(after=0.9) == {}
     assert list(driver.bind(after=0.1)) == ["p1"]
 
@@ -366,7 +366,7 @@ def test_confirmations_of_the_others_do_not_shorten_the_penalty():
     assert driver.bind() == {}
     driver.confirm(second, on=bound["p2"])
     assert driver.bind(after=0.1) == {}
-    assert entry(driver).place is QueueState.PENALISED
+    assert entry(driver).place is QueueState.ERROR_BACKOFF
 
 
 def test_many_refusals_at_once_are_one_failure():

@@ -97,7 +97,7 @@ def test_a_refused_binding_frees_the_room_and_the_pod_waits_out_its_penalty():
     assert driver.bind() == {}
     driver.refuse(first, "a")
     assert driver.bind(after=0.1) == {"p2": "a"}
-    assert waits_in(driver, "p1") is QueueState.PENALISED
+    assert waits_in(driver, "p1") is QueueState.ERROR_BACKOFF
 
 
 def test_a_penalised_pod_is_not_tried_early_but_when_its_time_comes():
@@ -303,7 +303,7 @@ def test_a_change_that_no_rule_reads_leaves_the_pod_its_place_in_the_queue():
     entry = driver.engine._knowledge.backlog.get("uid-p1")
     driver.see(changed(waiting, spec={"active_deadline_seconds": 60}))
     assert driver.engine._knowledge.backlog.get("uid-p1") is entry
-    assert entry.place is QueueState.PARKED
+    assert entry.place is QueueState.UNSCHEDULABLE
 
 
 def test_pods_of_several_kinds_are_served_strictly_by_age():

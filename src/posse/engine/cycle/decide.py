@@ -13,7 +13,7 @@ from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import claim_victims
 from posse.engine.keys import GroupKey
-from posse.engine.preemption.ledger import Countdown
+from posse.engine.queue.timers import COUNTDOWN_SECONDS, DelayTimers
 from posse.engine.reporting.parts import mark_countdown, mark_disrupted, still_valid
 from posse.engine.trials.attempt_record import AttemptRecord
 from posse.engine.trials.group_trial import GroupTrials
@@ -42,7 +42,8 @@ class DecisionLoop:
         self._group_turns = GroupTurns(knowledge, groups, self._settling, advisory)
         self._pod_turns = PodTurns(knowledge, pods)
         self._volume_waits = VolumeWaits(knowledge, failed_writes)
-        self._countdown = Countdown(knowledge.ledger)
+        self._countdown: DelayTimers[GroupKey] = DelayTimers(COUNTDOWN_SECONDS)
+        """Groups with fewer victims left than reported."""
         self._waking = Waking(knowledge, groups)
         self._attempts: list[AttemptRecord] = []
 
@@ -65,7 +66,7 @@ class DecisionLoop:
         # 5. Decide for every group that changed whether it may be tried.
         self._settling.settle_changed(cycle)
         # 6. Put off what a failed write sent back.
-        self._penalise_refused(now)
+        self._back_off_after_failed_writes(now)
         # 7. Review the capacity that is reserved for a group that has waited long.
         knowledge.starvation_guard.settle(now)
         # 8. Wake what a change of the cluster or the passing of time may help.
@@ -100,7 +101,7 @@ class DecisionLoop:
         self._knowledge.newly_queued = []
 
     def _end_gatherings(self, now: float) -> None:
-        for key in self._knowledge.gatherings.take_over(now):
+        for key in self._knowledge.gatherings.take_due(now):
             group = self._knowledge.groups.get(key)
             if group is not None:
                 group.gathered = True
@@ -111,11 +112,11 @@ class DecisionLoop:
         self._knowledge.unreadable_pods = dict.fromkeys(pods)
         return [report for report in pods.values() if report is not None]
 
-    def _penalise_refused(self, now: float) -> None:
+    def _back_off_after_failed_writes(self, now: float) -> None:
         """Members of a group back off together, as one entry."""
         for key in self._failed_writes.take_refused():
             if key in self._knowledge.backlog:
-                self._knowledge.backlog.penalise(key, now)
+                self._knowledge.backlog.back_off_after_error(key, now)
 
     def _take_turns(self, cycle: Cycle) -> None:
         pods = attempts = 0
@@ -128,7 +129,10 @@ class DecisionLoop:
                 pods += self._pod_turns.take(head, MAX_PODS - pods, cycle)
 
     def _count_down(self, cycle: Cycle) -> None:
-        for key, preemption in self._countdown.take_due(cycle.now):
-            group = root_of(self._knowledge.groups, key)
-            if group is not None:
+        ledger = self._knowledge.ledger
+        for key in ledger.take_shrunk():
+            self._countdown.start(key, cycle.now)
+        for key in self._countdown.take_due(cycle.now):
+            group, preemption = root_of(self._knowledge.groups, key), ledger.get(key)
+            if group is not None and preemption is not None and preemption.left:
                 cycle.decisions.extend(mark_countdown(group, preemption))

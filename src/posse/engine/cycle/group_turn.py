@@ -101,7 +101,9 @@ class GroupTurns:
         if not attempt.refused:
             backlog.remove(group.key)
             return
-        backlog.park(entry, [state.scheduling_class(record) for record, _ in attempt.refused], cycle.now)
+        backlog.mark_unschedulable(
+            entry, [state.scheduling_class(record) for record, _ in attempt.refused], cycle.now
+        )
         if attempt.placed and self._trials.could_evict(group):
             # The pods left over may preempt, which no attempt does that places others.
             backlog.wake(group.key)
@@ -112,7 +114,7 @@ class GroupTurns:
 
     def _shape(self, group: Root) -> GroupShape | None:
         """Return what groups behind it must be identical in; None if capacity or an answer is its own."""
-        kept = self._knowledge.starvation_guard.kept
+        kept = self._knowledge.starvation_guard.reservation
         is_favoured = self._questions.has_answer(group.key) or (kept is not None and kept.key == group.key)
         return None if is_favoured else shape_of(self._knowledge.state, group)
 

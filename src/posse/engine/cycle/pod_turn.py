@@ -36,7 +36,7 @@ class PodTurns:
         for entry in run[:placed]:
             knowledge.backlog.remove(entry.key)
         for entry in run[placed:]:
-            knowledge.backlog.park(entry, [scheduling_class], cycle.now)
+            knowledge.backlog.mark_unschedulable(entry, [scheduling_class], cycle.now)
         return len(run)
 
     def _begin_preemptions(self, trial: Trial) -> list[str]:

@@ -98,7 +98,7 @@ class GroupSettling:
         if hold.reason == EXPECTING_PODS:
             for leaf in group.leaves:
                 if expecting(leaf) is not None:
-                    self._knowledge.gatherings.begin(leaf.key, now)
+                    self._knowledge.gatherings.start(leaf.key, now)
 
     def _release_nominations(self, group: Root, hold: NotReady) -> None:
         """Keep them only if nothing but pods is missing, which their controller may replace in a moment."""
@@ -111,7 +111,7 @@ class GroupSettling:
         backlog = self._knowledge.backlog
         for leaf in group.leaves:
             leaf.gathered = True
-            self._knowledge.gatherings.end(leaf.key)
+            self._knowledge.gatherings.stop(leaf.key)
         for record in waiting:
             record.queued_at = record.queued_at or now
         if group.key in backlog:
@@ -141,9 +141,9 @@ def rank_members(knowledge: Knowledge) -> None:
     for entry in dict.fromkeys(knowledge.entry_of(key) for key in knowledge.unsettled_groups):
         for group in filter(None, map(knowledge.groups.get, knowledge.groups.links.below(entry))):
             knowledge.state.minimum_reservations.note(group.key)
-            standing = knowledge.groups.standing(group)
+            effective_priority = knowledge.groups.effective_priority(group)
             for record in group.members.values():
-                own = record.priority if standing is None else standing
-                if record.standing != own:
+                own = record.priority if effective_priority is None else effective_priority
+                if record.effective_priority != own:
                     knowledge.state.rank(record, own)
                     knowledge.nominations.note_changed(record)

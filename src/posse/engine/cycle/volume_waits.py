@@ -27,7 +27,7 @@ from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import Reported
 from posse.engine.storage.records import SELECTED_NODE, ClaimRecord, is_kept_for
 
-MOST_SECONDS = 600.0
+MAX_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ class VolumeWaits:
             yield Bind(ready)
         for placed in decision.placements:
             if steps[placed]:
-                wait = _Wait(placed, decision.group, steps[placed], now + MOST_SECONDS)
+                wait = _Wait(placed, decision.group, steps[placed], now + MAX_SECONDS)
                 self._waits.pop(placed.pod.uid, None)
                 self._waits[placed.pod.uid] = wait
                 yield BindVolumes(placed.pod, placed.node, steps[placed])
@@ -156,7 +156,7 @@ class VolumeWaits:
             problem = self._misfit(claim, node) if claim.is_bound else self._undone(wait, step, claim)
             if problem:
                 return problem
-        return f"not done after {MOST_SECONDS:.0f} seconds" if now >= wait.until else ""
+        return f"not done after {MAX_SECONDS:.0f} seconds" if now >= wait.until else ""
 
     def _misfit(self, claim: ClaimRecord, node: str) -> str:
         """A volume that was made for the claim may turn out to be somewhere else."""

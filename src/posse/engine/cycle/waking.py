@@ -54,13 +54,15 @@ class Waking:
         for group in self._knowledge.misplaced_groups if renewed else ():
             self._knowledge.backlog.resume(group, now)
         scheduling_classes = (
-            self._knowledge.backlog.parked_subjects() if self._seen_version != state.version else []
+            self._knowledge.backlog.unschedulable_classes() if self._seen_version != state.version else []
         )
         rows = np.array(improved if scheduling_classes else [], dtype=np.int64)
         for scheduling_class in scheduling_classes:
             is_helped = self._fits(scheduling_class, rows) or scheduling_class.pod_class.uses_any(claims)
             may_be_freed = bool(renewed) or frees_up_to is not None
-            for priority, keys in self._parked(scheduling_class).items() if is_helped or may_be_freed else ():
+            for priority, keys in (
+                self._unschedulable(scheduling_class).items() if is_helped or may_be_freed else ()
+            ):
                 is_freed = frees_up_to is not None and frees_up_to >= priority
                 evicts = renewed or is_freed
                 if is_helped or (evicts and could_make_room(state, scheduling_class, priority, rows)):
@@ -76,11 +78,11 @@ class Waking:
         lowest = min(self._knowledge.state.usage.priorities(), default=0)
         return highest_gone if highest_gone is not None and lowest < highest_gone else None
 
-    def _parked(self, scheduling_class: SchedulingClass) -> dict[int, list[Key]]:
+    def _unschedulable(self, scheduling_class: SchedulingClass) -> dict[int, list[Key]]:
         """By priority."""
         backlog = self._knowledge.backlog
         parked: dict[int, list[Key]] = {}
-        for key in backlog.parked_for(scheduling_class):
+        for key in backlog.unschedulable_for(scheduling_class):
             waiting = backlog.get(key)
             if waiting is not None:
                 parked.setdefault(waiting.priority, []).append(key)

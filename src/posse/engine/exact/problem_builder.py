@@ -20,9 +20,9 @@ from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 
-_MOST_CELLS = 50_000
+_MAX_CELLS = 50_000
 """Sorts of nodes times sorts of pods times groups; a question beyond that would not be answered in time."""
-_MOST_NUMBERS = 1_000_000
+_MAX_NUMBERS = 1_000_000
 """In a question: more take too long to write down."""
 
 
@@ -115,10 +115,10 @@ def question_of(state: ClusterState, root: Root) -> Question | None:
 
 def is_small(asking: ProblemBuilder, features: IntArray) -> bool:
     """Whether an answer can be expected in time; `features` are what is known of each node, by column."""
-    if features.size > _MOST_NUMBERS:
+    if features.size > _MAX_NUMBERS:
         return False
     shapes: int = np.unique(features, axis=1).shape[1]
-    return shapes * len(asking.scheduling_classes) * len(list(asking.leaves())) <= _MOST_CELLS
+    return shapes * len(asking.scheduling_classes) * len(list(asking.leaves())) <= _MAX_CELLS
 
 
 def about(state: ClusterState, root: Root) -> ProblemBuilder | None:

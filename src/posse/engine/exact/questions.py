@@ -13,7 +13,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import PlacementProblem, Solution
 from posse.engine.proof import Outcome
 
-_MOST_IN_A_ROW = 3
+_MAX_IN_A_ROW = 3
 """A cluster that changes faster than questions are answered does not keep a group waiting for ever."""
 
 
@@ -72,7 +72,7 @@ class Questions:
         return Solve(key, self._last, question.problem, self.effort)
 
     def may_ask(self, key: GroupKey) -> bool:
-        return self.asks and self._in_a_row.get(key, 0) < _MOST_IN_A_ROW
+        return self.asks and self._in_a_row.get(key, 0) < _MAX_IN_A_ROW
 
     def answered(self, event: Solved) -> bool:
         """Whether that was still to be known."""

@@ -39,8 +39,8 @@ _SYSTEM_PRIORITY = 2_000_000_000
 """From here on pods keep the cluster running; nobody is told to evict them."""
 _BOUND_TO_NODES = frozenset({"DaemonSet", "Node"})
 """What has a pod on each node, or on this one: whoever of it is evicted is there again at once."""
-_MOST_OCCUPANTS = 16
-_MOST_SHAPES = 64
+_MAX_OCCUPANTS = 16
+_MAX_SHAPES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
             tuple(domains[:, column].tolist()),
             _where(asking, domains[:, column]),
         )
-        for _, _, column in order[:_MOST_SHAPES]
+        for _, _, column in order[:_MAX_SHAPES]
     )
 
 
@@ -242,7 +242,7 @@ def _occupants(ground: _Ground, groups: GroupBook, units: Sequence[Unit]) -> Ite
         here = max(int(closeness[numbers[r.node]]) for r in unit.records if r.node in numbers)
         return unit.priority, -here, len(unit.records)
 
-    for unit in sorted(units, key=order)[:_MOST_OCCUPANTS]:
+    for unit in sorted(units, key=order)[:_MAX_OCCUPANTS]:
         taken = _taken(ground, [unit])
         freed = [
             (node, tuple(taken[:, node].tolist())) for node in np.flatnonzero(taken.any(axis=0)).tolist()

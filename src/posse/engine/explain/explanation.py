@@ -34,7 +34,7 @@ from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
 
-_MOST_OBSTACLES = 8
+_MAX_OBSTACLES = 8
 """Classes of pods that are described one by one."""
 
 Order = tuple[int, str, int]
@@ -104,8 +104,8 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
     obstacles = _obstacles(knowledge, group) if now.verdict is not None and is_tried else []
     return Explanation(
         now,
-        tuple(obstacles[:_MOST_OBSTACLES]),
-        undescribed=len(obstacles[_MOST_OBSTACLES:]),
+        tuple(obstacles[:_MAX_OBSTACLES]),
+        undescribed=len(obstacles[_MAX_OBSTACLES:]),
         domain=_closest_domain(knowledge, group) if obstacles else "",
         ahead=_ahead(knowledge, _order_of(group)) if is_tried else None,
         making_room=room_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),

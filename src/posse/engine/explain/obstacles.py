@@ -17,8 +17,8 @@ from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 
-_MOST_NODES = 3
-_MOST_HOLDERS = 5
+_MAX_NODES = 3
+_MAX_HOLDERS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:
     capacity = nodes.allocatable[lack.index]
     free = capacity - nodes.requested[lack.index]
     rows = np.flatnonzero(lack.short & (free > 0)).tolist()
-    nearest = sorted(rows, key=lambda row: (-int(free[row]), nodes.names[row]))[:_MOST_NODES]
+    nearest = sorted(rows, key=lambda row: (-int(free[row]), nodes.names[row]))[:_MAX_NODES]
     return tuple(
         NodeRoom(nodes.names[row], amount_text(name, int(free[row])), amount_text(name, int(capacity[row])))
         for row in nearest
@@ -109,8 +109,8 @@ def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRec
             if amount and (record.group is None or not _are_one(groups, record.group, wanting.group)):
                 who = record.group or record.ref
                 _, held, pods = found.get(who, (0, 0, 0))
-                found[who] = record.standing, held + amount, pods + 1
-    largest = sorted(found.items(), key=lambda item: (-item[1][1], _name(item[0])))[:_MOST_HOLDERS]
+                found[who] = record.effective_priority, held + amount, pods + 1
+    largest = sorted(found.items(), key=lambda item: (-item[1][1], _name(item[0])))[:_MAX_HOLDERS]
     return tuple(
         Holder(who, priority, amount_text(lack.resource, held), pods)
         for who, (priority, held, pods) in largest

@@ -140,10 +140,10 @@ def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> t
     nodes: dict[GroupKey | PodRef, dict[str, None]] = {}
     ranks: dict[GroupKey | PodRef, int] = {}
     for record in knowledge.nominations:
-        if record.standing >= priority and record.ref.uid not in own:
+        if record.effective_priority >= priority and record.ref.uid not in own:
             who = knowledge.entry_of(record.group) if record.group is not None else record.ref
             nodes.setdefault(who, {})[record.nominated] = None
-            ranks[who] = record.standing
+            ranks[who] = record.effective_priority
     held = [HeldRoom(who, ranks[who], len(where)) for who, where in nodes.items()]
     return tuple(sorted(held, key=lambda one: -one.nodes))
 

@@ -50,10 +50,10 @@ class Queue(Enum):
 
 _QUEUE_OF_PLACE = {
     QueueState.ACTIVE: Queue.ACTIVE,
-    QueueState.TAKEN: Queue.ACTIVE,
-    QueueState.BACKING_OFF: Queue.BACKOFF,
-    QueueState.PENALISED: Queue.BACKOFF,
-    QueueState.PARKED: Queue.UNSCHEDULABLE,
+    QueueState.IN_PROGRESS: Queue.ACTIVE,
+    QueueState.BACKOFF: Queue.BACKOFF,
+    QueueState.ERROR_BACKOFF: Queue.BACKOFF,
+    QueueState.UNSCHEDULABLE: Queue.UNSCHEDULABLE,
 }
 
 

@@ -66,7 +66,7 @@ class GroupBook:
         self.links.link(group.key, podgroup)
         return group
 
-    def standing(self, group: GroupRecord) -> int | None:
+    def effective_priority(self, group: GroupRecord) -> int | None:
         """The priority that protects its members, in a tree that of the root; None if each has its own."""
         root = self.links.root(group.key)
         if root is not None:

@@ -13,8 +13,8 @@ from posse.engine.keys import GroupKey
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.queue.backlog import Backlog, Backoff, Key
-from posse.engine.queue.gathering import Gatherings
 from posse.engine.queue.starvation_guard import StarvationGuard
+from posse.engine.queue.timers import GATHERING_SECONDS, DelayTimers
 from posse.engine.rules.profile import Profile
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.nominations import Nominations
@@ -31,7 +31,8 @@ class Knowledge:
     ledger: Ledger
     backlog: Backlog
     starvation_guard: StarvationGuard
-    gatherings: Gatherings
+    gatherings: DelayTimers[GroupKey]
+    """Basic groups that wait for the rest of the pods they expect."""
     scheduler_names: Collection[str]
     """Pods that name one of these are ours to place."""
     pods: dict[str, PodRecord] = field(default_factory=dict)
@@ -100,6 +101,6 @@ def no_knowledge(profiles: Mapping[str, Profile], backoff: Backoff, gates: Gates
         ledger=Ledger(groups),
         backlog=backlog,
         starvation_guard=StarvationGuard(state, groups, backlog),
-        gatherings=Gatherings(),
+        gatherings=DelayTimers(GATHERING_SECONDS),
         scheduler_names=profiles.keys(),
     )

@@ -91,7 +91,7 @@ class PodEvents:
             group=group,
             created=pod.metadata.creation_timestamp,
             arrival=self._arrivals,
-            standing=pod.spec.priority or 0,
+            effective_priority=pod.spec.priority or 0,
             reported=_reported(pod),
         )
         knowledge.pods[record.ref.uid] = record

@@ -39,7 +39,7 @@ def load_of(requests: Sequence[tuple[int, int]], scoring: tuple[int, int]) -> Lo
 
 
 _FIRST_CAPACITY = 64
-_MOST_TOUCHED_PER_ROW = 4
+_MAX_TOUCHED_PER_ROW = 4
 """Beyond so many touches per row the log is cut: whoever is that far behind looks at all rows anyway."""
 
 
@@ -140,7 +140,7 @@ class NodeTable:
 
     def touch_all(self, rows: Sequence[int]) -> None:
         self._touched.extend(rows)
-        if len(self._touched) > _MOST_TOUCHED_PER_ROW * max(self.row_count, _FIRST_CAPACITY):
+        if len(self._touched) > _MAX_TOUCHED_PER_ROW * max(self.row_count, _FIRST_CAPACITY):
             self._trim()
 
     def touch(self, row: int) -> None:

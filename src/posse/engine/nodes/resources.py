@@ -14,9 +14,9 @@ FIXED_RESOURCES = (CPU, MEMORY, PODS, EPHEMERAL_STORAGE)
 
 Amounts = dict[str, int]
 
-_MOST_OFFERED = 2**52
+_MAX_OFFERED = 2**52
 """What nodes offer is cut to this, so that sums over thousands of pods and scores times 100 stay within 64 bits."""
-_MOST_WANTED = _MOST_OFFERED + 1
+_MAX_WANTED = _MAX_OFFERED + 1
 """Requests are cut to more than any node is said to offer: what was cut fits nowhere."""
 
 _NATIVE_DOMAIN = "kubernetes.io/"
@@ -28,7 +28,7 @@ _ASSUMED: Amounts = {CPU: 100, MEMORY: 200 * 1024 * 1024}
 
 def amount(resource: str, quantity: str | float) -> int:
     whole = milli_value(quantity) if resource == CPU else value(quantity)
-    return max(0, min(whole, _MOST_WANTED))
+    return max(0, min(whole, _MAX_WANTED))
 
 
 def amounts(quantities: Mapping[str, str | int | float]) -> Amounts:
@@ -40,7 +40,7 @@ def node_allocatable(node: Node) -> Amounts:
     offered: Amounts = {}
     for name, quantity in (node.status.allocatable or node.status.capacity).items():
         try:
-            offered[name] = min(amount(name, quantity), _MOST_OFFERED)
+            offered[name] = min(amount(name, quantity), _MAX_OFFERED)
         except QuantityError:
             offered[name] = 0
     return offered
@@ -134,7 +134,7 @@ def _requests(container: Container, assumed: Amounts) -> Amounts:
 
 def _add(total: Amounts, more: Amounts) -> None:
     for name, wanted in more.items():
-        total[name] = min(total.get(name, 0) + wanted, _MOST_WANTED)
+        total[name] = min(total.get(name, 0) + wanted, _MAX_WANTED)
 
 
 def _raise_to(total: Amounts, floor: Amounts) -> None:

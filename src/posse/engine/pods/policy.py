@@ -121,7 +121,7 @@ class PodPolicy:
     spreading: DefaultSpreading = NO_SPREADING
 
 
-_MOST_REMEMBERED = 10_000
+_MAX_REMEMBERED = 10_000
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
@@ -153,7 +153,7 @@ class PodReader:
         )
         terms = self._terms.get(said)
         if terms is None:
-            if len(self._terms) >= _MOST_REMEMBERED:
+            if len(self._terms) >= _MAX_REMEMBERED:
                 self._terms.clear()
             terms = self._terms[said] = terms_of(pod)
         return terms

@@ -18,7 +18,7 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.state.pod_record import PodRecord
 
-MOST_TOLD = 3
+MAX_TOLD = 3
 """Choices that were decided against and are told all the same."""
 _AT_ONCE = 128
 """Nodes whose free room is read in one go; mostly no more are asked for."""
@@ -157,7 +157,7 @@ def least_lost(candidates: Sequence[Candidate]) -> tuple[Candidate, tuple[Choice
     latest = min(dict.fromkeys(starts), key=_latest_first)
     chosen = equals[starts.index(latest)]
     ranked = sorted(zip(costs, candidates, strict=True), key=itemgetter(0))
-    return chosen, tuple(islice(_different(chosen, ranked), MOST_TOLD))
+    return chosen, tuple(islice(_different(chosen, ranked), MAX_TOLD))
 
 
 def _different(chosen: Candidate, ranked: Sequence[tuple[Cost, Candidate]]) -> Iterator[Choice]:

@@ -27,9 +27,9 @@ class LeastCosts:
     def within(self, rows: IntArray) -> Cost:
         names = [self._state.nodes.names[row] for row in rows.tolist()]
         there = [record for name in names for record in self._state.pods_on(name)]
-        lesser = [r for r in there if not r.is_ending and r.standing < self._search.priority]
+        lesser = [r for r in there if not r.is_ending and r.effective_priority < self._search.priority]
         count = max([self._fewest(index, rows, there, lesser) for index in self._needed], default=0)
-        lowest = sorted(record.standing for record in lesser)[:count]
+        lowest = sorted(record.effective_priority for record in lesser)[:count]
         total = sum(lowest) - _LOWEST * len(lowest)
         return Cost(0, lowest[-1] if lowest else _LOWEST, total, len(lowest))
 

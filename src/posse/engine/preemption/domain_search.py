@@ -26,11 +26,11 @@ from posse.engine.rules.context import SchedulingClass
 from posse.engine.rules.profile import DomainScoring
 from posse.engine.state.domain_utilization import DomainUtilization
 
-_MOST_EQUALS = 12
+_MAX_EQUALS = 12
 """Domains that are searched though they may cost as much as another: then the better one for the group is taken."""
-_MOST_OTHERS = 36
+_MAX_OTHERS = 36
 """Domains that are searched because they may cost less: everybody else waits meanwhile."""
-_MOST_THOROUGH = 3
+_MAX_THOROUGH = 3
 """Domains in which other placements are tried in order to spare more."""
 _IMPOSSIBLE = np.iinfo(np.int64).max
 _FULL_MARKS = 100
@@ -64,14 +64,14 @@ class DomainSearch:
         levels = self._levels(utilization.domains)
         numbers = self._numbers(utilization.domains, levels)
         found: list[_Found] = []
-        for number in numbers[:_MOST_EQUALS]:
+        for number in numbers[:_MAX_EQUALS]:
             if _is_too_dear(int(levels[number]), found):
                 break
             found += self._search_in(utilization, number, thorough=False)
-        others = [one for one in numbers[_MOST_EQUALS:] if not _is_too_dear(int(levels[one]), found)]
+        others = [one for one in numbers[_MAX_EQUALS:] if not _is_too_dear(int(levels[one]), found)]
         found += self._cheaper(utilization, [one for one in others if levels[one] != _IMPOSSIBLE], found)
-        closest = self._in_order(found)[:_MOST_THOROUGH]
-        likely = [rough.number for rough in closest] or numbers[:_MOST_THOROUGH]
+        closest = self._in_order(found)[:_MAX_THOROUGH]
+        likely = [rough.number for rough in closest] or numbers[:_MAX_THOROUGH]
         better = [one for number in likely for one in self._search_in(utilization, number, thorough=True)]
         ordered = self._in_order([*better, *closest])
         return ordered[0].room if ordered else None
@@ -84,7 +84,7 @@ class DomainSearch:
         costs = LeastCosts(self.search, self.group)
         bounds = sorted((costs.within(utilization.domains.rows(number)), number) for number in numbers)
         better: list[_Found] = []
-        for bound, number in bounds[:_MOST_OTHERS]:
+        for bound, number in bounds[:_MAX_OTHERS]:
             if least is not None and bound >= least:
                 break
             for one in self._search_in(utilization, number, thorough=False):
@@ -128,7 +128,7 @@ class DomainSearch:
         state, used = self.search.state, utilization.used().copy()
         for row in utilization.domains.rows(number).tolist():
             for record in state.pods_on(state.nodes.names[row]):
-                if record.standing < self.search.priority:
+                if record.effective_priority < self.search.priority:
                     used[:, number] -= utilization.load(record.pod_class)[:, 0]
         for record, _ in room.places:
             used[:, number] += utilization.load(record.pod_class)[:, 0]
@@ -145,7 +145,7 @@ class DomainSearch:
         for priority in state.usage.priorities():
             if priority >= self.search.priority:
                 break
-            gone = state.usage_of(one for one in ending if one[0].standing == priority).requested
+            gone = state.usage_of(one for one in ending if one[0].effective_priority == priority).requested
             freed += state.usage.requested(priority) - gone
             room = sum(self._room(domains, one, len(records), freed) for one, records in classes)
             levels[np.greater_equal(room, missing(self.group)) & (levels == _IMPOSSIBLE)] = priority

@@ -27,10 +27,10 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.state.pod_record import PodRecord
 
-_MOST_TRIALS = 128
-_MOST_CHECKS = 2_000
+_MAX_TRIALS = 128
+_MAX_CHECKS = 2_000
 """Of who may stay where a group goes; who is not looked at by then goes."""
-_MOST_EFFORT = 20_000
+_MAX_EFFORT = 20_000
 _EFFORT_OF_A_MEMBER = 20
 _NODES_IN_AN_EFFORT = 2
 """Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out and to place, and
@@ -39,7 +39,7 @@ the more nodes to look at."""
 _SHARES = 4
 """One in so many of the steps that are left may be made for one choice."""
 _LARGEST_CHOICE = 5
-_MOST_CHOICES = 1_000
+_MAX_CHOICES = 1_000
 """Small choices of victims that are priced, and tried from the cheapest on."""
 
 Places = tuple[tuple[PodRecord, str], ...]
@@ -168,7 +168,7 @@ class GroupSearch:
 
     def _trials(self, pool: Sequence[Unit], members: int) -> int:
         placing = _EFFORT_OF_A_MEMBER * members + self.state.nodes.alive.size // _NODES_IN_AN_EFFORT
-        return min(_MOST_TRIALS, _MOST_EFFORT // (sum(len(unit.records) for unit in pool) + placing))
+        return min(_MAX_TRIALS, _MAX_EFFORT // (sum(len(unit.records) for unit in pool) + placing))
 
     def _without_needless(
         self, evicted: Iterable[Unit], places: Places, ending: Sequence[PodRecord]
@@ -257,7 +257,7 @@ class GroupSearch:
             draft.place([record], np.array([self.state.nodes.row_of[node]]))
         # Many at once where that works: in the end it is as if they had been put back one by one.
         blocks = [block for block in (far if self.depends_on_other_nodes else [], near) if block]
-        for _ in range(_MOST_CHECKS):
+        for _ in range(_MAX_CHECKS):
             if not blocks:
                 break
             block = blocks.pop(0)
@@ -320,7 +320,7 @@ def _small_choices(units: Sequence[Unit]) -> list[tuple[Unit, ...]]:
     """All of one unit, of two, of three and so on, as long as they are not too many; the most important first in each."""
     choices: list[tuple[Unit, ...]] = []
     for size in range(1, _LARGEST_CHOICE + 1):
-        if len(choices) + comb(len(units), size) > _MOST_CHOICES:
+        if len(choices) + comb(len(units), size) > _MAX_CHOICES:
             break
         choices += combinations(units, size)
     return choices

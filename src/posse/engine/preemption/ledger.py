@@ -4,9 +4,8 @@ Each lasts until its preemptor has started or is gone; the room itself is held b
 evicted and has not started again since, so that one eviction which leads to the next can be told from one that does not.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
@@ -15,7 +14,7 @@ from posse.engine.state.pod_record import PodRecord
 from posse.engine.verdict import VictimsTerminating
 from posse.model.pod import Pod
 
-_MOST_DISPLACED = 10_000
+_MAX_DISPLACED = 10_000
 """Origins that are remembered; the oldest are forgotten first."""
 
 
@@ -69,7 +68,7 @@ class Ledger:
             preemption.left[victim.ref.uid] = None
             self._waiting.setdefault(victim.ref.uid, {})[key] = None
             self._displaced[origin_of(victim)] = None
-        while len(self._displaced) > _MOST_DISPLACED:
+        while len(self._displaced) > _MAX_DISPLACED:
             del self._displaced[next(iter(self._displaced))]
         return is_cascade
 
@@ -115,25 +114,3 @@ def origin_of(record: PodRecord) -> str | GroupKey:
 
 def _controller(pod: Pod) -> str:
     return next((owner.uid for owner in pod.metadata.owner_references if owner.controller), "")
-
-
-PAUSE_SECONDS = 1.0
-
-
-class Countdown:
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._due: dict[GroupKey, float] = {}
-        """Groups that were told another number, and when they are told the one of that time; the first first."""
-
-    def take_due(self, now: float) -> Iterator[tuple[GroupKey, Preemption]]:
-        for key in self._ledger.take_shrunk():
-            self._due.setdefault(key, now + PAUSE_SECONDS)
-        for key in list(takewhile(lambda key: self._due[key] <= now, self._due)):
-            del self._due[key]
-            preemption = self._ledger.get(key)
-            if preemption is not None and preemption.left:
-                yield key, preemption
-
-    def next_wakeup(self) -> float | None:
-        return next(iter(self._due.values()), None)

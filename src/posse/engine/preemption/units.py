@@ -56,7 +56,7 @@ def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool, is_t
 
 
 by_importance = attrgetter("importance")
-_arrival, _standing = attrgetter("arrival"), attrgetter("standing")
+_arrival, _effective_priority = attrgetter("arrival"), attrgetter("effective_priority")
 
 
 class LesserUnits(dict[PodRecord, Unit | None]):
@@ -71,7 +71,9 @@ class LesserUnits(dict[PodRecord, Unit | None]):
         self._groups = groups
 
     def __missing__(self, record: PodRecord) -> Unit | None:
-        whole = self._whole(record) or unit_of((record,), record.standing, is_group=record.group is not None)
+        whole = self._whole(record) or unit_of(
+            (record,), record.effective_priority, is_group=record.group is not None
+        )
         unit = whole if whole.priority < self._priority or whole.is_ending else None
         self.update(dict.fromkeys(whole.records, unit))
         return unit
@@ -92,7 +94,7 @@ class LesserUnits(dict[PodRecord, Unit | None]):
 def _all_of(groups: Sequence[GroupRecord], *, is_tree: bool) -> Unit:
     """Members of a tree whose root is not known may stand differently; the most important speaks for all."""
     members = [r for group in groups for r in group.members.values() if r.node and not r.is_ending]
-    priority = max(map(_standing, members))
+    priority = max(map(_effective_priority, members))
     return unit_of(members, priority, is_group=True, is_tree=is_tree)
 
 

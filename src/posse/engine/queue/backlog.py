@@ -1,8 +1,8 @@
-"""Who waits, in which order, and what wakes them. Pods and groups wait side by side.
+"""The scheduling queue. Pods and groups wait side by side.
 
-An entry is active (its turn comes by priority, then age), backing off (until a time, or until nothing else is
-left to do), penalised (until a time), or parked (until a node improves for one of its subjects, it changes
-itself, or five minutes pass). Age is that of the entry's first pod and survives every attempt, so nobody loses its place by trying.
+An entry is active (tried by priority, then age), in backoff (until a time, or until the queue is empty otherwise), in
+error backoff (until a time), or unschedulable (until a node improves for one of its scheduling classes, the entry
+changes, or five minutes pass). Age is that of the entry's first pod, so that no entry loses its place by an attempt.
 """
 
 import heapq
@@ -10,16 +10,14 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from itertools import takewhile
 
 from posse.engine.keys import GroupKey
+from posse.engine.queue.timers import RENEWAL_SECONDS, DelayTimers
 from posse.engine.rules.context import SchedulingClass
 
-BACKOFF_FIRST_SECONDS = 1.0
-BACKOFF_MOST_SECONDS = 10.0
-PARKED_MOST_SECONDS = 300.0
-RENEWAL_SECONDS = 30.0
-"""How long somebody may have been told what has changed since."""
+FIRST_BACKOFF_SECONDS = 1.0
+MAX_BACKOFF_SECONDS = 10.0
+MAX_UNSCHEDULABLE_SECONDS = 300.0
 
 Key = str | GroupKey
 """A pod's uid, or a group."""
@@ -27,10 +25,10 @@ Key = str | GroupKey
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long to wait after a failed attempt; twice as long after each, up to a limit."""
+    """How long an entry waits after a failed attempt; twice as long after each, up to a limit."""
 
-    first_seconds: float = BACKOFF_FIRST_SECONDS
-    most_seconds: float = BACKOFF_MOST_SECONDS
+    first_seconds: float = FIRST_BACKOFF_SECONDS
+    most_seconds: float = MAX_BACKOFF_SECONDS
 
 
 USUAL_BACKOFF = Backoff()
@@ -38,10 +36,10 @@ USUAL_BACKOFF = Backoff()
 
 class QueueState(Enum):
     ACTIVE = "active"
-    BACKING_OFF = "backing off"
-    PENALISED = "penalised"
-    PARKED = "parked"
-    TAKEN = "taken"
+    BACKOFF = "backoff"
+    ERROR_BACKOFF = "error backoff"
+    UNSCHEDULABLE = "unschedulable"
+    IN_PROGRESS = "in progress"
 
 
 @dataclass(slots=True, eq=False)
@@ -55,21 +53,21 @@ class Waiting:
     """Pods it stands for; larger groups may back off longer."""
     attempts: int = 0
     ready_at: float = 0.0
-    parked_at: float = 0.0
+    unschedulable_since: float = 0.0
     refused_since: float = math.inf
-    """When it was first found not to fit; it does not matter how often since."""
-    place: QueueState = QueueState.TAKEN
+    """When it was first found not to fit."""
+    place: QueueState = QueueState.IN_PROGRESS
     ticket: int = 0
     """Tells the entry's present heap item from stale ones."""
     scheduling_classes: tuple[SchedulingClass, ...] = ()
-    """While parked: the subjects that found no place."""
+    """While unschedulable: the classes that fit on no node."""
 
     def order(self) -> tuple[int, str, int]:
         return (-self.priority, self.since, self.arrival)
 
 
 class _Heap:
-    """A priority queue whose stale items are skipped: an item counts only while its entry is still in `place`."""
+    """A priority queue that skips stale items: an item counts only while its entry is still in `place`."""
 
     def __init__(self, place: QueueState) -> None:
         self._place = place
@@ -95,17 +93,17 @@ class Backlog:
         self._backoff = backoff
         self._entries: dict[Key, Waiting] = {}
         self._active = _Heap(QueueState.ACTIVE)
-        self._backing_off = _Heap(QueueState.BACKING_OFF)
-        self._penalised = _Heap(QueueState.PENALISED)
-        self._parked: dict[Key, Waiting] = {}
-        """Longest parked first."""
-        self._outdated: dict[Key, float] = {}
-        """Parked entries whose lot has changed, though not enough, and when they are tried for what they are told; the first first."""
+        self._backing_off = _Heap(QueueState.BACKOFF)
+        self._error_backoff = _Heap(QueueState.ERROR_BACKOFF)
+        self._unschedulable: dict[Key, Waiting] = {}
+        """Longest unschedulable first."""
+        self._outdated: DelayTimers[Key] = DelayTimers(RENEWAL_SECONDS)
+        """Unschedulable entries that are due for a refresh of their status."""
         self._suspended: dict[Key, tuple[int, float]] = {}
-        """Attempts and `refused_since` of groups that cannot be tried for want of members."""
+        """Attempts and `refused_since` of groups that lack members to be tried."""
         self._refused_groups: dict[Key, Waiting] = {}
         """Groups that were tried and found not to fit."""
-        self._parked_by_class: dict[SchedulingClass, dict[Key, Waiting]] = {}
+        self._unschedulable_by_class: dict[SchedulingClass, dict[Key, Waiting]] = {}
 
     def __contains__(self, key: Key) -> bool:
         return key in self._entries
@@ -145,28 +143,30 @@ class Backlog:
             self._take_out(waiting)
 
     def peek(self) -> Waiting | None:
-        """Whose turn it is. With nobody active, those that back off need not wait any longer."""
+        """Return the next entry. Without an active one, entries in backoff need not wait any longer."""
         return self._active.head() or self._backing_off.head()
 
     def take(self, waiting: Waiting) -> None:
-        """The caller tries it now, and then removes or parks it."""
-        waiting.place = QueueState.TAKEN
+        """The caller tries the entry now, and then removes it or marks it unschedulable."""
+        waiting.place = QueueState.IN_PROGRESS
 
-    def park(self, waiting: Waiting, scheduling_classes: Iterable[SchedulingClass], now: float) -> None:
-        """Only an improvement for one of `subjects` helps, or a change of the entry itself."""
+    def mark_unschedulable(
+        self, waiting: Waiting, scheduling_classes: Iterable[SchedulingClass], now: float
+    ) -> None:
+        """Try the entry again only after an improvement for one of these classes, or a change of its own."""
         self._count_attempt(waiting, now)
         if isinstance(waiting.key, GroupKey):
             waiting.refused_since = min(waiting.refused_since, now)
             self._refused_groups[waiting.key] = waiting
-        waiting.place = QueueState.PARKED
-        waiting.parked_at = now
+        waiting.place = QueueState.UNSCHEDULABLE
+        waiting.unschedulable_since = now
         waiting.scheduling_classes = tuple(dict.fromkeys(scheduling_classes))
-        self._parked[waiting.key] = waiting
+        self._unschedulable[waiting.key] = waiting
         for scheduling_class in waiting.scheduling_classes:
-            self._parked_by_class.setdefault(scheduling_class, {})[waiting.key] = waiting
+            self._unschedulable_by_class.setdefault(scheduling_class, {})[waiting.key] = waiting
 
     def update(self, key: Key, priority: int, size: int) -> None:
-        """Its place in the queue follows its priority, also while it waits for its turn."""
+        """Follow a change of the entry's priority or size."""
         waiting = self._entries[key]
         waiting.size = size
         if waiting.priority != priority:
@@ -175,78 +175,85 @@ class Backlog:
                 self._active.push(waiting.order(), waiting)
 
     def put_aside(self, key: Key, now: float) -> None:
-        """Its turn does not come before it changes itself; that is no attempt."""
+        """Try the entry only after a change of its own; this is not counted as an attempt."""
         waiting = self._entries[key]
         self._take_out(waiting)
-        waiting.place, waiting.parked_at, waiting.scheduling_classes = QueueState.PARKED, now, ()
-        self._parked[key] = waiting
+        waiting.place, waiting.unschedulable_since, waiting.scheduling_classes = (
+            QueueState.UNSCHEDULABLE,
+            now,
+            (),
+        )
+        self._unschedulable[key] = waiting
 
-    def penalise(self, key: Key, now: float) -> None:
-        """It failed for a reason outside; it is tried again when its backoff is over, and not before."""
+    def back_off_after_error(self, key: Key, now: float) -> None:
+        """A write for the entry failed: try it again when its backoff is over, and not before."""
         waiting = self._entries[key]
         self._take_out(waiting)
         self._count_attempt(waiting, now)
-        self._penalised.push((waiting.ready_at, *waiting.order()), waiting)
+        self._error_backoff.push((waiting.ready_at, *waiting.order()), waiting)
 
     def wake(self, key: Key) -> None:
-        """The entry itself changed: its turn comes at once, whatever it waited for."""
+        """Make the entry active at once, whatever it waited for."""
         waiting = self._entries.get(key)
         if waiting is not None and waiting.place is not QueueState.ACTIVE:
             self._take_out(waiting)
             self._active.push(waiting.order(), waiting)
 
     def resume(self, key: Key, now: float) -> None:
-        """The entry grew or shrank: its turn comes when its backoff is over, without waiting for an improvement."""
+        """Try an unschedulable entry again when its backoff is over."""
         waiting = self._entries.get(key)
-        if waiting is not None and waiting.place is QueueState.PARKED:
+        if waiting is not None and waiting.place is QueueState.UNSCHEDULABLE:
             self._resume(waiting, now)
 
     def renew(self, key: Key, now: float) -> None:
-        """Something changed that does not help enough: after a while it is tried to be told how it stands."""
-        self._outdated.setdefault(key, now + RENEWAL_SECONDS)
+        """Try the entry after a while to refresh its status, though the change does not help enough."""
+        self._outdated.start(key, now)
 
     def resume_at(self, key: Key, time: float) -> None:
-        """The same, but its turn does not come before that time."""
+        """Try an unschedulable entry again, but not before that time."""
         waiting = self._entries.get(key)
-        if waiting is not None and waiting.place is QueueState.PARKED:
+        if waiting is not None and waiting.place is QueueState.UNSCHEDULABLE:
             self._take_out(waiting)
             waiting.ready_at = max(waiting.ready_at, time)
-            self._penalised.push((waiting.ready_at, *waiting.order()), waiting)
+            self._error_backoff.push((waiting.ready_at, *waiting.order()), waiting)
 
     def refused_groups(self) -> Collection[Waiting]:
         return self._refused_groups.values()
 
-    def parked_subjects(self) -> list[SchedulingClass]:
-        return list(self._parked_by_class)
+    def unschedulable_classes(self) -> list[SchedulingClass]:
+        return list(self._unschedulable_by_class)
 
     @property
-    def has_parked_classes(self) -> bool:
-        return bool(self._parked_by_class)
+    def has_unschedulable_classes(self) -> bool:
+        return bool(self._unschedulable_by_class)
 
-    def parked_for(self, scheduling_class: SchedulingClass) -> list[Key]:
-        """Who is parked because pods like these found no place."""
-        return list(self._parked_by_class.get(scheduling_class, {}))
+    def unschedulable_for(self, scheduling_class: SchedulingClass) -> list[Key]:
+        """Return the entries that wait because pods of this class fit nowhere."""
+        return list(self._unschedulable_by_class.get(scheduling_class, {}))
 
     def promote(self, now: float) -> None:
-        """Let those go on whose backoff is over or who have been parked for too long."""
-        for heap in (self._backing_off, self._penalised):
+        """Activate the entries whose backoff is over or that have been unschedulable for too long."""
+        for heap in (self._backing_off, self._error_backoff):
             while (waiting := heap.head()) is not None and waiting.ready_at <= now:
                 self._active.push(waiting.order(), waiting)
-        for key in list(takewhile(lambda key: self._outdated[key] <= now, self._outdated)):
+        for key in self._outdated.take_due(now):
             self.resume(key, now)
-        while self._parked:
-            longest = next(iter(self._parked.values()))
-            if longest.parked_at + PARKED_MOST_SECONDS > now:
+        while self._unschedulable:
+            longest = next(iter(self._unschedulable.values()))
+            if longest.unschedulable_since + MAX_UNSCHEDULABLE_SECONDS > now:
                 break
             self._resume(longest, now)
 
     def next_wakeup(self) -> float | None:
-        """When `promote` next has something to do."""
-        heads = (self._backing_off.head(), self._penalised.head())
+        """Return when `promote` next has something to do."""
+        heads = (self._backing_off.head(), self._error_backoff.head())
         times = [head.ready_at for head in heads if head is not None]
-        times += list(self._outdated.values())[:1]
-        if self._parked:
-            times.append(next(iter(self._parked.values())).parked_at + PARKED_MOST_SECONDS)
+        if (outdated := self._outdated.next_wakeup()) is not None:
+            times.append(outdated)
+        if self._unschedulable:
+            times.append(
+                next(iter(self._unschedulable.values())).unschedulable_since + MAX_UNSCHEDULABLE_SECONDS
+            )
         return min(times, default=None)
 
     def _resume(self, waiting: Waiting, now: float) -> None:
@@ -257,18 +264,18 @@ class Backlog:
             self._backing_off.push((waiting.ready_at, *waiting.order()), waiting)
 
     def _take_out(self, waiting: Waiting) -> None:
-        if waiting.place is QueueState.PARKED:
-            del self._parked[waiting.key]
-            self._outdated.pop(waiting.key, None)
+        if waiting.place is QueueState.UNSCHEDULABLE:
+            del self._unschedulable[waiting.key]
+            self._outdated.stop(waiting.key)
             for scheduling_class in waiting.scheduling_classes:
-                together = self._parked_by_class[scheduling_class]
+                together = self._unschedulable_by_class[scheduling_class]
                 del together[waiting.key]
                 if not together:
-                    del self._parked_by_class[scheduling_class]
-        waiting.place = QueueState.TAKEN
+                    del self._unschedulable_by_class[scheduling_class]
+        waiting.place = QueueState.IN_PROGRESS
 
     def _count_attempt(self, waiting: Waiting, now: float) -> None:
         waiting.attempts += 1
         most = self._backoff.most_seconds * math.sqrt(waiting.size)
-        # The exponent is bounded so that the power stays small; long before, any cap is reached.
+        # The exponent is bounded so that the power stays small; any limit is reached long before.
         waiting.ready_at = now + min(self._backoff.first_seconds * 2 ** min(waiting.attempts - 1, 40), most)

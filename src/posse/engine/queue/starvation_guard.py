@@ -1,10 +1,9 @@
-"""Room that is kept for a group which has waited long, so that a stream of smaller work cannot starve it.
+"""Capacity that is reserved for a group which has waited long, so that smaller work cannot starve it.
 
-Nobody is held up behind a group that does not fit: others go on. But what they leave free bit by bit would never add up to
-a large gang. So once a group has been refused for a minute, and overtaken, nodes are chosen where it would fit if the pods
-there ended, and their room counts as taken by it for whoever does not matter more. That lasts five minutes at most, and
-then rests for as long: pods that never end delay others for a while, not for ever. One group at a time, the first in the
-queue's order.
+A group that does not fit holds up no others. But what they leave free bit by bit would never add up to a large gang. So
+once a group has been refused for a minute, and overtaken, nodes are chosen where it would fit without the pods there,
+and their capacity counts as taken for pods of equal or lower priority. That lasts five minutes at most, and then rests
+for as long: pods that never end delay others for a while, not for ever. One group at a time, the first in the queue.
 """
 
 import math
@@ -29,12 +28,12 @@ from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import Reservation
 
 PATIENCE_SECONDS = 60.0
-KEPT_SECONDS = 300.0
+RESERVATION_SECONDS = 300.0
 REST_SECONDS = 300.0
-_MOST_DOMAINS = 32
-"""Where room is looked for, for a group that must be in one domain."""
+_MAX_DOMAINS = 32
+"""Domains that are searched for a group that must be in one domain."""
 _LOOK_SECONDS = 1.0
-"""Between two searches for somebody to keep room for."""
+"""Between two searches for a group to reserve capacity for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,133 +62,133 @@ class StarvationGuard:
         self._state = state
         self._groups = groups
         self._backlog = backlog
-        self._kept: CapacityReservation | None = None
+        self._reservation: CapacityReservation | None = None
         self._look_at = 0.0
         self._ended: dict[Key, float] = {}
-        """When room was last kept for a group, or found to be of no use; then it rests."""
+        """When a group's reservation ended, or proved useless; then it rests."""
         self._unfinished: dict[Key, float] = {}
-        """Until when room is kept that had to be given back before its time."""
+        """End of reservations that had to be released before their time."""
         self._overtaken_at = -math.inf
-        """When somebody was last placed."""
+        """When any pod was last placed."""
 
     @property
-    def kept(self) -> CapacityReservation | None:
-        return self._kept
+    def reservation(self) -> CapacityReservation | None:
+        return self._reservation
 
     def settle(self, now: float) -> None:
-        """End what is over, wake whose room is ready, and keep room for the next one that has waited too long."""
-        if self._kept is not None:
-            self._review(self._kept, now)
-        if self._kept is None and now >= self._look_at:
+        """End a reservation that is over, wake its group when it is ready, and reserve for the next group."""
+        if self._reservation is not None:
+            self._review(self._reservation, now)
+        if self._reservation is None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
             self._ended = {key: ended for key, ended in self._ended.items() if key in self._backlog}
             self._unfinished = {key: end for key, end in self._unfinished.items() if key in self._backlog}
-            self._keep_for_next(now)
+            self._reserve_for_next(now)
 
     def note_placed(self, now: float) -> None:
-        """Somebody has found a place, and whoever waits for longer was overtaken."""
+        """A pod was placed, so groups that have waited longer were overtaken."""
         self._overtaken_at = now
 
     def next_wakeup(self) -> float | None:
-        if self._kept is not None:
-            return self._kept.until
+        if self._reservation is not None:
+            return self._reservation.until
         turns = [self._due(entry) for entry in self._backlog.refused_groups() if self._is_overtaken(entry)]
         return max(min(turns), self._look_at) if turns else None
 
     @contextmanager
     def lifted_for(self, priority: int, key: GroupKey | None = None) -> Iterator[None]:
-        """Let the group it is kept for use the room, and those that matter more."""
-        kept = self._kept
-        if kept is None or (kept.key != key and priority <= kept.priority):
+        """Let the group use the capacity reserved for it, and pods of higher priority too."""
+        reservation = self._reservation
+        if reservation is None or (reservation.key != key and priority <= reservation.priority):
             yield
             return
-        self._count(kept, -1)
+        self._count(reservation, -1)
         try:
             yield
         finally:
-            self._count(kept, 1)
+            self._count(reservation, 1)
 
     def tried(self, group: Root, now: float, *, started: bool) -> None:
-        """The group was tried: it needs the room no longer, or cannot use it although it is there."""
-        kept = self._kept
-        if kept is None or kept.key != group.key:
+        """End the reservation of a group that has started, or cannot use it although it is ready."""
+        reservation = self._reservation
+        if reservation is None or reservation.key != group.key:
             return
-        if started or self._is_ready(kept):
+        if started or self._is_ready(reservation):
             self._ended[group.key] = now
             self.release()
-        elif _has_room_made(group):
-            self._unfinished[group.key] = kept.until
+        elif _preempts(group):
+            self._unfinished[group.key] = reservation.until
             self.release()
 
     def reservation_against(self, priority: int, key: GroupKey | None = None) -> Reservation | None:
         """The reservation that a group, or a pod, of this priority meets."""
-        kept = self._kept
-        if kept is None or (kept.key != key and priority > kept.priority):
+        reservation = self._reservation
+        if reservation is None or (reservation.key != key and priority > reservation.priority):
             return None
-        return Reservation(kept.rows.size, None if kept.key == key else kept.key)
+        return Reservation(reservation.rows.size, None if reservation.key == key else reservation.key)
 
     def release_on(self, node: str) -> None:
-        """The node is about to go; whoever had room kept there may have it kept elsewhere, for what is left of its time."""
+        """The node is about to go; its group may get another reservation, for the time that is left."""
         row = self._state.nodes.row_of.get(node)
-        if self._kept is not None and row in self._kept.rows.tolist():
-            self._unfinished[self._kept.key] = self._kept.until
+        if self._reservation is not None and row in self._reservation.rows.tolist():
+            self._unfinished[self._reservation.key] = self._reservation.until
             self.release()
 
     def release(self) -> None:
-        """Give the room back; whoever could use it is looked at again."""
-        if self._kept is not None:
-            kept, self._kept = self._kept, None
-            self._count(kept, -1)
-            for row in kept.rows.tolist():
-                self._state.note_improved(self._state.nodes.names[row], kept.priority)
+        """Release the capacity, and have entries tried that could use it."""
+        if self._reservation is not None:
+            reservation, self._reservation = self._reservation, None
+            self._count(reservation, -1)
+            for row in reservation.rows.tolist():
+                self._state.note_improved(self._state.nodes.names[row], reservation.priority)
 
-    def _review(self, kept: CapacityReservation, now: float) -> None:
-        if self._backlog.get(kept.key) is None:
+    def _review(self, reservation: CapacityReservation, now: float) -> None:
+        if self._backlog.get(reservation.key) is None:
             self.release()
-        elif now >= kept.until:
+        elif now >= reservation.until:
             self.release()
-            self._ended[kept.key] = now
-        elif self._is_ready(kept):
-            self._backlog.wake(kept.key)
+            self._ended[reservation.key] = now
+        elif self._is_ready(reservation):
+            self._backlog.wake(reservation.key)
 
-    def _is_ready(self, kept: CapacityReservation) -> bool:
+    def _is_ready(self, reservation: CapacityReservation) -> bool:
         nodes = self._state.nodes
-        return bool(np.all(nodes.requested[:, kept.rows] <= nodes.allocatable[:, kept.rows]))
+        return bool(np.all(nodes.requested[:, reservation.rows] <= nodes.allocatable[:, reservation.rows]))
 
     def _due(self, entry: Waiting) -> float:
         rested = self._ended[entry.key] + REST_SECONDS if entry.key in self._ended else -math.inf
         return max(entry.refused_since + PATIENCE_SECONDS, rested)
 
     def _is_overtaken(self, entry: Waiting) -> bool:
-        """Without anybody placed since it was refused, or since room was last kept for it, nobody is in its way."""
+        """Whether any pod was placed since the group was refused, or since its last reservation."""
         return self._overtaken_at >= max(entry.refused_since, self._ended.get(entry.key, -math.inf))
 
-    def _keep_for_next(self, now: float) -> None:
+    def _reserve_for_next(self, now: float) -> None:
         refused = self._backlog.refused_groups()
         due = [entry for entry in refused if self._is_overtaken(entry) and self._due(entry) <= now]
         for entry in sorted(due, key=Waiting.order):
             group = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
-            shares = _plan(self._state, group) if group is not None and not _has_room_made(group) else ()
+            shares = _plan(self._state, group) if group is not None and not _preempts(group) else ()
             if group is not None and shares:
-                until = self._unfinished.pop(group.key, now + KEPT_SECONDS)
-                self._kept = CapacityReservation(group.key, entry.priority, until, shares)
-                self._count(self._kept, 1)
+                until = self._unfinished.pop(group.key, now + RESERVATION_SECONDS)
+                self._reservation = CapacityReservation(group.key, entry.priority, until, shares)
+                self._count(self._reservation, 1)
                 return
             self._ended[entry.key] = now
 
-    def _count(self, kept: CapacityReservation, sign: int) -> None:
-        for share in kept.shares:
+    def _count(self, reservation: CapacityReservation, sign: int) -> None:
+        for share in reservation.shares:
             self._state.nodes.change_usage_of_row(share.row, share.load, sign * share.pods)
-        self._state.nodes.touch_all(kept.rows.tolist())
+        self._state.nodes.touch_all(reservation.rows.tolist())
 
 
-def _has_room_made(root: Root) -> bool:
-    """Whether evictions make room for it, which is held for it already."""
+def _preempts(root: Root) -> bool:
+    """Whether it has victims, whose capacity is reserved for it already."""
     return any(record.nominated for record in root.members.values())
 
 
 def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
-    """Where all that must start would fit if all that matter no more had ended; nothing if it would not even then."""
+    """Return where its minimum would fit without pods of equal or lower priority; nothing if not even then."""
     part = root.top
     if part is None or part.is_started:
         return ()
@@ -199,8 +198,8 @@ def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
 
 
 def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[_Share] | None:
-    """Room for what must start of a part, taken out of `free`; in one domain of its key, of those that have most room now."""
-    for place in all_places(state, part, rows)[:_MOST_DOMAINS]:
+    """Take capacity for the minimum of a part out of `free`, in one domain of its key; the emptiest first."""
+    for place in all_places(state, part, rows)[:_MAX_DOMAINS]:
         left = free.copy()
         if part.children:
             shares = _planned_children(state, part, place.rows, left)
@@ -225,7 +224,7 @@ def _planned_children(state: ClusterState, part: Part, rows: Rows, free: IntArra
 
 
 def _planned_pods(state: ClusterState, part: Part, free: IntArray) -> list[_Share] | None:
-    """Nodes that are emptier now come first: there it takes the least until the room is ready."""
+    """Prefer nodes that are emptier now: there it takes the least time until the capacity is free."""
     missing = part.minimum - part.started_count
     shares: list[_Share] = []
     for scheduling_class, records in classes_of(state, part.own_unattached()):
@@ -238,10 +237,10 @@ def _planned_pods(state: ClusterState, part: Part, free: IntArray) -> list[_Shar
 
 
 def _take_own(state: ClusterState, group: Root, free: IntArray) -> None:
-    """Its own members do not make way for it."""
+    """Take the requests of its own members out of `free`: they stay."""
     for record in group.members.values():
         row = state.nodes.row_of.get(record.node)
-        if row is not None and record.standing <= group.priority:
+        if row is not None and record.effective_priority <= group.priority:
             for index, amount in record.pod_class.requests:
                 free[index, row] -= amount
 
@@ -249,7 +248,7 @@ def _take_own(state: ClusterState, group: Root, free: IntArray) -> None:
 def _shares(
     state: ClusterState, scheduling_class: SchedulingClass, records: Sequence[PodRecord], free: IntArray
 ) -> list[_Share]:
-    """Take room for as many of the records as fit out of `free`, which is changed."""
+    """Take capacity for as many of the records as fit out of `free`, which is changed."""
     pod_class = scheduling_class.pod_class
     open_rows = state.capacity(scheduling_class).open_when_empty()
     room = np.where(open_rows, len(records), 0)

@@ -46,7 +46,7 @@ class PortsFilter:
 _FULL_MARKS = 100
 _MEBIBYTE = 1024 * 1024
 _LEAST_BYTES = 23 * _MEBIBYTE
-_MOST_BYTES_PER_IMAGE = 1000 * _MEBIBYTE
+_MAX_BYTES_PER_IMAGE = 1000 * _MEBIBYTE
 
 
 class ImageLocality:
@@ -75,5 +75,5 @@ class ImageScore:
                 total += (sizes * (holders / len(self._nodes))).astype(np.int64)
         if not total.any():
             return total
-        most = _MOST_BYTES_PER_IMAGE * len(self._images)
+        most = _MAX_BYTES_PER_IMAGE * len(self._images)
         return _FULL_MARKS * (np.clip(total, _LEAST_BYTES, most) - _LEAST_BYTES) // (most - _LEAST_BYTES)

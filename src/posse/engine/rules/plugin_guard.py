@@ -24,7 +24,7 @@ from posse.engine.rules.contract import (
 )
 from posse.engine.rules.profile import is_static
 
-_MOST_FAULTS = 1000
+_MAX_FAULTS = 1000
 
 T = TypeVar("T")
 Reasons = Sequence[tuple[str, BoolArray]]
@@ -39,7 +39,7 @@ class PluginFaults:
 
     def note(self, plugin: str, error: Exception) -> str:
         text = f"plugin {plugin} failed: {type(error).__name__}: {error}"
-        if text not in self._told and len(self._told) < _MOST_FAULTS:
+        if text not in self._told and len(self._told) < _MAX_FAULTS:
             self._told[text] = None
             self._new.append(text)
         return text

@@ -207,13 +207,13 @@ class ClusterState:
             self.storage.give_back(record.ref.uid, record.pod_class.volumes, record.volumes, node)
         self._count_there(record, node, -1)
 
-    def rank(self, record: PodRecord, standing: int) -> None:
+    def rank(self, record: PodRecord, effective_priority: int) -> None:
         """Let the pod count with this priority for those who look for victims."""
         row = self.nodes.row_of.get(record.node)
         if row is not None:
-            self.usage.add_to_row(record.standing, row, record.pod_class.load, -1)
-            self.usage.add_to_row(standing, row, record.pod_class.load, 1)
-        record.standing = standing
+            self.usage.add_to_row(record.effective_priority, row, record.pod_class.load, -1)
+            self.usage.add_to_row(effective_priority, row, record.pod_class.load, 1)
+        record.effective_priority = effective_priority
 
     def release(self, record: PodRecord) -> None:
         """Detach a pod for good: others may use its room."""
@@ -222,7 +222,7 @@ class ClusterState:
         record.volumes = ()
         if row is not None:
             self._improved_rows.append(row)
-            self._note_gone(record.standing)
+            self._note_gone(record.effective_priority)
 
     def reserve(self, record: PodRecord, node: str) -> None:
         """Count a waiting pod as if it were on the node. Undone by `unreserve`, before the node can change."""
@@ -231,13 +231,13 @@ class ClusterState:
     def unreserve(self, record: PodRecord, node: str) -> None:
         self._count_there(record, node, -1)
 
-    def note_improved(self, node: str, standing: int) -> None:
+    def note_improved(self, node: str, effective_priority: int) -> None:
         """Something may fit on the node now that did not before, though nobody left it: room was held for such a priority."""
         row = self.nodes.row_of.get(node)
         if row is not None:
             self.nodes.touch(row)
             self._improved_rows.append(row)
-            self._note_gone(standing)
+            self._note_gone(effective_priority)
 
     def take_improved_rows(self) -> list[int]:
         """Each as often as it improved."""
@@ -252,8 +252,10 @@ class ClusterState:
         taken, self._highest_gone = self._highest_gone, None
         return taken
 
-    def _note_gone(self, standing: int) -> None:
-        self._highest_gone = standing if self._highest_gone is None else max(self._highest_gone, standing)
+    def _note_gone(self, effective_priority: int) -> None:
+        self._highest_gone = (
+            effective_priority if self._highest_gone is None else max(self._highest_gone, effective_priority)
+        )
 
     def take_renewed_rows(self) -> list[int]:
         taken, self._renewed_rows = self._renewed_rows, []
@@ -276,7 +278,7 @@ class ClusterState:
         for record, row in zip(records, rows, strict=True):
             pod_class = record.pod_class
             self.nodes.change_usage_of_row(row, pod_class.load, sign)
-            self.usage.add_to_row(record.standing, row, pod_class.load, sign)
+            self.usage.add_to_row(record.effective_priority, row, pod_class.load, sign)
             for column in self.classes.brought[pod_class]:
                 column.add_one(row, sign)
             if self.census.has_queries:
@@ -300,7 +302,7 @@ class ClusterState:
     def _count_by_priority(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
         by_priority: dict[int, list[int]] = {}
         for record, row in zip(records, rows.tolist(), strict=True):
-            by_priority.setdefault(record.standing, []).append(row)
+            by_priority.setdefault(record.effective_priority, []).append(row)
         for priority, there in by_priority.items():
             distinct, pods = tally(np.array(there))
             self.usage.add(priority, distinct, pod_class.load, pods)

@@ -16,7 +16,7 @@ from posse.engine.nodes.resources import Amounts
 class Share:
     """What is set aside for one group, against whoever stands no higher."""
 
-    standing: int = 0
+    effective_priority: int = 0
     lack: Amounts = field(default_factory=dict)
 
 
@@ -47,23 +47,23 @@ class MinimumReservations:
         if self._groups and key in self._groups:
             self._changed[key] = None
 
-    def against(self, standing: int) -> Amounts:
+    def against(self, effective_priority: int) -> Amounts:
         """What somebody who stands there may not count on, by resource."""
         for key in self._changed:
             self._replace(key, self._groups[key]())
         self._changed.clear()
         sums: Amounts = {}
         for held_by, total in self._totals.items():
-            if held_by >= standing:
+            if held_by >= effective_priority:
                 _add(sums, total, 1)
         return sums
 
     def _replace(self, key: GroupKey, share: Share) -> None:
         before = self._shares.pop(key, _NOTHING)
-        _add(self._totals.get(before.standing, {}), before.lack, -1)
+        _add(self._totals.get(before.effective_priority, {}), before.lack, -1)
         if share.lack:
             self._shares[key] = share
-            _add(self._totals.setdefault(share.standing, {}), share.lack, 1)
+            _add(self._totals.setdefault(share.effective_priority, {}), share.lack, 1)
 
 
 def _add(total: Amounts, more: Amounts, sign: int) -> None:

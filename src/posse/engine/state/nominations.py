@@ -48,7 +48,7 @@ class Nominations:
         """Let others have the room that was held, if any was."""
         if self._records.pop(record.ref.uid, None) is not None:
             self._changes += 1
-            self._state.note_improved(record.nominated, record.standing)
+            self._state.note_improved(record.nominated, record.effective_priority)
         record.nominated = ""
 
     def note_changed(self, record: PodRecord) -> None:
@@ -78,7 +78,7 @@ class Nominations:
             record for nominees in there.values() for record in nominees if self._looks_around(record)
         ]
         found = {id(record): record for record in (*crowded, *delicate)}
-        return [record for record in found.values() if record.standing < priority]
+        return [record for record in found.values() if record.effective_priority < priority]
 
     def _looks_around(self, record: PodRecord) -> bool:
         return not self._state.rules(self._state.scheduling_class(record)).counts_by_resources
@@ -106,7 +106,9 @@ class Nominations:
         else:
             usage = None
             singly = tuple(
-                r for uid, r in self._records.items() if r.standing >= priority and uid not in trying
+                r
+                for uid, r in self._records.items()
+                if r.effective_priority >= priority and uid not in trying
             )
         if usage is not None:
             self._state.add_usage(usage, 1)
@@ -130,7 +132,7 @@ class Nominations:
             and known.usage.requested.shape == state.nodes.requested.shape
         ):
             return known
-        holding = [record for record in self._records.values() if record.standing >= priority]
+        holding = [record for record in self._records.values() if record.effective_priority >= priority]
         plain = [(record, record.nominated) for record in holding if state.classes.is_only_load(record)]
         singly = tuple(record for record in holding if not state.classes.is_only_load(record))
         held = self._held[priority] = _Held(stamp, state.usage_of(plain), singly)

@@ -25,7 +25,7 @@ class PodRecord:
     """RFC 3339 text, which sorts by time."""
     arrival: int
     """Order in which pods were first seen; breaks ties of creation time."""
-    standing: int
+    effective_priority: int
     """The priority that protects it from others: its group's, where it has one. Changed by `ClusterState.rank` alone."""
     node: str = ""
     """Where it is attached: bound there, or promised by a decision that is on its way."""

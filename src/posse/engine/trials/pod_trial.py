@@ -151,7 +151,7 @@ class PodTrials:
         if row is None or not self.state.capacity(scheduling_class).resolvable()[row]:
             return False
         there = self.state.pods_on(record.nominated)
-        return any(other.evicted_for and other.standing < record.priority for other in there)
+        return any(other.evicted_for and other.effective_priority < record.priority for other in there)
 
 
 def _evict(victim: PodRecord, preemptor: PodRecord, node: str) -> Eviction:

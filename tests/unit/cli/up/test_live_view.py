@@ -25,7 +25,7 @@ def group(name, attached=4, state="Scheduled", message=""):
 
 
 def overview(groups=()):
-    return Overview(2, 4, 7, {QueueState.ACTIVE: 0, QueueState.PARKED: 2}, tuple(groups))
+    return Overview(2, 4, 7, {QueueState.ACTIVE: 0, QueueState.UNSCHEDULABLE: 2}, tuple(groups))
 
 
 class Cluster:

@@ -1,6 +1,6 @@
 """Claims that are bound together with their pod: what is decided, in which order, and what happens when it fails."""
 
-from posse.engine.cycle.volume_waits import MOST_SECONDS
+from posse.engine.cycle.volume_waits import MAX_SECONDS
 from posse.engine.decisions import BindVolumes, KeepVolume, ProvisionVolume, ReportGroup
 from posse.engine.events import GroupReportFailed
 from posse.engine.keys import ClaimKey
@@ -160,8 +160,8 @@ def test_a_claim_or_node_that_goes_sends_the_pod_back():
 def test_nobody_waits_for_ever():
     driver = Driver(*nodes(1), *CLASSES, claim(), volume(), pod("p", volumes=using("c")))
     driver.decide()
-    assert driver.engine.next_wakeup() == driver.now + MOST_SECONDS
-    assert driver.decide(after=MOST_SECONDS - 1) == []
+    assert driver.engine.next_wakeup() == driver.now + MAX_SECONDS
+    assert driver.decide(after=MAX_SECONDS - 1) == []
     assert "not done after 600 seconds" in pod_reports(driver.decide(after=1))["p"][1]
     assert volume_steps(driver.decide(after=2)) == [("p", "n1", [("c", "v")])]
 

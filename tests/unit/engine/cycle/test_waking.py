@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.engine.queue.backlog import RENEWAL_SECONDS
+from posse.engine.queue.timers import RENEWAL_SECONDS
 from tests.support.builders import composite, gang, node, nodes, pod, pods
 from tests.support.engine_driver import Driver, evicted, group_reports
 

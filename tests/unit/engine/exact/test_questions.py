@@ -232,12 +232,12 @@ def test_a_group_that_runs_in_several_domains_is_no_part_of_the_question():
 
 
 def test_a_question_about_many_nodes_that_are_alike_is_not_too_large(monkeypatch):
-    monkeypatch.setattr(asking_module, "_MOST_CELLS", 2)
+    monkeypatch.setattr(asking_module, "_MAX_CELLS", 2)
     pods = members(*[(3, 3)] * 20, (4, 4))
     driver = asking(*nodes(*[(5, 5)] * 20), gang(minimum=21), *pods)
     [question] = questions(driver.decide())
     assert question.problem.node_count == 20
     driver.see(node("other", cpu="6", memory="6Gi"))
-    monkeypatch.setattr(asking_module, "_MOST_CELLS", 1)
+    monkeypatch.setattr(asking_module, "_MAX_CELLS", 1)
     answer(driver, question, Solution(Outcome.EXHAUSTED))
     assert not questions(driver.decide(after=30))

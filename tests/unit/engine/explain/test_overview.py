@@ -15,7 +15,7 @@ def test_it_counts_nodes_and_pods():
     driver.decide()
     seen = driver.engine.overview()
     assert (seen.nodes, seen.pods_on_nodes, seen.pods_waiting) == (2, 2, 1)
-    assert seen.queue[QueueState.PARKED] == 1
+    assert seen.queue[QueueState.UNSCHEDULABLE] == 1
     assert seen.groups == ()
 
 

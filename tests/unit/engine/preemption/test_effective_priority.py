@@ -116,5 +116,5 @@ def test_room_is_kept_for_a_group_beside_its_own_members():
     driver.see(pod("small", cpu="0", priority=1000))
     assert driver.bind(after=PATIENCE_SECONDS - 1) != {}
     driver.decide(after=5.0)
-    kept = driver.engine._knowledge.starvation_guard.kept
+    kept = driver.engine._knowledge.starvation_guard.reservation
     assert [driver.engine._knowledge.state.nodes.names[row] for row in kept.rows] == ["n2"]

@@ -1,7 +1,7 @@
 import pytest
 
 from posse.engine.keys import GroupKey
-from posse.engine.queue.backlog import PARKED_MOST_SECONDS, Backlog, QueueState, Waiting
+from posse.engine.queue.backlog import MAX_UNSCHEDULABLE_SECONDS, Backlog, QueueState, Waiting
 from tests.support.builders import pod
 from tests.support.engine_parts import state_of, subject_of
 
@@ -33,12 +33,12 @@ def parked(key="a", at=0.0, scheduling_classes=(SMALL,), **description):
     """Return a backlog whose only entry has just failed for the first time."""
     backlog = backlog_of(entry(key, **description))
     backlog.take(backlog.get(key))
-    backlog.park(backlog.get(key), scheduling_classes, at)
+    backlog.mark_unschedulable(backlog.get(key), scheduling_classes, at)
     return backlog
 
 
 def wake_subject(backlog, scheduling_class, now):
-    for key in backlog.parked_for(scheduling_class):
+    for key in backlog.unschedulable_for(scheduling_class):
         backlog.resume(key, now)
 
 
@@ -93,9 +93,13 @@ def test_counts_say_who_waits_where():
     backlog = parked("a")
     for key in ("b", "c"):
         backlog.add(entry(key, arrival=1))
-    backlog.penalise("c", 0.0)
+    backlog.back_off_after_error("c", 0.0)
     counts = backlog.counts()
-    assert (counts[QueueState.PARKED], counts[QueueState.ACTIVE], counts[QueueState.PENALISED]) == (1, 1, 1)
+    assert (
+        counts[QueueState.UNSCHEDULABLE],
+        counts[QueueState.ACTIVE],
+        counts[QueueState.ERROR_BACKOFF],
+    ) == (1, 1, 1)
 
 
 def test_a_parked_entry_is_not_tried_however_late_its_backoff_ended():
@@ -106,22 +110,22 @@ def test_a_parked_entry_is_not_tried_however_late_its_backoff_ended():
 
 def test_a_parked_entry_wakes_when_one_of_its_subjects_improves():
     backlog = parked("a", scheduling_classes=(SMALL, LARGE))
-    assert backlog.parked_subjects() == [SMALL, LARGE]
+    assert backlog.unschedulable_classes() == [SMALL, LARGE]
     wake_subject(backlog, LARGE, now=50.0)
     assert backlog.get("a").place is QueueState.ACTIVE
-    assert backlog.parked_subjects() == []
+    assert backlog.unschedulable_classes() == []
 
 
 def test_another_subject_wakes_nobody():
     backlog = parked("a", scheduling_classes=(SMALL,))
     wake_subject(backlog, LARGE, now=50.0)
-    assert backlog.get("a").place is QueueState.PARKED
+    assert backlog.get("a").place is QueueState.UNSCHEDULABLE
 
 
 def test_woken_before_its_backoff_is_over_it_backs_off():
     backlog = parked("a", at=10.0)
     wake_subject(backlog, SMALL, now=10.5)
-    assert backlog.get("a").place is QueueState.BACKING_OFF
+    assert backlog.get("a").place is QueueState.BACKOFF
     assert backlog.next_wakeup() == 11.0
 
 
@@ -136,7 +140,7 @@ def test_those_that_back_off_are_tried_by_end_of_backoff():
     backlog = parked("a", at=10.0)
     backlog.add(entry("b", priority=9))
     backlog.take(backlog.get("b"))
-    backlog.park(backlog.get("b"), [SMALL], 10.25)
+    backlog.mark_unschedulable(backlog.get("b"), [SMALL], 10.25)
     wake_subject(backlog, SMALL, now=10.5)
     assert take_all(backlog) == ["a", "b"]
 
@@ -145,7 +149,7 @@ def test_when_backoff_is_over_priority_decides_again():
     backlog = parked("a", at=10.0)
     backlog.add(entry("b", priority=9))
     backlog.take(backlog.get("b"))
-    backlog.park(backlog.get("b"), [SMALL], 10.25)
+    backlog.mark_unschedulable(backlog.get("b"), [SMALL], 10.25)
     wake_subject(backlog, SMALL, now=10.5)
     backlog.promote(11.25)
     assert take_all(backlog) == ["b", "a"]
@@ -155,7 +159,7 @@ def test_backoff_doubles_up_to_ten_seconds():
     backlog = backlog_of(entry("a"))
     waits = []
     for _ in range(7):
-        backlog.penalise("a", now=100.0)
+        backlog.back_off_after_error("a", now=100.0)
         waits.append(backlog.get("a").ready_at - 100.0)
     assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0, 10.0]
 
@@ -163,20 +167,20 @@ def test_backoff_doubles_up_to_ten_seconds():
 def test_larger_groups_may_back_off_longer():
     backlog = backlog_of(entry("a", size=16))
     for _ in range(100):
-        backlog.penalise("a", now=100.0)
+        backlog.back_off_after_error("a", now=100.0)
     assert backlog.get("a").ready_at - 100.0 == 40.0
 
 
 def test_backoff_stays_finite_after_very_many_attempts():
     backlog = backlog_of(entry("a", size=10_000))
     for _ in range(5000):
-        backlog.penalise("a", now=0.0)
+        backlog.back_off_after_error("a", now=0.0)
     assert backlog.get("a").ready_at == 1000.0
 
 
 def test_the_penalised_are_never_tried_early():
     backlog = backlog_of(entry("a"))
-    backlog.penalise("a", now=10.0)
+    backlog.back_off_after_error("a", now=10.0)
     assert backlog.peek() is None
     assert backlog.next_wakeup() == 11.0
     backlog.promote(10.9)
@@ -187,17 +191,17 @@ def test_the_penalised_are_never_tried_early():
 
 def test_penalising_a_parked_entry_takes_it_out_of_the_parking():
     backlog = parked("a", at=0.0)
-    backlog.penalise("a", now=5.0)
-    assert backlog.parked_subjects() == []
+    backlog.back_off_after_error("a", now=5.0)
+    assert backlog.unschedulable_classes() == []
     wake_subject(backlog, SMALL, now=5.0)
-    assert backlog.get("a").place is QueueState.PENALISED
+    assert backlog.get("a").place is QueueState.ERROR_BACKOFF
 
 
 def test_an_entry_that_changed_itself_is_tried_at_once():
     backlog = parked("a", at=10.0)
     backlog.wake("a")
     assert take_all(backlog) == ["a"]
-    backlog.penalise("a", now=10.0)
+    backlog.back_off_after_error("a", now=10.0)
     backlog.wake("a")
     assert take_all(backlog) == ["a"]
 
@@ -211,10 +215,10 @@ def test_waking_an_active_or_unknown_entry_changes_nothing():
 
 def test_nobody_is_parked_for_longer_than_five_minutes():
     backlog = parked("a", at=10.0)
-    assert backlog.next_wakeup() == 10.0 + PARKED_MOST_SECONDS
-    backlog.promote(10.0 + PARKED_MOST_SECONDS - 0.1)
+    assert backlog.next_wakeup() == 10.0 + MAX_UNSCHEDULABLE_SECONDS
+    backlog.promote(10.0 + MAX_UNSCHEDULABLE_SECONDS - 0.1)
     assert backlog.peek() is None
-    backlog.promote(10.0 + PARKED_MOST_SECONDS)
+    backlog.promote(10.0 + MAX_UNSCHEDULABLE_SECONDS)
     assert take_all(backlog) == ["a"]
 
 
@@ -222,29 +226,29 @@ def test_parking_again_starts_the_five_minutes_again():
     backlog = parked("a", at=0.0)
     backlog.add(entry("b"))
     backlog.take(backlog.get("b"))
-    backlog.park(backlog.get("b"), [SMALL], 100.0)
+    backlog.mark_unschedulable(backlog.get("b"), [SMALL], 100.0)
     backlog.wake("a")
     backlog.take(backlog.get("a"))
-    backlog.park(backlog.get("a"), [SMALL], 200.0)
-    assert backlog.next_wakeup() == 100.0 + PARKED_MOST_SECONDS
-    backlog.promote(100.0 + PARKED_MOST_SECONDS)
+    backlog.mark_unschedulable(backlog.get("a"), [SMALL], 200.0)
+    assert backlog.next_wakeup() == 100.0 + MAX_UNSCHEDULABLE_SECONDS
+    backlog.promote(100.0 + MAX_UNSCHEDULABLE_SECONDS)
     assert take_all(backlog) == ["b"]
 
 
 def test_removing_a_parked_entry_forgets_its_subjects():
     backlog = parked("a", scheduling_classes=(SMALL,))
     backlog.remove("a")
-    assert backlog.parked_subjects() == []
+    assert backlog.unschedulable_classes() == []
     assert backlog.next_wakeup() is None
 
 
 def test_stale_heap_items_do_not_bring_an_entry_back_twice():
     backlog = backlog_of(entry("a"))
     for now in (1.0, 20.0, 40.0):
-        backlog.penalise("a", now)
+        backlog.back_off_after_error("a", now)
         backlog.promote(now + 15.0)
     assert take_all(backlog) == ["a"]
-    backlog.park(backlog.get("a"), [SMALL], 60.0)
+    backlog.mark_unschedulable(backlog.get("a"), [SMALL], 60.0)
     assert take_all(backlog) == []
     backlog.promote(61.0)
     assert take_all(backlog) == []
@@ -257,7 +261,7 @@ def test_an_entry_removed_while_backing_off_and_added_again_has_one_life(again):
     backlog.remove("a")
     backlog.add(entry("a"))
     if again == "penalised":
-        backlog.penalise("a", now=12.0)
+        backlog.back_off_after_error("a", now=12.0)
         backlog.promote(12.5)
         assert backlog.peek() is None
         backlog.promote(13.0)

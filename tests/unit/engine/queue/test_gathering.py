@@ -3,7 +3,7 @@
 import pytest
 
 from posse.engine.explain.overview import GroupSummary
-from posse.engine.queue.gathering import GATHERING_SECONDS
+from posse.engine.queue.timers import GATHERING_SECONDS
 from tests.support.builders import basic_group, changed, gated, initially_scheduled, node, pod, pods
 from tests.support.engine_driver import Driver, group_reports, pod_reports
 

@@ -1,6 +1,6 @@
 """Nobody waits for ever: not large gangs behind a stream of small pods, nor pods behind gangs that never fit."""
 
-from posse.engine.queue.starvation_guard import KEPT_SECONDS, PATIENCE_SECONDS, REST_SECONDS
+from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS, REST_SECONDS
 from posse.model.container import ContainerPort
 from tests.support.builders import changed, composite, gang, node, nodes, one_domain, pod, pods
 from tests.support.engine_driver import Driver, evicted, placements, pod_reports
@@ -99,28 +99,28 @@ def test_pods_wait_for_kept_room_no_longer_than_the_window():
     decisions = driver.decide(after=1.0)
     assert placements(decisions) == {}
     assert "Room on 4 nodes is kept for pod group test/g1" in pod_reports(decisions)["single"][1]
-    assert driver.bind(after=KEPT_SECONDS) == {"single": "n4"}
+    assert driver.bind(after=RESERVATION_SECONDS) == {"single": "n4"}
 
 
 def test_after_a_window_room_is_kept_again_only_after_a_rest():
     driver = Driver(*nodes(4, cpu="1"), *endless(3), gang(minimum=4), *pods(4, cpu="1", group="g1"))
     impatient(driver)
     keeper = driver.engine._knowledge.starvation_guard
-    assert keeper.kept is not None
-    driver.decide(after=KEPT_SECONDS)
-    assert keeper.kept is None
+    assert keeper.reservation is not None
+    driver.decide(after=RESERVATION_SECONDS)
+    assert keeper.reservation is None
     overtake(driver)
     driver.decide(after=REST_SECONDS - 1)
-    assert keeper.kept is None
+    assert keeper.reservation is None
     driver.decide(after=2.0)
-    assert keeper.kept is not None
+    assert keeper.reservation is not None
 
 
 def test_no_room_is_kept_for_a_gang_that_nobody_overtakes():
     driver = Driver(*nodes(4, cpu="1"), *endless(3), gang(minimum=4), *pods(4, cpu="1", group="g1"))
     driver.decide()
     driver.decide(after=PATIENCE_SECONDS)
-    assert driver.engine._knowledge.starvation_guard.kept is None
+    assert driver.engine._knowledge.starvation_guard.reservation is None
 
 
 def test_no_room_is_kept_for_a_gang_that_is_too_large_for_the_cluster():
@@ -157,7 +157,7 @@ def test_a_gang_that_started_needs_no_room_any_more():
     impatient(driver)
     driver.lose(*endless(1))
     assert sorted(driver.bind(after=1.0)) == ["p1", "p2"]
-    assert driver.engine._knowledge.starvation_guard.kept is None
+    assert driver.engine._knowledge.starvation_guard.reservation is None
     assert driver.engine._knowledge.state.nodes.requested[0, :2].tolist() == [1000, 1000]
 
 
@@ -185,21 +185,24 @@ def test_a_gang_that_cannot_use_the_room_gives_it_back():
     driver.see(pod("x", cpu="1", on="n1"), pod("y", cpu="1", on="n2"))
     impatient(driver)
     keeper = driver.engine._knowledge.starvation_guard
-    assert keeper.kept.rows.tolist() == [0]
+    assert keeper.reservation.rows.tolist() == [0]
     driver.lose(endless(1)[0], pod("x", cpu="1", on="n1"))
     assert driver.bind(after=1.0) == {}
-    assert keeper.kept is None
+    assert keeper.reservation is None
 
 
 def test_nodes_that_go_do_not_prolong_the_window():
     driver = Driver(*nodes(5, cpu="1"), *endless(4), gang(minimum=4), *pods(4, cpu="1", group="g1"))
     impatient(driver)
     keeper = driver.engine._knowledge.starvation_guard
-    until, kept = keeper.kept.until, driver.engine._knowledge.state.nodes.names[int(keeper.kept.rows[0])]
+    until, kept = (
+        keeper.reservation.until,
+        driver.engine._knowledge.state.nodes.names[int(keeper.reservation.rows[0])],
+    )
     driver.lose(node(kept, cpu="1"))
     driver.decide(after=2.0)
-    assert keeper.kept is not None
-    assert keeper.kept.until == until
+    assert keeper.reservation is not None
+    assert keeper.reservation.until == until
 
 
 def test_no_room_is_kept_where_members_of_the_gang_are():
@@ -207,7 +210,7 @@ def test_no_room_is_kept_where_members_of_the_gang_are():
     driver = Driver(*nodes(4, cpu="1"), *members, *[pod(f"x{i}", cpu="1", on=f"n{i}") for i in (3, 4)])
     driver.see(gang(minimum=4), *pods(2, cpu="1", group="g1"))
     impatient(driver)
-    assert driver.engine._knowledge.starvation_guard.kept.rows.tolist() == [2, 3]
+    assert driver.engine._knowledge.starvation_guard.reservation.rows.tolist() == [2, 3]
 
 
 def test_a_gang_keeps_what_it_has_waited_while_a_member_is_replaced():
@@ -220,9 +223,9 @@ def test_a_gang_keeps_what_it_has_waited_while_a_member_is_replaced():
     driver.decide(after=40.0)
     driver.see(pod("p3", cpu="1", group="g1"))
     driver.decide(after=1.0)
-    assert driver.engine._knowledge.starvation_guard.kept is None
+    assert driver.engine._knowledge.starvation_guard.reservation is None
     driver.decide(after=20.0)
-    assert driver.engine._knowledge.starvation_guard.kept is not None
+    assert driver.engine._knowledge.starvation_guard.reservation is not None
 
 
 def test_no_room_is_kept_for_a_gang_for_which_evictions_make_room():
@@ -232,12 +235,12 @@ def test_no_room_is_kept_for_a_gang_for_which_evictions_make_room():
     driver.see(*pods(2, cpu="1", group="g1", priority=10))
     impatient(driver)
     keeper = driver.engine._knowledge.starvation_guard
-    assert keeper.kept.rows.tolist() == [0, 1]
+    assert keeper.reservation.rows.tolist() == [0, 1]
     driver.lose(*guards)
     driver.see(*(pod(f"low-{i}", cpu="1", on=f"n{i}", priority=0) for i in (3, 4)))
     assert evicted(driver.decide(after=1.0)) == ["low-3", "low-4"]
-    assert keeper.kept is None
+    assert keeper.reservation is None
     overtake(driver)
     driver.decide(after=REST_SECONDS + PATIENCE_SECONDS)
-    assert keeper.kept is None
+    assert keeper.reservation is None
     assert keeper.next_wakeup() is None or keeper.next_wakeup() >= driver.now + REST_SECONDS

@@ -166,7 +166,7 @@ def drawn_along(verdict: Verdict, group: GroupKey | None = None) -> Verdict:
 
 
 def _refused(group: GroupRecord, members: Sequence[PodRecord], made: Pass, proof: Proof) -> Attempt:
-    resolvable = made.standing.feasibility is not Feasibility.UNRESOLVABLE
+    resolvable = made.progress.feasibility is not Feasibility.UNRESOLVABLE
     code = Code.UNSCHEDULABLE if resolvable else Code.UNRESOLVABLE
     fit, short = made.attached + made.placed, summaries(made.short)
     verdict = Verdict(code, TooFewFit(group.minimum, fit, made.placed, short), proof)

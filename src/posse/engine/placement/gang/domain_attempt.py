@@ -32,7 +32,7 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.invariants import no_gang_across_domains
 from posse.engine.verdict import Code, Verdict
 
-_MOST_REORDERED = 16
+_MAX_REORDERED = 16
 """Domains in which other orders of the members are tried."""
 _DIFFERENT_PODS = "pods that differ"
 _MANY_DOMAINS = "so many domains"
@@ -137,7 +137,7 @@ class _Trial:
         """Other ways of placing different pods, in the domains that promise most."""
         if len(self._classes) == 1:
             return None
-        for number in _by_promise(choice)[:_MOST_REORDERED]:
+        for number in _by_promise(choice)[:_MAX_REORDERED]:
             with self._state.confined(choice.bounds.domains.rows(number)):
                 for ordered, way in other_ways(self._state, self._classes):
                     made = pass_if_possible(self._state, self._draft, self._group, ordered, way)
@@ -174,7 +174,7 @@ class _Trial:
             domains=len(seen.domains),
             best=seen.domains.values[closest],
             is_pinned=self._pinned is not None,
-            has_minimum=minimum == 1 or made.standing.feasibility is Feasibility.SUCCESS,
+            has_minimum=minimum == 1 or made.progress.feasibility is Feasibility.SUCCESS,
             minimum=minimum,
             fit=made.attached + made.placed,
             placed=made.placed,

@@ -16,7 +16,7 @@ from posse.engine.rules.profile import DomainScoring
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
 
-MOST_TRIED = 256
+MAX_TRIED = 256
 """Domains that are tried at most for one group. Bounds usually leave one; the rest is for pods with rules between them."""
 
 _FULL_MARKS = 100
@@ -42,7 +42,7 @@ class DomainChoice:
     """The one domain that may be taken, if that is given."""
     tried: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Pods that found a place, none if too few, and points for fullness; of the domains that were tried."""
-    _standing: int | None = None
+    _effective_priority: int | None = None
     """The domain whose placements are in the draft."""
     _start: int = 0
 
@@ -52,7 +52,7 @@ class DomainChoice:
         best = self._search()
         if best is None:
             self._undo()
-        elif best != self._standing:
+        elif best != self._effective_priority:
             self._try(best)
         return best
 
@@ -63,7 +63,7 @@ class DomainChoice:
 
     def _search(self) -> int | None:
         left, counts, points = self._untried(), self.bounds.counts, self.bounds.points
-        while len(self.tried) < MOST_TRIED and left.any():
+        while len(self.tried) < MAX_TRIED and left.any():
             # The most pods that any domain takes, as far as that can be told: points are relative to it.
             top, most = int(counts[left].max()), self._most_placed()
             promises = np.where(left, self._points(counts, points, max(top, most)), -1)
@@ -100,11 +100,11 @@ class DomainChoice:
         if placed != self.bounds.counts[number]:
             points = self.bounds.utilization.points_of(number) if placed else 0
         self.tried[number] = placed, points
-        self._standing = number
+        self._effective_priority = number
 
     def _undo(self) -> None:
         self.draft.roll_back(self._start)
-        self._standing = None
+        self._effective_priority = None
 
     def _best(self, most: int) -> int | None:
         enough = [number for number, (placed, _) in self.tried.items() if placed]

@@ -65,7 +65,7 @@ class Pass:
     short: list[Shortfall] = field(default_factory=list)
 
     @property
-    def standing(self) -> PassProgress:
+    def progress(self) -> PassProgress:
         resolvable = sum(len(one.records) for one in self.short if one.verdict.code is Code.UNSCHEDULABLE)
         # A group that has its minimum running is tried for the sake of somebody new.
         minimum = max(self.group.minimum, self.attached + 1)
@@ -73,7 +73,7 @@ class Pass:
 
     @property
     def succeeded(self) -> bool:
-        return self.standing.feasibility is Feasibility.SUCCESS
+        return self.progress.feasibility is Feasibility.SUCCESS
 
     def records(self) -> tuple[PodRecord, ...]:
         """Those that found a place, in order."""
@@ -175,5 +175,5 @@ def _fill_classes(
         made.placed += placed
         if placed < len(records):
             made.short.append(shortfall(state, scheduling_class, records[placed:]))
-        if stops_early and made.standing.feasibility not in {Feasibility.SUCCESS, Feasibility.WAIT}:
+        if stops_early and made.progress.feasibility not in {Feasibility.SUCCESS, Feasibility.WAIT}:
             break

@@ -67,15 +67,17 @@ def share_of(nodes: NodeTable, group: GroupRecord) -> Share:
     lacking = {
         name: wanted - own.get(nodes.resource_index.get(name, -1), 0) for name, wanted in minimum.items()
     }
-    return Share(on_nodes[0].standing, {name: lack for name, lack in lacking.items() if lack > 0})
+    return Share(on_nodes[0].effective_priority, {name: lack for name, lack in lacking.items() if lack > 0})
 
 
 def _set_aside(state: ClusterState, group: Part) -> Amounts:
     """Reserved for other groups. A group that has started ignores it, or such groups could wait for each other."""
     if group.started_count:
         return {}
-    standing = next((record.standing for record in group.members.values()), group.priority)
-    return state.minimum_reservations.against(standing)
+    effective_priority = next(
+        (record.effective_priority for record in group.members.values()), group.priority
+    )
+    return state.minimum_reservations.against(effective_priority)
 
 
 def _requested_by_members(group: Part) -> dict[int, int]:

@@ -21,8 +21,8 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import NodeScores
 from posse.engine.state.pod_record import PodRecord
 
-_MOST_STEPS = 1_000
-_MOST_ROWS = 250_000
+_MAX_STEPS = 1_000
+_MAX_ROWS = 250_000
 """Looked at in all steps together: in a large cluster each takes longer."""
 
 
@@ -34,7 +34,7 @@ class Ending(Enum):
 
 
 def steps_allowed(state: ClusterState) -> int:
-    return min(_MOST_STEPS, _MOST_ROWS // state.nodes.alive.size)
+    return min(_MAX_STEPS, _MAX_ROWS // state.nodes.alive.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _CODES = {
     Feasibility.UNSCHEDULABLE: Code.UNSCHEDULABLE,
     Feasibility.UNRESOLVABLE: Code.UNRESOLVABLE,
 }
-_MOST_PLACES = 8
+_MAX_PLACES = 8
 """Domains that are tried to find the one that comes closest."""
 
 
@@ -175,7 +175,7 @@ def _fare_of_branch(state: ClusterState, draft: Draft, branch: Part, rows: Rows)
         return PartResult(branch, 0, _nowhere(state, branch))
     closest: tuple[PartResult, Place] | None = None
     codes: list[Code] = []
-    for place in found[:_MOST_PLACES]:
+    for place in found[:_MAX_PLACES]:
         before = draft.checkpoint()
         fared = _fare_in(state, draft, branch, place.rows)
         if fared.verdict.succeeded:

@@ -104,7 +104,7 @@ def test_only_one_domain_may_be_given():
 
 
 def test_no_more_domains_are_tried_than_a_number(monkeypatch):
-    monkeypatch.setattr(choice, "MOST_TRIED", 1)
+    monkeypatch.setattr(choice, "MAX_TRIED", 1)
     trial = Trial(*THREE, refusing=["r2"])
     assert trial.run() is None
     assert trial.choice.left_over

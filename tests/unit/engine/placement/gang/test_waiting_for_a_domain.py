@@ -103,5 +103,5 @@ def test_room_is_kept_in_one_rack():
     driver.see(pod("small", cpu="1"))
     assert driver.bind(after=PATIENCE_SECONDS / 2) == {"small": "b"}
     driver.decide(after=PATIENCE_SECONDS)
-    kept = driver.engine._knowledge.starvation_guard.kept
+    kept = driver.engine._knowledge.starvation_guard.reservation
     assert {driver.engine._knowledge.state.nodes.names[row] for row in kept.rows.tolist()} == {"a", "b"}

@@ -41,6 +41,6 @@ def test_whoever_can_ask_does_so_before_a_long_search():
 
 
 def test_where_nobody_can_be_asked_the_search_is_long(monkeypatch):
-    monkeypatch.setattr(asking, "_MOST_CELLS", 0)
+    monkeypatch.setattr(asking, "_MAX_CELLS", 0)
     [bind] = binds(tight_racks(asks=True).decide())
     assert len(bind.placements) == 26

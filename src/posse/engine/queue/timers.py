@@ -1,0 +1,36 @@
+"""Keys that become due a fixed time after they were started, such as groups that wait for the rest of their pods."""
+
+from itertools import takewhile
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+
+GATHERING_SECONDS = 2.0
+"""How long a basic group waits for the pods it expects, so that they are tried together; once, not again later."""
+RENEWAL_SECONDS = 30.0
+"""How long a status may be outdated after a change that does not help enough to try its entry."""
+COUNTDOWN_SECONDS = 1.0
+"""How often "waiting for N victims" is updated at most."""
+
+
+class DelayTimers(Generic[K]):
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._due: dict[K, float] = {}
+        """In order of time, since all wait equally long."""
+
+    def start(self, key: K, now: float) -> None:
+        """Start the key's timer, unless it runs already."""
+        self._due.setdefault(key, now + self._seconds)
+
+    def stop(self, key: K) -> None:
+        self._due.pop(key, None)
+
+    def take_due(self, now: float) -> list[K]:
+        due = list(takewhile(lambda key: self._due[key] <= now, self._due))
+        for key in due:
+            del self._due[key]
+        return due
+
+    def next_wakeup(self) -> float | None:
+        return next(iter(self._due.values()), None)
