@@ -45,7 +45,7 @@ def posse(*, is_version_asked: VersionOption = False) -> None:
 
 
 def command_line(words: list[str]) -> typer.Typer:
-    """Return the command with the verb in `words`, or with every verb for help, completion and unknown verbs."""
+    """Return the command with the verb in `words`; with every verb for help, completion and unknown verbs."""
     app = typer.Typer(
         name="posse",
         rich_markup_mode="rich",

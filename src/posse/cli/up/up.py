@@ -106,8 +106,8 @@ ExactSearchOption = Annotated[
     typer.Option(
         metavar="SECONDS",
         min=0.0,
-        help="How long it may take, in about seconds of one core, to find out whether a group fits at all when the quick search "
-        "is not sure. 0: that is not found out.",
+        help="Limit of the exact search, in about seconds of one core. It decides whether a group fits "
+        "when the quick search is not sure. 0 disables the exact search.",
         rich_help_panel=SCHEDULING,
     ),
 ]
