@@ -270,3 +270,18 @@ def walked_through(node):
 def test_the_rules_above_look_at_something():
     assert len(modules("engine")) > 20
     assert (SOURCE / "posse" / "engine").is_dir()
+
+
+def test_the_engine_does_not_read_its_own_messages():
+    """Verdicts are data: only the modules that make messages may look into one."""
+    readers = [
+        module.at(node)
+        for module in modules()
+        if module.name.startswith("posse.engine.") and not module.name.endswith("messages")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and hasattr(str, node.func.attr)
+        if isinstance(node.func.value, ast.Attribute) and node.func.value.attr == "message"
+    ]
+    assert readers == []

@@ -70,7 +70,7 @@ def _why(now: GroupStatus, fates: Fates) -> str:
         return ""
     if now.state == State.WAITING_FOR_PODS and fates.ended:
         return f"{_left(now)} left: {fates.in_words}"
-    return with_closures(now.summary, now.out_of_reach)
+    return with_closures(next(iter(now.sentences), ""), now.out_of_reach)
 
 
 def with_closures(text: str, reach: NeverFits | None) -> str:

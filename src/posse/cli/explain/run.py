@@ -1,7 +1,7 @@
 """Finds out what `posse explain` is asked, and prints it: the engine's answer, then what the API remembers."""
 
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from rich.console import Console
@@ -53,19 +53,18 @@ def _group_story(client: ApiClient, survey: Survey, key: GroupKey, now: float) -
     explanation = survey.explain(key)
     told = list(group_lines(explanation, survey.fates(key), since(survey.created(key), now)))
     yield from told
-    known = explanation.situation.message
+    known = ". ".join(explanation.situation.sentences)
     if not explanation.obstacles:
         # With obstacles all of it has been told, if in other words.
-        known = said_already(known, "\n".join(told))
+        known = said_already(explanation.situation.sentences, "\n".join(told))
     for line in _remembered_of_group(client, survey, explanation.situation, now):
         # What was written down is mostly what has just been said, and it is long.
-        yield line.replace(f"{known} ", "as above. ").replace(known, "as above") if known else line
+        yield line.replace(known, "as above") if known else line
 
 
-def said_already(message: str, told: str) -> str:
-    """As many sentences from its beginning as have been told."""
-    sentences = message.replace(". ", ".\n").splitlines()
-    return " ".join(takewhile(lambda one: one.removesuffix(".") in told, sentences))
+def said_already(sentences: Sequence[str], told: str) -> str:
+    """As much of a message, from its beginning, as has been told, without the last full stop."""
+    return ". ".join(takewhile(lambda one: one in told, sentences))
 
 
 def _remembered_of_group(

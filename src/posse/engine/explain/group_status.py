@@ -19,7 +19,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import Probe
 from posse.engine.placement.tree.attempt import probe_placement
 from posse.engine.proof import Proof
-from posse.engine.reporting.cause_messages import summary
+from posse.engine.reporting.cause_messages import proven_sentences
 from posse.engine.reporting.messages import verdict_text
 from posse.engine.verdict import SUCCESS, Code, Verdict
 from posse.model.workload import PodGroup
@@ -113,9 +113,11 @@ class GroupStatus:
         return verdict_text(self.verdict) if self.verdict is not None else self.hold
 
     @property
-    def summary(self) -> str:
-        """The first sentence of the message, without its full stop."""
-        return summary(self.verdict.cause) if self.verdict is not None else self.hold
+    def sentences(self) -> list[str]:
+        """Of the message, without full stops."""
+        if self.verdict is None:
+            return [self.hold] if self.hold else []
+        return proven_sentences(self.verdict.cause, self.verdict.proof)
 
 
 def situations(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:

@@ -36,12 +36,12 @@ _SELF_EVIDENT = MissingResources | UnreadableResources | NoSuchDomain | RuleObje
 
 
 def cause_text(cause: Cause, proof: Proof | None = None) -> str:
-    return " ".join(_stopped(one) for one in [*sentences(cause), *_proven(cause, proof)])
+    return " ".join(stopped(one) for one in proven_sentences(cause, proof))
 
 
-def summary(cause: Cause) -> str:
-    """The first sentence, without its full stop."""
-    return next(iter(sentences(cause)), "")
+def proven_sentences(cause: Cause, proof: Proof | None) -> list[str]:
+    """With that about the proof, without full stops."""
+    return [*sentences(cause), *_proven(cause, proof)]
 
 
 def proof_text(proof: Proof) -> str:
@@ -265,5 +265,5 @@ def _binary(amount: int) -> str:
     return str(amount)
 
 
-def _stopped(text: str) -> str:
+def stopped(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
