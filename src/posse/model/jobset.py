@@ -4,6 +4,18 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
+from posse.model.constraints import (
+    OPAQUE,
+    PRESENT,
+    REQUIRED,
+    Immutable,
+    KeyedBy,
+    MaxItems,
+    Minimum,
+    OneOf,
+    Required,
+)
+from posse.model.formats import dns_1035_label
 from posse.model.job import JobSpec
 from posse.model.meta import ApiObject, Condition, Conditions, Int32, ObjectMeta, Shape, merge_list
 from posse.model.volume import PersistentVolumeClaim
@@ -29,6 +41,17 @@ FAIL_JOB_SET = "FailJobSet"
 RESTART_JOB_SET = "RestartJobSet"
 RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS = "RestartJobSetAndIgnoreMaxRestarts"
 
+FAILURE_REASONS = (
+    "BackoffLimitExceeded",
+    "DeadlineExceeded",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "PodFailurePolicy",
+)
+
+DELETE = "Delete"
+RETAIN = "Retain"
+
 COMPLETED = "Completed"
 FAILED = "Failed"
 SUSPENDED = "Suspended"
@@ -37,6 +60,9 @@ STARTUP_IN_PROGRESS = "StartupPolicyInProgress"
 STARTUP_COMPLETED = "StartupPolicyCompleted"
 GANG_BLOCKED = "GangBlocked"
 JOBS_BLOCKED = "JobsBlocked"
+
+# Validated when the JobSet is created, never changed afterwards.
+FIXED = Immutable(shows_value=True)
 
 
 class GangConfig(Shape):
@@ -65,18 +91,20 @@ class DependsOn(Shape):
     """Another replicatedJob that must be Ready or Complete first."""
 
     name: str = ""
-    status: str = ""
+    status: Annotated[str, OneOf((READY, COMPLETE))] = ""
 
 
 class ReplicatedJob(Shape):
     """Jobs that are all alike but for their index."""
 
-    name: str = ""
-    group_name: str = ""
-    template: Annotated[JobTemplateSpec, Meta(description="What the Jobs are made from.")] = JobTemplateSpec()
-    replicas: Annotated[Int32 | None, Meta(description="How many Jobs are made.")] = None
+    name: Annotated[str, REQUIRED] = ""
+    group_name: Annotated[str, Required(is_defaulted=True), dns_1035_label] = ""
+    template: Annotated[
+        JobTemplateSpec, PRESENT, OPAQUE, Meta(description="What the Jobs are made from.")
+    ] = JobTemplateSpec()
+    replicas: Annotated[Int32 | None, Minimum(0), Meta(description="How many Jobs are made.")] = None
     depends_on: tuple[DependsOn, ...] = ()
-    gang_config: GangConfig | None = None
+    gang_config: Annotated[GangConfig | None, FIXED] = None
 
 
 class Network(Shape):
@@ -88,7 +116,9 @@ class Network(Shape):
 
 
 class JobSetSuccessPolicy(Shape):
-    operator: Annotated[str, Meta(description="All or Any of the Jobs must complete.")] = ""
+    operator: Annotated[
+        str, OneOf(("All", "Any")), Meta(description="All or Any of the Jobs must complete.")
+    ] = ""
     target_replicated_jobs: tuple[str, ...] = ()
 
 
@@ -96,20 +126,22 @@ class FailurePolicyRule(Shape):
     """What is done when a Job fails that meets all of its conditions; an empty list is met by every Job."""
 
     name: str = ""
-    action: str = ""
-    on_job_failure_reasons: tuple[str, ...] = ()
+    action: Annotated[
+        str, OneOf((FAIL_JOB_SET, RESTART_JOB_SET, RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS))
+    ] = ""
+    on_job_failure_reasons: Annotated[tuple[str, ...], OneOf(FAILURE_REASONS)] = ()
     on_job_failure_message_patterns: tuple[str, ...] = ()
     target_replicated_jobs: tuple[str, ...] = ()
 
 
 class FailurePolicy(Shape):
-    max_restarts: Int32 = 0
-    restart_strategy: str = ""
+    max_restarts: Annotated[Int32, Minimum(0)] = 0
+    restart_strategy: Annotated[str, OneOf((RECREATE, BLOCKING_RECREATE))] = ""
     rules: tuple[FailurePolicyRule, ...] = ()
 
 
 class StartupPolicy(Shape):
-    startup_policy_order: str = ""
+    startup_policy_order: Annotated[str, OneOf((ANY_ORDER, IN_ORDER))] = ""
 
 
 class Coordinator(Shape):
@@ -121,29 +153,31 @@ class Coordinator(Shape):
 
 
 class RetentionPolicy(Shape):
-    when_deleted: Annotated[str, Meta(description="Delete or Retain: what becomes of claims.")] = ""
+    when_deleted: Annotated[
+        str, OneOf((DELETE, RETAIN)), Meta(description="Delete or Retain: what becomes of claims.")
+    ] = ""
 
 
 class VolumeClaimPolicy(Shape):
     """Claims that the pods share which mount a volume of that name, and what becomes of them afterwards."""
 
-    templates: tuple[PersistentVolumeClaim, ...] = ()
+    templates: Annotated[tuple[PersistentVolumeClaim, ...], OPAQUE] = ()
     retention_policy: RetentionPolicy | None = None
 
 
 class JobSetSpec(Shape):
-    replicated_jobs: Annotated[tuple[ReplicatedJob, ...], merge_list("name")] = ()
-    network: Network | None = None
-    success_policy: JobSetSuccessPolicy | None = None
+    replicated_jobs: Annotated[tuple[ReplicatedJob, ...], merge_list("name"), KeyedBy("name")] = ()
+    network: Annotated[Network | None, FIXED] = None
+    success_policy: Annotated[JobSetSuccessPolicy | None, FIXED] = None
     failure_policy: FailurePolicy | None = None
-    startup_policy: StartupPolicy | None = None
+    startup_policy: Annotated[StartupPolicy | None, FIXED] = None
     suspend: bool | None = None
     coordinator: Coordinator | None = None
-    managed_by: str | None = None
-    ttl_seconds_after_finished: Int32 | None = None
-    volume_claim_policies: tuple[VolumeClaimPolicy, ...] = ()
+    managed_by: Annotated[str | None, FIXED] = None
+    ttl_seconds_after_finished: Annotated[Int32 | None, Minimum(0)] = None
+    volume_claim_policies: Annotated[tuple[VolumeClaimPolicy, ...], MaxItems(50), FIXED] = ()
     gang_config: Annotated[
-        GangConfig | None, Meta(description="Whether all pods of the JobSet start together.")
+        GangConfig | None, FIXED, Meta(description="Whether all pods of the JobSet start together.")
     ] = None
 
     @property
@@ -179,5 +213,5 @@ class JobSetStatus(Shape):
 class JobSet(ApiObject):
     """Jobs that run as one workload."""
 
-    spec: JobSetSpec = JobSetSpec()
+    spec: Annotated[JobSetSpec, PRESENT] = JobSetSpec()
     status: JobSetStatus = JobSetStatus()

@@ -6,8 +6,8 @@ from typing import Any
 from posse.controllers.jobsets.names import JOBSET_NAME
 from posse.controllers.steps import owner_reference
 from posse.kinds.registry import JOB_SET, PERSISTENT_VOLUME_CLAIM
-from posse.kinds.sets.jobset_claims import RETAIN, claim_name, claim_templates, mounted_names
-from posse.model.jobset import JobSet, ReplicatedJob
+from posse.kinds.sets.jobset_claims import claim_name, claim_templates, mounted_names
+from posse.model.jobset import RETAIN, JobSet, ReplicatedJob
 
 Json = dict[str, Any]
 

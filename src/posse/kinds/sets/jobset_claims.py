@@ -9,10 +9,6 @@ from posse.model.jobset import JobSetSpec, ReplicatedJob
 from posse.model.pod import PodSpec
 from posse.model.volume import PersistentVolumeClaim
 
-POLICIES_MAX = 50
-DELETE = "Delete"
-RETAIN = "Retain"
-
 
 def claim_name(template: str, jobset: str) -> str:
     return f"{template}-{jobset}"
@@ -30,15 +26,9 @@ def mounted_names(pod: PodSpec) -> set[str]:
 
 def claims_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
     field = "spec.volumeClaimPolicies"
-    if len(spec.volume_claim_policies) > POLICIES_MAX:
-        return [FieldError.too_many(field, len(spec.volume_claim_policies), POLICIES_MAX)]
     errors: list[FieldError] = []
     seen: set[str] = set()
     for number, policy in enumerate(spec.volume_claim_policies):
-        retention = policy.retention_policy
-        if retention is not None and retention.when_deleted not in {DELETE, RETAIN}:
-            path = f"{field}[{number}].retentionPolicy.whenDeleted"
-            errors.append(FieldError.not_supported(path, retention.when_deleted, (DELETE, RETAIN)))
         for index, template in enumerate(policy.templates):
             path = f"{field}[{number}].templates[{index}]"
             errors += _template_errors(path, name, template, spec.replicated_jobs)

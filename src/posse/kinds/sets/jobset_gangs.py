@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from posse.kinds.machinery.checks import Check, one_of
-from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.model.jobset import GANG, GANG_OFF, REPLICATED_GANG, GangConfig, JobSet, JobSetSpec, ReplicatedJob
 from posse.model.workload import MAX_TEMPLATES
@@ -199,21 +198,15 @@ def _config_errors(
     if config is None:
         return []
     errors = check_mode(f"{field}.gangMode", config.gang_mode)
+    if is_gang(config) or is_part:
+        return errors
     settings = {
         "schedulingConstraints": config.scheduling_constraints,
         "disruptionMode": config.disruption_mode,
     }
-    if not is_gang(config) and not is_part:
-        text = "needs a gangMode other than Off: it says something of a gang, and there is none"
-        return errors + [
-            FieldError.forbidden(f"{field}.{key}", text)
-            for key, value in settings.items()
-            if value is not None
-        ]
-    return [
-        *errors,
-        *declared_errors(f"{field}.schedulingConstraints", config.scheduling_constraints),
-        *declared_errors(f"{field}.disruptionMode", config.disruption_mode),
+    text = "needs a gangMode other than Off: it says something of a gang, and there is none"
+    return errors + [
+        FieldError.forbidden(f"{field}.{key}", text) for key, value in settings.items() if value is not None
     ]
 
 

@@ -3,19 +3,11 @@
 import re
 from collections.abc import Collection, Iterable
 
-from posse.kinds.machinery.checks import not_negative, one_of
 from posse.kinds.machinery.errors import FieldError
 from posse.model.formats import CONDITION_REASON
 from posse.model.jobset import (
     ANY_ORDER,
-    BLOCKING_RECREATE,
-    COMPLETE,
-    FAIL_JOB_SET,
     IN_ORDER,
-    READY,
-    RECREATE,
-    RESTART_JOB_SET,
-    RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS,
     FailurePolicy,
     FailurePolicyRule,
     JobSetSpec,
@@ -25,26 +17,12 @@ from posse.model.jobset import (
 DEPENDENCIES_MAX = 5
 RULE_NAME_LENGTH_MAX = 128
 
-_operator = one_of("All", "Any")
-_order = one_of(ANY_ORDER, IN_ORDER)
-_strategy = one_of(RECREATE, BLOCKING_RECREATE)
-_action = one_of(FAIL_JOB_SET, RESTART_JOB_SET, RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS)
-_failure_reason = one_of(
-    "BackoffLimitExceeded",
-    "DeadlineExceeded",
-    "FailedIndexes",
-    "MaxFailedIndexesExceeded",
-    "PodFailurePolicy",
-)
-_dependency_status = one_of(READY, COMPLETE)
-
 
 def policy_errors(spec: JobSetSpec) -> list[FieldError]:
     names = [job.name for job in spec.replicated_jobs]
     errors = []
     if spec.success_policy is not None:
         field = "spec.successPolicy"
-        errors += _operator(f"{field}.operator", spec.success_policy.operator)
         errors += _target_errors(field, spec.success_policy.target_replicated_jobs, names)
     if spec.failure_policy is not None:
         errors += _failure_policy_errors("spec.failurePolicy", spec.failure_policy, names)
@@ -61,8 +39,7 @@ def _target_errors(field: str, targets: Iterable[str], names: Collection[str]) -
 
 
 def _failure_policy_errors(field: str, policy: FailurePolicy, names: Collection[str]) -> list[FieldError]:
-    errors = not_negative(f"{field}.maxRestarts", policy.max_restarts)
-    errors += _strategy(f"{field}.restartStrategy", policy.restart_strategy)
+    errors: list[FieldError] = []
     seen: set[str] = set()
     for index, rule in enumerate(policy.rules):
         path = f"{field}.rules[{index}]"
@@ -79,15 +56,12 @@ def _rule_errors(field: str, rule: FailurePolicyRule, names: Collection[str]) ->
         errors.append(FieldError.too_long(f"{field}.name", RULE_NAME_LENGTH_MAX))
     if not re.fullmatch(CONDITION_REASON, rule.name):
         errors.append(FieldError.invalid(f"{field}.name", rule.name, f"must match '^{CONDITION_REASON}$'"))
-    errors += _action(f"{field}.action", rule.action)
-    for index, reason in enumerate(rule.on_job_failure_reasons):
-        errors += _failure_reason(f"{field}.onJobFailureReasons[{index}]", reason)
     return errors + _target_errors(field, rule.target_replicated_jobs, names)
 
 
 def _startup_errors(spec: JobSetSpec) -> list[FieldError]:
     order = spec.startup_policy.startup_policy_order if spec.startup_policy is not None else ANY_ORDER
-    errors = _order("spec.startupPolicy.startupPolicyOrder", order)
+    errors: list[FieldError] = []
     if order == IN_ORDER and any(job.depends_on for job in spec.replicated_jobs):
         text = "startupPolicyOrder InOrder and dependsOn of replicatedJobs are mutually exclusive"
         errors.append(FieldError.invalid("spec", order, text))
@@ -110,5 +84,4 @@ def _dependency_errors(field: str, job: ReplicatedJob, earlier: Collection[str])
         if dependency.name not in earlier:
             text = "does not name a replicatedJob that stands before this one"
             errors.append(FieldError.invalid(f"{field}[{index}].name", dependency.name, text))
-        errors += _dependency_status(f"{field}[{index}].status", dependency.status)
     return errors

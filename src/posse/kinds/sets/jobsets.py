@@ -9,19 +9,20 @@ import msgspec
 
 from posse.kinds.batch import jobs
 from posse.kinds.columns import AGE, NAME
-from posse.kinds.machinery.checks import duplicate_names, formatted, not_negative, required
+from posse.kinds.machinery.checks import formatted
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.sets.jobset_claims import DELETE, claim_templates, claims_errors, mounted_names
+from posse.kinds.sets.jobset_claims import claim_templates, claims_errors, mounted_names
 from posse.kinds.sets.jobset_gangs import INT32_MAX, gang_errors, replicas
 from posse.kinds.sets.jobset_policies import policy_errors
 from posse.kinds.storage.volumes import default_claim
 from posse.model.decoding import decode
 from posse.model.formats import dns_1035_label, dns_subdomain, label_value
 from posse.model.job import INDEXED, Job
-from posse.model.jobset import ANY_ORDER, RECREATE, Coordinator, JobSet, JobSetSpec, ReplicatedJob
+from posse.model.jobset import ANY_ORDER, DELETE, RECREATE, Coordinator, JobSet, JobSetSpec, ReplicatedJob
 from posse.model.volume import PersistentVolumeClaimVolumeSource, Volume
 
 DEFAULT_GROUP = "default"
@@ -29,14 +30,6 @@ DEFAULT_GROUP = "default"
 POD_SUFFIX = "-xxxxx"
 # Far more than anybody runs; without a limit a slip of the finger would fill the memory.
 JOBS_MAX = 100_000
-# JSON name -> attribute. A policy of failure may be added to a JobSet that has none.
-IMMUTABLE_FIELDS = {
-    "network": "network",
-    "successPolicy": "success_policy",
-    "startupPolicy": "startup_policy",
-    "managedBy": "managed_by",
-    "volumeClaimPolicies": "volume_claim_policies",
-}
 IMMUTABLE_TEXT = "field is immutable"
 
 
@@ -78,19 +71,18 @@ def validate_update(new: JobSet, old: JobSet) -> list[FieldError]:
     is_over = bool(old.status.terminal_state)
     return (
         errors
-        + _spec_errors(new.metadata.name, new.spec)
+        + _spec_errors(new.metadata.name, new.spec, old.spec)
         + _change_errors(new.spec, old.spec, is_over=is_over)
     )
 
 
-def _spec_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
-    errors = duplicate_names("spec.replicatedJobs", spec.replicated_jobs) + _count_errors(spec)
+def _spec_errors(name: str, spec: JobSetSpec, old: JobSetSpec | None = None) -> list[FieldError]:
+    errors = declared_errors("spec", spec, old) + _count_errors(spec)
     for index, job in enumerate(spec.replicated_jobs):
         completed = _with_shared_volumes(job, spec)
         errors += _replicated_job_errors(f"spec.replicatedJobs[{index}]", name, completed)
     errors += _network_errors(spec)
     errors += jobs.manager_errors(spec.managed_by)
-    errors += not_negative("spec.ttlSecondsAfterFinished", spec.ttl_seconds_after_finished)
     errors += policy_errors(spec) + claims_errors(name, spec)
     if spec.coordinator is not None:
         errors += _coordinator_errors(name, spec, spec.coordinator)
@@ -106,8 +98,7 @@ def _count_errors(spec: JobSetSpec) -> list[FieldError]:
 
 
 def _replicated_job_errors(field: str, jobset_name: str, job: ReplicatedJob) -> list[FieldError]:
-    errors = required(f"{field}.groupName", job.group_name, dns_1035_label)
-    errors += not_negative(f"{field}.replicas", job.replicas)
+    errors = []
     spec = job.template.spec
     if replicas(job) * (1 if spec.parallelism is None else spec.parallelism) > INT32_MAX:
         text = f"the product of replicas and parallelism must not exceed {INT32_MAX}"
@@ -143,7 +134,7 @@ def _as_job(job: ReplicatedJob) -> Job:
 
 def _name_errors(field: str, jobset_name: str, job: ReplicatedJob) -> list[FieldError]:
     if not job.name:
-        return [FieldError.required(field)]
+        return []
     longest = f"{jobset_name}-{job.name}-{max(0, replicas(job) - 1)}"
     spec = job.template.spec
     if spec.completion_mode == INDEXED and spec.completions:
@@ -204,15 +195,9 @@ def _index_errors(field: str, index: int, count: int) -> list[FieldError]:
 
 
 def _change_errors(new: JobSetSpec, old: JobSetSpec, *, is_over: bool) -> list[FieldError]:
-    errors = [
-        FieldError.invalid(f"spec.{json_name}", getattr(new, name), IMMUTABLE_TEXT)
-        for json_name, name in IMMUTABLE_FIELDS.items()
-        if getattr(new, name) != getattr(old, name)
-    ]
+    errors = []
     if old.failure_policy is not None and new.failure_policy != old.failure_policy:
         errors.append(FieldError.invalid("spec.failurePolicy", new.failure_policy, IMMUTABLE_TEXT))
-    if new.gang_config != old.gang_config:
-        errors.append(FieldError.invalid("spec.gangConfig", new.gang_config, IMMUTABLE_TEXT))
     return errors + _replicated_job_change_errors(new, old, is_over=is_over)
 
 
@@ -223,10 +208,9 @@ def _replicated_job_change_errors(new: JobSetSpec, old: JobSetSpec, *, is_over: 
     is_suspended = bool(new.suspend or old.suspend)
     errors = []
     for index, (job, before) in enumerate(zip(new.replicated_jobs, old.replicated_jobs, strict=True)):
-        if job.gang_config != before.gang_config:
-            path = f"{field}[{index}].gangConfig"
-            errors.append(FieldError.invalid(path, job.gang_config, IMMUTABLE_TEXT))
-        elif job != _with_permitted_changes(before, job, is_suspended=is_suspended, is_over=is_over):
+        if job.gang_config == before.gang_config and job != _with_permitted_changes(
+            before, job, is_suspended=is_suspended, is_over=is_over
+        ):
             errors.append(FieldError.invalid(f"{field}[{index}]", job.name, IMMUTABLE_TEXT))
     return errors
 
