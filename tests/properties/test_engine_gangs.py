@@ -112,4 +112,4 @@ def test_a_gang_of_different_pods_starts_only_if_it_fits_and_a_proof_is_never_fa
         (_, started, _, message), *others = group_reports(decisions)
         assert not others
         assert fits or not started
-        assert not ("No placement exists" in message and fits)
+        assert not ("Proven: it cannot fit" in message and fits)

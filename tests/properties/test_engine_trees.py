@@ -24,7 +24,7 @@ from tests.support.engine_driver import Driver, binds, group_reports, placements
 
 _EFFORT = 10.0
 _KEYS = ("block", "rack")
-_NO_DOUBT = "No placement exists"
+_NO_DOUBT = "Proven: it cannot fit"
 _VANISHED = -1
 _MORE_THAN_THERE_ARE = 9
 _RUNS = GroupDemand(0)

@@ -18,7 +18,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class AdvicePending:
-    """Advice is being sought. What an earlier process wrote about the same refusal stays until it is there."""
+    """Advice is being sought. Until it is there, advice that an earlier process wrote stays."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The answer to "does it fit": a code, the cause of a refusal, and what came of the search for victims, all as data."""
+"""The answer to "does it fit", as data: code, cause of a refusal, and result of the search for victims."""
 
 from dataclasses import dataclass
 from enum import IntEnum

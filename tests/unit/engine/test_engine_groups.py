@@ -50,7 +50,7 @@ def test_a_gang_that_does_not_fit_binds_nothing_and_says_why():
     cause = (
         "only 2 of the 3 pods that must start together fit; "
         "beside them 1 lacks cpu (1): 2 nodes have 0 free of 1. 0/2 nodes are available: 2 Insufficient cpu. "
-        "No placement exists in the room that is free."
+        "Proven: it cannot fit in the currently free capacity."
     )
     assert group_reports(decisions) == [("g1", False, "Unschedulable", cause)]
     assert set(pod_reports(decisions)) == {"p1", "p2", "p3"}

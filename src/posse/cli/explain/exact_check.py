@@ -21,6 +21,6 @@ def certainty(explanation: Explanation) -> str:
         case Outcome.PLACED:
             return "A placement exists; it takes an exact search to find it, which the scheduler makes before it gives up."
         case Outcome.IMPOSSIBLE:
-            return "No placement exists in the room that is free; an exact search has proven it."
+            return "Proven by an exact search: it cannot fit in the currently free capacity."
         case _:
-            return "A placement may exist all the same: an exact search did not end in time."
+            return "A placement may still exist: an exact search did not end in time."

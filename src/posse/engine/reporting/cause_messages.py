@@ -50,10 +50,10 @@ def proof_text(proof: Proof) -> str:
 
 def _proof(proof: Proof) -> str:
     if not proof.doubts:
-        return "No placement exists in the room that is free"
+        return "Proven: it cannot fit in the currently free capacity"
     if proof.exhausted:
-        return "A placement may exist all the same: an exact search did not end within its budget"
-    return f"A placement may exist all the same: the search is not exhaustive for {', '.join(proof.doubts)}"
+        return "A placement may still exist: an exact search did not end within its budget"
+    return f"A placement may still exist: the search is not exhaustive for {', '.join(proof.doubts)}"
 
 
 def _proven(cause: Cause, proof: Proof | None) -> list[str]:

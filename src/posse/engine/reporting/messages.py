@@ -48,8 +48,8 @@ def is_written(statement: Statement, text: str, message: str) -> bool:
 def _reservation(reservation: Reservation) -> str:
     nodes = counted(reservation.nodes, "node")
     if reservation.holder is None:
-        return f"Room is kept for it on {nodes}."
-    return f"Room on {nodes} is kept for pod group {reservation.holder}, which has waited longer."
+        return f"Capacity on {nodes} is reserved for it."
+    return f"Capacity on {nodes} is reserved for pod group {reservation.holder}, which has waited longer."
 
 
 def verdict_text(verdict: Verdict) -> str:

@@ -1,6 +1,7 @@
 """Decisions for groups and trees: what each part of them is told, and what is ordered for them.
 
-Functions called `mark_...` change what is remembered as reported, and return the decisions. The same thing is reported once.
+Functions called `mark_...` change what is remembered as reported, and return the decisions. The same
+thing is reported once.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -71,7 +71,7 @@ def remedy_text(remedy: Remedy, demands: Sequence[DemandName]) -> str:
         case SmallerMinimum(number, minimum):
             return _smaller(demands, number, minimum)
         case WithoutTopology(number):
-            return f"making {_name(demands, number)} anew without its topology key"
+            return f"recreating {_name(demands, number)} without the topology constraint"
 
 
 def _more(shape: NodeShape, number: int) -> str:
@@ -86,7 +86,7 @@ def _smaller(demands: Sequence[DemandName], number: int, minimum: int) -> str:
     if not demand.is_composite:
         return f"{change}{f' of {demand.name}' if len(demands) > 1 else ''}"
     # The minimum of a CompositePodGroup is immutable.
-    return f"making {_name(demands, number)} anew with {change}"
+    return f"recreating {_name(demands, number)} with {change}"
 
 
 def _name(demands: Sequence[DemandName], number: int) -> str:

@@ -185,7 +185,7 @@ class GroupTrials:
 
 
 def _is_doubtful(attempt: Attempt) -> bool:
-    """Whether it was refused, and a placement may exist all the same."""
+    """Whether it was refused, and a placement may still exist."""
     proof = attempt.verdict.proof
     return proof is not None and bool(proof.doubts)
 

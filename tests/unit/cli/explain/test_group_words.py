@@ -242,7 +242,7 @@ def test_members_that_differ_are_told_apart():
     assert "  1 pod like x (no requests): 0 would fit, 1 finds no node" in told
     assert "    1 node   node(s) didn't match Pod's node affinity/selector   NodeAffinity" in told
     assert "  It is bigger than the cluster: too few would fit even if nothing else were there." in told
-    assert "  No placement exists in the room that is free." in told
+    assert "  Proven: it cannot fit in the currently free capacity." in told
 
 
 def test_rules_that_close_nodes_are_named_where_the_rest_is_too_small():
@@ -288,7 +288,7 @@ def test_where_the_engine_is_in_doubt_an_exact_search_is_made():
     unequal = [node(f"n{i}", cpu=f"{5000 + i}m") for i in range(30)]
     members = [*pods(20, cpu="3", group="g1"), *pods(20, first=21, cpu="4", group="g1")]
     told = lines(*unequal, gang(minimum=40), *members)
-    assert "  No placement exists in the room that is free; an exact search has proven it." in told
+    assert "  Proven by an exact search: it cannot fit in the currently free capacity." in told
 
 
 def test_what_would_let_a_group_start():
@@ -305,7 +305,7 @@ def test_what_would_let_a_group_start_that_must_be_in_one_rack():
         "  1 more node like a0 in rack a",
         "  1 more node like b0 in rack b",
         "  a minCount of 2 instead of 3",
-        "  making it anew without its topology key",
+        "  recreating it without the topology constraint",
     ]
 
 

@@ -45,7 +45,7 @@ def on_one_host(minimum, key=HOSTNAME):
 def test_no_further_node_helps_a_group_that_is_larger_than_a_host():
     assert ways(*hosts("n1", "n2"), *on_one_host(5)) == [
         "a minCount of 4 instead of 5",
-        "making it anew without its topology key",
+        "recreating it without the topology constraint",
     ]
 
 
@@ -91,7 +91,7 @@ def test_what_can_be_changed_in_place_comes_before_what_must_be_made_anew():
     ).remedy_problem
     text = advice_text(Advice(remedies(remedy_problem), remedy_problem.demands, has_topology=False))
     assert "a minCount of 1 instead of 2 of v" in text
-    assert "anew" not in text
+    assert "recreating" not in text
 
 
 UNKNOWN = "What would let it start"
@@ -168,7 +168,7 @@ def test_of_a_tree_of_which_one_group_runs_the_minimums_of_the_others_are_looked
         "1 more node like n1",
         "a minCount of 1 instead of 2 of b",
         "a minCount of 1 instead of 2 of c",
-        "making root anew with a minGroupCount of 2 instead of 3",
+        "recreating root with a minGroupCount of 2 instead of 3",
     ]
 
 

@@ -108,7 +108,7 @@ def test_a_basic_group_without_pods_is_not_below_a_minimum():
 def test_pods_that_come_to_a_tree_that_runs_and_find_no_place_have_proof_of_it():
     tree = [composite("root", 1), child(), pod("a", cpu="1", group="g1", on="n1")]
     told = explained("root", node(cpu="1"), *tree, pod("b", cpu="1", group="g1"))
-    assert "  No placement exists in the room that is free." in told
+    assert "  Proven: it cannot fit in the currently free capacity." in told
 
 
 def leaf_told(name, *objects):
@@ -149,7 +149,7 @@ def test_a_tree_that_fits_but_not_in_one_domain_says_what_is_in_its_way():
     heading = told.index("What is in its way")
     assert told[heading + 1 : heading + 3] == [
         "  all of its pods would fit if they could go anywhere, but not in the domains where they must be",
-        "  No placement exists in the room that is free.",
+        "  Proven: it cannot fit in the currently free capacity.",
     ]
 
 
@@ -161,8 +161,8 @@ def test_the_picture_tells_what_is_missing():
 
 
 def test_what_has_been_said_above_is_as_much_of_the_message_as_really_was():
-    message = ["none fits: no cpu", "1 more of its groups do not fit either", "No placement exists"]
-    assert said_already(message, "g waits: none fits: no cpu.\n  No placement exists.") == message[0]
-    assert said_already([message[0], message[2]], "none fits: no cpu.\nNo placement exists; proven.") == (
-        "none fits: no cpu. No placement exists"
+    message = ["none fits: no cpu", "1 more of its groups do not fit either", "Proven: it cannot fit"]
+    assert said_already(message, "g waits: none fits: no cpu.\n  Proven: it cannot fit.") == message[0]
+    assert said_already([message[0], message[2]], "none fits: no cpu.\nProven: it cannot fit; proven.") == (
+        "none fits: no cpu. Proven: it cannot fit"
     )

@@ -98,7 +98,7 @@ def test_pods_wait_for_kept_room_no_longer_than_the_window():
     driver.see(pod("single", cpu="1"))
     decisions = driver.decide(after=1.0)
     assert placements(decisions) == {}
-    assert "Room on 4 nodes is kept for pod group test/g1" in pod_reports(decisions)["single"][1]
+    assert "Capacity on 4 nodes is reserved for pod group test/g1" in pod_reports(decisions)["single"][1]
     assert driver.bind(after=RESERVATION_SECONDS) == {"single": "n4"}
 
 

@@ -10,7 +10,7 @@ from posse.model.meta import Condition
 from tests.support.builders import changed, composite, gang, node, pod, pods
 from tests.support.engine_driver import Driver
 
-NONE_EXISTS = "No placement exists in the room that is free."
+NONE_EXISTS = "Proven: it cannot fit in the currently free capacity."
 
 
 def findings(decisions):

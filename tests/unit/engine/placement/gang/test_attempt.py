@@ -55,7 +55,7 @@ def test_a_gang_that_does_not_fit_holds_nothing():
     cause = (
         "only 2 of the 3 pods that must start together fit; "
         "beside them 1 lacks cpu (1): 2 nodes have 0 free of 1. 0/2 nodes are available: 2 Insufficient cpu. "
-        "No placement exists in the room that is free."
+        "Proven: it cannot fit in the currently free capacity."
     )
     assert verdict_text(attempt.verdict) == cause
     assert refusals(attempt) == {
@@ -100,7 +100,7 @@ def test_a_started_gang_none_of_whose_later_members_fits_is_refused_in_true_word
     assert attempt.verdict.code is Code.UNSCHEDULABLE
     assert verdict_text(attempt.verdict) == (
         "none of its waiting pods fits: 1 lacks cpu (1): 1 node has 0 free of 2. "
-        "0/1 nodes are available: 1 Insufficient cpu. No placement exists in the room that is free."
+        "0/1 nodes are available: 1 Insufficient cpu. Proven: it cannot fit in the currently free capacity."
     )
 
 
@@ -116,7 +116,7 @@ def test_a_basic_group_none_of_whose_pods_fits_is_refused():
     attempt = try_placement(state, group_of_pods(state, basic_group(), *pods(2, cpu="2")))
     assert verdict_text(attempt.verdict) == (
         "none of its waiting pods fits: 2 lack cpu (2 each): 1 node has 1 free of 1. "
-        "0/1 nodes are available: 1 Insufficient cpu. No placement exists in the room that is free."
+        "0/1 nodes are available: 1 Insufficient cpu. Proven: it cannot fit in the currently free capacity."
     )
 
 
@@ -139,7 +139,7 @@ def test_the_causes_of_several_classes_are_each_told_once():
         "none of the 4 pods that must start together fit; "
         "2 lack cpu (2 each): 1 node has 1 free of 1, 2 lack memory (2Gi each): 1 node has 1Gi free of 1Gi. "
         "0/1 nodes are available: 1 Insufficient cpu. 0/1 nodes are available: 1 Insufficient memory. "
-        "No placement exists in the room that is free."
+        "Proven: it cannot fit in the currently free capacity."
     )
 
 
@@ -148,7 +148,7 @@ def test_without_nodes_nothing_fits():
     attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *pods(2)))
     assert attempt.verdict.code is Code.UNRESOLVABLE
     assert verdict_text(attempt.verdict).endswith(
-        "2 find no node: no nodes available to schedule pods. No placement exists in the room that is free."
+        "2 find no node: no nodes available to schedule pods. Proven: it cannot fit in the currently free capacity."
     )
 
 
@@ -191,7 +191,7 @@ def test_a_thorough_attempt_proves_that_members_which_differ_do_not_fit():
     members = [pod("large", cpu="2"), *pods(2, cpu="1")]
     attempt = try_placement(state, group_of_pods(state, gang(minimum=3), *members))
     assert attempt.verdict.outcome is Outcome.IMPOSSIBLE
-    assert verdict_text(attempt.verdict).endswith("No placement exists in the room that is free.")
+    assert verdict_text(attempt.verdict).endswith("Proven: it cannot fit in the currently free capacity.")
 
 
 def test_members_that_differ_are_proven_not_to_fit_where_one_sort_alone_is_too_many():

@@ -69,7 +69,7 @@ def test_a_refused_gang_is_told_which_rack_came_closest():
     assert message == (
         "0/3 placements are available: no rack can hold the 3 pods that must start together; "
         "the best, r2, has room for 2; beside them 1 lacks cpu (1): 2 nodes have 0 free of 1. "
-        "0/2 nodes are available: 2 Insufficient cpu. No placement exists in the room that is free."
+        "0/2 nodes are available: 2 Insufficient cpu. Proven: it cannot fit in the currently free capacity."
     )
 
 
@@ -110,7 +110,7 @@ def test_a_gang_of_different_pods_that_fits_by_its_bounds_alone_is_proven_not_to
     mixed = [*members(2, cpu="2"), *members(1, first=3, cpu="1"), *members(1, first=4, cpu="2", memory="1")]
     ((_, started, _, message),) = group_reports(Driver(*racks, rack_gang(4), *mixed).decide())
     assert not started
-    assert message.endswith("No placement exists in the room that is free.")
+    assert message.endswith("Proven: it cannot fit in the currently free capacity.")
 
 
 def test_members_that_want_each_other_find_a_rack():

@@ -142,6 +142,6 @@ def test_an_objection_that_leaves_no_domain_is_told_and_no_proof(objecting):
         attached(state, pod(f"y{row}", cpu="4", uid=f"{name}2"), name)
     verdict = try_placement(state, group_of_two(state)).verdict
     assert verdict_text(verdict).endswith(
-        "NotInTheSecond: no, not there. A placement may exist all the same: "
+        "NotInTheSecond: no, not there. A placement may still exist: "
         "the search is not exhaustive for NotInTheSecond."
     )

@@ -116,7 +116,7 @@ def test_pods_that_avoid_their_own_kind_are_proven_too_many():
         state, group_of(state, gang(minimum=3), *members("a", 3, **avoiding("a", HOSTNAME)))
     ).verdict
     assert verdict.outcome is Outcome.IMPOSSIBLE
-    assert verdict_text(verdict).endswith("No placement exists in the room that is free.")
+    assert verdict_text(verdict).endswith("Proven: it cannot fit in the currently free capacity.")
 
 
 def test_that_is_seen_at_once_however_many_nodes_there_are():

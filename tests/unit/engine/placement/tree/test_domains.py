@@ -203,7 +203,7 @@ def test_a_group_that_finds_no_place_beside_its_siblings_is_told_where_they_hold
     told = scaled_up(child("y", 4, **one_domain("rack")), *members("y", 4))["y"]
     assert told.message.endswith(
         "It must be in block a, where others of composite pod group root run. "
-        "No placement exists in the room that is free."
+        "Proven: it cannot fit in the currently free capacity."
     )
     assert told.finding.outcome == "ProvenInfeasible"
 
