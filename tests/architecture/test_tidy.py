@@ -29,16 +29,16 @@ MAX_LINE_LENGTH = 110
 # What is left to mend: names may be removed and numbers lowered, never the other way round.
 SHARED_CLASS_NAMES = {"Choice"}
 LONG_LINES = {
-    "apiserver": 40,
+    "apiserver": 5,
     "cli": 49,
     "client": 29,
     "configuration": 15,
     "controllers": 115,
     "engine": 308,
-    "installation": 20,
-    "kinds": 78,
+    "installation": 2,
+    "kinds": 14,
     "kubelet": 10,
-    "model": 39,
+    "model": 15,
     "runtime": 60,
     "solver": 11,
     "store": 20,

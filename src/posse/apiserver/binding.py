@@ -1,6 +1,7 @@
 """What binding does to a pod, and when it is refused. Pure.
 
-Whether the node exists is not asked, as in Kubernetes: the scheduler has just seen it, and it may go at any time anyway.
+Whether the node exists is not asked, as in Kubernetes: the scheduler has just seen it, and it may go at any
+time anyway.
 """
 
 from posse.apiserver.deleting import check_preconditions

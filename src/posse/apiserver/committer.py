@@ -1,8 +1,8 @@
 """Group commit: writes made while one commit runs are made durable together by the next.
 
-Every write starts a commit, so that none depends on its author waiting for it: one that was refused half-way, or whose
-client has left, has written all the same.
-Runs on the event loop; the commits themselves run in one worker thread, so that a slow disk never stops the loop.
+Every write starts a commit, so that none depends on its author waiting for it: one that was refused half-way,
+or whose client has left, has written all the same. Runs on the event loop; the commits themselves run in one
+worker thread, so that a slow disk never stops the loop.
 """
 
 import asyncio

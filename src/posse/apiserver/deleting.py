@@ -1,6 +1,7 @@
 """When an object goes away: at once, after a grace period, or once its finalizers are done. Pure.
 
-Pods on a node get time to stop, and whoever runs the node removes them. A namespace waits until its content is gone.
+Pods on a node get time to stop, and whoever runs the node removes them. A namespace waits until its content
+is gone.
 """
 
 from posse.apiserver.requests import DeleteOptions
@@ -77,7 +78,8 @@ def deletion_answer(kind: Kind, gone: Json) -> Json:
 
 
 def _held_for_dependents(obj: Json, propagation: str) -> Json:
-    """Return the object with the finalizer by which the garbage collector sees what its dependents are to meet.
+    """Return the object with the finalizer by which the garbage collector sees what its dependents are to
+    meet.
 
     A deletion that does not say leaves what an earlier one, or a client, has put there.
     """

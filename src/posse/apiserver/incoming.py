@@ -24,7 +24,8 @@ _encode = msgspec.json.Encoder().encode
 
 
 def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = None) -> Json:
-    """Return the object that `body` describes, in storage form; `old` is the stored object that it is to replace.
+    """Return the object that `body` describes, in storage form; `old` is the stored object that it is to
+    replace.
 
     Fields unknown but already in `old` are no news.
     """
@@ -102,7 +103,9 @@ def nested_too_deeply() -> ApiError:
 
 
 def _cleaned(body: Json) -> Json:
-    """To Kubernetes null means absent. Encoding, which is fast, tells whether there is any, and whether it can be."""
+    """To Kubernetes null means absent. Encoding, which is fast, tells whether there is any, and whether it
+    can be.
+    """
     try:
         text = _encode(body)
     except UnicodeEncodeError as error:

@@ -1,4 +1,6 @@
-"""Which kind of patch a media type means, and applying it. How each works is for posse.kinds.machinery.patching."""
+"""Which kind of patch a media type means, and applying it. How each works is for
+posse.kinds.machinery.patching.
+"""
 
 from posse.apiserver.incoming import nested_too_deeply
 from posse.kinds.machinery.errors import bad_request, unprocessable, unsupported_media_type
@@ -22,7 +24,9 @@ def check_media_type(media_type: str) -> None:
 
 
 def patched(struct: type[Shape], obj: Json, patch: Patch) -> Json:
-    """Return the patched object, which shares nothing with `obj`; `struct` says which of its lists are merged."""
+    """Return the patched object, which shares nothing with `obj`; `struct` says which of its lists are
+    merged.
+    """
     check_media_type(patch.media_type)
     try:
         result = _apply(struct, obj, patch)

@@ -1,8 +1,8 @@
 """Which objects a list, a watch or a collection delete is about, and paging through long lists.
 
-Pages are cut from the present, not from a kept snapshot, yet all carry the version of the first page. A client that
-then watches from there is told of everything that changed between its pages, so it ends up right. Once the changes
-since the first page are forgotten that would fail, and the token has expired.
+Pages are cut from the present, not from a kept snapshot, yet all carry the version of the first page. A
+client that then watches from there is told of everything that changed between its pages, so it ends up right.
+Once the changes since the first page are forgotten that would fail, and the token has expired.
 """
 
 import base64

@@ -1,8 +1,8 @@
 """The Kubernetes REST verbs over the store, without HTTP.
 
-Bodies may be in any served version of the kind; what comes back is in storage form and must not be edited. The service
-takes over the bodies it is given. Every refusal is an ApiError. A call returns before its write is durable: whoever
-acknowledges it waits for `Committer.durable()` first.
+Bodies may be in any served version of the kind; what comes back is in storage form and must not be edited.
+The service takes over the bodies it is given. Every refusal is an ApiError. A call returns before its write
+is durable: whoever acknowledges it waits for `Committer.durable()` first.
 """
 
 import random
@@ -91,7 +91,9 @@ class ApiService:
         resource_version: int | None = None,
         bookmarks: bool = False,
     ) -> Subscription:
-        """None or 0: everything there is as ADDED first, closed by a BOOKMARK that says so if those are wanted."""
+        """None or 0: everything there is as ADDED first, closed by a BOOKMARK that says so if those are
+        wanted.
+        """
         interest = Interest(resource_of(kind), namespace, predicate(kind, selection))
         try:
             feed = self.store.watch(interest, resource_version or None)
@@ -224,7 +226,9 @@ class ApiService:
         selection: Selection = EVERYTHING,
         options: DeleteOptions = PLAIN_DELETE,
     ) -> ListPage:
-        """Return what was there to be deleted. One that may not go keeps no other; the first refusal is raised."""
+        """Return what was there to be deleted. One that may not go keeps no other; the first refusal is
+        raised.
+        """
         found = self.list(kind, namespace, selection)
         refusals = []
         for stored in found.stored:

@@ -1,4 +1,6 @@
-"""A watch as clients know it: changes to the selected objects, bookmarks, and 410 Expired for those who fell behind."""
+"""A watch as clients know it: changes to the selected objects, bookmarks, and 410 Expired for those who fell
+behind.
+"""
 
 from collections.abc import Callable
 

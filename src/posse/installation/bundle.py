@@ -12,7 +12,8 @@ from posse.kinds.machinery.kind import Json
 
 
 def objects(options: InstallOptions) -> list[Json]:
-    # Groups of LeaderWorkerSets, and of what others control, are custom resources everywhere: pods that are there can be labelled.
+    # Groups of LeaderWorkerSets, and of what others control, are custom resources everywhere: pods that are
+    # there can be labelled.
     needs_groups = options.form is ClusterForm.CRD or bool(options.controllers)
     return [
         *(groups() if needs_groups else []),

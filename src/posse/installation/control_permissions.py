@@ -1,4 +1,6 @@
-"""What the scheduler may do besides, where it controls JobSets or LeaderWorkerSets too. Granted only if that is asked for."""
+"""What the scheduler may do besides, where it controls JobSets or LeaderWorkerSets too. Granted only if that
+is asked for.
+"""
 
 from collections.abc import Collection
 

@@ -1,7 +1,8 @@
-"""What a custom resource definition says beyond the shape of our kinds, in keywords of schemas and rules in CEL.
+"""What a custom resource definition says beyond the shape of our kinds, in keywords of schemas and rules in
+CEL.
 
-Nearly all of it follows from the constraints on the fields. Stated here is what concerns several fields.
-Left out is what costs the API server too much: that names are unique over the whole tree of a Workload.
+Nearly all of it follows from the constraints on the fields. Stated here is what concerns several fields. Left
+out is what costs the API server too much: that names are unique over the whole tree of a Workload.
 """
 
 from collections.abc import Iterator, Mapping

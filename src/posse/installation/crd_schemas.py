@@ -1,7 +1,9 @@
-"""The schema of a kind in one piece, as a custom resource definition needs it: no references, limits and rules within.
+"""The schema of a kind in one piece, as a custom resource definition needs it: no references, limits and
+rules within.
 
-Shapes follow from the structs, and what is refused from the constraints on their fields (`crd_rules`). A definition
-may not refer to itself, so the tree of templates in a Workload is written out as deep as it may be.
+Shapes follow from the structs, and what is refused from the constraints on their fields (`crd_rules`). A
+definition may not refer to itself, so the tree of templates in a Workload is written out as deep as it may
+be.
 """
 
 from collections.abc import Mapping

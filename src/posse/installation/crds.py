@@ -1,4 +1,6 @@
-"""The custom resource definitions of scheduling.posse.dev: our own kinds, for clusters whose API has no groups."""
+"""The custom resource definitions of scheduling.posse.dev: our own kinds, for clusters whose API has no
+groups.
+"""
 
 from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.installation.crd_schemas import structural_schema
@@ -18,7 +20,8 @@ def condition_path(name: str, field: str) -> str:
     return f'.status.conditions[?(@.type=="{name}")].{field}'
 
 
-# What `kubectl get` shows. A definition can only point at values, so a basic group shows by having no minimum.
+# What `kubectl get` shows. A definition can only point at values, so a basic group shows by having no
+# minimum.
 AGE = column("Age", "date", ".metadata.creationTimestamp", "Time since the object was created.")
 _WORKLOAD = column("Workload", "string", ".spec.workloadRef.workloadName", "Workload it is made from.")
 

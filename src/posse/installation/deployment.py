@@ -1,4 +1,5 @@
-"""The objects that run the scheduler: two replicas of which one leads, their configuration, and what keeps them alive.
+"""The objects that run the scheduler: two replicas of which one leads, their configuration, and what keeps
+them alive.
 
 Pods run as the strictest of the Pod Security Standards asks for, so any namespace can enforce it.
 """

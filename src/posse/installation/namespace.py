@@ -1,7 +1,9 @@
-"""The namespace of the scheduler, where it has one of its own: kept to the strictest standard, and allowed critical pods.
+"""The namespace of the scheduler, where it has one of its own: kept to the strictest standard, and allowed
+critical pods.
 
-By default it runs where the rest of the control plane does. That namespace exists, admits critical pods in every cluster,
-and is usually exempt from webhooks, so that nothing which waits for a scheduler can keep the scheduler from starting.
+By default it runs where the rest of the control plane does. That namespace exists, admits critical pods in
+every cluster, and is usually exempt from webhooks, so that nothing which waits for a scheduler can keep the
+scheduler from starting.
 """
 
 from posse.installation.objects import named
@@ -22,7 +24,9 @@ def namespace(options: InstallOptions) -> list[Json]:
 
 
 def quota(options: InstallOptions) -> Json:
-    """Some clusters let critical pods into a namespace only where a quota says so; elsewhere this changes nothing."""
+    """Some clusters let critical pods into a namespace only where a quota says so; elsewhere this changes
+    nothing.
+    """
     expression = {"scopeName": "PriorityClass", "operator": "In", "values": [CRITICAL]}
     return named("v1", "ResourceQuota", f"{NAME}-critical-pods", options.namespace) | {
         # More than there are replicas: a rollout adds some for a while.

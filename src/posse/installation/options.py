@@ -25,5 +25,7 @@ class InstallOptions:
 
     @property
     def cluster_wide_name(self) -> str:
-        """Of what is in no namespace, so that installations in several do not share it. Namespaces have no colons."""
+        """Of what is in no namespace, so that installations in several do not share it. Namespaces have no
+        colons.
+        """
         return NAME if self.namespace == DEFAULT_NAMESPACE else f"{NAME}:{self.namespace}"

@@ -1,6 +1,8 @@
-"""Who the scheduler is in the cluster and what it may do; and, where groups are custom resources, what people may do.
+"""Who the scheduler is in the cluster and what it may do; and, where groups are custom resources, what people
+may do.
 
-People who may edit a namespace may have groups in it, as they may have pods. Kubernetes sees to that for its own kinds.
+People who may edit a namespace may have groups in it, as they may have pods. Kubernetes sees to that for its
+own kinds.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,9 @@
-"""The definitions of JobSet and LeaderWorkerSet, for clusters where Posse controls them and their own projects are not installed.
+"""The definitions of JobSet and LeaderWorkerSet, for clusters where Posse controls them and their own
+projects are not installed.
 
-They say as much of the shape as an API server needs to serve the kinds. Templates of Jobs and pods pass as they are written;
-what is filled in, and most of what cannot be, is left to the controller, which tells it on the object.
+They say as much of the shape as an API server needs to serve the kinds. Templates of Jobs and pods pass as
+they are written; what is filled in, and most of what cannot be, is left to the controller, which tells it on
+the object.
 """
 
 from collections.abc import Collection

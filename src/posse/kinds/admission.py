@@ -1,7 +1,8 @@
-"""Decisions about a write that need more than the object itself: namespaces, priorities, what is added to new pods.
+"""Decisions about a write that need more than the object itself: namespaces, priorities, what is added to new
+pods.
 
-Runs after defaulting and before validation, so objects may still be malformed; what has the wrong shape is passed on
-for validation to refuse.
+Runs after defaulting and before validation, so objects may still be malformed; what has the wrong shape is
+passed on for validation to refuse.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,7 +1,9 @@
-"""What feature gates take away at the API: kinds that are not served, fields that are dropped from what clients send.
+"""What feature gates take away at the API: kinds that are not served, fields that are dropped from what
+clients send.
 
-What is stored already stays, and so does a field that the stored object uses: a gate that is switched off loses nothing.
-Only the API of Kubernetes is gated; kinds that a real cluster gets from CRDs are served as they are.
+What is stored already stays, and so does a field that the stored object uses: a gate that is switched off
+loses nothing. Only the API of Kubernetes is gated; kinds that a real cluster gets from CRDs are served as
+they are.
 """
 
 from collections.abc import Iterator, Mapping

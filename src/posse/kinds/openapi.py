@@ -1,7 +1,7 @@
 """OpenAPI documents of the served API: what kubectl reads to validate, apply and explain.
 
-They follow from the registry alone. A client takes an operation's query parameters as a promise: fieldValidation means
-that the server finds unknown fields, a strategic merge patch that it can be sent one.
+They follow from the registry alone. A client takes an operation's query parameters as a promise:
+fieldValidation means that the server finds unknown fields, a strategic merge patch that it can be sent one.
 """
 
 from collections.abc import Iterator, Sequence

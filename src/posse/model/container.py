@@ -1,6 +1,7 @@
 """The containers of a pod: what they ask for, which ports they open, and the states they pass through.
 
-How a container is run (probes, lifecycle, security, environment sources) is nobody's business here and stays opaque.
+How a container is run (probes, lifecycle, security, environment sources) is nobody's business here and stays
+opaque.
 """
 
 from typing import Annotated, Any

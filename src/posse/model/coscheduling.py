@@ -1,4 +1,6 @@
-"""PodGroup of the coscheduling plugin (scheduling.x-k8s.io/v1alpha1). Pods join by the label `pod-group` of that group."""
+"""PodGroup of the coscheduling plugin (scheduling.x-k8s.io/v1alpha1). Pods join by the label `pod-group` of
+that group.
+"""
 
 from typing import Annotated
 

@@ -1,6 +1,7 @@
 """From JSON to structs, with errors that name the field and say in plain words what was expected there.
 
-Kubernetes treats null as absent, the structs do not; so nulls are dropped, but only once plain decoding has failed.
+Kubernetes treats null as absent, the structs do not; so nulls are dropped, but only once plain decoding has
+failed.
 """
 
 import re

@@ -1,6 +1,7 @@
 """The formats of names, labels and the like. A format called with a text returns what is wrong with it.
 
-The messages are those of the Kubernetes API server. Fields name their format as a constraint (see constraints.py).
+The messages are those of the Kubernetes API server. Fields name their format as a constraint (see
+constraints.py).
 """
 
 import re

@@ -1,4 +1,6 @@
-"""Sets of completion indexes as Kubernetes writes them: `0,2-4` for 0, 2, 3 and 4. Two neighbours print as `1,2`."""
+"""Sets of completion indexes as Kubernetes writes them: `0,2-4` for 0, 2, 3 and 4. Two neighbours print as
+`1,2`.
+"""
 
 import re
 from collections.abc import Collection, Iterator

@@ -1,4 +1,6 @@
-"""JobSet: Jobs that are one workload, made from templates, with what their success, failure and start mean for the whole."""
+"""JobSet: Jobs that are one workload, made from templates, with what their success, failure and start mean
+for the whole.
+"""
 
 from typing import Annotated
 
@@ -26,7 +28,9 @@ GANG = "Gang"
 REPLICATED_GANG = "ReplicatedGang"
 
 GANG_MODE = "scheduling.posse.dev/gang-mode"
-"""Annotation of a JobSet, or of the Job template of a replicatedJob, that asks for gangs where there is no field for it."""
+"""Annotation of a JobSet, or of the Job template of a replicatedJob, that asks for gangs where there is no
+field for it.
+"""
 
 IN_ORDER = "InOrder"
 ANY_ORDER = "AnyOrder"

@@ -1,7 +1,8 @@
 """What all Kubernetes objects share: metadata, references, conditions, label selectors.
 
-`Shape` is the parent of every API struct. Attributes are the snake_case of the JSON names; every field has a default,
-because what is required is decided by validation, not by decoding. Quantities and times stay raw text here.
+`Shape` is the parent of every API struct. Attributes are the snake_case of the JSON names; every field has a
+default, because what is required is decided by validation, not by decoding. Quantities and times stay raw
+text here.
 """
 
 from typing import Annotated, Any, dataclass_transform

@@ -1,7 +1,8 @@
 """Resource quantities ("500m", "1.5Gi", "2e3", 4), read exactly as Kubernetes reads them, in integers only.
 
-A quantity is `mantissa * 10**exponent`. Nothing finer than a nano survives parsing: it is rounded away from zero, so
-that whoever asks for a little gets a little. Which unit suits which resource is the caller's business.
+A quantity is `mantissa * 10**exponent`. Nothing finer than a nano survives parsing: it is rounded away from
+zero, so that whoever asks for a little gets a little. Which unit suits which resource is the caller's
+business.
 """
 
 import re
@@ -26,7 +27,8 @@ _BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_NAMES = {power: suffix for suffix, power in _DECIMAL_SUFFIXES.items()}
 _BINARY_NAMES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
-# Digits may be missing altogether: Kubernetes reads "m" and "+" as zero, and objects it accepted must be readable here.
+# Digits may be missing altogether: Kubernetes reads "m" and "+" as zero, and objects it accepted must be
+# readable here.
 _NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([A-Za-z]*|[eE][+-]?[0-9]+)")
 
 

@@ -1,7 +1,8 @@
-"""Label and field selectors: from the text of a query or from a LabelSelector to something that matches or not.
+"""Label and field selectors: from the text of a query or from a LabelSelector to something that matches or
+not.
 
-All label requirements come down to one function, `matches_requirement`, which node affinity shares. An absent label
-satisfies NotIn and DoesNotExist, as in Kubernetes.
+All label requirements come down to one function, `matches_requirement`, which node affinity shares. An absent
+label satisfies NotIn and DoesNotExist, as in Kubernetes.
 """
 
 import re

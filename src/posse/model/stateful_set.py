@@ -1,4 +1,6 @@
-"""StatefulSet: pods with a number each, made and replaced in order; and ControllerRevision, what they were made from once."""
+"""StatefulSet: pods with a number each, made and replaced in order; and ControllerRevision, what they were
+made from once.
+"""
 
 from typing import Annotated, Any
 

@@ -21,7 +21,8 @@ Holds = Literal["one", "list", "map"]
 
 class FieldShape(NamedTuple):
     holds: Holds
-    # The struct of the value, of the list's items or of the map's values; None when these are plain or opaque.
+    # The struct of the value, of the list's items or of the map's values; None when these are plain or
+    # opaque.
     struct: type[Shape] | None
     # The field by which a strategic merge patch pairs the items of a list of objects.
     merge_key: str

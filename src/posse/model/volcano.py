@@ -1,4 +1,6 @@
-"""PodGroup of Volcano (scheduling.volcano.sh/v1beta1). Pods join by the annotation scheduling.k8s.io/group-name."""
+"""PodGroup of Volcano (scheduling.volcano.sh/v1beta1). Pods join by the annotation
+scheduling.k8s.io/group-name.
+"""
 
 from typing import Annotated, Any
 

@@ -1,6 +1,7 @@
 """Storage a pod may depend on: volumes, claims, persistent volumes and storage classes.
 
-Only what binds a pod to places is typed (claims, node affinity, topologies); how bytes are reached stays opaque.
+Only what binds a pod to places is typed (claims, node affinity, topologies); how bytes are reached stays
+opaque.
 """
 
 from typing import Annotated, Any

@@ -1,7 +1,9 @@
-"""Groups of pods that are scheduled as one: PodGroup, CompositePodGroup, and the Workload they are stamped from.
+"""Groups of pods that are scheduled as one: PodGroup, CompositePodGroup, and the Workload they are stamped
+from.
 
-These are the hub shapes (scheduling.k8s.io v1beta1 and v1alpha3 are alike); other versions are converted to them.
-A union such as gang or basic is an object with one member set; an empty member is an empty object, not null.
+These are the hub shapes (scheduling.k8s.io v1beta1 and v1alpha3 are alike); other versions are converted to
+them. A union such as gang or basic is an object with one member set; an empty member is an empty object, not
+null.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,8 @@
-"""Workload as Kubernetes 1.35 has it (scheduling.k8s.io/v1alpha1): its groups are part of it, there is no PodGroup object.
+"""Workload as Kubernetes 1.35 has it (scheduling.k8s.io/v1alpha1): its groups are part of it, there is no
+PodGroup object.
 
-Pods join by spec.workloadRef, which names the Workload, one of its groups and, if that is replicated, the replica.
+Pods join by spec.workloadRef, which names the Workload, one of its groups and, if that is replicated, the
+replica.
 """
 
 from typing import Annotated

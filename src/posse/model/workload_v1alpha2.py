@@ -1,6 +1,8 @@
-"""Workload and PodGroup as Kubernetes 1.36 has them (scheduling.k8s.io/v1alpha2), where they differ from the hub shapes.
+"""Workload and PodGroup as Kubernetes 1.36 has them (scheduling.k8s.io/v1alpha2), where they differ from the
+hub shapes.
 
-A group names its template in another way, and whether members are preempted together is a word, not an object.
+A group names its template in another way, and whether members are preempted together is a word, not an
+object.
 """
 
 from typing import Annotated

@@ -1,6 +1,7 @@
 """The aiohttp application: who may ask, what is asked for, and that every failure is answered with a Status.
 
-One handler takes every request, because Kubernetes paths are parsed, not routed. It decides nothing about resources.
+One handler takes every request, because Kubernetes paths are parsed, not routed. It decides nothing about
+resources.
 """
 
 import logging

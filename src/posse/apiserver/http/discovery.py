@@ -1,4 +1,5 @@
-"""What the server serves, told in the two ways clients ask: one document per group and version, or all at once.
+"""What the server serves, told in the two ways clients ask: one document per group and version, or all at
+once.
 
 Derived from the served kinds alone, so the documents never change while the process runs.
 """
@@ -84,7 +85,9 @@ def aggregated_documents(kinds: Sequence[Kind]) -> dict[str, Json]:
 
 
 def versions_of(kinds: Sequence[Kind], group: str) -> list[str]:
-    """Return the served versions of a group, the preferred one first: stable, then beta, then alpha; newest first."""
+    """Return the served versions of a group, the preferred one first: stable, then beta, then alpha; newest
+    first.
+    """
     versions = {version for kind in kinds if kind.group == group for version in kind.versions}
     return sorted(versions, key=_version_rank, reverse=True)
 

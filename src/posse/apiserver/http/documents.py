@@ -1,7 +1,7 @@
 """Everything the server says about itself: discovery, OpenAPI and its version.
 
-These documents follow from the served kinds alone. Each is made when first asked for, kept encoded, and carries an ETag,
-so that clients which keep a copy (kubectl does) are answered with 304.
+These documents follow from the served kinds alone. Each is made when first asked for, kept encoded, and
+carries an ETag, so that clients which keep a copy (kubectl does) are answered with 304.
 """
 
 import hashlib
@@ -21,7 +21,8 @@ from posse.kinds.openapi import openapi_v2, openapi_v3
 
 # The Kubernetes release whose API is served; clients compare it with their own.
 KUBERNETES_RELEASE = ("1", "37", "v1.37.0+posse")
-# kubectl turns to OpenAPI v2, and there to protobuf alone, for kinds it did not find in v3, which lists them all. So a
+# kubectl turns to OpenAPI v2, and there to protobuf alone, for kinds it did not find in v3, which lists them
+# all. So a
 # document that names nothing is the right answer; without one kubectl cannot say that the kind is unknown.
 OPENAPI_V2_PROTOBUF = b"\x0a\x032.0\x12\x10\x0a\x05Posse\x12\x07v1.37.0"
 OPENAPI_V2_PROTOBUF_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"

@@ -1,7 +1,8 @@
 """Which resource a request path means.
 
 Kubernetes paths are regular enough to be read by splitting them: /api/VERSION or /apis/GROUP/VERSION, then
-optionally namespaces/NAMESPACE, then PLURAL[/NAME[/SUBRESOURCE]]. Whether the object exists is not known here.
+optionally namespaces/NAMESPACE, then PLURAL[/NAME[/SUBRESOURCE]]. Whether the object exists is not known
+here.
 """
 
 from dataclasses import dataclass

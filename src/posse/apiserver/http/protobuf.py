@@ -1,7 +1,8 @@
-"""Reads Kubernetes protobuf, as far as it is needed: kubectl's `create namespace` and its like speak nothing else.
+"""Reads Kubernetes protobuf, as far as it is needed: kubectl's `create namespace` and its like speak nothing
+else.
 
-A message is read by a table of its fields into the JSON object it stands for. What the tables do not know is refused,
-never dropped: a client told to send JSON instead loses nothing.
+A message is read by a table of its fields into the JSON object it stands for. What the tables do not know is
+refused, never dropped: a client told to send JSON instead loses nothing.
 """
 
 import binascii

@@ -1,7 +1,8 @@
-"""Stored objects as the bytes one client asked for: its version of the kind, and plain, as a Table or metadata only.
+"""Stored objects as the bytes one client asked for: its version of the kind, and plain, as a Table or
+metadata only.
 
-Plain objects in the storage version, which is nearly everything, are sent as the store encoded them: nothing is
-decoded or encoded again, and a list is their concatenation.
+Plain objects in the storage version, which is nearly everything, are sent as the store encoded them: nothing
+is decoded or encoded again, and a list is their concatenation.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,4 +1,5 @@
-"""Requests on resources: the HTTP method and path chosen into a verb of the API service, the result into an answer.
+"""Requests on resources: the HTTP method and path chosen into a verb of the API service, the result into an
+answer.
 
 A write is answered only once it is durable. What the verbs mean is the API service's business.
 """

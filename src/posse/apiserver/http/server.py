@@ -1,6 +1,7 @@
 """Puts an application on a port and takes it off again.
 
-Runs on whatever event loop is current; the process is expected to use uvloop, whose TLS is several times faster.
+Runs on whatever event loop is current; the process is expected to use uvloop, whose TLS is several times
+faster.
 """
 
 import asyncio
@@ -49,7 +50,8 @@ class Listener:
         connections = self._runner.server.connections if self._runner.server else []
         transports = [handler.transport for handler in connections if handler.transport is not None]
         await self._runner.cleanup()
-        # A polite TLS goodbye waits for the client's, and a client that never says it would hold up the process.
+        # A polite TLS goodbye waits for the client's, and a client that never says it would hold up the
+        # process.
         await asyncio.sleep(GOODBYE_SECONDS)
         for transport in transports:
             transport.abort()

@@ -1,7 +1,9 @@
-"""Watch streams: events of a subscription as lines of JSON, until the client leaves, time is up or the server stops.
+"""Watch streams: events of a subscription as lines of JSON, until the client leaves, time is up or the server
+stops.
 
-What the stream shows is the subscription's business. Here it is paced: events that are waiting together travel in one
-write, bookmarks keep an idle client's version fresh, and a client that reads too slowly is told to list again.
+What the stream shows is the subscription's business. Here it is paced: events that are waiting together
+travel in one write, bookmarks keep an idle client's version fresh, and a client that reads too slowly is told
+to list again.
 """
 
 import asyncio

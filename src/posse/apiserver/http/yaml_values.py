@@ -1,7 +1,8 @@
-"""YAML read into JSON values, for request bodies and manifests alike. A fault is a yaml.YAMLError that knows its place.
+"""YAML read into JSON values, for request bodies and manifests alike. A fault is a yaml.YAMLError that knows
+its place.
 
-The parser recurses in C for every level and would overflow its stack, so the structure is looked at first, event by
-event. Aliases are the other way to be small as text and endless as a value.
+The parser recurses in C for every level and would overflow its stack, so the structure is looked at first,
+event by event. Aliases are the other way to be small as text and endless as a value.
 """
 
 import json
@@ -35,7 +36,9 @@ def load_documents(text: str | bytes, *, aliases: bool) -> list[Any]:
 
 
 def as_json(document: Any) -> bytes:
-    """Return the document as JSON. ValueError: YAML can say what JSON cannot, such as sets, bytes and infinity."""
+    """Return the document as JSON. ValueError: YAML can say what JSON cannot, such as sets, bytes and
+    infinity.
+    """
     try:
         return json.dumps(document, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,4 +1,5 @@
-"""What `kubectl get` shows of a Job: how it stands, how many of its pods have succeeded, how long it has taken.
+"""What `kubectl get` shows of a Job: how it stands, how many of its pods have succeeded, how long it has
+taken.
 
 Of a JobSet it shows how it has ended, how often it was started again, and whether it is suspended.
 """

@@ -1,4 +1,6 @@
-"""Rules for the policies of a Job: which failures of pods count, which pods must succeed. Their effect is elsewhere."""
+"""Rules for the policies of a Job: which failures of pods count, which pods must succeed. Their effect is
+elsewhere.
+"""
 
 from collections.abc import Collection, Sequence
 

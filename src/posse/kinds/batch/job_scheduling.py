@@ -1,4 +1,6 @@
-"""Rules for how a Job wants its pods scheduled as a group. Left out, the policy is basic and a gang is as large as the Job."""
+"""Rules for how a Job wants its pods scheduled as a group. Left out, the policy is basic and a gang is as
+large as the Job.
+"""
 
 from msgspec import structs
 

@@ -1,6 +1,8 @@
-"""Rules for Job: what is filled in, what is refused, what may change. The rules of its policies are in job_policies.py.
+"""Rules for Job: what is filled in, what is refused, what may change. The rules of its policies are in
+job_policies.py.
 
-The selector and the labels it looks for are generated from name and uid, so no two Jobs ever claim the same pods.
+The selector and the labels it looks for are generated from name and uid, so no two Jobs ever claim the same
+pods.
 """
 
 from posse.kinds.batch.job_columns import JOB_COLUMNS

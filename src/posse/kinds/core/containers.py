@@ -1,4 +1,6 @@
-"""Rules for the containers of a pod: names, images, ports, amounts, mounts. How a container runs is not judged."""
+"""Rules for the containers of a pod: names, images, ports, amounts, mounts. How a container runs is not
+judged.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Sequence

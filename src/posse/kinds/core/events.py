@@ -1,5 +1,5 @@
-"""Rules for Event: it lives in the namespace of the object it is about, and one with an eventTime says who reports what was
-done. The rest is the reporter's business.
+"""Rules for Event: it lives in the namespace of the object it is about, and one with an eventTime says who
+reports what was done. The rest is the reporter's business.
 """
 
 from posse.kinds.columns import name_cell, value_at

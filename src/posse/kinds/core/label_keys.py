@@ -1,6 +1,8 @@
-"""matchLabelKeys and mismatchLabelKeys of affinity terms and spread constraints, resolved when a pod is created, as Kubernetes does it.
+"""matchLabelKeys and mismatchLabelKeys of affinity terms and spread constraints, resolved when a pod is
+created, as Kubernetes does it.
 
-The pod's own value of each such label goes into the selector beside them; schedulers then read the selector alone.
+The pod's own value of each such label goes into the selector beside them; schedulers then read the selector
+alone.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""Rules for Node: taints, amounts and conditions. Unlike other kinds a node brings its status along when it registers."""
+"""Rules for Node: taints, amounts and conditions. Unlike other kinds a node brings its status along when it
+registers.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any

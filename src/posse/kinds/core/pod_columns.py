@@ -1,4 +1,6 @@
-"""The columns of `kubectl get pods`. The status cell tells the most telling of what phase, containers and conditions say."""
+"""The columns of `kubectl get pods`. The status cell tells the most telling of what phase, containers and
+conditions say.
+"""
 
 from typing import NamedTuple
 

@@ -1,4 +1,6 @@
-"""What Kubernetes fills in when a pod is created: defaults of its spec, its first status, its quality of service."""
+"""What Kubernetes fills in when a pod is created: defaults of its spec, its first status, its quality of
+service.
+"""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,5 @@
-"""Rules for kinds that workloads bring along and Posse only keeps: Service, ServiceAccount, ConfigMap, Secret.
+"""Rules for kinds that workloads bring along and Posse only keeps: Service, ServiceAccount, ConfigMap,
+Secret.
 
 They are checked lightly: enough that what is kept is well formed and that immutable data stays what it was.
 """

@@ -1,7 +1,8 @@
-"""The small vocabulary in which the rules of all kinds are written: formats, enumerations, unions, immutability.
+"""The small vocabulary in which the rules of all kinds are written: formats, enumerations, unions,
+immutability.
 
-Every function names the field it looks at and returns errors, [] when all is well. `old` is what the field was before
-an update; a rule that judges new objects never sees it.
+Every function names the field it looks at and returns errors, [] when all is well. `old` is what the field
+was before an update; a rule that judges new objects never sees it.
 """
 
 from collections.abc import Callable, Collection, Sequence

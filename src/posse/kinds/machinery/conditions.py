@@ -1,4 +1,6 @@
-"""The rules for the conditions of pods and nodes. Those of other kinds follow from their declaration in meta.py."""
+"""The rules for the conditions of pods and nodes. Those of other kinds follow from their declaration in
+meta.py.
+"""
 
 from collections.abc import Sequence
 

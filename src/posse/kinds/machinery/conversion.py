@@ -1,8 +1,8 @@
 """Objects between the version a client speaks and the one form that is stored.
 
-Most versions of a kind differ only in `apiVersion`; those that differ in shape say how in a Dialect. What a version
-cannot express is kept from the stored object when it is written through that version. The two faces of an Event
-differ in field names: core/v1 is stored, events.k8s.io/v1 is a view of it.
+Most versions of a kind differ only in `apiVersion`; those that differ in shape say how in a Dialect. What a
+version cannot express is kept from the stored object when it is written through that version. The two faces
+of an Event differ in field names: core/v1 is stored, events.k8s.io/v1 is a view of it.
 """
 
 from typing import Any
@@ -38,7 +38,9 @@ def to_version(kind: Kind, obj: Json, version: str) -> Json:
 
 
 def to_storage(kind: Kind, obj: Json, old: Json | None = None) -> Json:
-    """What a client of `kind` sent, in the form of `kind.stored`; `old` is the stored object it is to replace."""
+    """What a client of `kind` sent, in the form of `kind.stored`; `old` is the stored object it is to
+    replace.
+    """
     version = version_of(obj)
     dialect = kind.dialects.get(version)
     if dialect is not None:

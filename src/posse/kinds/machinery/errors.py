@@ -1,7 +1,7 @@
 """How the API says no: errors on fields, and the Status objects that carry them to a client.
 
-Texts and codes are those of the Kubernetes API server, because clients and people match on them. This module knows
-nothing about particular kinds; a kind is whatever can name itself (`Nameable`).
+Texts and codes are those of the Kubernetes API server, because clients and people match on them. This module
+knows nothing about particular kinds; a kind is whatever can name itself (`Nameable`).
 """
 
 import json

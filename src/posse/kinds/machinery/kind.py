@@ -1,6 +1,8 @@
-"""What a served kind is: its names, its struct, its rules and its printed columns. The list of kinds is in registry.py.
+"""What a served kind is: its names, its struct, its rules and its printed columns. The list of kinds is in
+registry.py.
 
-Rules work on JSON objects where they fill things in (so that unknown fields survive) and on structs where they judge.
+Rules work on JSON objects where they fill things in (so that unknown fields survive) and on structs where
+they judge.
 """
 
 from collections.abc import Callable, Mapping
@@ -69,8 +71,8 @@ def _no_update_errors(_new: Any, _old: Any) -> list[FieldError]:
 class KindRules:
     """The hooks of one kind, in the order a request meets them.
 
-    `validate_update` judges both the main resource and the status subresource: what a request may not touch has been
-    put back by then, so it cannot fail.
+    `validate_update` judges both the main resource and the status subresource: what a request may not touch
+    has been put back by then, so it cannot fail.
     """
 
     default: Callable[[Json], None] = _leave_alone
@@ -88,7 +90,9 @@ def _as_it_was(_new: Json, old: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a kind looks in a version whose shape is not the stored one. Both conversions leave their argument alone."""
+    """How a kind looks in a version whose shape is not the stored one. Both conversions leave their argument
+    alone.
+    """
 
     struct: type[Shape]
     outgoing: Callable[[Json], Json]

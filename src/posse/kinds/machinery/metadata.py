@@ -1,4 +1,6 @@
-"""What every object's metadata must be, when it is made and when it changes. Only the form of names differs by kind."""
+"""What every object's metadata must be, when it is made and when it changes. Only the form of names differs
+by kind.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol

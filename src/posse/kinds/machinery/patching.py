@@ -1,7 +1,8 @@
-"""The three patch formats of the Kubernetes API: JSON patch (RFC 6902), merge patch (RFC 7386), strategic merge patch.
+"""The three patch formats of the Kubernetes API: JSON patch (RFC 6902), merge patch (RFC 7386), strategic
+merge patch.
 
-Pure: an object and a patch go in, a new object comes out that shares nothing with either, so that it may be edited in
-place afterwards. Whether the result is a valid object is for others to judge.
+Pure: an object and a patch go in, a new object comes out that shares nothing with either, so that it may be
+edited in place afterwards. Whether the result is a valid object is for others to judge.
 """
 
 from collections.abc import Callable, Iterable
@@ -352,7 +353,9 @@ def _check_order(order: list[Any], changed: list[Any], name: str) -> None:
 def _in_order(
     merged: list[Any], order: list[Any], live: list[Any], identity: Callable[[Any], Any]
 ) -> list[Any]:
-    """Items named in the order stand in that order; each other one stays before what followed it in the live list."""
+    """Items named in the order stand in that order; each other one stays before what followed it in the live
+    list.
+    """
     rank = {key: position for position, key in reversed(list(enumerate(order)))}
     place = {identity(item): position for position, item in reversed(list(enumerate(live)))}
     listed = sorted(

@@ -1,4 +1,6 @@
-"""Rules for amounts of resources: what containers ask for and are limited to, what nodes offer, what volumes hold."""
+"""Rules for amounts of resources: what containers ask for and are limited to, what nodes offer, what volumes
+hold.
+"""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,7 @@
 """The subresource scale: the size of an object, apart from everything else about it.
 
-Objects that can be scaled keep the size they are to have in spec.replicas and the one they have in status.replicas.
+Objects that can be scaled keep the size they are to have in spec.replicas and the one they have in
+status.replicas.
 """
 
 from collections.abc import Iterator
@@ -48,7 +49,9 @@ def scale_of(kind: Kind, obj: Json) -> Json:
 
 
 def rescaled(obj: Json, scale: Json) -> Json:
-    """Return the object as it is to be, of the size that the Scale asks for, if it is still the object that was seen."""
+    """Return the object as it is to be, of the size that the Scale asks for, if it is still the object that
+    was seen.
+    """
     replicas = (scale.get("spec") or {}).get("replicas") or 0
     metadata = obj["metadata"]
     for name in ("uid", "resourceVersion"):

@@ -1,7 +1,8 @@
 """OpenAPI v3 schemas of the structs, under the names and in the dialect that Kubernetes clients expect.
 
-msgspec derives plain JSON schemas; here they lose what Kubernetes schemas do not have (null, defaults, titles) and gain
-what its clients look for: quantities and int-or-string by reference, and the group, version and kind of each object.
+msgspec derives plain JSON schemas; here they lose what Kubernetes schemas do not have (null, defaults,
+titles) and gain what its clients look for: quantities and int-or-string by reference, and the group, version
+and kind of each object.
 """
 
 from collections.abc import Iterable
@@ -50,7 +51,9 @@ _DROPPED = {"title", "default", "minimum", "maximum"}
 
 
 def package_of(group: str, version: str) -> str:
-    """The prefix of schema names: io.k8s.api.scheduling.v1beta1; for groups of others their domain, read backwards."""
+    """The prefix of schema names: io.k8s.api.scheduling.v1beta1; for groups of others their domain, read
+    backwards.
+    """
     if is_of_kubernetes(group):
         return f"io.k8s.api.{group.partition('.')[0] or 'core'}.{version}"
     return ".".join([*reversed(group.split(".")), version])
@@ -85,7 +88,9 @@ def schemas_of(kinds: Iterable[Kind], version: str) -> Json:
 
 
 def _name_within(struct: type[meta.Shape], roots: dict[type[meta.Shape], str]) -> str:
-    """Parts belong to the package of the kind they were written for; what several share belongs to core or meta."""
+    """Parts belong to the package of the kind they were written for; what several share belongs to core or
+    meta.
+    """
     if struct in _META_STRUCTS:
         return f"{_META_PACKAGE}.{struct.__name__}"
     # The module of an older version has the name of the newer one in front.

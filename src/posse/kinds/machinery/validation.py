@@ -1,7 +1,7 @@
 """What is wrong with an object, said in the words of the version that the request was written in.
 
-The rules of a kind judge the stored form. A version of another shape adds what only it forbids; if that says something,
-it is the whole answer, because the rest would be told in terms which that version does not know.
+The rules of a kind judge the stored form. A version of another shape adds what only it forbids; if that says
+something, it is the whole answer, because the rest would be told in terms which that version does not know.
 """
 
 from posse.kinds.machinery.conversion import to_version

@@ -1,6 +1,8 @@
-"""Rules for CompositePodGroup, a group of groups. Unlike a PodGroup it needs a Workload and its policy never changes.
+"""Rules for CompositePodGroup, a group of groups. Unlike a PodGroup it needs a Workload and its policy never
+changes.
 
-Whether parents exist, form a tree and stay within depth is for the scheduler to say: objects may come in any order.
+Whether parents exist, form a tree and stay within depth is for the scheduler to say: objects may come in any
+order.
 """
 
 from dataclasses import replace

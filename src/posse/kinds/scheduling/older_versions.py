@@ -1,7 +1,8 @@
-"""The versions of Workload and PodGroup whose shape is not the stored one: v1alpha2 (1.36) and v1alpha1 (1.35).
+"""The versions of Workload and PodGroup whose shape is not the stored one: v1alpha2 (1.36) and v1alpha1
+(1.35).
 
-Names and words are exchanged, never only replaced: a word that means nothing in the other version cannot come to mean
-something there, and whatever was sent comes back as it was.
+Names and words are exchanged, never only replaced: a word that means nothing in the other version cannot come
+to mean something there, and whatever was sent comes back as it was.
 """
 
 from collections.abc import Callable, Mapping, Sequence

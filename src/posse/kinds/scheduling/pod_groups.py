@@ -1,4 +1,6 @@
-"""Rules for PodGroup: what is filled in, what is refused, what may change. Priorities are filled in by admission."""
+"""Rules for PodGroup: what is filled in, what is refused, what may change. Priorities are filled in by
+admission.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -28,7 +30,8 @@ def default(obj: Json) -> None:
 def keep_unstated(new: Json, old: Json) -> None:
     """The preemption policy is fixed. Who does not state it leaves it as it is.
 
-    A group that was made while the gate of preemption policies was off has none, which is as good as the usual one.
+    A group that was made while the gate of preemption policies was off has none, which is as good as the
+    usual one.
     """
     keep_status(new, old)
     spec, before = section(new, "spec"), old.get("spec", {}).get("preemptionPolicy")

@@ -1,4 +1,6 @@
-"""Rules for PriorityClass, and the two classes every cluster has. That one class at most is the default is admission's."""
+"""Rules for PriorityClass, and the two classes every cluster has. That one class at most is the default is
+admission's.
+"""
 
 from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.checks import one_of

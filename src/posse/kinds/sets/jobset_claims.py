@@ -1,4 +1,6 @@
-"""Volumes that the Jobs of a JobSet share: which claims there are, who uses them, and what is wrong with the asking."""
+"""Volumes that the Jobs of a JobSet share: which claims there are, who uses them, and what is wrong with the
+asking.
+"""
 
 from collections.abc import Iterator
 

@@ -1,8 +1,9 @@
 """Which gangs a JobSet asks for, how many pods each needs, and what is wrong with the asking.
 
-A gang here is one template of the Workload: of all pods of the JobSet, of a replicatedJob, or of each of its Jobs. Where a
-gang of all has replicatedJobs with settings of their own, it is a tree: each of those is a gang, and the root holds them
-together. Pods that name a group in their template have been taken care of by somebody else and are left out.
+A gang here is one template of the Workload: of all pods of the JobSet, of a replicatedJob, or of each of its
+Jobs. Where a gang of all has replicatedJobs with settings of their own, it is a tree: each of those is a
+gang, and the root holds them together. Pods that name a group in their template have been taken care of by
+somebody else and are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -88,7 +89,9 @@ def asked_gangs(name: str, spec: JobSetSpec) -> tuple[AskedGang, ...]:
 
 
 def _within(whole: GangConfig, own: GangConfig | None) -> GangConfig:
-    """What a part of the whole asks for when it is a gang for itself: its own settings, else those of the whole."""
+    """What a part of the whole asks for when it is a gang for itself: its own settings, else those of the
+    whole.
+    """
     if own is None:
         return whole
     return GangConfig(
@@ -246,7 +249,9 @@ def _layout_errors(spec: JobSetSpec, gangs: Sequence[AskedGang]) -> list[FieldEr
 
 
 def _name_errors(spec: JobSetSpec, gangs: Sequence[AskedGang]) -> Iterator[FieldError]:
-    """The group of a Job is called after its replicatedJob and a number; another replicatedJob may be called so too."""
+    """The group of a Job is called after its replicatedJob and a number; another replicatedJob may be called
+    so too.
+    """
     per_job = {gang.members[0].name: replicas(gang.members[0]) for gang in gangs if gang.per_job}
     for index, job in enumerate(spec.replicated_jobs):
         name, _, number = job.name.rpartition("-")

@@ -1,4 +1,6 @@
-"""Rules for the policies of a JobSet: when it has succeeded, what follows a failure, in which order Jobs start."""
+"""Rules for the policies of a JobSet: when it has succeeded, what follows a failure, in which order Jobs
+start.
+"""
 
 import re
 from collections.abc import Collection, Iterable

@@ -1,6 +1,8 @@
-"""Rules for JobSet: what is filled in, what is refused, what may change. Policies and gangs have files of their own.
+"""Rules for JobSet: what is filled in, what is refused, what may change. Policies and gangs have files of
+their own.
 
-The templates are judged as the Jobs that will be made from them: what no Job could be is refused before anything exists.
+The templates are judged as the Jobs that will be made from them: what no Job could be is refused before
+anything exists.
 """
 
 from dataclasses import replace

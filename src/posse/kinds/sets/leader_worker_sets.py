@@ -1,7 +1,7 @@
 """Rules for LeaderWorkerSet: what is filled in, what is refused, what may change.
 
-Pod templates stay as they are written, as in every kind that comes from a CRD, but they are judged as the pods that are
-made from them: what could not be run is refused here, before anything of it exists.
+Pod templates stay as they are written, as in every kind that comes from a CRD, but they are judged as the
+pods that are made from them: what could not be run is refused here, before anything of it exists.
 """
 
 from collections.abc import Mapping
