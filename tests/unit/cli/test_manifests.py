@@ -104,3 +104,8 @@ def test_files_that_cannot_be_read(tmp_path):
 def test_generated_names_are_names():
     (manifest,) = parse("apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}")
     assert manifest.name == ""
+
+
+def test_aliases_cannot_grow_without_bound():
+    levels = "".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
+    assert "once its aliases are written out" in problem(f"{POD}data:\n  a0: &a0 [x]\n{levels}")

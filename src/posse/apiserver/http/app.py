@@ -16,6 +16,7 @@ from posse.apiserver.http.bodies import BODY_LIMIT_BYTES
 from posse.apiserver.http.documents import Documents
 from posse.apiserver.http.paths import parse_resource_path
 from posse.apiserver.http.resources import Resources
+from posse.apiserver.http.server import AUTHENTICATED
 from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tokens import TokenCheck
 from posse.apiserver.service import ApiService
@@ -47,6 +48,7 @@ def build_app(
     documents = Documents(served_kinds(service.gates))
     front = Front(token, documents, Resources(service, committer, clock, streams), pages)
     app = web.Application(client_max_size=BODY_LIMIT_BYTES)
+    app[AUTHENTICATED] = set()
     app.router.add_route("*", "/{path:.*}", front.handle)
 
     async def end_streams(_app: web.Application) -> None:
@@ -84,7 +86,9 @@ class Front:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         raw_path = request.rel_url.raw_path
         path = raw_path.rstrip("/")
-        if path not in OPEN_PATHS and not self._token.admits(request.headers.get("Authorization", "")):
+        if self._token.admits(request.headers.get("Authorization", "")):
+            request.app[AUTHENTICATED].add(request.protocol)
+        elif path not in OPEN_PATHS:
             raise unauthorized()
         target = parse_resource_path(raw_path)
         if target is not None and target.kind in self._documents.kinds:

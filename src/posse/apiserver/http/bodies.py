@@ -18,6 +18,7 @@ from posse.kinds.machinery.errors import ApiError, bad_request, request_too_larg
 
 BODY_LIMIT_BYTES = 3 * 1024 * 1024
 BODY_SECONDS = 60.0
+SLOW_YAML_BYTES = 32 * 1024
 JSON_TYPES = ("application/json",)
 YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
 
@@ -37,7 +38,10 @@ async def read_body(request: web.Request) -> bytes:
 
 async def read_object(request: web.Request) -> dict[str, Any]:
     """Read a body that must be there and must be an object."""
-    value = decode(await read_body(request), media_type_of(request))
+    body, media_type = await read_body(request), media_type_of(request)
+    # A large YAML text takes seconds to read; other requests are answered meanwhile.
+    is_slow = media_type in YAML_TYPES and len(body) > SLOW_YAML_BYTES
+    value = await asyncio.to_thread(decode, body, media_type) if is_slow else decode(body, media_type)
     if not isinstance(value, dict):
         raise bad_request(f"the request body must be an object, not {_type_name(value)}")
     return value

@@ -6,10 +6,14 @@ faster.
 
 import asyncio
 import errno
+import logging
+import resource
 import ssl
+from contextlib import suppress
 from dataclasses import dataclass
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 # Long enough for any client that polls; far below the point where a forgotten connection would matter.
 KEEP_ALIVE_SECONDS = 300.0
@@ -17,6 +21,13 @@ SHUTDOWN_SECONDS = 3.0
 GOODBYE_SECONDS = 0.02
 # Selectors travel in the request line, and a selector over many names is long.
 REQUEST_LINE_BYTES = 64 * 1024
+
+
+AUTHENTICATED: web.AppKey[set[web.RequestHandler]] = web.AppKey("authenticated", set)
+"""Connections over which a request with a valid token has come."""
+# Within this time a connection must have sent a request with a valid token.
+ANONYMOUS_SECONDS = 10.0
+SWEEP_SECONDS = 2.0
 
 
 class PortInUse(Exception):  # noqa: N818 - it names what happened
@@ -39,6 +50,7 @@ class Listener:
     port: int
     scheme: str
     _runner: web.AppRunner
+    _sweeping: asyncio.Task[None] | None
 
     @property
     def url(self) -> str:
@@ -47,6 +59,8 @@ class Listener:
 
     async def close(self) -> None:
         """End watch streams, let running requests finish for a moment, then close every connection."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         connections = self._runner.server.connections if self._runner.server else []
         transports = [handler.transport for handler in connections if handler.transport is not None]
         await self._runner.cleanup()
@@ -59,9 +73,11 @@ class Listener:
 
 async def serve(app: web.Application, host: str, port: int, ssl_context: ssl.SSLContext | None) -> Listener:
     """Start listening; port 0 takes a free port, which the listener then tells."""
+    _allow_many_connections()
     runner = web.AppRunner(
         app,
         access_log=None,
+        logger=_http_log(),
         handler_cancellation=True,
         keepalive_timeout=KEEP_ALIVE_SECONDS,
         shutdown_timeout=SHUTDOWN_SECONDS,
@@ -76,4 +92,40 @@ async def serve(app: web.Application, host: str, port: int, ssl_context: ssl.SSL
             raise PortInUse(host, port) from error
         raise
     bound_port = int(runner.addresses[0][1])
-    return Listener(host, bound_port, "https" if ssl_context else "http", runner)
+    # Pages that need no token, such as metrics in a cluster, have no anonymous connections.
+    authenticated = app.get(AUTHENTICATED)
+    sweeping = (
+        asyncio.create_task(_close_anonymous(runner, authenticated)) if authenticated is not None else None
+    )
+    return Listener(host, bound_port, "https" if ssl_context else "http", runner, sweeping)
+
+
+async def _close_anonymous(runner: web.AppRunner, authenticated: set[web.RequestHandler]) -> None:
+    """Close connections that have sent no request with a valid token, or only half of one, in time."""
+    clock = asyncio.get_running_loop().time
+    first_seen: dict[web.RequestHandler, float] = {}
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        connections = runner.server.connections if runner.server else []
+        authenticated.intersection_update(connections)
+        anonymous = [one for one in connections if one not in authenticated]
+        first_seen = {connection: first_seen.get(connection, clock()) for connection in anonymous}
+        for connection, since in first_seen.items():
+            if clock() - since > ANONYMOUS_SECONDS and connection.transport is not None:
+                connection.transport.abort()
+
+
+def _allow_many_connections() -> None:
+    """Take as many file descriptors as the system grants; the usual limit of 1,024 is soon reached."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _http_log() -> logging.Logger:
+    """What the HTTP library reports; malformed requests are the client's fault, and may contain its token."""
+    logger = logging.getLogger("posse.apiserver.http.requests")
+    logger.addFilter(
+        lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+    )
+    return logger

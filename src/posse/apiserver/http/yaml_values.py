@@ -12,6 +12,8 @@ import yaml
 
 from posse.apiserver.incoming import NESTING_MAX
 
+MAX_VALUES = 1_000_000
+
 
 class _JsonLoader(yaml.CSafeLoader):
     """A timestamp stays the text that was written, as JSON has none."""
@@ -46,16 +48,44 @@ def as_json(document: Any) -> bytes:
 
 
 def _check_structure(text: str | bytes, *, aliases: bool) -> None:
-    depth = 0
+    written_out = _WrittenOut()
     for event in yaml.parse(text, _JsonLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+        written_out.add(event)
         problem = ""
-        if depth > NESTING_MAX:
+        if written_out.depth > NESTING_MAX:
             problem = f"nested more than {NESTING_MAX} levels deep"
+        elif written_out.size > MAX_VALUES:
+            problem = f"more than {MAX_VALUES} values once its aliases are written out"
         elif isinstance(event, yaml.AliasEvent) and not aliases:
             problem = "aliases are not taken, write the value out"
         if problem:
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+
+
+class _WrittenOut:
+    """How many values a text has once every alias is replaced by what it stands for."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._anchored: dict[str, int] = {}
+        self._open: list[tuple[str | None, int]] = []
+        """Collections that have begun: anchor, and the size before."""
+
+    @property
+    def depth(self) -> int:
+        return len(self._open)
+
+    def add(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.AliasEvent):
+            self.size += self._anchored.get(str(event.anchor), 1)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open.append((event.anchor, self.size))
+            self.size += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = self._open.pop()
+            if anchor:
+                self._anchored[anchor] = self.size - before
+        elif isinstance(event, yaml.ScalarEvent):
+            self.size += 1
+            if event.anchor:
+                self._anchored[event.anchor] = 1

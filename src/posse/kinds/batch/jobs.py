@@ -90,7 +90,7 @@ def prepare_create(obj: Json) -> None:
     if spec.get("manualSelector") is True:
         return
     labels = section(section(section(spec, "template"), "metadata"), "labels")
-    for key, value in _generated_labels(obj["metadata"]["name"], obj["metadata"]["uid"]).items():
+    for key, value in _generated_labels(obj["metadata"].get("name", ""), obj["metadata"]["uid"]).items():
         labels.setdefault(key, value)
     section(section(spec, "selector"), "matchLabels").setdefault(CONTROLLER_UID, obj["metadata"]["uid"])
 

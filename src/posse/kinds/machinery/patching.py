@@ -5,6 +5,7 @@ Pure: an object and a patch go in, a new object comes out that shares nothing wi
 edited in place afterwards. Whether the result is a valid object is for others to judge.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
@@ -250,7 +251,7 @@ def _changed_fields(patch: Json) -> list[str]:
 def _retained(target: Json, patch: Json) -> Json:
     if _RETAIN not in patch:
         return target
-    names = _directive_list(patch, _RETAIN)
+    names = set(map(_identity_of_value(_RETAIN), _directive_list(patch, _RETAIN)))
     set_fields = [name for name, change in patch.items() if change is not None and not name.startswith("$")]
     if extra := [name for name in set_fields if name not in names]:
         raise PatchError(f"{_RETAIN} must list every field the patch sets; {extra[0]} is missing")
@@ -289,7 +290,7 @@ def _merge_list(shape: FieldShape, target: Any, patch: Json, name: str) -> list[
     else:
         identity = _identity_of_value(name)
         merged = list(dict.fromkeys(map(identity, [*live, *change])))
-        unwanted = _directive_list(patch, _DELETE_VALUES + name)
+        unwanted = set(map(identity, _directive_list(patch, _DELETE_VALUES + name)))
         merged = [value for value in merged if value not in unwanted]
     if not order:
         return merged
@@ -331,15 +332,23 @@ def _merge_items(
         return [_merge_object(shape.struct, None, item) for item in plain]
     if wrong := [item[_DIRECTIVE] for item in special if item[_DIRECTIVE] != "delete"]:
         raise PatchError(f"{_DIRECTIVE} is {wrong[0]!r}: expected merge, replace or delete")
-    deleted = [identity(item) for item in special]
-    merged = [item for item in live if identity(item) not in deleted]
+    deleted = {_hashed(identity(item)) for item in special}
+    merged = [item for item in live if _hashed(identity(item)) not in deleted]
+    # Where an item of a key stands; of several the first.
+    places = {_hashed(identity(item)): at for at, item in reversed(list(enumerate(merged)))}
     for item in plain:
-        places = [at for at, other in enumerate(merged) if identity(other) == identity(item)]
-        if places:
-            merged[places[0]] = _merge_object(shape.struct, merged[places[0]], item)
+        key = _hashed(identity(item))
+        if key in places:
+            merged[places[key]] = _merge_object(shape.struct, merged[places[key]], item)
         else:
+            places[key] = len(merged)
             merged.append(_merge_object(shape.struct, None, item))
     return merged
+
+
+def _hashed(value: Any) -> tuple[bool, Any]:
+    """A plain JSON value as a key: unlike in Python, true is not 1."""
+    return isinstance(value, bool), value
 
 
 def _check_order(order: list[Any], changed: list[Any], name: str) -> None:
@@ -361,10 +370,10 @@ def _in_order(
     listed = sorted(
         (item for item in merged if identity(item) in rank), key=lambda item: rank[identity(item)]
     )
-    others = [item for item in merged if identity(item) not in rank]
+    others = deque(item for item in merged if identity(item) not in rank)
     result: list[Any] = []
     for item in listed:
-        while others and place[identity(others[0])] < place.get(identity(item), -1):
-            result.append(others.pop(0))
+        while others and place.get(identity(others[0]), len(live)) < place.get(identity(item), -1):
+            result.append(others.popleft())
         result.append(item)
-    return result + others
+    return [*result, *others]
