@@ -7,6 +7,7 @@ event says otherwise: a refused binding comes back as an event, and the pod wait
 from collections.abc import Iterator
 
 from posse.engine.cycle.advice import Advising, Advisory
+from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.cycle.decide import DecisionLoop
 from posse.engine.cycle.settle import rank_members
 from posse.engine.decisions import Decision
@@ -21,7 +22,6 @@ from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import no_knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
-from posse.engine.trials.attempt_record import AttemptRecord
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
 

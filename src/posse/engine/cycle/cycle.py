@@ -1,13 +1,118 @@
-"""One call of `decide`: its time and its results."""
+"""One call of `decide`: its time, its decisions, and what came of its attempts.
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+Attempts are values for metrics and logs. What is written to the status of a pod or a group is in `reporting`, and only
+if it is new.
+"""
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from posse.engine.causes import Refusal
 from posse.engine.decisions import Decision
+from posse.engine.groups.part import Root
 from posse.engine.intake.knowledge import Knowledge
+from posse.engine.keys import GroupKey, PodRef
+from posse.engine.placement.gang.attempt import Attempt
 from posse.engine.reporting.pods import mark_nomination_lost
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.trials.attempt_record import AttemptRecord
+from posse.engine.trials.group_trial import GroupTrial
+from posse.engine.trials.pod_trial import Trial
+from posse.engine.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """One attempt: for a group, or for a pod that found no node. (For a pod that found one, the binding says it.)"""
+
+    who: PodRef | GroupKey
+    scheduler_name: str
+    number: int
+    """Counted from 1; of a group, that of the member that was tried most often."""
+    queued_at: float
+    """When it was first free to be tried; of a group, when its first member was."""
+    verdict: Verdict
+    refusals: tuple[Refusal, ...] = ()
+    """By nodes; of a refused group, those of all its members."""
+    pods: int = 1
+    """For how many pods it decides: for a group, those that start, or all that it tried to start."""
+    sought_victims: bool = False
+    nominated_node: str = ""
+    victims: tuple[PodRef, ...] = ()
+    is_cascade: bool = False
+    """It was itself evicted and has not started since, and now has others evicted."""
+
+
+def count(attempt: Attempt) -> None:
+    """Count the attempt on every pod, and keep why nodes refused it."""
+    for record in attempt.placed:
+        record.attempts += 1
+        record.refusals = ()
+    for record, verdict in attempt.refused:
+        record.attempts += 1
+        record.refusals = verdict.refusals
+
+
+def tried_pods(trial: Trial, cascading: Collection[str], *, sought_victims: bool) -> Iterator[AttemptRecord]:
+    """`cascading` are the uids of pods that were evicted themselves and have others evicted now."""
+    victims: dict[str, list[PodRef]] = {}
+    for eviction in trial.evictions:
+        victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim.ref)
+    for record, verdict in trial.attempt.refused:
+        yield AttemptRecord(
+            record.ref,
+            record.ref.scheduler_name,
+            record.attempts,
+            record.queued_at,
+            verdict,
+            verdict.refusals,
+            sought_victims=sought_victims,
+            nominated_node=record.nominated,
+            victims=tuple(victims.get(record.ref.uid, ())),
+            is_cascade=record.ref.uid in cascading,
+        )
+
+
+def tried_group(group: Root, trial: GroupTrial, *, is_cascade: bool) -> Iterator[AttemptRecord]:
+    """The group as a whole and, if it starts, each member that it starts without."""
+    attempt = trial.attempt
+    refused = [record for record, _ in attempt.refused]
+    if not attempt.verdict.succeeded:
+        yield replace(
+            _whole(group, refused, attempt.verdict),
+            refusals=_all_refusals(attempt),
+            sought_victims=trial.sought_victims,
+            victims=tuple(victim.ref for victim in trial.victims),
+            is_cascade=is_cascade,
+        )
+        return
+    yield _whole(group, attempt.placed, attempt.verdict)
+    for record, verdict in attempt.refused:
+        yield AttemptRecord(
+            record.ref,
+            record.ref.scheduler_name,
+            record.attempts,
+            record.queued_at,
+            verdict,
+            verdict.refusals,
+        )
+
+
+def _whole(group: Root, members: Sequence[PodRecord], verdict: Verdict) -> AttemptRecord:
+    return AttemptRecord(
+        group.key,
+        members[0].ref.scheduler_name,
+        max(record.attempts for record in members),
+        min(record.queued_at for record in members),
+        verdict,
+        pods=len(members),
+    )
+
+
+def _all_refusals(attempt: Attempt) -> tuple[Refusal, ...]:
+    # Members of one class share one verdict, so there are far fewer of them than members.
+    verdicts = {id(verdict): verdict for _, verdict in attempt.refused}.values()
+    return tuple(dict.fromkeys(refusal for verdict in verdicts for refusal in verdict.refusals))
+
 
 MAX_PODS = 1000
 """Pods that are tried in one call of `decide`, give or take a group."""

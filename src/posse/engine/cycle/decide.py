@@ -1,7 +1,7 @@
 """One call of `decide`, step by step."""
 
 from posse.engine.cycle.advice import Advisory
-from posse.engine.cycle.cycle import MAX_PODS, Cycle
+from posse.engine.cycle.cycle import MAX_PODS, AttemptRecord, Cycle
 from posse.engine.cycle.group_turn import GroupTurns
 from posse.engine.cycle.pod_turn import PodTurns
 from posse.engine.cycle.settle import GroupSettling
@@ -15,7 +15,6 @@ from posse.engine.intake.pod_events import claim_victims
 from posse.engine.keys import GroupKey
 from posse.engine.queue.timers import COUNTDOWN_SECONDS, DelayTimers
 from posse.engine.reporting.parts import mark_countdown, mark_disrupted, still_valid
-from posse.engine.trials.attempt_record import AttemptRecord
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
 

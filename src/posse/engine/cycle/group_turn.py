@@ -1,7 +1,7 @@
 """The turn of a group at the head of the queue: try it, report the outcome, and start identical groups behind it."""
 
 from posse.engine.cycle.advice import Advisory
-from posse.engine.cycle.cycle import MAX_PODS, Cycle
+from posse.engine.cycle.cycle import MAX_PODS, Cycle, count, tried_group
 from posse.engine.cycle.settle import GroupSettling
 from posse.engine.exact.questions import Question
 from posse.engine.groups.part import Root
@@ -18,9 +18,8 @@ from posse.engine.placement.gang.identical_groups import (
 )
 from posse.engine.queue.backlog import Waiting
 from posse.engine.reporting.parts import mark_nominations_lost, mark_tried
-from posse.engine.state.invariants import no_gang_below_minimum
+from posse.engine.state.draft import no_gang_below_minimum
 from posse.engine.statement import Statement
-from posse.engine.trials.attempt_record import count, tried_group
 from posse.engine.trials.group_trial import GroupTrial, GroupTrials
 from posse.engine.verdict import SUCCESS, Code
 

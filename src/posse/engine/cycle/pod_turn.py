@@ -1,13 +1,12 @@
 """The turn of a single pod at the head of the queue, together with equal pods behind it."""
 
-from posse.engine.cycle.cycle import Cycle
+from posse.engine.cycle.cycle import Cycle, count, tried_pods
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
 from posse.engine.reporting.pods import mark_pods_tried
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.trials.attempt_record import count, tried_pods
 from posse.engine.trials.pod_trial import PodTrials, Trial
 
 

@@ -16,7 +16,7 @@ from posse.engine.nodes.resources import Amounts, effective_requests, scoring_re
 from posse.engine.pods.affinity_terms import HostPort, PodTerms, host_ports
 from posse.engine.pods.policy import PodReader
 from posse.engine.pods.selectors import PodQuery
-from posse.engine.storage.claims import VolumeNeeds, volume_needs
+from posse.engine.storage.book import VolumeNeeds, volume_needs
 from posse.model.pod import Pod, PodSpec
 
 ClassKey = tuple[bytes, PodTerms, VolumeNeeds | None]

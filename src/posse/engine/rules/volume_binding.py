@@ -13,7 +13,7 @@ from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
 from posse.engine.nodes.label_columns import ABSENT
 from posse.engine.pods.domain_counts import has_domain
 from posse.engine.rules.context import RuleContext, SchedulingClass
-from posse.engine.storage.claims import ClaimUse, VolumeNeeds
+from posse.engine.storage.book import ClaimUse, VolumeNeeds
 from posse.engine.storage.matching import NOT_CHOSEN, Choice, Choices
 from posse.engine.storage.records import VolumeRecord
 from posse.engine.storage.storage import Storage

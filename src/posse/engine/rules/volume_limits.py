@@ -12,7 +12,7 @@ import numpy as np
 from posse.engine.keys import ClaimKey
 from posse.engine.nodes.arrays import BoolArray, Rows
 from posse.engine.rules.context import RuleContext, SchedulingClass
-from posse.engine.storage.claims import ClaimUse, VolumeNeeds
+from posse.engine.storage.book import ClaimUse, VolumeNeeds
 from posse.engine.storage.storage import Storage
 
 _DISK_TAKEN = "node(s) had no available disk"

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from posse.engine.decisions import KeepVolume, ProvisionVolume, VolumeStep
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.storage.attach_limits import AttachLimits
-from posse.engine.storage.book import VolumeBook
-from posse.engine.storage.claims import ClaimUse, VolumeNeeds
+from posse.engine.storage.book import ClaimUse, VolumeBook, VolumeNeeds
 from posse.engine.storage.matching import Choices, Chooser
 from posse.engine.storage.reachability import Reach
 from posse.engine.storage.records import ClaimRecord, VolumeRecord

@@ -8,8 +8,7 @@ from collections.abc import Collection, Hashable, Iterable
 from typing import TypeVar
 
 from posse.engine.keys import ClaimKey
-from posse.engine.storage.book import VolumeBook
-from posse.engine.storage.claims import Disk, VolumeNeeds
+from posse.engine.storage.book import Disk, VolumeBook, VolumeNeeds
 
 CsiVolume = tuple[str, str]
 """Driver and handle: what a node attaches once, however many pods use it."""

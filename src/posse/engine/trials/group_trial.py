@@ -14,9 +14,8 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Root
 from posse.engine.placement.gang.attempt import Attempt
 from posse.engine.placement.gang.exhaustive import Steps
-from posse.engine.placement.search.backtracking import steps_allowed
 from posse.engine.placement.search.fill import classes_of
-from posse.engine.placement.tree.attempt import probe_placement, try_placement
+from posse.engine.placement.tree.attempt import probe_placement, steps_allowed, try_placement
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.domain_search import DomainSearch

@@ -11,10 +11,10 @@ from enum import StrEnum
 import msgspec
 
 from posse.engine.causes import Refusal
+from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.decisions import SCHEDULER_ERROR, Bind, Placement, ReportGroup, ReportPod
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.reporting.messages import verdict_text
-from posse.engine.trials.attempt_record import AttemptRecord
 from posse.model.timestamps import format_micro_timestamp
 from posse.runtime.process.logs import DECISIONS
 from posse.runtime.scheduling.observers import Round

@@ -17,10 +17,10 @@ from prometheus_client import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.decisions import SCHEDULER_ERROR, Placement, ReportPod
 from posse.engine.explain.statistics import Statistics
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.trials.attempt_record import AttemptRecord
 from posse.engine.verdict import Code
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.runtime.scheduling.gauges import Gauges

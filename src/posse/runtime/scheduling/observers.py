@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.decisions import Bind, Decision
 from posse.engine.events import EngineEvent
 from posse.engine.keys import PodRef
-from posse.engine.trials.attempt_record import AttemptRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from posse.engine.causes import NoNodeFits
+from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.decisions import Bind, Placement
 from posse.engine.events import Observed, Vanished
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.trials.attempt_record import AttemptRecord
 from posse.engine.verdict import Code, Verdict
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD

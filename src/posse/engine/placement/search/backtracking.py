@@ -21,20 +21,12 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import NodeScores
 from posse.engine.state.pod_record import PodRecord
 
-_MAX_STEPS = 1_000
-_MAX_ROWS = 250_000
-"""Looked at in all steps together: in a large cluster each takes longer."""
-
 
 class Ending(Enum):
     FOUND = "as many as must start are in the draft"
     THROUGH = "no way was left out, and none leads there"
     CUT_SHORT = "the steps allowed did not suffice"
     OUT_OF_REACH = "there are more pods to place than steps"
-
-
-def steps_allowed(state: ClusterState) -> int:
-    return min(_MAX_STEPS, _MAX_ROWS // state.nodes.alive.size)
 
 
 @dataclass(frozen=True, slots=True)

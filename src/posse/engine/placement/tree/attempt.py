@@ -15,20 +15,26 @@ from posse.engine.placement.gang.attempt import Attempt, PartRefusal, Probe, att
 from posse.engine.placement.gang.domain_pin import domains_of_members, pin_of
 from posse.engine.placement.gang.exhaustive import Steps
 from posse.engine.placement.gang.member_pass import nominated_places, objection, takes
-from posse.engine.placement.search.backtracking import steps_allowed
 from posse.engine.placement.tree.refusal import leave_over, refuse
 from posse.engine.placement.tree.search import TreeSearch
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.draft import Draft
-from posse.engine.state.invariants import no_gang_across_domains, no_gang_below_minimum
+from posse.engine.state.draft import Draft, no_gang_across_domains, no_gang_below_minimum
 from posse.engine.verdict import SUCCESS, Code, Verdict
 
+_MAX_STEPS = 1_000
+_MAX_ROWS = 250_000
+"""Rows that all steps of an exhaustive search read together: in a large cluster each step takes longer."""
 _NO_PLAN: Mapping[str, str] = MappingProxyType({})
 _STEPS_PER_LEAF = 4
 _FURTHER_STEPS = 400
 _FEW_STEPS = 40
 """Pod groups tried before a tree is refused: so many, and some more for every group in it."""
+
+
+def steps_allowed(state: ClusterState) -> int:
+    """Return the steps of one exhaustive search."""
+    return min(_MAX_STEPS, _MAX_ROWS // state.nodes.alive.size)
 
 
 def try_placement(
