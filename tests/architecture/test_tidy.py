@@ -267,6 +267,19 @@ def walked_through(node):
         yield node.value
 
 
+def test_groups_and_trees_are_seldom_told_apart():
+    """They answer the same questions; `Part` and `Root` say which."""
+    kinds = {"Tree", "Branch", "GroupRecord", "CompositeRecord"}
+    checks = [
+        module.at(node)
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and dotted(node.func) == "isinstance"
+        if kinds & {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+    ]
+    assert len(checks) <= 5, checks
+
+
 def test_the_rules_above_look_at_something():
     assert len(modules("engine")) > 20
     assert (SOURCE / "posse" / "engine").is_dir()

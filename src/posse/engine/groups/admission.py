@@ -87,9 +87,12 @@ def expecting(group: GroupRecord) -> NotReady | None:
 
 def contradiction(root: Root) -> str:
     """Where pods contradict each other or their group; empty if nowhere."""
-    found = (_contradiction(leaf) for leaf in root.leaves if leaf.members)
-    pods = [record.pod for record in root.members.values()]
-    return next((error for error in found if error), "") or _members_disagree(pods)
+    for leaf in root.leaves:
+        if leaf.members and (error := _contradiction(leaf)):
+            return error
+    if len(root.leaves) == 1:
+        return ""
+    return _members_disagree([record.pod for record in root.members.values()])
 
 
 def _contradiction(group: GroupRecord) -> str:

@@ -1,4 +1,4 @@
-"""Which group hangs below which, in whatever order objects come. Whether a tree makes sense is said in validity.py."""
+"""Which group is below which, in whatever order objects come. `tree_validation` says whether a tree is valid."""
 
 from collections.abc import Iterator, Sequence
 
