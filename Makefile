@@ -69,9 +69,10 @@ bench-jobsets: $(READY) ## Time until all gangs of many JobSets run on posse up 
 bench-cluster: cluster-assets ## Race kube-scheduler on the same kube-apiserver (ARGS='--shapes "gangs of 3$$"'); about 15 minutes
 	@$(BIN)/python -m bench.cluster $(ARGS)
 
-picture: $(READY) ## Draw the pictures of the README and of the guide to LeaderWorkerSets anew
+picture: $(READY) ## Draw the pictures of README, guides and architecture again
 	@$(BIN)/python -m tools.picture
 	@$(BIN)/python -m tools.deadlock_picture
+	@$(BIN)/python -m tools.layers_picture
 
 deploy: $(READY) ## Write deploy/ (Kustomize, Helm) anew from what `posse install` prints
 	@$(BIN)/python -m tools.deploy_files

@@ -8,7 +8,7 @@ from posse.engine.events import Observed
 from posse.engine.options import EngineOptions
 from tests.support.builders import gang, nodes, pods
 
-MAX_MODULES = 58
+MAX_MODULES = 59
 
 
 def test_a_gang_is_followed_through_few_modules():

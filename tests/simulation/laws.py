@@ -10,11 +10,7 @@ from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDU
 from posse.engine.groups.tree import MAX_LEVELS
 from posse.engine.keys import GroupKey, GroupRef
 from posse.engine.queue.backlog import QueueState
-from posse.engine.state.draft import (
-    ensure,
-    no_gang_across_domains,
-    no_gang_below_minimum,
-)
+from posse.engine.state.invariants import ensure, no_gang_across_domains, no_gang_below_minimum
 from posse.model.workload import CompositePodGroup, PodGroup
 from tests.simulation.knowledge import (
     accepts,

@@ -11,7 +11,7 @@ from posse.engine.engine import Engine
 from posse.engine.keys import GroupRef
 from posse.engine.options import EngineOptions
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS, REST_SECONDS
-from posse.engine.state.draft import ensure
+from posse.engine.state.invariants import ensure
 from tests.simulation.faults import NO_FAULTS, draw_faults
 from tests.simulation.forest import Forest
 from tests.simulation.laws import nothing_is_lost, what_has_started_is_told, whoever_fits_has_started

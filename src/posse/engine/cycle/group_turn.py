@@ -18,7 +18,7 @@ from posse.engine.placement.gang.identical_groups import (
 )
 from posse.engine.queue.backlog import Waiting
 from posse.engine.reporting.parts import mark_nominations_lost, mark_tried
-from posse.engine.state.draft import no_gang_below_minimum
+from posse.engine.state.invariants import no_gang_below_minimum
 from posse.engine.statement import Statement
 from posse.engine.trials.group_trial import GroupTrial, GroupTrials
 from posse.engine.verdict import SUCCESS, Code

@@ -2,70 +2,15 @@
 
 Every step is written down with enough to undo it. Rolled back, the state is as it was, to the last bit; nothing
 that a draft does is visible outside the engine before it is committed.
-
-Invariants are checked after every step; a broken one stops the process with the numbers that prove it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from posse.engine.nodes.arrays import IntArray
-from posse.engine.nodes.node_table import NodeTable
 from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.invariants import ensure, no_row_over_capacity
 from posse.engine.state.pod_record import PodRecord
-
-
-class InvariantBroken(Exception):  # noqa: N818 - a bug of ours, not an error of the outside
-    """Posse contradicts itself; going on could bind a pod to a place that is not there."""
-
-
-def ensure(holds: bool, law: str, **numbers: object) -> None:
-    if not holds:
-        shown = ", ".join(f"{name}={value!r}" for name, value in numbers.items())
-        raise InvariantBroken(f"{law} ({shown})" if shown else law)
-
-
-def no_row_over_capacity(nodes: NodeTable, rows: IntArray, resources: Sequence[int]) -> None:
-    """A decision never takes more of a node than it has, of anything the placed pods request.
-
-    Pods bound by others may overfill a node; then nothing that needs the overfilled resource is placed there.
-    """
-    if rows.size == 1:
-        row = int(rows[0])
-        for resource in resources:
-            if nodes.requested[resource, row] > nodes.allocatable[resource, row]:
-                _over_capacity(nodes, row, resource)
-        return
-    lines = np.array(resources, dtype=np.int64)[:, None]
-    over = nodes.requested[lines, rows] > nodes.allocatable[lines, rows]
-    if over.any():
-        line, position = (int(found[0]) for found in np.nonzero(over))
-        _over_capacity(nodes, int(rows[position]), resources[line])
-
-
-def _over_capacity(nodes: NodeTable, row: int, resource: int) -> None:
-    ensure(
-        holds=False,
-        law="no node over capacity",
-        node=nodes.names[row],
-        resource=list(nodes.resource_index)[resource],
-        requested=int(nodes.requested[resource, row]),
-        allocatable=int(nodes.allocatable[resource, row]),
-    )
-
-
-def no_gang_below_minimum(key: object, attached: int, minimum: int) -> None:
-    """A group is bound when at least its minimum has a node, or of a composite group has started, before or now."""
-    ensure(
-        attached >= minimum, "no gang bound below its minimum", group=key, attached=attached, minimum=minimum
-    )
-
-
-def no_gang_across_domains(key: object, domains: Collection[str | None]) -> None:
-    """All members of a group with a topology key are on nodes that share one value of that label."""
-    ensure(len(domains) <= 1, "no gang across domains", group=key, domains=sorted(map(str, domains)))
 
 
 @dataclass(frozen=True, slots=True)

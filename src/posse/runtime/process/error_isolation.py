@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from posse.engine.state.draft import InvariantBroken
+from posse.engine.state.invariants import InvariantBroken
 from posse.store.errors import CommitFailed
 
 log = logging.getLogger(__name__)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from posse.engine.state.draft import Draft, InvariantBroken
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import InvariantBroken
 from tests.support.builders import node, nodes, pod
 from tests.support.engine_parts import attached, record_of, records_of, state_of
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from posse.engine.nodes.node_table import load_of
-from posse.engine.state.draft import (
+from posse.engine.state.invariants import (
     InvariantBroken,
     ensure,
     no_gang_across_domains,

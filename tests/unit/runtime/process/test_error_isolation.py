@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from posse.engine.state.draft import InvariantBroken
+from posse.engine.state.invariants import InvariantBroken
 from posse.runtime.process.error_isolation import skipping
 from posse.store.errors import CommitFailed
 

@@ -5,7 +5,7 @@ import pytest
 from posse.engine.decisions import Bind, Placement, ReportPod
 from posse.engine.events import BindRefused, ReportFailed
 from posse.engine.keys import PodRef
-from posse.engine.state.draft import InvariantBroken
+from posse.engine.state.invariants import InvariantBroken
 from posse.runtime.scheduling import delivery
 from posse.runtime.scheduling.delivery import Delivery
 from posse.runtime.scheduling.observers import Round

@@ -31,7 +31,8 @@ from posse.engine.placement.search.fill import classes_of, fill, other_ways
 from posse.engine.proof import Proof
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.draft import Draft, no_gang_below_minimum
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import no_gang_below_minimum
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.verdict import SUCCESS, Code, Verdict
 

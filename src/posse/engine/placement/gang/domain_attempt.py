@@ -28,7 +28,8 @@ from posse.engine.placement.gang.shortfall import Shortfall, summaries
 from posse.engine.placement.search.fill import classes_of, other_ways
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.draft import Draft, no_gang_across_domains
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import no_gang_across_domains
 from posse.engine.verdict import Code, Verdict
 
 _MAX_REORDERED = 16

@@ -15,7 +15,8 @@ from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.search.fill import fill
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.draft import Draft, ensure, no_gang_across_domains
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import ensure, no_gang_across_domains
 from posse.engine.state.pod_record import PodRecord
 
 

@@ -19,7 +19,8 @@ from posse.engine.placement.tree.refusal import leave_over, refuse
 from posse.engine.placement.tree.search import TreeSearch
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.draft import Draft, no_gang_across_domains, no_gang_below_minimum
+from posse.engine.state.draft import Draft
+from posse.engine.state.invariants import no_gang_across_domains, no_gang_below_minimum
 from posse.engine.verdict import SUCCESS, Code, Verdict
 
 _MAX_STEPS = 1_000
