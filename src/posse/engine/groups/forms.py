@@ -156,7 +156,8 @@ class PosseForm(NativeForm):
     has_resolved_priority = False
 
     def group_of(self, pod: Pod) -> GroupKey | None:
-        return _named(pod, self.name, pod.metadata.labels.get(POSSE_LABEL))
+        name = pod.metadata.labels.get(POSSE_LABEL)
+        return GroupKey(pod.metadata.namespace, name, self.name) if name else None
 
 
 class CoschedulingForm(ObjectForm[coscheduling.CoschedulingPodGroup]):
@@ -168,7 +169,8 @@ class CoschedulingForm(ObjectForm[coscheduling.CoschedulingPodGroup]):
     has_message = False
 
     def group_of(self, pod: Pod) -> GroupKey | None:
-        return _named(pod, self.name, pod.metadata.labels.get(COSCHEDULING_LABEL))
+        name = pod.metadata.labels.get(COSCHEDULING_LABEL)
+        return GroupKey(pod.metadata.namespace, name, self.name) if name else None
 
     def describe(self, obj: coscheduling.CoschedulingPodGroup) -> Description:
         conditions = (_STARTED,) if obj.status.phase in _COSCHEDULING_STARTED else ()
@@ -184,7 +186,8 @@ class VolcanoForm(ObjectForm[volcano.VolcanoPodGroup]):
     refusal = (VOLCANO_UNSCHEDULABLE, "True")
 
     def group_of(self, pod: Pod) -> GroupKey | None:
-        return _named(pod, self.name, pod.metadata.annotations.get(VOLCANO_ANNOTATION))
+        name = pod.metadata.annotations.get(VOLCANO_ANNOTATION)
+        return GroupKey(pod.metadata.namespace, name, self.name) if name else None
 
     def describe(self, obj: volcano.VolcanoPodGroup) -> Description:
         podgroup = _gang(obj.metadata, obj.spec.min_member, self._conditions(obj.status))
@@ -207,6 +210,9 @@ FORMS: tuple[GroupForm, ...] = (NATIVE, WORKLOAD_REF, POSSE, COSCHEDULING, VOLCA
 """All forms. A pod that names groups in several forms belongs to the first."""
 _BY_NAME = {form.name: form for form in FORMS}
 _OBJECT_FORMS: tuple[ObjectForm[Any], ...] = tuple(form for form in FORMS if isinstance(form, ObjectForm))
+_BY_API_GROUP = {form.name: form for form in _OBJECT_FORMS}
+# Native and Posse's PodGroups have one struct; the first form of a struct counts.
+_BY_STRUCT = {form.struct: form for form in reversed(_OBJECT_FORMS)}
 
 
 def form_of(key: GroupKey) -> GroupForm:
@@ -234,10 +240,8 @@ def describe(obj: GroupObject) -> Description:
 
 def _form_describing(obj: GroupObject | CompositePodGroup) -> ObjectForm[Any]:
     """By the API group, as Posse's kinds have the structs of Kubernetes; by the struct if the object states none."""
-    api_group = obj.api_version.partition("/")[0]
-    by_group = (form for form in _OBJECT_FORMS if form.name == api_group)
-    by_struct = (form for form in _OBJECT_FORMS if isinstance(obj, form.struct))
-    return next(by_group, None) or next(by_struct, NATIVE)
+    by_group = _BY_API_GROUP.get(obj.api_version.partition("/")[0])
+    return by_group or _BY_STRUCT.get(type(obj), NATIVE)
 
 
 def parent_of(key: GroupKey, obj: PodGroup | CompositePodGroup | None) -> GroupKey | None:
@@ -253,10 +257,6 @@ def group_names(workload: Workload) -> tuple[str, ...]:
 def outcome_told(conditions: Sequence[Condition]) -> str:
     """Outcome of the search for a placement, as the status says; empty if it says none."""
     return next((one.reason for one in conditions if one.type == PLACEMENT_EXISTS), "")
-
-
-def _named(pod: Pod, form: str, name: str | None) -> GroupKey | None:
-    return GroupKey(pod.metadata.namespace, name, form) if name else None
 
 
 def _gang(metadata: ObjectMeta, minimum: int, conditions: tuple[Condition, ...]) -> PodGroup:
