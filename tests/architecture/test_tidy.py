@@ -30,7 +30,6 @@ MAX_LINE_LENGTH = 110
 SHARED_CLASS_NAMES = {"Choice"}
 LONG_LINES = {
     "apiserver": 5,
-    "cli": 49,
     "client": 29,
     "configuration": 15,
     "controllers": 115,

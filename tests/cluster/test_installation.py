@@ -61,7 +61,7 @@ def test_what_is_printed_is_accepted_without_a_murmur(cluster, kubectl, words):
 
 
 def test_the_form_is_found_out(cluster, form):
-    assert f"taking --form {form}" in posse(cluster, "install").stderr
+    assert f"using --form {form}" in posse(cluster, "install").stderr
 
 
 def test_applying_twice_changes_nothing(cluster, kubectl):

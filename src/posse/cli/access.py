@@ -1,7 +1,7 @@
-"""Reads from a kubeconfig how to reach its cluster: address, authority, who we are, namespace.
+"""Reads a kubeconfig: address and certificate authority of the cluster, credentials, namespace.
 
-A token is read here, as in what `posse up` writes. Other ways to say who we are, which certificates and programs may be
-part of, are left to the client of real clusters, whose libraries take a while to load.
+Tokens, which `posse up` writes, are read here. Client certificates and exec plugins are left to posse.client,
+which takes longer to load.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class Access:
     host: str
     port: int
     authorization: str
-    """The value of that header, empty when a certificate says who we are."""
+    """Value of that header; empty with a client certificate."""
     namespace: str
     tls: ssl.SSLContext | None
 

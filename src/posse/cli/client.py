@@ -1,6 +1,6 @@
 """A small client of the Kubernetes API: one connection, one request at a time, refusals as Problems.
 
-It sends what it is told to; what a verb means is decided by the file of that verb.
+It only sends requests; the module of each verb decides which.
 """
 
 import json
@@ -14,6 +14,7 @@ from typing import Any
 from posse.cli.access import Access
 from posse.cli.problems import Problem
 from posse.kinds.discovered import GROUPS_PATH, Discovered, paths_to_ask
+from posse.kinds.machinery.errors import UNAUTHORIZED
 
 Json = dict[str, Any]
 
@@ -45,7 +46,7 @@ class ApiClient:
 
     @cached_property
     def served(self) -> Discovered:
-        """What the cluster has, asked once."""
+        """Kinds and versions that the cluster serves, asked once."""
         return Discovered(self.get(path) for path in paths_to_ask(self.get(GROUPS_PATH)))
 
     def close(self) -> None:
@@ -86,11 +87,14 @@ class ApiClient:
             ) from error
         except (OSError, HTTPException) as error:
             raise Problem(self._unreachable(str(error) or type(error).__name__)) from error
+        if response.status == UNAUTHORIZED:
+            raise Problem(f"{self._access.server} rejected the credentials in {self._access.source} (401)")
         self._pass_on_warnings(response)
         return response.status, answer
 
     def _unreachable(self, why: str) -> str:
-        return f"cannot talk to {self._access.server} (from {self._access.source}): {why}; is `posse up` running?"
+        where = f"{self._access.server} (from {self._access.source})"
+        return f"cannot connect to {where}: {why}; is `posse up` running?"
 
     def _pass_on_warnings(self, response: HTTPResponse) -> None:
         for header in response.headers.get_all("Warning") or []:

@@ -1,4 +1,4 @@
-"""The option --config: which rules the scheduler goes by, read from a file, and what is wrong with the file."""
+"""The option --config: reads the rules of the scheduler from a file and reports what is wrong with it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from posse.runtime.process.run_options import DEFAULT_SCHEDULER_NAME
 
 
 def engine_options(rules: Rules) -> EngineOptions:
-    """Without a file or names, as both `posse up` and `posse run` do by default: the cluster does not tell whose it is."""
+    """Without a file or names, use the default names of both `posse up` and `posse run`."""
     try:
         found = load_configuration(rules.config).options
     except ConfigurationError as error:

@@ -1,4 +1,4 @@
-"""Which controllers are meant by a list of names on the command line."""
+"""Parses the list of controllers on the command line."""
 
 from posse.cli.problems import Misuse
 from posse.runtime.process.run_options import SetController
@@ -7,10 +7,10 @@ ALL = "all"
 
 
 def chosen_controllers(text: str) -> tuple[SetController, ...]:
-    """Return them in an order of their own; none for an empty text."""
+    """Return the controllers in the order of SetController; none for an empty text."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in (ALL, *SetController)]
     if unknown:
         known = ", ".join((*SetController, ALL))
-        raise Misuse(f"--controllers: {unknown[0]!r} is none of {known}")
+        raise Misuse(f"--controllers: {unknown[0]!r} is not one of {known}")
     return tuple(item for item in SetController if ALL in names or item in names)

@@ -1,4 +1,4 @@
-"""Where things lie on the user's machine: the default data directory and the kubeconfig in force."""
+"""Paths on the user's machine: the default data directory and the kubeconfig to use."""
 
 import os
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from posse.runtime.process.options import KUBECONFIG_NAME
 
 
 def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the XDG data directory's part for Posse; what a user starts without a name is called default."""
+    """Return the default cluster's directory inside the XDG data directory."""
     home = environment.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(home).expanduser() / "posse" / "default"
 
 
 def kubeconfig_in_force(chosen: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the chosen kubeconfig, else what $KUBECONFIG names, as kubectl does, else that of the default data directory."""
+    """Return the chosen kubeconfig, else that of $KUBECONFIG, else that in the default data directory."""
     if chosen is not None:
         return chosen
     own = default_data_dir(environment) / KUBECONFIG_NAME

@@ -1,4 +1,4 @@
-"""Objects as manifests that people read: one document each, texts of several lines as blocks, nothing by reference."""
+"""Writes objects as readable YAML: one document each, block style for multi-line texts, no aliases."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,6 +1,6 @@
-"""Manifests as people write them: YAML or JSON, several documents to a file, Lists; and what can be wrong with them.
+"""Reads manifests: YAML or JSON, several documents per file, Lists; and reports what is wrong with them.
 
-Knows the names of kinds, not their contents: the server judges those.
+It checks apiVersion, kind and name; the server validates the rest.
 """
 
 import sys
@@ -44,7 +44,7 @@ def read_manifests(filename: str) -> list[Manifest]:
     origin = "standard input" if filename == STANDARD_INPUT else filename
     manifests = list(parse_manifests(_text_of(filename), origin))
     if not manifests:
-        raise Problem(f"{origin}: there is no object in it")
+        raise Problem(f"{origin}: it has no objects")
     return manifests
 
 

@@ -1,4 +1,4 @@
-"""From what a person types (pods, po, PodGroup, podgroups.scheduling.k8s.io) to the kind that is meant."""
+"""Finds the kind that a user names, as in pods, po, PodGroup or podgroups.scheduling.k8s.io."""
 
 from posse.cli.problems import Problem
 from posse.kinds.machinery.kind import Kind

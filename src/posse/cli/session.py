@@ -1,4 +1,4 @@
-"""What the verbs on the objects of a cluster share: options that say which cluster and namespace, and the connection."""
+"""Shared by verbs that read or write a cluster: options for cluster and namespace, and the connection."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ KubeconfigOption = Annotated[
     typer.Option(
         "--kubeconfig",
         metavar="FILE",
-        help="How to reach the cluster. Default: $KUBECONFIG, else that of the last plain `posse up`.",
+        help="Kubeconfig of the cluster. Default: $KUBECONFIG, else the one that `posse up` writes.",
         rich_help_panel=WHERE,
     ),
 ]
@@ -37,7 +37,7 @@ RulesOption = Annotated[
     typer.Option(
         "--config",
         metavar="FILE",
-        help="Go by the rules of this KubeSchedulerConfiguration, as `posse up --config` does.",
+        help="Use the rules of this KubeSchedulerConfiguration, as `posse up --config` does.",
         rich_help_panel="Scheduling",
     ),
 ]
@@ -47,15 +47,15 @@ SchedulerNameOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Take pods of this schedulerName for those of Posse, as `posse run --scheduler-name` does. May be repeated. "
-        "Default: posse and default-scheduler. With --config the file says it.",
+        help="Treat pods with this schedulerName as scheduled by Posse, like `posse run --scheduler-name`. "
+        "May be repeated. Default: posse and default-scheduler. With --config, the names are in the file.",
         rich_help_panel="Scheduling",
     ),
 ]
 
 
 class Rules(NamedTuple):
-    """By which rules the cluster is scheduled, as far as the command line says so."""
+    """Options that say by which rules the cluster is scheduled."""
 
     config: Path | None = None
     scheduler_names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Tables as the server answers them, laid out for a terminal."""
+"""Formats Tables of the server for a terminal."""
 
 from collections.abc import Sequence
 from typing import Any

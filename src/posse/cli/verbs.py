@@ -41,7 +41,7 @@ VersionOption = Annotated[
 
 
 def posse(*, is_version_asked: VersionOption = False) -> None:
-    """Options that go with no verb."""
+    """Options without a verb."""
 
 
 def command_line(words: list[str]) -> typer.Typer:
@@ -55,8 +55,8 @@ def command_line(words: list[str]) -> typer.Typer:
         epilog="Shell completion: posse --install-completion. Start with: posse up --example gang",
         help="""Posse schedules workloads: pods that belong together start together or not at all.
 
-    [bold]posse up[/bold] starts a whole cluster on this machine, with simulated nodes. Use it with kubectl, or with
-    apply, get and delete below. [bold]posse run[/bold] schedules for a cluster that is there already.
+    [bold]posse up[/bold] starts a whole cluster with simulated nodes on this machine. Use it with kubectl, or
+    with apply, get and delete below. [bold]posse run[/bold] schedules pods of an existing cluster.
     """,
     )
     app.callback()(posse)

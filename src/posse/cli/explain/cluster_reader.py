@@ -1,6 +1,6 @@
 """Reads a whole cluster through its API, once and without changes, into an engine.
 
-So the same engine explains and schedules, on any cluster. A kind that the cluster does not serve has no objects.
+The engine that schedules also explains, on any cluster. Kinds that are not served have no objects.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -113,7 +113,7 @@ def survey_cluster(client: ApiClient, options: EngineOptions) -> Survey:
         for kind, struct in FOLLOWED_KINDS:
             for obj in listed(client, kind, None, status.update):
                 _take_in(survey, kind, struct, obj)
-        status.update("Working out how the groups stand")
+        status.update("Computing the state of the groups")
     return survey
 
 

@@ -1,4 +1,4 @@
-"""What has become of members of a group that it can no longer count on: those that ended, and those being evicted."""
+"""Counts the members of a group that ended or are being evicted."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whether a refused group really cannot start, where the engine alone is not sure."""
+"""Runs the exact search where the engine alone cannot prove that a group does not fit."""
 
 from posse.engine.explain.explanation import Explanation
 from posse.engine.placement_problem import RemedyProblem
@@ -7,11 +7,11 @@ from posse.engine.reporting.cause_messages import proof_text
 from posse.solver.solving import solve
 
 _EFFORT = 5.0
-"""About as many seconds; somebody waits for the answer at a terminal."""
+"""About as many seconds: short, because a user waits at a terminal."""
 
 
 def certainty(explanation: Explanation) -> str:
-    """How sure it is that the group cannot start in the room that is free."""
+    """Say whether it is proven that the group does not fit in the free capacity."""
     proof, remedy_problem = explanation.situation.proof, explanation.remedy_problem
     if proof is None:
         return ""
@@ -19,8 +19,8 @@ def certainty(explanation: Explanation) -> str:
         return proof_text(proof)
     match solve(remedy_problem.problem, _EFFORT).outcome:
         case Outcome.PLACED:
-            return "A placement exists; it takes an exact search to find it, which the scheduler makes before it gives up."
+            return "A placement exists; the scheduler finds it by an exact search after its quick search."
         case Outcome.IMPOSSIBLE:
             return "Proven by an exact search: it cannot fit in the currently free capacity."
         case _:
-            return "A placement may still exist: an exact search did not end in time."
+            return "A placement may still exist: the exact search ran out of time."

@@ -1,4 +1,4 @@
-"""posse explain: what can be asked about. How the answer is found and told is in explaining.py."""
+"""Options of `posse explain`. run.py finds and prints the answer."""
 
 from typing import Annotated
 
@@ -30,9 +30,9 @@ def explain(
     scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Tell the whole story of a group or a pod: how it stands, what is in its way, who holds what it lacks.
+    """Explain a group or a pod: its state, what blocks it, which pods use what it lacks, what would help.
 
-    The cluster is read and not changed. The answer is what an attempt to schedule it would give now.
+    The cluster is only read. The answer is the result that scheduling it now would have.
 
     [bold]Examples[/bold]
 

@@ -1,4 +1,4 @@
-"""posse gangs: what can be chosen about the list of groups. How it is made is in group_table.py."""
+"""Options of `posse gangs`. group_table.py makes the list."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -35,7 +35,7 @@ def gangs(
     scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """List all groups of pods, of every form, those that wait first: state, pods on nodes, age, why they wait.
+    """List all pod groups, waiting ones first: state, pods on nodes, age, and why they wait.
 
     [bold]Examples[/bold]
 
@@ -46,7 +46,7 @@ def gangs(
       posse gangs -n team -o json
     """
     if namespace and all_namespaces:
-        raise Misuse("-n NS and --all-namespaces do not go together")
+        raise Misuse("-n NS and --all-namespaces exclude each other")
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.explain.group_table import show_groups  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""All groups of a cluster, a line each: those that wait first, and among them who has waited longest."""
+"""`posse gangs`: one line per group, waiting groups first, the oldest of them at the top."""
 
 import json
 import time
@@ -28,7 +28,7 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
     form: str
     state: str
     policy: str
-    """Gang or Basic; empty as long as nothing describes the group."""
+    """Gang or Basic; empty while no object describes the group."""
     on_nodes: int
     minimum: int
     """Of pods, or of groups for a group of groups."""
@@ -59,7 +59,7 @@ def show_groups(client: ApiClient, namespace: str | None, rules: Rules, *, as_js
 
 
 def _in_order(lines: Iterable[GroupLine]) -> list[GroupLine]:
-    """Trees stay together, and have the place of their root."""
+    """Sort by root; the groups of a tree stay together."""
     trees: list[list[GroupLine]] = []
     for line in lines:
         if line.depth and trees:

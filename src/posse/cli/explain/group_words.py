@@ -1,4 +1,4 @@
-"""How a group stands, in a word and in a sentence, for lists and explanations alike."""
+"""The state of a group as a word and as a sentence, for `posse gangs` and `posse explain`."""
 
 from collections.abc import Iterator
 
@@ -15,17 +15,18 @@ _SENTENCES = {
     FINISHED: "{who} has finished: {why}.",
     BELOW_MINIMUM: "{who} has started, but {left} now: {why}.",
     State.SCHEDULED: "{who} has started: {share}.",
-    State.FITS: "{who} fits: it could start now{rest}. Whoever schedules it has not placed it yet.",
+    State.FITS: "{who} fits: it could start now{rest}. Its scheduler has not placed it yet.",
     State.WAITING_FOR_PODS: "{who} waits for pods: {why}.",
     State.WAITING_FOR_GROUP: "{who} cannot be tried: {why}. It is named by {members}.",
-    State.GATED: "{who} is held back: {why}.",
+    State.GATED: "{who} is gated: {why}.",
     State.INVALID: "{who} cannot start as it is: {why}.",
-    State.FOREIGN: "{who} is not scheduled by these rules: {why}. If that is Posse, give its --config or --scheduler-name.",
+    State.FOREIGN: "{who} is not scheduled by Posse: {why}. "
+    "If that is Posse under another name, pass its --scheduler-name or --config.",
 }
 
 
 def shown_state(now: GroupStatus, fates: Fates) -> str:
-    """The engine forgets pods that have finished; to people they are no loss."""
+    """Return the state to show. The engine drops finished pods; here they still count."""
     has_run = now.has_started or fates.succeeded >= now.minimum
     if has_run and fates.succeeded and not now.counts.members:
         return FINISHED
@@ -43,7 +44,7 @@ def has_minimum(now: GroupStatus) -> bool:
 
 
 def cause(now: GroupStatus, fates: Fates) -> str:
-    """Why it waits, or its further pods do, and what else is the matter, in one short line."""
+    """One line: why the group or its remaining pods wait, and further remarks."""
     return "; ".join(filter(None, [_why(now, fates), *_remarks(now, fates)]))
 
 
@@ -74,7 +75,7 @@ def _why(now: GroupStatus, fates: Fates) -> str:
 
 
 def with_closures(text: str, reach: NeverFits | None) -> str:
-    """What a resource lacks on the nodes that are open is half of it, where it is the others that have enough."""
+    """Add the closed nodes to a message about missing resources: those nodes may have enough."""
     if reach is None or all(one.reason in text for one in reach.closed):
         return text
     return f"{text}; closed: {closed_nodes(reach)}"

@@ -1,4 +1,4 @@
-"""What the API remembers of an object: the conditions in its status, and the latest events about it and its pods."""
+"""Conditions in the status of an object, and the latest events about it and its pods."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from posse.kinds.machinery.durations import UNKNOWN, since
 
 Json = dict[str, Any]
 
-MOST_EVENTS = 6
+MAX_EVENTS = 6
 SCHEDULED = "Scheduled"
 _REFUSALS = {("PodScheduled", "False"), *(form.refusal for form in FORMS)}
 
@@ -29,7 +29,7 @@ class Happening:
 
 
 def condition_lines(obj: Json | None, now: float, verdict: str | None = None) -> list[str]:
-    """With the verdict of this moment, what was written at another and says something else is told apart; empty: it fits."""
+    """One line per condition. Those that differ from the current verdict are marked; empty: it fits now."""
     status = (obj or {}).get("status") or {}
     phase = [f"phase {status['phase']}"] if status.get("phase") else []
     return phase + [
@@ -52,24 +52,24 @@ def _then(condition: Json, now: float, verdict: str | None) -> str:
         return ""
     age = since(condition.get("lastTransitionTime"), now)
     when = f"up to {age} ago" if age != UNKNOWN else "earlier"
-    return f" [written {when}; how it stands now is said above]"
+    return f" [written {when}; the current state is above]"
 
 
 def happenings(events: Iterable[Json], uids: Collection[str]) -> list[Happening]:
-    """The latest about these objects, oldest first; what is said of many pods alike is told once."""
+    """The latest events about these objects, oldest first; equal events of several pods are merged."""
     found: dict[tuple[str, str, str], Happening] = {}
     about = {str((event.get("metadata") or {}).get("uid")): event for event in events}
     for event in about.values():
-        scheduling_class = event.get("involvedObject") or {}
-        if scheduling_class.get("uid") in uids:
-            one = _happening(event, scheduling_class)
+        involved = event.get("involvedObject") or {}
+        if involved.get("uid") in uids:
+            one = _happening(event, involved)
             said = (one.kind, one.reason, "" if one.reason == SCHEDULED else one.message)
             found[said] = _merged(found[said], one) if said in found else one
-    return sorted(found.values(), key=lambda one: (one.last_seen, one.name))[-MOST_EVENTS:]
+    return sorted(found.values(), key=lambda one: (one.last_seen, one.name))[-MAX_EVENTS:]
 
 
 def preemptors(events: Iterable[Json], uids: Collection[str]) -> list[str]:
-    """For whom these pods were preempted, as far as events tell."""
+    """The preemptors of these pods, as far as events name them."""
     told = [
         event.get("related") or {}
         for event in events
@@ -87,15 +87,15 @@ def happening_lines(found: Iterable[Happening], now: float) -> list[str]:
     return [_line(one, now) for one in found]
 
 
-def _happening(event: Json, scheduling_class: Json) -> Happening:
+def _happening(event: Json, involved: Json) -> Happening:
     series = event.get("series") or {}
     times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     return Happening(
         last_seen=next((str(time) for time in times if time), ""),
         reason=str(event.get("reason") or ""),
         message=str(event.get("message") or "").strip(),
-        kind=str(scheduling_class.get("kind") or "").lower(),
-        name=str(scheduling_class.get("name") or ""),
+        kind=str(involved.get("kind") or "").lower(),
+        name=str(involved.get("name") or ""),
         objects=1,
         count=int(series.get("count") or event.get("count") or 1),
     )

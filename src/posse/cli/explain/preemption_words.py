@@ -9,31 +9,32 @@ from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.marks import described
 from posse.engine.reporting.messages import counted, preemption_text
 
-_MOST_VICTIMS = 8
-_MOST_FORGONE = 3
-_MOST_HOLDERS = 5
+_MAX_VICTIMS = 8
+_MAX_FORGONE = 3
+_MAX_HOLDERS = 5
 
 
 def making_room(told: PreemptionStatus) -> Iterator[str]:
     if told.progress is not None:
         yield preemption_text(told.progress)
     if told.victims:
-        yield f"{'leaving' if told.is_under_way else 'would be evicted'}: {_names(told.victims, _MOST_VICTIMS)}"
+        what = "terminating" if told.is_under_way else "would be evicted"
+        yield f"{what}: {_names(told.victims, _MAX_VICTIMS)}"
     if told.cost is None or not told.victims:
         return
     yield f"at a cost of {_price(told.cost)}"
     for forgone in told.forgone:
         where = f" on {forgone.node}" if forgone.node else ""
-        who = _names(forgone.victims, _MOST_FORGONE)
+        who = _names(forgone.victims, _MAX_FORGONE)
         yield f"rather than {who}{where}: {_drawback(forgone, told.cost)}"
 
 
 def held_room(rooms: Sequence[HeldRoom]) -> Iterator[str]:
-    for room in rooms[:_MOST_HOLDERS]:
+    for room in rooms[:_MAX_HOLDERS]:
         nodes = "1 node" if room.nodes == 1 else f"{room.nodes} nodes"
         yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which is preempting"
-    if len(rooms) > _MOST_HOLDERS:
-        yield f"and for {len(rooms) - _MOST_HOLDERS} more"
+    if len(rooms) > _MAX_HOLDERS:
+        yield f"and for {len(rooms) - _MAX_HOLDERS} more"
 
 
 def _names(victims: Sequence[PodRef], most: int) -> str:
@@ -55,10 +56,10 @@ def _overdrawn(cost: Cost) -> str:
 
 
 def _drawback(forgone: Forgone, chosen: Cost) -> str:
-    """The first criterion by which it is worse decides."""
+    """Name the first criterion by which the alternative is worse."""
     cost = forgone.cost
     if cost < chosen:
-        return "which would do as well by now, and cost less"
+        return "which would now be enough too, and cost less"
     if cost.budgets > chosen.budgets:
         return _overdrawn(cost)
     if cost.highest > chosen.highest:

@@ -1,4 +1,4 @@
-"""Finds out what `posse explain` is asked, and prints it: the engine's answer, then what the API remembers."""
+"""Runs `posse explain`: prints the engine's answer, then conditions and events from the API."""
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -43,7 +43,7 @@ def _stories(client: ApiClient, survey: Survey, target: Target, namespace: str) 
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Headings stand out on a terminal; elsewhere there is nothing but text, and never a line break too many."""
+    """Print headings in bold on a terminal and plain text elsewhere; long lines are never broken."""
     console = Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
     for line in lines:
         console.print(line, style=None if line.startswith(" ") else "bold")
@@ -55,15 +55,15 @@ def _group_story(client: ApiClient, survey: Survey, key: GroupKey, now: float) -
     yield from told
     known = ". ".join(explanation.situation.sentences)
     if not explanation.obstacles:
-        # With obstacles all of it has been told, if in other words.
+        # With obstacles, the whole message was printed above in other words.
         known = said_already(explanation.situation.sentences, "\n".join(told))
     for line in _remembered_of_group(client, survey, explanation.situation, now):
-        # What was written down is mostly what has just been said, and it is long.
+        # The stored message mostly repeats the text above, and is long.
         yield line.replace(known, "as above") if known else line
 
 
 def said_already(sentences: Sequence[str], told: str) -> str:
-    """As much of a message, from its beginning, as has been told, without the last full stop."""
+    """Return the leading sentences of a message that are already printed, without the last full stop."""
     return ". ".join(takewhile(lambda one: one in told, sentences))
 
 
@@ -109,7 +109,10 @@ def _group_of_pod(survey: Survey, key: GroupKey) -> Iterator[str]:
 def _not_known(pod: Pod) -> str:
     if has_ended(pod):
         return f"has finished ({pod.status.phase})"
-    return f"is not scheduled by these rules: it is left to the scheduler {pod.spec.scheduler_name!r}, or cannot be read"
+    return (
+        f"is not scheduled by Posse: its schedulerName is {pod.spec.scheduler_name!r}, or it is invalid. "
+        "If that is Posse under another name, pass its --scheduler-name or --config"
+    )
 
 
 def _remembered_of_pod(client: ApiClient, pod: Pod, now: float, verdict: str | None) -> Iterator[str]:

@@ -13,7 +13,7 @@ from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, POD, POD_GROUP, WORKLOAD
 from posse.writes.group_status import forms_of, object_kind
 
-MOST_LISTED = 10
+MAX_LISTED = 10
 ANY_POD_GROUP = frozenset({"podgroup", "podgroups", "pg"})
 ANY_COMPOSITE = frozenset({"compositepodgroup", "compositepodgroups", "cpg"})
 EXPLAINED = "podgroup/NAME, compositepodgroup/NAME, workload/NAME or pod/NAME"
@@ -31,7 +31,7 @@ class Target:
 def parse_target(text: str, name: str = "") -> Target:
     kind_text, slash, rest = text.partition("/")
     if slash and name:
-        raise Misuse(f'"{text}" has a name already; "{name}" is one too many')
+        raise Misuse(f'"{text}" has a name already; "{name}" is a second one')
     if not kind_text or not (rest or name):
         raise Misuse(f"say what to explain as {EXPLAINED}")
     name = rest or name
@@ -42,7 +42,7 @@ def parse_target(text: str, name: str = "") -> Target:
     kind = kind_named(kind_text)
     forms = forms_of(kind)
     if kind is not POD and not forms:
-        raise Misuse(f"{kind.singular} is nothing that is scheduled; try {EXPLAINED}")
+        raise Misuse(f"{kind.plural} cannot be explained; try {EXPLAINED}")
     return Target(kind, name, forms)
 
 
@@ -54,7 +54,7 @@ def groups_meant(survey: Survey, target: Target, namespace: str) -> list[GroupKe
     if len(found) > 1:
         choices = " or ".join(typed(key) for key in found)
         what = f'{target.kind.name}s "{target.name}"'
-        raise Problem(f"there are several {what} in {namespace}: say {choices}")
+        raise Problem(f"there are several {what} in {namespace}: use {choices}")
     if not found:
         raise Problem(_nothing(survey, target, namespace))
     return found
@@ -76,8 +76,8 @@ def short_name(key: GroupKey) -> str:
 def listing(names: Sequence[str]) -> str:
     if not names:
         return "there are none"
-    rest = len(names) - MOST_LISTED
-    return f"there are {', '.join(names[:MOST_LISTED])}" + (f" and {rest} more" if rest > 0 else "")
+    rest = len(names) - MAX_LISTED
+    return f"there are {', '.join(names[:MAX_LISTED])}" + (f" and {rest} more" if rest > 0 else "")
 
 
 def _matching(survey: Survey, target: Target, namespace: str) -> Iterator[GroupKey]:

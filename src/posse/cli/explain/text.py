@@ -1,4 +1,4 @@
-"""Explanations as text: the answer in a sentence, then what it rests on. Lines without indentation are headings."""
+"""Explanations as text: the answer in one sentence, then details. Lines without indent are headings."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,7 +21,7 @@ from posse.engine.reporting.remedy_messages import no_remedy_text, remedy_texts,
 from posse.solver.remedies import remedies
 from posse.writes.group_status import object_kind
 
-MOST_NODES = 8
+MAX_NODES = 8
 INDENT = "  "
 
 
@@ -73,7 +73,7 @@ def pod_lines(pod: PodExplanation) -> Iterator[str]:
     elif pod.held:
         yield f"{who} waits: {pod.held}."
     elif pod.target:
-        yield f"{who} fits: it could start on {pod.target} now. Whoever schedules it has not placed it yet."
+        yield f"{who} fits: it could start on {pod.target} now. Its scheduler has not placed it yet."
     elif pod.obstacle is not None:
         yield f"{who} waits: it {_missed(pod.obstacle, pod.out_of_reach)}."
     facts = [("priority", str(pod.priority))]
@@ -95,9 +95,9 @@ def _leaving(pod: PodExplanation) -> str:
 
 def _room(told: Explanation | PodExplanation) -> Iterator[str]:
     if told.held_rooms:
-        yield from headed("Room that is held for others", held_room(told.held_rooms))
+        yield from headed("Capacity reserved for others", held_room(told.held_rooms))
     if told.making_room.progress is not None:
-        yield from headed("Making room", making_room(told.making_room))
+        yield from headed("Preemption", making_room(told.making_room))
 
 
 def _missed(obstacle: Obstacle, reach: NeverFits | None) -> str:
@@ -129,7 +129,7 @@ def _described(now: GroupStatus, age: str) -> str:
         size = f", {pods(now.expected)} expected"
     if now.topology_key:
         size += f", all in one {now.topology_key}"
-    return f"{kind}: {now.policy}{size}, priority {now.priority}, made {age} ago"
+    return f"{kind}: {now.policy}{size}, priority {now.priority}, created {age} ago"
 
 
 def _counted(now: GroupStatus, fates: Fates) -> str:
@@ -156,23 +156,23 @@ def _queued(ahead: Ahead) -> str:
         if number
     ]
     if not counts:
-        return "nobody before it"
-    return f"{' and '.join(counts)} before it, being more important or older, which does not block it"
+        return "first"
+    return f"{' and '.join(counts)} ahead of it, not blocking it"
 
 
 def _places(placement: Sequence[tuple[str, int]]) -> str:
-    shown = [f"{node} ({pods(number)})" for node, number in placement[:MOST_NODES]]
-    rest = len(placement) - MOST_NODES
+    shown = [f"{node} ({pods(number)})" for node, number in placement[:MAX_NODES]]
+    rest = len(placement) - MAX_NODES
     return ", ".join(shown) + (f" and {rest} more nodes" if rest > 0 else "")
 
 
 def _in_the_way(explanation: Explanation) -> Iterator[str]:
     now, is_only_one = explanation.situation, len(explanation.obstacles) == 1
     if not explanation.obstacles and now.topology_key:
-        yield "all of its pods would fit if they could go anywhere, but not in the domains where they must be"
+        yield "all of its pods would fit in the whole cluster, but not in one domain of its topology key"
     for obstacle in explanation.obstacles:
         alike = f"{pods(obstacle.number)} like {obstacle.example.name} ({_asked(obstacle)})"
-        # With one sort of pods, the headline has said already what they lack.
+        # If all pods are alike, the headline already says what they lack.
         others = (
             f"{obstacle.number - obstacle.fit} would not"
             if is_only_one
@@ -181,7 +181,7 @@ def _in_the_way(explanation: Explanation) -> Iterator[str]:
         yield f"{alike}: {obstacle.fit} would fit, {others}"
         yield from indented(_details(obstacle))
     if explanation.undescribed:
-        yield f"pods of {explanation.undescribed} other sorts find no node either"
+        yield f"pods of {explanation.undescribed} other classes find no node either"
     if now.out_of_reach is not None:
         yield _beyond(now.out_of_reach)
     if sentence := certainty(explanation):
@@ -191,8 +191,9 @@ def _in_the_way(explanation: Explanation) -> Iterator[str]:
 def _beyond(reach: NeverFits) -> str:
     if not reach.closed:
         whole = f"any {reach.domain}" if reach.domain else "the cluster"
-        return f"It is bigger than {whole}: too few would fit even if nothing else were there."
-    return f"It would not fit on the nodes open to it even if nothing else ran there; closed: {closed_nodes(reach)}."
+        return f"It is larger than {whole}: too few of its pods would fit even if nothing else ran there."
+    closed = closed_nodes(reach)
+    return f"It would not fit on the nodes open to it even if nothing else ran there; closed: {closed}."
 
 
 def _asked(obstacle: Obstacle) -> str:
@@ -212,14 +213,14 @@ def _details(obstacle: Obstacle) -> Iterator[str]:
 
 
 def _holders(obstacles: Sequence[Obstacle]) -> Iterator[str]:
-    """Resource by resource; two sorts of pods that lack the same one would be told the same."""
+    """List each resource once, even if several classes of pods lack it."""
     for resource in dict.fromkeys(one.resource for one in obstacles if one.holders):
         holders = next(one.holders for one in obstacles if one.resource == resource)
         rows = [
             (_name(one.who), f"{one.amount} with {pods(one.pods)}", f"priority {one.priority}")
             for one in holders
         ]
-        yield from headed(f"Who holds the {resource}, on nodes with too little of it left", aligned(rows))
+        yield from headed(f"Users of {resource}, on nodes that have too little of it left", aligned(rows))
 
 
 def _name(who: GroupKey | PodRef) -> str:

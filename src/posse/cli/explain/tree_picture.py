@@ -1,4 +1,4 @@
-"""A tree of groups as a picture: a line for every group, indented by its depth, with what it needs and what is there."""
+"""A tree of groups as text: one line per group, indented by depth, with its minimum and what it has."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ INDENT = "  "
 
 
 def tree_lines(tree: Sequence[GroupStatus], asked_for: GroupKey) -> list[str]:
-    """The group that was asked for is marked."""
+    """One line per group; the group that was asked for is marked."""
     return aligned([_row(one, is_marked=one.key == asked_for and one.depth > 0) for one in tree])
 
 

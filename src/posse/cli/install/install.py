@@ -23,38 +23,39 @@ from posse.runtime.process.run_options import GroupApi, SetController
 FormOption = Annotated[
     GroupApi,
     typer.Option(
-        help="Where groups come from: [bold]native[/bold], the API of the cluster (Kubernetes 1.35 and newer, if it is "
-        "switched on); [bold]crd[/bold], custom resources that Posse brings along; [bold]auto[/bold] asks the cluster."
+        help="API that describes groups: [bold]native[/bold], scheduling.k8s.io of the cluster (Kubernetes "
+        "1.35 and newer, if enabled); [bold]crd[/bold], CRDs that come with Posse; "
+        "[bold]auto[/bold] asks the cluster."
     ),
 ]
 ImageOption = Annotated[str, typer.Option(metavar="IMAGE", help="The container image of Posse.")]
 NamespaceOption = Annotated[
-    str, typer.Option("--namespace", "-n", metavar="NS", help="Where the scheduler runs.")
+    str, typer.Option("--namespace", "-n", metavar="NS", help="Namespace of the scheduler.")
 ]
 SchedulerNameOption = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="Pods with this schedulerName are scheduled by Posse; all others are left alone."
+        metavar="NAME", help="Posse schedules pods with this schedulerName; other pods are not touched."
     ),
 ]
 MonitoringOption = Annotated[
-    bool, typer.Option("--with-monitoring", help="Also a ServiceMonitor, for the Prometheus operator.")
+    bool, typer.Option("--with-monitoring", help="Also install a ServiceMonitor for the Prometheus operator.")
 ]
 ControllersOption = Annotated[
     str,
     typer.Option(
         metavar="NAMES",
-        help=f"Also let it control these: {', '.join(SetController)}, with commas between; or all.",
+        help=f"Also let it control these kinds: {', '.join(SetController)}, separated by commas; or all.",
         show_default=False,
     ),
 ]
-ApplyOption = Annotated[bool, typer.Option("--apply", help="Do it, instead of printing what is to be done.")]
+ApplyOption = Annotated[bool, typer.Option("--apply", help="Apply the manifests instead of printing them.")]
 KubeconfigOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Which cluster. Default: $KUBECONFIG, else ~/.kube/config."),
+    typer.Option(metavar="FILE", help="Kubeconfig to use. Default: $KUBECONFIG, else ~/.kube/config."),
 ]
 ContextOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Which context of the kubeconfig; else the current one.")
+    str | None, typer.Option(metavar="NAME", help="Context of the kubeconfig. Default: the current one.")
 ]
 
 
@@ -82,7 +83,7 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     check_format("--namespace", namespace, dns_label)
     check_format("--scheduler-name", scheduler_name, dns_subdomain)
     if not image.strip():
-        raise Misuse("--image: an image has a name, such as registry.example/posse:1")
+        raise Misuse("--image: the name is empty; give one such as registry.example/posse:1")
     is_needed = apply or kubeconfig is not None or context is not None
     chosen = _found_out(kubeconfig, context, is_needed) if form is GroupApi.AUTO else ClusterForm(form.value)
     control = chosen_controllers(controllers)
@@ -95,14 +96,14 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
 
     if form is GroupApi.NATIVE and form_of_cluster(kubeconfig, context) is not ClusterForm.NATIVE:
         _say(
-            "Warning: the cluster has no groups of its own, so there will be none; --form crd brings them along"
+            "Warning: the cluster does not serve PodGroups; --form crd installs those of scheduling.posse.dev"
         )
     apply_objects(kubeconfig, context, wanted, typer.echo)
-    _say(f"see it start: kubectl -n {namespace} rollout status deployment/{NAME}")
+    _say(f"watch it start: kubectl -n {namespace} rollout status deployment/{NAME}")
 
 
 def _found_out(kubeconfig: Path | None, context: str | None, is_needed: bool) -> ClusterForm:
-    """What the cluster says; without one, what every cluster can do."""
+    """Return the form that the cluster serves; without a cluster, the form that every cluster supports."""
     from posse.cli.install.run import NoClusterError, form_of_cluster  # noqa: PLC0415 - as above
 
     try:
@@ -110,13 +111,13 @@ def _found_out(kubeconfig: Path | None, context: str | None, is_needed: bool) ->
     except NoClusterError as error:
         if is_needed:
             raise
-        _say(f"no cluster to ask ({error}); taking --form crd, which works on all")
+        _say(f"no cluster reachable ({error}); using --form crd, which works on every cluster")
         return ClusterForm.CRD
-    has = "groups of its own" if form is ClusterForm.NATIVE else "no groups of its own"
-    _say(f"the cluster has {has}; taking --form {form}")
+    serves = "serves" if form is ClusterForm.NATIVE else "does not serve"
+    _say(f"the cluster {serves} PodGroups of scheduling.k8s.io; using --form {form}")
     return form
 
 
 def _say(text: str) -> None:
-    """Beside the manifests, which go down the pipe."""
+    """Print to stderr: stdout has the manifests."""
     typer.echo(text, err=True)

@@ -1,6 +1,6 @@
-"""What posse install asks of a cluster and does to it: which form its groups have, and applying the objects one by one.
+"""Asks a cluster which form its groups have, and applies the objects of `posse install` one by one.
 
-Objects are applied by the server, which keeps what others have added to them.
+Server-side apply keeps fields that others have added.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ _APPLYING = {"fieldManager": "posse-install", "force": "true"}
 
 
 class NoClusterError(Problem):
-    """There is none to ask, or it does not answer."""
+    """No cluster is configured, or it does not answer."""
 
 
 def form_of_cluster(kubeconfig: Path | None, context: str | None) -> ClusterForm:
-    """NoClusterError: it cannot be told."""
+    """NoClusterError: the cluster cannot be asked."""
 
     async def ask() -> ClusterForm:
         async with _connected(kubeconfig, context) as connection:
@@ -56,7 +56,7 @@ async def form_over(connection: Connection) -> ClusterForm:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await ServedVersions(connection).form() or ClusterForm.CRD
     except TimeoutError as error:
-        silence = f"no answer of {connection.server} within {ANSWER_SECONDS:.0f} seconds"
+        silence = f"no answer from {connection.server} within {ANSWER_SECONDS:.0f} seconds"
         raise NoClusterError(connection.trouble or silence) from error
     except ApiError as error:
         raise NoClusterError(str(error)) from error
@@ -70,11 +70,11 @@ async def apply_over(connection: Connection, objects: Iterable[Json], tell: Call
         except ApiError as error:
             absent = f"the cluster has no {obj['kind']} of {obj['apiVersion']}"
             raise Problem(f"{name}: {absent if error.code == NOT_FOUND else error}") from error
-        tell(f"{name} applied" if is_ours else f"{name} is there already, and not of Posse: left as it is")
+        tell(f"{name} applied" if is_ours else f"{name} was installed by others; unchanged")
 
 
 async def _apply(connection: Connection, obj: Json) -> bool:
-    """Whether it was for us to do."""
+    """Apply the object and return True, or leave it to its owner and return False."""
     if await _is_of_others(connection, obj):
         return False
     await connection.ask(Call("PATCH", path_of(obj), _APPLYING, json.dumps(obj).encode(), _APPLY_PATCH))
@@ -82,7 +82,7 @@ async def _apply(connection: Connection, obj: Json) -> bool:
 
 
 async def _is_of_others(connection: Connection, obj: Json) -> bool:
-    """Whether somebody else has defined the kind: what they know of it would be lost."""
+    """Return whether another project installed this definition; ours must not overwrite it."""
     if obj["metadata"]["name"] not in {kind.group_resource for kind in SETS}:
         return False
     try:
@@ -108,7 +108,7 @@ async def _connected(kubeconfig: Path | None, context: str | None) -> AsyncItera
 
 
 def path_of(obj: Json) -> str:
-    """Whatever is installed has the plainest of plurals."""
+    """All installed kinds form their plural with s."""
     version, metadata = obj["apiVersion"], obj["metadata"]
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     scope = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""

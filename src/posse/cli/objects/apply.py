@@ -1,4 +1,4 @@
-"""posse apply: create what is not there yet, patch what is."""
+"""posse apply: creates new objects and patches existing ones."""
 
 from typing import Annotated, Any
 
@@ -63,7 +63,7 @@ def _create_or_patch(client: ApiClient, manifest: Manifest, collection: str) -> 
 
 
 def _authored(obj: Json) -> Json:
-    """Return the object without what others write into it while it is being applied."""
+    """Return the object without the fields that controllers change meanwhile."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
     return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
 
@@ -74,6 +74,6 @@ def namespace_for(manifest: Manifest, chosen: str | None, default: str) -> str |
         return None
     if manifest.namespace and chosen and manifest.namespace != chosen:
         raise Problem(
-            f"{manifest.origin}: metadata.namespace is {manifest.namespace}, but -n says {chosen}; drop one of them"
+            f"{manifest.origin}: metadata.namespace is {manifest.namespace}, but -n is {chosen}; remove one"
         )
     return manifest.namespace or chosen or default

@@ -44,7 +44,7 @@ OutputOption = Annotated[
 
 RawOption = Annotated[
     str,
-    typer.Option("--raw", metavar="PATH", help="Print what the server answers at this path, as it is."),
+    typer.Option("--raw", metavar="PATH", help="Print the response of the server at this path unchanged."),
 ]
 
 
@@ -75,7 +75,7 @@ def get(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     if not resources:
         raise Misuse("say what to show, for example: posse get pods")
     if name and all_namespaces:
-        raise Misuse("a NAME and --all-namespaces do not go together; use -n NS")
+        raise Misuse("a NAME and --all-namespaces exclude each other; use -n NS")
     kinds = [kind_named(part) for part in resources.split(",") if part]
     with connected(kubeconfig) as client:
         place = None if all_namespaces else namespace or client.default_namespace
@@ -88,7 +88,7 @@ def get(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
 
 def _print_raw(path: str, resources: str | None, kubeconfig: Path | None) -> None:
     if resources:
-        raise Misuse("--raw PATH stands alone; it says already what to show")
+        raise Misuse("--raw PATH and RESOURCE exclude each other")
     with connected(kubeconfig) as client:
         typer.echo(client.get_text(f"/{path.removeprefix('/')}"), nl=False)
 

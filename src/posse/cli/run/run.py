@@ -1,4 +1,4 @@
-"""posse run: what can be chosen about a scheduler for a real cluster. How it runs is in cli/running.py."""
+"""Options of `posse run`, the scheduler for a real cluster. start.py runs it."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -30,7 +30,7 @@ from posse.runtime.process.run_options import (
 
 CLUSTER = "Which cluster"
 KUBE_SCHEDULER_NAME = "default-scheduler"
-SERVING = "What others see of it"
+SERVING = "Health, metrics and logs"
 
 
 class LogLevel(StrEnum):
@@ -44,22 +44,22 @@ KubeconfigOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="How to reach the cluster. Default: $KUBECONFIG, else the service account of the pod it runs in, else "
-        "~/.kube/config.",
+        help="Kubeconfig of the cluster. Default: $KUBECONFIG, else the service account of the pod, "
+        "else ~/.kube/config.",
         rich_help_panel=CLUSTER,
     ),
 ]
 ContextOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Which context of the kubeconfig; else the current one.", rich_help_panel=CLUSTER
+        metavar="NAME", help="Context of the kubeconfig. Default: the current one.", rich_help_panel=CLUSTER
     ),
 ]
 FormOption = Annotated[
     GroupApi,
     typer.Option(
-        help="Where groups come from: [bold]native[/bold], the API of Kubernetes; [bold]crd[/bold], custom resources of "
-        "scheduling.posse.dev; [bold]auto[/bold], whatever the cluster serves.",
+        help="API that describes groups: [bold]native[/bold], scheduling.k8s.io; [bold]crd[/bold], "
+        "custom resources of scheduling.posse.dev; [bold]auto[/bold], whatever the cluster serves.",
         rich_help_panel=CLUSTER,
     ),
 ]
@@ -68,7 +68,8 @@ SchedulerNameOption = Annotated[
     typer.Option(
         metavar="NAME",
         help=f"Schedule pods with this schedulerName. Default: {DEFAULT_SCHEDULER_NAME}. May be repeated. "
-        "default-scheduler takes over from kube-scheduler, and is the default with --shadow. With --config the file says it.",
+        "default-scheduler replaces kube-scheduler, and is the default with --shadow. "
+        "With --config, the names are in the file.",
         rich_help_panel=SCHEDULING,
     ),
 ]
@@ -76,7 +77,8 @@ ControllersOption = Annotated[
     str,
     typer.Option(
         metavar="NAMES",
-        help=f"Also control these, if nobody else does: {', '.join(SetController)}, with commas between; or all.",
+        help=f"Also control these kinds, unless another controller does: {', '.join(SetController)}, "
+        "separated by commas; or all.",
         show_default=False,
         rich_help_panel=SCHEDULING,
     ),
@@ -85,7 +87,7 @@ LeaderElectOption = Annotated[
     bool | None,
     typer.Option(
         "--leader-elect/--no-leader-elect",
-        help="Schedule only while holding a Lease, so that several can stand by. Default: yes.",
+        help="Schedule only while holding a Lease, so that replicas can stand by. Default: yes.",
         show_default=False,
         rich_help_panel=SCHEDULING,
     ),
@@ -98,8 +100,8 @@ ShadowOption = Annotated[
     bool,
     typer.Option(
         "--shadow",
-        help="Look on while another scheduler works, write nothing, and tell how far both agree and what waits although "
-        "there is room.",
+        help="Watch another scheduler and write nothing. Report how far both agree, and what waits "
+        "although it would fit.",
         rich_help_panel=SCHEDULING,
     ),
 ]
@@ -109,7 +111,7 @@ WritesOption = Annotated[
         "--writes-at-once",
         metavar="N",
         min=1,
-        help="How many writes may be under way at the API server.",
+        help="Maximum number of concurrent writes to the API server.",
         rich_help_panel=SCHEDULING,
     ),
 ]
@@ -117,19 +119,19 @@ BindAddressOption = Annotated[
     str | None,
     typer.Option(
         metavar="IP",
-        help="Where /healthz, /readyz, /metrics and /configz are. Default: 127.0.0.1; in a pod 0.0.0.0.",
+        help="Address of /healthz, /readyz, /metrics and /configz. Default: 127.0.0.1; in a pod 0.0.0.0.",
         rich_help_panel=SERVING,
     ),
 ]
 PortOption = Annotated[
     int,
-    typer.Option(metavar="P", min=0, max=65535, help="0 takes any free one.", rich_help_panel=SERVING),
+    typer.Option(metavar="P", min=0, max=65535, help="0 takes any free port.", rich_help_panel=SERVING),
 ]
 LogFormOption = Annotated[
     LogForm, typer.Option("--log-format", help="For people, or for programs.", rich_help_panel=SERVING)
 ]
 LogLevelOption = Annotated[
-    LogLevel, typer.Option("--log-level", help="How much is told.", rich_help_panel=SERVING)
+    LogLevel, typer.Option("--log-level", help="Least severe level to log.", rich_help_panel=SERVING)
 ]
 
 
@@ -154,19 +156,19 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
 ) -> None:
     """Schedule pods of a real cluster, beside kube-scheduler or instead of it.
 
-    Pods choose it by schedulerName. It needs nothing on disk: everything it knows it reads from the API server.
+    Pods select it with schedulerName. It keeps nothing on disk; all state is in the API server.
 
     [bold]Examples[/bold]
 
       posse run                                     pods with schedulerName: posse
 
-      posse run --scheduler-name default-scheduler  in the place of kube-scheduler
+      posse run --scheduler-name default-scheduler  instead of kube-scheduler
 
       posse run --controllers all                   run JobSets and LeaderWorkerSets too
 
-      posse run --dry-run --log-decisions -         say what it would do
+      posse run --dry-run --log-decisions -         print what it would do
 
-      posse run --shadow                            look over the shoulder of kube-scheduler
+      posse run --shadow                            compare with kube-scheduler
     """
     check_scheduler_names(scheduler_name, config)
     options = RunOptions(
@@ -196,11 +198,9 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
 def _controllers(words: str, form: GroupApi, *, only_looks: bool) -> tuple[SetController, ...]:
     wanted = chosen_controllers(words)
     if wanted and only_looks:
-        raise Misuse(
-            "--controllers makes and deletes objects, which --dry-run and --shadow promise not to do"
-        )
+        raise Misuse("--controllers creates and deletes objects, so it excludes --dry-run and --shadow")
     if form is GroupApi.NATIVE and SetController.LEADER_WORKER_SETS in wanted:
         raise Misuse(
-            "--controllers leaderworkersets makes groups of scheduling.posse.dev, which --form native leaves out"
+            "--controllers leaderworkersets needs groups of scheduling.posse.dev, which --form native ignores"
         )
     return wanted

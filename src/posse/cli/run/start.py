@@ -1,4 +1,4 @@
-"""Runs a scheduler for a real cluster in the foreground, until a signal says stop."""
+"""Runs the scheduler for a real cluster in the foreground until SIGTERM or SIGINT."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
 
 
 def _refused_by_system(error: OSError, options: RunOptions) -> str:
-    """Only an address to listen on is asked of the system."""
+    """Only listening on the address can fail with OSError."""
     where = f"{options.bind_address}:{options.port}" if options.bind_address else f"port {options.port}"
     return f"{where}: {(error.strerror or str(error)).lower()}; use another --bind-address or --port"
 
@@ -50,7 +50,7 @@ async def _run(options: RunOptions) -> None:
 
 
 def on_unclaimed_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """A connection that breaks while nobody waits for it matters to nobody; whoever asks next hears of it."""
+    """Ignore idle connections that break: the next request notices it."""
     error = context.get("exception")
     if isinstance(error, OSError | AnswerBroken):
         log.debug("a connection broke: %s: %s", context.get("message"), error)

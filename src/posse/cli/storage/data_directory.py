@@ -24,7 +24,7 @@ AcceptLossOption = Annotated[
     bool,
     typer.Option(
         "--accept-loss",
-        help="Go on with the objects that are there, although acknowledged writes are missing. Stop the cluster first.",
+        help="Continue with the remaining objects although writes are lost. Stop the cluster first.",
     ),
 ]
 
@@ -50,7 +50,7 @@ def restore(
     ],
     directory: DirectoryArgument = None,
 ) -> None:
-    """Bring a backup back, into a directory that has no cluster yet."""
+    """Restore a backup into a directory that has no cluster yet."""
     from posse.store import maintenance  # noqa: PLC0415 - loaded by this verb alone
 
     place = directory or default_data_dir()
@@ -58,9 +58,9 @@ def restore(
 
 
 def check(directory: DirectoryArgument = None, *, accept_loss: AcceptLossOption = False) -> None:
-    """Check that everything acknowledged is there and undamaged; the cluster may be running.
+    """Check that all acknowledged writes are there and undamaged; the cluster may be running.
 
-    Exit code 0: all is well. 1: something is damaged or missing; what and where is said.
+    Exit code 0: no problem was found. 1: something is damaged or missing; the message names it.
     """
     from posse.store import maintenance  # noqa: PLC0415 - loaded by this verb alone
 

@@ -1,4 +1,4 @@
-"""The examples that come with Posse, by name. In a checkout they lie beside src, in a wheel inside the package."""
+"""The examples of Posse by name: beside src in a checkout, inside the package in a wheel."""
 
 from pathlib import Path
 

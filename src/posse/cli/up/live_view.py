@@ -1,4 +1,4 @@
-"""The live view of `posse up`: how full the nodes are, how the groups stand, who waits. Only what fits the screen."""
+"""The live view of `posse up`: usage of nodes, state of groups, counts of the queue; cut to the screen."""
 
 from collections.abc import Sequence
 
@@ -51,12 +51,12 @@ def _share(nodes: Sequence[NodeUsage], resource: str, unit: int) -> str:
 
 
 def _group_table(groups: Sequence[GroupSummary], rows: int) -> Table:
-    # Those that wait are what one looks for.
+    # Waiting groups are the interesting ones.
     shown = sorted(groups, key=lambda group: group.state == "Scheduled")[:rows]
     cells = [(str(group.key), _counts(group), group.state, group.message) for group in shown]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column, name in enumerate(("POD GROUP", "PODS", "STATE")):
-        # Only the reason gives way on a narrow screen.
+        # On a narrow screen only the reason is wrapped.
         table.add_column(name, no_wrap=True, min_width=max((len(row[column]) for row in cells), default=0))
     table.add_column("WHY", overflow="fold")
     for name, counts, state, message in cells:

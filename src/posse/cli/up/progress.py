@@ -1,4 +1,4 @@
-"""What changed in the cluster since the last look, as lines for a log: one per group whose state is another."""
+"""Changes since the last look as lines of a log: one per group whose state changed."""
 
 from collections.abc import Mapping
 

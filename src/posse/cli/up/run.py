@@ -1,4 +1,4 @@
-"""Runs an embedded cluster in the foreground, from the first line it prints to a clean stop."""
+"""Runs an embedded cluster in the foreground until SIGTERM or SIGINT."""
 
 import asyncio
 import shutil
@@ -26,7 +26,7 @@ from posse.version import VERSION
 
 
 def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
-    """Serve until a signal says stop. Problem: it could not start, or it broke."""
+    """Serve until a stop signal. Problem: it could not start, or it failed."""
     configure_logging()
     collect_seldom()
     try:
@@ -70,7 +70,7 @@ async def _watch_until_failure(cluster: EmbeddedCluster) -> None:
         await asyncio.wait([watching, failing], return_when=asyncio.FIRST_COMPLETED)
         if watching.done():
             watching.result()
-        raise Problem(f"{failing.result()}; everything acknowledged is kept, start Posse again")
+        raise Problem(f"{failing.result()}; all acknowledged writes are saved; start Posse again")
     finally:
         watching.cancel()
         failing.cancel()
@@ -78,19 +78,19 @@ async def _watch_until_failure(cluster: EmbeddedCluster) -> None:
 
 
 def _own_command() -> str:
-    """What to type: the name alone only where a shell finds this very command under it."""
+    """Return the command to type: `posse` if the shell finds this program by that name, else its path."""
     installed = Path(sys.executable).with_name("posse")
     return str(installed) if installed.exists() and shutil.which("posse") != str(installed) else "posse"
 
 
 def welcome(url: str, options: ClusterOptions) -> str:
-    """Say where everything is and what to try next."""
+    """Text at the start: where everything is and what to try next."""
     gang = examples_dir() / "gang-too-big.yaml"
     reach = "" if options.data_dir == default_data_dir() else f" --kubeconfig {options.kubeconfig}"
     posse = _own_command()
     return f"""\
 Posse {VERSION} is ready at {url}
-  kept in     {options.data_dir}
+  data        {options.data_dir}
   kubeconfig  {options.kubeconfig}
 
 In another terminal:
@@ -102,5 +102,5 @@ or, without kubectl:
   {posse} apply{reach} -f {gang}
   {posse} get{reach} podgroups,pods -o wide
 
-Ctrl-C stops it; the same command brings it back as it was.
+Ctrl-C stops it; the same command starts it again with all its objects.
 """

@@ -1,4 +1,4 @@
-"""posse up: what can be asked of an embedded cluster, and what makes no sense. How it runs is in serving.py."""
+"""Options of `posse up`, the embedded cluster, and their checks. run.py runs it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,9 +18,9 @@ from posse.runtime.process.logs import log_decisions_to
 from posse.runtime.process.options import DEFAULT_EXACT_SEARCH, ClusterOptions
 
 DEFAULT_PORT = 6553
-MOST_NODES = 100_000
+MAX_NODES = 100_000
 SIMULATION = "Simulated nodes"
-PLACE = "Where it lives"
+PLACE = "Storage and address"
 SCHEDULING = "Scheduling"
 
 
@@ -33,8 +33,8 @@ NodesOption = Annotated[
     typer.Option(
         metavar="N",
         min=0,
-        max=MOST_NODES,
-        help="How many simulated nodes there should be, at least. Default: 8 in a new cluster, else those it has.",
+        max=MAX_NODES,
+        help="Minimum number of simulated nodes. Default: 8 in a new cluster, else those it has.",
         rich_help_panel=SIMULATION,
     ),
 ]
@@ -51,7 +51,7 @@ ExampleOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help=f"Put an example into the cluster: {', '.join(example_names())}. May be repeated.",
+        help=f"Create the objects of an example: {', '.join(example_names())}. May be repeated.",
         autocompletion=complete_example,
         rich_help_panel=SIMULATION,
     ),
@@ -60,7 +60,7 @@ DataDirOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Where the cluster is kept. The same directory brings the same cluster back. "
+        help="Directory of the cluster. Starting again with it restores the cluster. "
         "Default: $XDG_DATA_HOME/posse/default.",
         rich_help_panel=PLACE,
     ),
@@ -68,7 +68,7 @@ DataDirOption = Annotated[
 PortOption = Annotated[
     int,
     typer.Option(
-        metavar="P", min=0, max=65535, help="Port on 127.0.0.1; 0 takes any free one.", rich_help_panel=PLACE
+        metavar="P", min=0, max=65535, help="Port on 127.0.0.1; 0 takes any free port.", rich_help_panel=PLACE
     ),
 ]
 FsyncOption = Annotated[
@@ -96,8 +96,8 @@ FeatureGatesOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=BOOL,...",
-        help=f"Switch feature gates off or on, as in GangScheduling=false; all are on by default: {', '.join(Gate)}. "
-        "May be repeated.",
+        help=f"Switch feature gates off or on, as in GangScheduling=false; all are on by default: "
+        f"{', '.join(Gate)}. May be repeated.",
         rich_help_panel=SCHEDULING,
     ),
 ]
@@ -115,7 +115,7 @@ LogDecisionsOption = Annotated[
     str,
     typer.Option(
         metavar="FILE",
-        help="Append the story of every decision to this file, a line of JSON for each; - prints it.",
+        help="Append every decision to this file as a line of JSON; - prints it.",
         rich_help_panel=SCHEDULING,
     ),
 ]
@@ -136,14 +136,14 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
 ) -> None:
     """Start a cluster on this machine: API server, scheduler and simulated nodes in one process.
 
-    kubectl works on it as on any cluster. It runs until Ctrl-C and comes back as it was from its data directory.
-    Nodes labelled posse.dev/simulated=true run pods in name only; all others are left alone.
+    kubectl works as with any cluster. Ctrl-C stops it; started again, it continues from its data directory.
+    Nodes labelled posse.dev/simulated=true simulate their pods; other nodes are not touched.
 
     [bold]Examples[/bold]
 
       posse up                                      8 nodes
 
-      posse up --example gang                       with a gang to look at
+      posse up --example gang                       with an example gang
 
       posse up --nodes 64 --topology block=2,rack=4 --data-dir /tmp/lab --port 0
 
@@ -202,7 +202,7 @@ def start_decision_log(destination: str) -> None:
 
 
 def _replaceable(path: Path) -> Path:
-    """Refuse to overwrite what Posse has not written: a kubeconfig with other clusters is precious."""
+    """Problem: the file exists and may hold contexts of other clusters."""
     try:
         config = yaml.safe_load(path.read_text("utf-8"))
         contexts = [entry["name"] for entry in config["contexts"]]
@@ -211,5 +211,5 @@ def _replaceable(path: Path) -> Path:
     except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError):
         contexts = []
     if contexts != [CONTEXT]:
-        raise Problem(f"--kubeconfig: {path} exists and is not from Posse; move it away or name another file")
+        raise Problem(f"--kubeconfig: {path} exists and is not from Posse; move it or choose another file")
     return path

@@ -1,4 +1,4 @@
-"""Shows what goes on in the cluster while `posse up` runs: a live view on a terminal, plain lines elsewhere."""
+"""Shows the cluster while `posse up` runs: a live view on a terminal, plain lines elsewhere."""
 
 import asyncio
 import time
@@ -14,8 +14,8 @@ from posse.engine.explain.overview import Overview
 from posse.runtime.embedded.usage import NodeUsage
 
 INTERVAL_SECONDS = 0.5
-# Looking at a large cluster takes a while; it may not take more than this share of the time.
-MOST_SHARE_OF_TIME = 0.02
+# Reading a large cluster takes a while; this is the largest share of time it may take.
+MAX_SHARE_OF_TIME = 0.02
 
 
 class Watchable(Protocol):
@@ -53,4 +53,4 @@ async def _print_progress(cluster: Watchable) -> None:
 
 
 async def _pause(spent_seconds: float) -> None:
-    await asyncio.sleep(max(INTERVAL_SECONDS, spent_seconds / MOST_SHARE_OF_TIME))
+    await asyncio.sleep(max(INTERVAL_SECONDS, spent_seconds / MAX_SHARE_OF_TIME))

@@ -81,7 +81,7 @@ def test_a_gang_that_does_not_fit(cluster):
     assert "4 pods like w1 (cpu 20): 1 would fit, 3 would not" in story
     assert "2 nodes   Insufficient cpu   NodeResourcesFit" in story
     assert "closest, once those that fit are placed: node-000" in story
-    assert "It is bigger than the cluster" in story
+    assert "It is larger than the cluster" in story
     assert "pod default/other   20 with 1 pod   priority 0" in story
     assert "PodGroupInitiallyScheduled=False (Unschedulable), since" in story
     assert "pod/w0: pod group is unschedulable, as above" in story
@@ -125,7 +125,7 @@ def test_what_is_held_says_what_it_waits_for(cluster):
     lost = cluster("explain", "pg/nowhere").out
     assert "cannot be tried: PodGroup nowhere does not exist yet. It is named by 1 pod." in lost
     assert "described by   nothing yet" in lost
-    shut = "is held back: 1 of its pods has scheduling gates: g1 (example.com/wait)."
+    shut = "is gated: 1 of its pods has scheduling gates: g1 (example.com/wait)."
     assert shut in cluster("explain", "pg/shut").out
     member = cluster("explain", "pod/g1").out
     assert member.startswith("Pod default/g1 waits: it has scheduling gates (example.com/wait).")
@@ -142,11 +142,11 @@ def test_single_pods(cluster):
     picky = until(cluster, ["explain", "pod/picky"], "FailedScheduling")
     assert picky.startswith("Pod default/picky waits: it finds no node: 2 node(s) didn't match Pod")
     assert "2 nodes   node(s) didn't match Pod's node affinity/selector   NodeAffinity" in picky
-    assert "Making room\n  0/2 nodes are available: 2 Preemption is not helpful for scheduling." in picky
+    assert "Preemption\n  0/2 nodes are available: 2 Preemption is not helpful for scheduling." in picky
     assert "PodScheduled=False (Unschedulable), since" in picky
     assert "waits: it has scheduling gates (example.com/wait)." in cluster("explain", "pod/shut").out
     foreign = cluster("explain", "pod/foreign").out
-    assert foreign.startswith("Pod default/foreign is not scheduled by these rules")
+    assert foreign.startswith("Pod default/foreign is not scheduled by Posse")
     assert "somebody-else" in foreign
 
 
@@ -163,7 +163,7 @@ def test_groups_of_every_form_are_found(cluster, example, target, form):
     objects = list(yaml.safe_load_all((examples_dir() / "membership" / f"{example}.yaml").read_text()))
     cluster.put(*objects)
     name = next(obj["metadata"]["name"] for obj in objects if obj["kind"] in {"PodGroup", "Workload"})
-    story = until(cluster, ["explain", target.format(name=name)], "made")
+    story = until(cluster, ["explain", target.format(name=name)], "created")
     assert name in story.splitlines()[0]
     listed = json.loads(cluster("gangs", "-o", "json").out)
     assert form in {line["form"] for line in listed}
@@ -234,7 +234,7 @@ def test_a_name_that_two_forms_share_must_be_told_apart(cluster):
     assert unclear.code == 1
     assert unclear.err == (
         'Error: there are several PodGroups "twin" in default: '
-        "say podgroup.scheduling.k8s.io/twin or podgroup.scheduling.x-k8s.io/twin\n"
+        "use podgroup.scheduling.k8s.io/twin or podgroup.scheduling.x-k8s.io/twin\n"
     )
     assert "(scheduling.x-k8s.io)" in cluster("explain", "podgroup.scheduling.x-k8s.io/twin").out
 
@@ -267,8 +267,8 @@ def test_half_of_the_name_of_a_group_of_a_workload_may_be_right(cluster):
         (["podgroup"], 2, "say what to explain"),
         (["podgroup/"], 2, "say what to explain"),
         (["/x"], 2, "say what to explain"),
-        (["podgroup/a", "b"], 2, "one too many"),
-        (["node/node-0001"], 2, "nothing that is scheduled"),
+        (["podgroup/a", "b"], 2, "is a second one"),
+        (["node/node-0001"], 2, "nodes cannot be explained"),
         (["sausage/x"], 1, 'there is no resource "sausage"'),
     ],
 )
@@ -288,12 +288,15 @@ def test_pods_of_a_plain_posse_run_are_taken_for_its_own(cluster):
     assert "What is in its way" in cluster("explain", "podgroup/left").out
     assert "OtherScheduler" not in cluster("gangs").out
     single = cluster("explain", "pod/left-a").out
-    assert "is not scheduled by these rules" not in single
+    assert "is not scheduled by Posse" not in single
 
 
 def test_pods_of_a_scheduler_that_is_named_are_taken_for_its_own(cluster):
     cluster.put(gang("left", 2), *(pod(f"left-{n}", "left", cpu="900", schedulerName="gangs") for n in "ab"))
-    assert "If that is Posse, give its --config or --scheduler-name." in cluster("explain", "pg/left").out
+    assert (
+        "If that is Posse under another name, pass its --scheduler-name or --config."
+        in cluster("explain", "pg/left").out
+    )
     assert "OtherScheduler" in cluster("gangs").out
     named = ("--scheduler-name", "gangs")
     assert "What is in its way" in cluster("explain", "pg/left", *named).out
@@ -315,7 +318,7 @@ def test_the_rules_of_a_configuration_are_gone_by(cluster, tmp_path):
     }
     config.write_text(yaml.safe_dump(document))
     told = cluster("explain", "pod/picky", "--config", config).out
-    assert "is not scheduled by these rules: it is left to the scheduler 'default-scheduler'" in told
+    assert "is not scheduled by Posse: its schedulerName is 'default-scheduler'" in told
     config.write_text("kind: Nonsense")
     broken = cluster("explain", "pod/picky", "--config", config)
     assert broken.code == 1

@@ -151,7 +151,7 @@ def test_whoever_waits_is_told_of_room_that_is_held_for_others():
         group_lines(driver.engine.explain(GroupKey(NAMESPACE, "g1")), Fates(), "1m"),
     ]
     for story in map(list, stories):
-        heading = story.index("Room that is held for others")
+        heading = story.index("Capacity reserved for others")
         assert story[heading + 1] == "  on 1 node for pod test/high, priority 5, which is preempting"
 
 
@@ -184,7 +184,7 @@ def test_who_needed_the_room_is_known_from_events():
 def test_a_group_that_fits_waits_only_for_its_scheduler():
     now = situation(*nodes(2, cpu="1"), gang(minimum=2), *pods(3, cpu="1", group="g1"))
     assert headline(now, NOBODY) == (
-        "PodGroup test/g1 fits: it could start now without 1 pod. Whoever schedules it has not placed it yet."
+        "PodGroup test/g1 fits: it could start now without 1 pod. Its scheduler has not placed it yet."
     )
     assert cause(now, NOBODY) == "it fits now; it has not been placed yet"
 
@@ -213,7 +213,7 @@ def test_a_started_group_tells_that_a_further_pod_is_gated():
         ),
         (
             [gang(minimum=1), pod("a", group="g1", scheduler_name="x")],
-            "PodGroup test/g1 is not scheduled by these rules: its pods are left to the scheduler 'x'.",
+            "PodGroup test/g1 is not scheduled by Posse: its pods are left to the scheduler 'x'.",
         ),
         (
             [member("a", WORKLOAD_REF, "w", key="k")],
@@ -241,7 +241,10 @@ def test_members_that_differ_are_told_apart():
     assert "    closest: n1 has 4 of 4 cpu free" in told
     assert "  1 pod like x (no requests): 0 would fit, 1 finds no node" in told
     assert "    1 node   node(s) didn't match Pod's node affinity/selector   NodeAffinity" in told
-    assert "  It is bigger than the cluster: too few would fit even if nothing else were there." in told
+    assert (
+        "  It is larger than the cluster: too few of its pods would fit even if nothing else ran there."
+        in told
+    )
     assert "  Proven: it cannot fit in the currently free capacity." in told
 
 
@@ -254,7 +257,7 @@ def test_rules_that_close_nodes_are_named_where_the_rest_is_too_small():
         f"  It would not fit on the nodes open to it even if nothing else ran there; closed: {closed}."
         in told
     )
-    assert not any("bigger than the cluster" in line for line in told)
+    assert not any("larger than the cluster" in line for line in told)
 
 
 def test_the_rule_that_closes_every_node_is_named_once():
@@ -274,7 +277,9 @@ def test_a_pod_that_no_node_is_open_to_is_told_by_which_rules():
 
 def test_very_many_sorts_and_nodes_are_summed_up():
     pod_sets = [pod(f"p{i}", cpu=f"{i}", group="g1") for i in range(2, 13)]
-    assert "  pods of 3 other sorts find no node either" in lines(node(cpu="1"), gang(minimum=11), *pod_sets)
+    assert "  pods of 3 other classes find no node either" in lines(
+        node(cpu="1"), gang(minimum=11), *pod_sets
+    )
     (places,) = [
         line
         for line in lines(*nodes(10, cpu="1"), gang(minimum=10), *pods(10, cpu="1", group="g1"))
@@ -351,7 +356,7 @@ def test_who_comes_first_is_counted_in_words():
         gang(minimum=2),
         *pods(2, cpu="1", group="g1"),
     )
-    assert "  queue          2 pods before it, being more important or older, which does not block it" in told
+    assert "  queue          2 pods ahead of it, not blocking it" in told
 
 
 def test_a_pod_that_needs_room_names_who_would_go():
@@ -366,7 +371,7 @@ def test_a_group_that_needs_room_names_who_would_go():
     there = [pod(f"low{i}", cpu="1", on="n1") for i in range(10)]
     urgent = gang(minimum=10, priority=5)
     told = lines(node("n1", cpu="10"), *there, urgent, *pods(10, cpu="1", group="g1", priority=5))
-    heading = told.index("Making room")
+    heading = told.index("Preemption")
     assert told[heading + 1] == "  found a placement for podgroup, preempting 10 victims."
     assert told[heading + 2].startswith("  would be evicted: test/low0, test/low1, ")
     assert told[heading + 2].endswith(" and 2 more")
@@ -408,7 +413,7 @@ def test_a_refusal_that_says_something_else_is_from_another_time(verdict, kind, 
         "lastTransitionTime": "2026-01-01T00:55:00Z",
     }
     (line,) = condition_lines({"status": {"conditions": [condition]}}, NOW, verdict)
-    note = " [written up to 5m ago; how it stands now is said above]" if is_told else ""
+    note = " [written up to 5m ago; the current state is above]" if is_told else ""
     assert line == f"{kind}={status}, since 5m: it lacks cpu{note}"
 
 
@@ -459,7 +464,10 @@ def test_what_no_rack_can_hold_is_told_of_the_rack_that_comes_closest():
     racks = [*in_rack("r1", "a", "b", cpu="1"), *in_rack("r2", "c", "d", "e", cpu="1")]
     told = lines(*racks, gang(minimum=4, **one_domain()), *pods(4, cpu="1", group="g1"))
     assert any(
-        line.endswith("Gang, at least 4 together, all in one rack, priority 0, made 5m ago") for line in told
+        line.endswith("Gang, at least 4 together, all in one rack, priority 0, created 5m ago")
+        for line in told
     )
     assert "What is in its way, in rack r2, which comes closest" in told
-    assert "  It is bigger than any rack: too few would fit even if nothing else were there." in told
+    assert (
+        "  It is larger than any rack: too few of its pods would fit even if nothing else ran there." in told
+    )

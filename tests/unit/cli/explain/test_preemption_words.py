@@ -100,7 +100,7 @@ def test_while_victims_are_leaving_it_is_said_of_them():
     driver.decide()
     assert list(making_room(driver.engine.explain_pod("uid-high").making_room)) == [
         "preempting 1 pod; waiting for 1 to terminate.",
-        "leaving: test/a",
+        "terminating: test/a",
         "at a cost of 1 pod, priority 0 at most",
         "rather than test/b on n2: of priority 5, which is higher",
     ]
@@ -113,7 +113,7 @@ def test_what_would_be_cheaper_by_now_is_said_to_be_so():
     driver.lose(there[1])
     driver.see(node("n2", cpu="1"), low("c", "n2"))
     told = list(making_room(driver.engine.explain_pod("uid-high").making_room))
-    assert told[-1] == "rather than test/c on n2: which would do as well by now, and cost less"
+    assert told[-1] == "rather than test/c on n2: which would now be enough too, and cost less"
 
 
 def test_others_are_told_for_whom_room_is_held():

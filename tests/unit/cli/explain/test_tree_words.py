@@ -148,7 +148,7 @@ def test_a_tree_that_fits_but_not_in_one_domain_says_what_is_in_its_way():
     told = explained("root", *racks, composite("root", 2, **one_domain()), *groups, *members)
     heading = told.index("What is in its way")
     assert told[heading + 1 : heading + 3] == [
-        "  all of its pods would fit if they could go anywhere, but not in the domains where they must be",
+        "  all of its pods would fit in the whole cluster, but not in one domain of its topology key",
         "  Proven: it cannot fit in the currently free capacity.",
     ]
 

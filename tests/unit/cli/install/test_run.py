@@ -65,7 +65,7 @@ def test_a_cluster_that_does_not_answer_is_none(monkeypatch):
     async def silence(_request):
         await asyncio.sleep(60)
 
-    with pytest.raises(NoClusterError, match=r"no answer of http://127\.0\.0\.1:\d+ within"):
+    with pytest.raises(NoClusterError, match=r"no answer from http://127\.0\.0\.1:\d+ within"):
         over(ScriptedServer(silence), form_over)
 
 
@@ -108,7 +108,7 @@ def test_a_definition_of_others_is_left_as_it_is(found, is_applied):
     definitions = set_definitions(["jobsets"])
     over(server, lambda connection: apply_over(connection, definitions, told.append))
     assert [request.method for request in server.requests] == (["GET", "PATCH"] if is_applied else ["GET"])
-    assert told[0].endswith("applied" if is_applied else "is there already, and not of Posse: left as it is")
+    assert told[0].endswith("applied" if is_applied else "was installed by others; unchanged")
 
 
 @pytest.mark.parametrize("answer", [status(403, "Forbidden", "you may not"), web.Response(text="<html>")])
@@ -160,8 +160,8 @@ def test_paths_are_those_of_the_kinds():
 @pytest.mark.parametrize(
     ("gates", "told", "is_native"),
     [
-        (ALL_GATES, "the cluster has groups of its own; taking --form native", True),
-        (frozenset(), "the cluster has no groups of its own; taking --form crd", False),
+        (ALL_GATES, "the cluster serves PodGroups of scheduling.k8s.io; using --form native", True),
+        (frozenset(), "the cluster does not serve PodGroups of scheduling.k8s.io; using --form crd", False),
     ],
 )
 def test_what_was_found_out_is_said_beside_the_manifests(posse, tmp_path, gates, told, is_native):
@@ -183,7 +183,7 @@ def test_the_cluster_is_that_of_the_context(posse, tmp_path):
         config["current-context"] = "other"
         server.kubeconfig.write_text(yaml.safe_dump(config))
         named = ("--kubeconfig", server.kubeconfig, "--context", known["name"])
-        assert "taking --form native" in posse("install", *named).err
+        assert "using --form native" in posse("install", *named).err
         unknown = posse("install", "--kubeconfig", server.kubeconfig, "--context", "nobody")
     assert unknown.code == 1
     assert "nobody" in unknown.err
@@ -192,14 +192,14 @@ def test_the_cluster_is_that_of_the_context(posse, tmp_path):
 def test_a_form_that_the_cluster_lacks_is_warned_of_before_it_is_applied(posse, tmp_path):
     with running_server(tmp_path, frozenset()) as server:
         done = posse("install", "--form", "native", "--apply", "--kubeconfig", server.kubeconfig)
-    assert "Warning: the cluster has no groups of its own" in done.err
+    assert "Warning: the cluster does not serve PodGroups" in done.err
 
 
 def test_without_a_cluster_it_prints_what_works_everywhere(posse, monkeypatch, tmp_path):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     done = posse("install")
     assert done.code == 0
-    assert "no cluster to ask" in done.err
+    assert "no cluster reachable" in done.err
     assert "kind: CustomResourceDefinition" in done.out
 
 

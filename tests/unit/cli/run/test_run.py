@@ -85,7 +85,7 @@ def test_a_shadow_looks_at_kube_scheduler_unless_told_otherwise(chosen):
 def test_names_come_from_the_configuration_or_from_the_command_line(tmp_path):
     problem = refused("--config", str(tmp_path / "c.yaml"), "--scheduler-name", "mine")
     assert isinstance(problem, Misuse)
-    assert "--scheduler-name and --config do not go together" in str(problem)
+    assert "--scheduler-name and --config exclude each other" in str(problem)
 
 
 def test_no_cluster_anywhere_is_told_with_what_to_do(tmp_path):
@@ -182,11 +182,11 @@ def test_controllers_are_chosen_by_name(chosen, text, meant):
     [
         (
             ["--controllers", "jobsets,jobs"],
-            "--controllers: 'jobs' is none of jobsets, leaderworkersets, all",
+            "--controllers: 'jobs' is not one of jobsets, leaderworkersets, all",
         ),
-        (["--controllers", "all", "--dry-run"], "--controllers makes and deletes objects"),
-        (["--controllers", "all", "--shadow"], "--controllers makes and deletes objects"),
-        (["--controllers", "all", "--form", "native"], "--controllers leaderworkersets makes groups of"),
+        (["--controllers", "all", "--dry-run"], "--controllers creates and deletes objects"),
+        (["--controllers", "all", "--shadow"], "--controllers creates and deletes objects"),
+        (["--controllers", "all", "--form", "native"], "--controllers leaderworkersets needs groups of"),
     ],
 )
 def test_controllers_that_cannot_be_are_refused(words, told):

@@ -60,7 +60,7 @@ def test_the_picture_tells_nodes_groups_and_queue():
     assert lines[6].split()[:4] == ["default/b", "0/4,", "min", "4"]
     assert "does not fit" in lines[6]
     assert lines[7].startswith("default/a")
-    assert lines[8].strip() == "4 pods on nodes, 7 waiting (queue: 2 parked)"
+    assert lines[8].strip() == "4 pods on nodes, 7 waiting (queue: 2 unschedulable)"
 
 
 def test_only_what_fits_the_screen_is_drawn():
