@@ -46,8 +46,7 @@ class GroupRecord(ReportedObject):
             self.forget_reports()
             self.has_completed_members = self.is_known_to_be_short = self.gathered = False
         self.podgroup = podgroup
-        self.read_conditions()
-        self.gathered = self.gathered or self.has_condition
+        self.gathered = self.read_conditions() or self.gathered
 
     @property
     def minimum(self) -> int:
@@ -96,8 +95,8 @@ class GroupRecord(ReportedObject):
     def has_fallen_short(self) -> bool:
         """It once had its minimum on nodes, and has lost members since."""
         was_running = self.scheduled and self.is_gang and not self.is_disrupted
-        is_about_to_end = self.is_being_deleted or self.has_completed_members
-        return was_running and not is_about_to_end and self.attached_count < self.minimum
+        is_short = was_running and self.attached_count < self.minimum
+        return is_short and not (self.is_being_deleted or self.has_completed_members)
 
     @property
     def is_over(self) -> bool:

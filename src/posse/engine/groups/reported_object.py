@@ -83,22 +83,27 @@ class ReportedObject(ABC):
 
     def is_replaced_by(self, obj: PodGroup | CompositePodGroup | None) -> bool:
         """Another object, or none, is another group: earlier reports do not hold for it."""
-        return obj is None or (self.obj is not None and self.uid != obj.metadata.uid)
+        before = self.obj
+        return obj is None or (before is not None and before.metadata.uid != obj.metadata.uid)
 
     def forget_reports(self) -> None:
         self.scheduled = self.is_untold = self.is_disrupted = False
         self.reported, self.outcome = NEVER_REPORTED, ""
 
-    def read_conditions(self) -> None:
-        """Take over what the object says was reported; it never says less than is known."""
+    def read_conditions(self) -> bool:
+        """Take over what the object says was reported; return whether its condition was ever written."""
+        conditions = self._conditions
+        if not conditions:
+            return False
         self.is_disrupted = self.is_disrupted or any(
-            one.type == DISRUPTION_TARGET and one.status == "True" for one in self._conditions
+            one.type == DISRUPTION_TARGET and one.status == "True" for one in conditions
         )
+        self.outcome = outcome_told(conditions) or self.outcome
         condition = self._condition()
         if condition is not None:
             self.scheduled = self.scheduled or condition.status == "True"
             self.reported = self.reported.seen(condition.reason, condition.message)
-        self.outcome = outcome_told(self._conditions) or self.outcome
+        return condition is not None
 
     def not_yet_scheduled(self) -> None:
         """The last report does not hold, or was not written: return to what the object says."""
@@ -108,10 +113,6 @@ class ReportedObject(ABC):
         seen = (condition.reason, condition.message) if condition is not None else ("", "")
         self.reported = Reported(*seen)
         self.outcome = outcome_told(self._conditions)
-
-    @property
-    def has_condition(self) -> bool:
-        return self._condition() is not None
 
     @property
     def _conditions(self) -> Sequence[Condition]:
