@@ -32,11 +32,11 @@ class ResourceLack:
 
     resource: str
     wanted: int
-    """By one pod."""
+    """Request of one pod."""
     nodes: int
-    """With some of it left, though too little; where none has any, all that have too little."""
+    """Nodes with some, but too little, of it left; where none has any left, all nodes with too little."""
     free: tuple[int, int]
-    """Least and most on one of these nodes."""
+    """Least and most free capacity on one of these nodes."""
     capacity: tuple[int, int]
 
 
@@ -56,9 +56,9 @@ class TooFewFit:
 
     minimum: int
     fit: int
-    """On nodes, or placed by the attempt."""
+    """Pods on nodes, or placed by the attempt."""
     placed: int
-    """Those that the attempt placed; what the others lack is counted beside them."""
+    """Pods that the attempt placed; the shortfall of the others is counted beside them."""
     short: tuple[ClassShortfall, ...]
 
 
@@ -79,7 +79,7 @@ class NoDomainFits:
     best: str
     """The domain that came closest, to which the numbers refer."""
     is_pinned: bool
-    """Members that run pin the group to this domain."""
+    """Running members pin the group to this domain."""
     has_minimum: bool
     """The group runs, or a single pod is enough: no further pod fits."""
     minimum: int
@@ -114,13 +114,13 @@ class SeveralDomains:
 
 @dataclass(frozen=True, slots=True)
 class MissingResources:
-    """The cluster has less free than the group's minResources."""
+    """The cluster has less free capacity than the group's minResources."""
 
     resource: str
     wanted: int
     free: int
     reserved: int
-    """Part of what is free, reserved for groups that have started but lack pods."""
+    """Free capacity that is reserved for groups that have started but lack pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class UnreadableResources:
 @dataclass(frozen=True, slots=True)
 class LacksMembers:
     lacks: str
-    """Which pods or groups do not exist."""
+    """The pods or groups that do not exist."""
     has_finished_members: bool = False
 
 
@@ -142,7 +142,7 @@ class TooFewGroups:
     minimum: int
     fit: int
     first: GroupKey
-    """One that does not fit, and why."""
+    """One group that does not fit, with its cause."""
     cause: "Cause"
     others: int
     """Further groups that do not fit."""
@@ -175,7 +175,7 @@ class ConfinedTo:
 
 @dataclass(frozen=True, slots=True)
 class NoneWaitingFits:
-    """Of a tree that has started: no further pod fits. The cause is that of the first."""
+    """No further pod of a started tree fits. The cause is that of the first."""
 
     group: GroupKey
     cause: "Cause"
@@ -188,7 +188,7 @@ class GroupRefused:
     cause: "Cause"
     proof: Proof | None = None
     group: GroupKey | None = None
-    """Which group; None for the pod's own."""
+    """The refused group; None for the pod's own."""
 
 
 Cause = (

@@ -1,4 +1,4 @@
-"""What the engine wants done, in the imperative. Adapters carry it out; a refusal returns as an event."""
+"""Decisions of the engine, in the imperative. Adapters carry them out; a refusal returns as an event."""
 
 from dataclasses import dataclass, field
 
@@ -12,9 +12,9 @@ class Placement:
     pod: PodRef
     node: str
     attempts: int = field(default=1, compare=False)
-    """How many it took to find the node."""
+    """How many attempts it took to find the node."""
     queued_at: float = field(default=0.0, compare=False)
-    """When the pod was first free to be tried."""
+    """When the pod first became ready to be tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,15 @@ class KeepVolume:
     volume: str
     version: str
     by_us: bool
-    """False if the volume named the claim before: whoever wrote that down decides when it ends."""
+    """False if the volume named the claim before: the author of that entry decides when it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProvisionVolume:
-    """Write the node on the claim, for which a provisioner then makes a volume. Where none runs, the claim stays unbound."""
+    """Write the node on the claim, so that a provisioner creates a volume.
+
+    Without one, the claim stays unbound.
+    """
 
     claim: ClaimKey
     claim_uid: str
@@ -51,7 +54,10 @@ VolumeStep = KeepVolume | ProvisionVolume
 
 @dataclass(frozen=True, slots=True)
 class BindVolumes:
-    """Have the pod's claims bound. Its own binding follows as a decision once they are seen to be; a failure refuses it."""
+    """Bind the pod's claims.
+
+    The pod's own binding follows once they are seen to be bound; a failure refuses it.
+    """
 
     pod: PodRef
     node: str
@@ -60,21 +66,21 @@ class BindVolumes:
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Mark the pod as a victim of preemption, then delete it, unless it is on its way out already."""
+    """Mark the pod as a victim of preemption, then delete it, unless it is terminating already."""
 
     pod: PodRef
     preemptor: PodRef | GroupRef
     node: str
-    """Where room is made; for a group that is the whole cluster, and here is where the victim is."""
+    """The node where capacity is freed; for a group, the node of the victim."""
 
 
 SCHEDULER_ERROR = "SchedulerError"
-"""The reason of reports about what can never be tried as it is, or failed outside."""
+"""The reason in reports about pods or groups that are invalid, or whose writes failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportPod:
-    """Write PodScheduled=False with this reason and message, and the node where room is being made, if any."""
+    """Write PodScheduled=False with this reason and message, and the nominated node, if any."""
 
     pod: PodRef
     reason: str
@@ -86,7 +92,7 @@ class ReportPod:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of the search for a placement."""
+    """The outcome of the search for a placement."""
 
     outcome: Outcome
     text: str = ""
@@ -96,7 +102,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ReportGroup:
-    """Tell the object that describes the group whether it is scheduled, if it is still the one with this uid."""
+    """Write to the group's object whether it is scheduled, if the object still has this uid."""
 
     group: GroupKey
     uid: str
@@ -106,20 +112,20 @@ class ReportGroup:
     is_first: bool = True
     """Otherwise the condition had this status before, and only its text changes."""
     scheduler_name: str = field(default="", compare=False)
-    """Under whose name we speak about the group."""
+    """The scheduler name used in reports about the group."""
     tree: GroupKey | None = None
-    """The root of the tree it belongs to; what is bound for it is bound for the tree as a whole."""
+    """The root of its tree; pods are bound for the tree as a whole."""
     finding: Finding | None = None
-    """None where there is nothing to say about it that has not been said."""
+    """None where there is nothing new to report."""
     is_news: bool = True
-    """Otherwise it was told before but for some words, such as how many victims it waits for, and that is no event."""
+    """Otherwise only details of the text changed, such as the number of victims, and no event is recorded."""
     holds_anyway: bool = False
-    """Whatever becomes of what is bound in the same round."""
+    """The report holds even if bindings of the same round are refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class WarnGroup:
-    """Record an event about the group: its status has no place for what happens after it has started."""
+    """Record an event about the group: its status has no field for what happens after the start."""
 
     group: GroupKey
     uid: str
@@ -130,30 +136,30 @@ class WarnGroup:
 
 @dataclass(frozen=True, slots=True)
 class MarkDisrupted:
-    """Mark a group that is evicted as a whole as a victim of preemption, or take the mark away once it runs again."""
+    """Mark a group that is evicted as a whole as a victim of preemption, or clear the mark once it runs."""
 
     group: GroupKey
     uid: str
     message: str = ""
-    """Why it is evicted; empty if that is over."""
+    """Why it is evicted; empty to clear the mark."""
     preemptor: PodRef | GroupRef | None = None
-    """For whom; None if that is over."""
+    """The preemptor; None to clear the mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solve:
-    """Find out whether the group can be placed at all; the answer comes back as an event with the same number."""
+    """Determine whether the group can be placed at all; the answer is an event with the same number."""
 
     group: GroupKey
     number: int
     problem: PlacementProblem
     effort: float
-    """That may be spent: about seconds of one core."""
+    """Effort limit: about seconds of one core."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advise:
-    """Find out what would let the group start; the answer comes back as an event with the same number."""
+    """Determine what would let the group start; the answer is an event with the same number."""
 
     group: GroupKey
     number: int

@@ -1,4 +1,7 @@
-"""What the outside tells the engine, in the past tense. Adapters translate watch events and answers into these."""
+"""Events reported to the engine, in the past tense.
+
+Adapters translate watch events and responses into these.
+"""
 
 from dataclasses import dataclass
 
@@ -31,7 +34,7 @@ ClusterObject = (
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The object exists and looks like this now; the first sight and every later change alike."""
+    """The object exists and looks like this now; sent for the first sight and every later change."""
 
     obj: ClusterObject
 
@@ -54,7 +57,7 @@ class BindRefused:
 
 @dataclass(frozen=True, slots=True)
 class EvictionFailed:
-    """A victim could not be deleted; whoever waits for its room has to look again."""
+    """A victim could not be deleted; preemptors that wait for its capacity have to try again."""
 
     pod_uid: str
     reason: str
@@ -62,28 +65,28 @@ class EvictionFailed:
 
 @dataclass(frozen=True, slots=True)
 class ReportWithheld:
-    """What was to be reported of the group was not: a binding of the same decision was refused."""
+    """A report on the group was withheld because a binding of the same decision was refused."""
 
     group: GroupKey
 
 
 @dataclass(frozen=True, slots=True)
 class GroupReportFailed:
-    """The group was not told, or may have been and only the answer is missing."""
+    """A report on the group was not written, or may have been and only the response is missing."""
 
     report: ReportGroup
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFailed:
-    """The pod was not told what it was to be told."""
+    """A report on the pod was not written."""
 
     pod_uid: str
 
 
 @dataclass(frozen=True, slots=True)
 class MarkFailed:
-    """The group was not marked, or may have been and only the answer is missing."""
+    """The group was not marked, or may have been and only the response is missing."""
 
     mark: MarkDisrupted
 
@@ -93,7 +96,7 @@ Setback = BindRefused | EvictionFailed | ReportWithheld | GroupReportFailed | Re
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The exact search has ended, one way or the other."""
+    """The exact search has finished, with or without an answer."""
 
     group: GroupKey
     number: int
@@ -102,12 +105,12 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """It is known what would let the group start."""
+    """The solver has determined what would let the group start."""
 
     group: GroupKey
     number: int
     remedies: Remedies | None
-    """None if there is no answer, or the group could start as things are."""
+    """None if there is no answer, or the group could start without changes."""
 
 
 EngineEvent = Observed | Vanished | Setback | Solved | Advised

@@ -10,28 +10,28 @@ class PodRef:
     name: str
     uid: str
     scheduler_name: str = field(default="", compare=False)
-    """The scheduler that reports about the pod."""
+    """The scheduler that reports on the pod."""
 
 
 NATIVE_FORM = "scheduling.k8s.io"
 WORKLOAD_FORM = "workloadRef"
-"""The two forms of Kubernetes itself. Texts name a form only if it is another."""
+"""The two forms of Kubernetes itself. Messages name a form only if it is another."""
 
 
 class GroupKey(NamedTuple):
-    """Name of a group. A tuple of strings, because keys are looked up all the time and tuples hash fastest."""
+    """Name of a group. A tuple of strings, because lookups are frequent and tuples hash fastest."""
 
     namespace: str
     name: str
-    """Of the object that describes the group."""
+    """Identifies the object that describes the group."""
     form: str = NATIVE_FORM
     """Name of the GroupForm that describes it (`engine/groups/forms.py`)."""
     pod_group: str = ""
-    """Which group of the object, where one object describes several."""
+    """The group within the object, where one object describes several."""
     replica_key: str = ""
-    """Which replica of that group; each replica is a group by itself."""
+    """The replica of that group; each replica is a group by itself."""
     is_composite: bool = False
-    """Whether it is a group of groups."""
+    """Whether it is a composite group."""
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}"
@@ -56,5 +56,5 @@ class ClaimKey:
 class GroupRef:
     key: GroupKey
     uid: str
-    """Of the object that describes the group."""
+    """Identifies the object that describes the group."""
     scheduler_name: str = field(default="", compare=False)

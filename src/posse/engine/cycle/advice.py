@@ -1,7 +1,7 @@
 """Advice for refused groups: what would let them start. Another process finds it, for one group at a time.
 
-A refusal is reported at once, and advice is added when it is there. It stays while the refusal is the same, and is renewed
-now and then, so that a status is not written at every attempt.
+A refusal is reported at once, and advice is added when it arrives. It stays while the refusal is the same,
+and is renewed now and then, so that the status is not written at every attempt.
 """
 
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ from posse.engine.statement import AdvicePending, Statement
 from posse.engine.trials.group_trial import GroupTrials
 
 _REST_SECONDS = 1.0
-"""Between two groups: describing a problem goes through every pod of the cluster."""
+"""Pause between two groups: describing a problem reads every pod of the cluster."""
 _FRESH_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     refusal: Statement
-    """To which the advice belongs."""
+    """The refusal that the advice belongs to."""
     advice: Advice | Unadvised | None
     problem: int
     """Equal problems have the same number."""
@@ -46,10 +46,10 @@ class _Open:
 
 @dataclass(slots=True)
 class Advising:
-    """Advice that is known, wanted, or being sought."""
+    """Advice that is known, wanted, or requested."""
 
     asks: bool
-    """Whether a solver answers."""
+    """Whether a solver is available."""
     _known: dict[GroupKey, _Known] = field(default_factory=dict)
     _wanted: dict[GroupKey, Statement] = field(default_factory=dict)
     """Refusals for which advice is wanted, in the order of their groups' turn."""
@@ -61,7 +61,7 @@ class Advising:
     def want(
         self, key: GroupKey, refusal: Statement, now: float
     ) -> Advice | Unadvised | AdvicePending | None:
-        """Returns what is known already about the refusal."""
+        """Ask for advice; returns the known advice on the refusal."""
         if not self.asks or not form_of(key).has_message:
             return None
         known = self._known.get(key)
@@ -71,7 +71,7 @@ class Advising:
         return known.advice if known is not None and is_known else AdvicePending()
 
     def next_group(self, now: float) -> GroupKey | None:
-        """Whose turn it is to be advised."""
+        """The next group to be advised."""
         if self._open is not None or now < self._may_ask_at:
             return None
         return next(iter(self._wanted), None)
@@ -131,7 +131,7 @@ class Advisory:
     def advice(
         self, group: Root, refusal: Statement, now: float
     ) -> Advice | Unadvised | AdvicePending | None:
-        """What to tell a group beside its refusal."""
+        """The advice to report with a group's refusal."""
         record = record_of(group)
         is_waiting = record is not None and not record.scheduled
         if refusal.verdict.proof is None or not is_waiting or _is_nominated(group):
@@ -140,7 +140,7 @@ class Advisory:
         return self.book.want(group.key, refusal, now)
 
     def mark_fresh(self) -> list[Decision]:
-        """Report new advice. It comes before groups are tried, so that what comes of that is reported last."""
+        """Report new advice. It precedes the attempts, so that their outcomes are reported last."""
         fresh = [
             (root_of(self.knowledge.groups, key), refusal, advice)
             for key, refusal, advice in self.book.take_fresh()

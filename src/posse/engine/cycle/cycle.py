@@ -1,7 +1,7 @@
-"""One call of `decide`: its time, its decisions, and what came of its attempts.
+"""One call of `decide`: its time, its decisions, and its attempts.
 
-Attempts are values for metrics and logs. What is written to the status of a pod or a group is in `reporting`, and only
-if it is new.
+Attempts are values for metrics and logs. `reporting` writes the status of pods and groups, and only if it is
+new.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -22,28 +22,31 @@ from posse.engine.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One attempt: for a group, or for a pod that found no node. (For a pod that found one, the binding says it.)"""
+    """One attempt for a group, or for a pod that found no node.
+
+    The binding itself records a pod that found one.
+    """
 
     who: PodRef | GroupKey
     scheduler_name: str
     number: int
-    """Counted from 1; of a group, that of the member that was tried most often."""
+    """Counted from 1; for a group, the number of the member that was tried most often."""
     queued_at: float
-    """When it was first free to be tried; of a group, when its first member was."""
+    """When it first became ready to be tried; for a group, when its first member did."""
     verdict: Verdict
     refusals: tuple[Refusal, ...] = ()
-    """By nodes; of a refused group, those of all its members."""
+    """Refusals by nodes; for a refused group, those of all its members."""
     pods: int = 1
-    """For how many pods it decides: for a group, those that start, or all that it tried to start."""
+    """Number of pods it decides: for a group, those that start, or all that it tried to start."""
     sought_victims: bool = False
     nominated_node: str = ""
     victims: tuple[PodRef, ...] = ()
     is_cascade: bool = False
-    """It was itself evicted and has not started since, and now has others evicted."""
+    """The preemptor was itself evicted and has not started since."""
 
 
 def count(attempt: Attempt) -> None:
-    """Count the attempt on every pod, and keep why nodes refused it."""
+    """Count the attempt on every pod, and keep the reasons of nodes for refusing it."""
     for record in attempt.placed:
         record.attempts += 1
         record.refusals = ()
@@ -53,7 +56,7 @@ def count(attempt: Attempt) -> None:
 
 
 def tried_pods(trial: Trial, cascading: Collection[str], *, sought_victims: bool) -> Iterator[AttemptRecord]:
-    """`cascading` are the uids of pods that were evicted themselves and have others evicted now."""
+    """`cascading` are the uids of preemptors that were evicted themselves."""
     victims: dict[str, list[PodRef]] = {}
     for eviction in trial.evictions:
         victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim.ref)
@@ -73,7 +76,7 @@ def tried_pods(trial: Trial, cascading: Collection[str], *, sought_victims: bool
 
 
 def tried_group(group: Root, trial: GroupTrial, *, is_cascade: bool) -> Iterator[AttemptRecord]:
-    """The group as a whole and, if it starts, each member that it starts without."""
+    """The record of the group and, if it starts, of each member that it starts without."""
     attempt = trial.attempt
     refused = [record for record, _ in attempt.refused]
     if not attempt.verdict.succeeded:

@@ -19,7 +19,7 @@ from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
 
 _MAX_ATTEMPTS = 32
-"""Attempts in one call, so that decisions are carried out while a long queue is worked on.
+"""Attempts in one call, so that decisions are carried out while a long queue is processed.
 
 Equal pods are one attempt together, and take no longer than a small group does.
 """

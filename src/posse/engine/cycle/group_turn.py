@@ -104,7 +104,7 @@ class GroupTurns:
             entry, [state.scheduling_class(record) for record, _ in attempt.refused], cycle.now
         )
         if attempt.placed and self._trials.could_evict(group):
-            # The pods left over may preempt, which no attempt does that places others.
+            # The pods left over may preempt, which an attempt that places others never does.
             backlog.wake(group.key)
 
     def _is_followed(self, head: Waiting) -> bool:
@@ -112,13 +112,13 @@ class GroupTurns:
         return _group_key(self._knowledge.backlog.peek(), head.priority) is not None
 
     def _shape(self, group: Root) -> GroupShape | None:
-        """Return what groups behind it must be identical in; None if capacity or an answer is its own."""
+        """The shape that groups behind it must share; None if its capacity or answer is its own."""
         kept = self._knowledge.starvation_guard.reservation
         is_favoured = self._questions.has_answer(group.key) or (kept is not None and kept.key == group.key)
         return None if is_favoured else shape_of(self._knowledge.state, group)
 
     def _start_identical(self, head: Waiting, shape: GroupShape, node: str, cycle: Cycle) -> int:
-        """Start the groups behind the head that are identical to it; returns the number of their pods."""
+        """Start identical groups behind the head; returns the number of their pods."""
         knowledge = self._knowledge
         with (
             knowledge.starvation_guard.lifted_for(head.priority),

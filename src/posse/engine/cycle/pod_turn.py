@@ -16,7 +16,7 @@ class PodTurns:
         self._trials = trials
 
     def take(self, head: Waiting, most: int, cycle: Cycle) -> int:
-        """Try the pod at the head and equal pods behind it, up to so many; returns the number of pods tried."""
+        """Try the pod at the head and up to so many equal pods with it; returns the number of pods tried."""
         knowledge = self._knowledge
         scheduling_class, run = self._take_run(head, most)
         records = [knowledge.pods[str(entry.key)] for entry in run]

@@ -44,7 +44,7 @@ class GroupSettling:
                 self._settle(group, cycle, is_redefined=is_redefined)
 
     def hold_if_not_ready(self, group: Root, cycle: Cycle) -> NotReady | None:
-        """Take a group that may not be tried out of the queue, and say why it may not."""
+        """Remove a group that may not be tried from the queue; returns why it may not."""
         hold = not_ready(self._knowledge.groups, group)
         for leaf in group.leaves:
             leaf.awaits_bindings = hold is not None and hold.reason == BEING_BOUND

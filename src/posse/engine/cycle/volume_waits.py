@@ -1,7 +1,7 @@
-"""Pods that have a node and wait for their claims to be bound. Their own binding is held back until the cluster shows it.
+"""Pods that have a node and wait for their claims to be bound. Their own binding is held back until then.
 
-Whoever binds claims and makes volumes works on its own time. If it gives up, or takes too long, the pod gives up its
-node and is tried again.
+Controllers and provisioners bind claims in their own time. If that fails, or takes too long, the pod gives up
+its node and is tried again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ class _Wait:
     steps: tuple[VolumeStep, ...]
     until: float
     written: set[VolumeStep] = field(default_factory=set)
-    """Steps that the cluster has shown to be taken; one that is taken back has failed."""
+    """Steps that the cluster has shown to be done; a step that is undone has failed."""
 
 
 class VolumeWaits:
@@ -46,23 +46,23 @@ class VolumeWaits:
         self._failed_writes = failed_writes
         self._book = knowledge.state.storage.book
         self._waits: dict[str, _Wait] = {}
-        """By the uid of the pod, in order of their time."""
+        """By uid of the pod, in order of their time."""
         self._held: dict[GroupKey, list[Placement]] = {}
-        """Members of groups that are ready, but not bound before those whose claims are not."""
+        """Members that are ready, but wait for other members' claims."""
 
     def next_wakeup(self) -> float | None:
-        """When the first of them has waited too long."""
+        """When the first wait times out."""
         return next((wait.until for wait in self._waits.values()), None)
 
     def hold_back(self, decisions: list[Decision], now: float) -> list[Decision]:
-        """The decisions, with claims bound first where a pod has any that are not."""
+        """The decisions, with unbound claims of pods bound first."""
         if not self._book.has_promises:
             return decisions
         parts = [part for decision in decisions for part in self._parts(decision, now)]
         return [part for part in parts if not self._is_premature(part)]
 
     def _is_premature(self, decision: Decision) -> bool:
-        """A group whose members wait for claims has not started yet; it is reported when it has."""
+        """A group whose members wait for claims has not started yet; it is reported once it has."""
         if not (isinstance(decision, ReportGroup) and decision.scheduled) or decision.holds_anyway:
             return False
         if decision.group not in self._held and decision.tree not in self._held:
@@ -71,14 +71,14 @@ class VolumeWaits:
         return True
 
     def settle(self, now: float) -> list[Decision]:
-        """Bind the pods whose claims are bound by now, and give up on those that will not be."""
+        """Bind the pods whose claims are bound by now, and give up on those whose claims failed."""
         settled = [decision for uid in list(self._waits) for decision in self._settle(uid, now)]
         waiting = dict.fromkeys(wait.group for wait in self._waits.values())
         complete = [key for key in self._held if key not in waiting]
         return settled + [decision for key in complete for decision in self._let_go(key)]
 
     def _let_go(self, key: GroupKey) -> Iterator[Decision]:
-        """No member waits for claims any more: all that have a node are bound, or none if some have given theirs up."""
+        """No member waits for claims now: bind all that have a node, or none if some have given theirs up."""
         placements = [placed for placed in self._held.pop(key) if self._still_holds(placed)]
         group = root_of(self._knowledge.groups, key)
         if group is None:
@@ -159,7 +159,7 @@ class VolumeWaits:
         return f"not done after {MAX_SECONDS:.0f} seconds" if now >= wait.until else ""
 
     def _misfit(self, claim: ClaimRecord, node: str) -> str:
-        """A volume that was made for the claim may turn out to be somewhere else."""
+        """A message if the volume made for the claim is not accessible from the node."""
         volume = self._book.volume_of(claim)
         row = self._knowledge.state.nodes.row_of[node]
         if volume is None or self._knowledge.state.storage.reach.mask(volume.node_selector)[row]:

@@ -1,8 +1,8 @@
-"""Who is looked at again because of what has changed in the cluster, and nobody else.
+"""Wakes the queue entries that a change of the cluster may help, and no others.
 
-Somebody may fit now, or may have room made for it: for that it takes a new node, or that somebody leaves who could not have
-been evicted. A group that lacks room for many is not tried because one of them would fit; but after a while it is, so that
-what it was told does not stay wrong.
+An entry may fit now, or may preempt now: the latter takes a new node, or the exit of a pod that could not be
+evicted. A gang that lacks capacity for many pods is not tried because one of them would fit; but it is after
+a while, to refresh its status.
 """
 
 from collections.abc import Sequence
@@ -23,16 +23,16 @@ from posse.engine.state.node_scores import REFUSED
 from posse.engine.trials.group_trial import GroupTrials
 
 _SETTLING_SECONDS = 1.0
-"""How long a group whose victims are ending waits before it looks for a place elsewhere that needs no more of them."""
+"""How long a group with terminating victims waits before it looks for a place without further victims."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
     improved: Sequence[int]
-    """Rows where something may fit now that did not before."""
+    """Rows where a pod may fit now that did not before."""
     has_new_nodes: bool
     is_freed: bool
-    """Somebody has left who could not have been evicted."""
+    """A pod has left that could not have been evicted."""
 
 
 class Waking:
@@ -40,12 +40,12 @@ class Waking:
         self._knowledge = knowledge
         self._trials = trials
         self._seen_version = 0
-        """Of the state, when the parked were last looked at."""
+        """State version when unschedulable entries were last checked."""
 
     def wake_improved(self, now: float) -> None:
-        """Wake who could use what has changed since the last time.
+        """Wake entries that could use the changes since the last call.
 
-        Whose claim has changed is told how it stands now, even if that does not help.
+        Pods whose claim has changed get a fresh status, even if that does not help.
         """
         state = self._knowledge.state
         improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
@@ -71,15 +71,16 @@ class Waking:
         self._seen_version = state.version
 
     def _frees_up_to(self, highest_gone: int | None) -> int | None:
-        """Of which priority one may be, at most, to have room made only now; None if that goes for nobody.
+        """Highest priority whose preemption options improved, or None.
 
-        Who could have been evicted all the time makes no difference by leaving, and somebody has to be left to evict.
+        The exit of a pod that was evictable all along makes no difference, and some evictable pod must be
+        left.
         """
         lowest = min(self._knowledge.state.usage.priorities(), default=0)
         return highest_gone if highest_gone is not None and lowest < highest_gone else None
 
     def _unschedulable(self, scheduling_class: SchedulingClass) -> dict[int, list[Key]]:
-        """By priority."""
+        """Unschedulable entries of the class, by priority."""
         backlog = self._knowledge.backlog
         parked: dict[int, list[Key]] = {}
         for key in backlog.unschedulable_for(scheduling_class):
@@ -89,13 +90,13 @@ class Waking:
         return parked
 
     def _fits(self, scheduling_class: SchedulingClass, rows: IntArray) -> bool:
-        """What looks at the whole cluster can be helped by a pod anywhere; the rest only by a better node."""
+        """Classes that depend on other nodes can be helped by a pod anywhere; others only by a better node."""
         scores = self._knowledge.state.scores(scheduling_class)
         totals = scores.totals()[rows] if scores.is_row_local else scores.totals()
         return bool(np.any(totals != REFUSED))
 
     def _wake(self, key: Key, now: float, change: _Change) -> None:
-        """That one member fits somewhere is not enough to try a gang which lacks room for many."""
+        """One fitting member is not enough to try a gang that lacks capacity for many."""
         backlog, is_waiting = self._knowledge.backlog, self._knowledge.ledger.is_waiting(key)
         group = root_of(self._knowledge.groups, key) if isinstance(key, GroupKey) else None
         if group is None:
@@ -104,7 +105,7 @@ class Waking:
             if not is_waiting:
                 backlog.renew(key, now)
         elif is_waiting and self._is_made_for(group, change.improved):
-            # The last of its victims may be about to go; then it has all of the room that was made for it.
+            # The last of its victims may be about to leave; then all of its reserved capacity is free.
             backlog.resume_at(key, now + _SETTLING_SECONDS)
         else:
             backlog.resume(key, now)
@@ -119,6 +120,9 @@ class Waking:
             return may_fit(state, group)
 
     def _is_made_for(self, group: Root, improved: Sequence[int]) -> bool:
-        """Whether nothing became better but nodes on which room is being made for it. Room elsewhere might be taken by others."""
+        """Whether only nodes with capacity reserved for it improved.
+
+        Capacity elsewhere might be taken by others.
+        """
         nominated = dict.fromkeys(record.nominated for record in group.members.values())
         return all(self._knowledge.state.nodes.names[row] in nominated for row in improved)

@@ -1,1 +1,1 @@
-"""Questions to the exact solver, and what becomes of its answers."""
+"""Questions to the exact solver, and the use of its answers."""

@@ -1,6 +1,7 @@
-"""A group or a tree as a puzzle: what it wants, what is free, and which node or pod each number stands for.
+"""A group or a tree as a placement problem: demands, free capacity, and the node or pod of each number.
 
-A puzzle knows resources, which nodes are open to which pods, and topology keys. Where other rules decide as well, nothing is asked.
+A problem models resources, the nodes allowed for pods, and topology keys. Where other rules decide as well,
+nothing is asked.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,14 +22,14 @@ from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 
 _MAX_CELLS = 50_000
-"""Sorts of nodes times sorts of pods times groups; a question beyond that would not be answered in time."""
+"""Classes of nodes times classes of pods times groups; larger questions would not be answered in time."""
 _MAX_NUMBERS = 1_000_000
-"""In a question: more take too long to write down."""
+"""Numbers in a question: more take too long to encode."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemBuilder:
-    """What a question is about."""
+    """The content of a question."""
 
     state: ClusterState
     top: Part
@@ -37,12 +38,12 @@ class ProblemBuilder:
 
     @property
     def is_modelled(self) -> bool:
-        """Whether nothing decides where its pods may go that a puzzle does not know."""
+        """Whether no rule decides the placement that the problem cannot model."""
         return all(self.state.rules(one).counts_by_resources for one in self.scheduling_classes)
 
     @property
     def unmodelled(self) -> tuple[str, ...]:
-        """Rules that a puzzle does not know."""
+        """Rules that the problem cannot model."""
         return tuple(
             dict.fromkeys(
                 name for one in self.scheduling_classes for name in self.state.rules(one).non_resource_rules
@@ -77,7 +78,7 @@ class ProblemBuilder:
         return GroupDemand(missing(part), tuple(self._pod_sets(part)), children, key=key, domain=domain)
 
     def _pod_sets(self, part: Part) -> Iterator[tuple[int, int]]:
-        """Number and size; no pods of a group that must not start, whatever is free."""
+        """Number and size of each pod set; pods of a group that must not start are left out."""
         is_open = missing_resources(self.state, part) is None
         for scheduling_class, pods in _classes(self.state, part):
             yield self.scheduling_classes.index(scheduling_class), len(pods) if is_open else 0
@@ -90,7 +91,7 @@ class ProblemBuilder:
 
 
 def question_of(state: ClusterState, root: Root) -> Question | None:
-    """Whether any placement exists; None where rules matter that a puzzle does not know, or there is too much to look at."""
+    """The question whether any placement exists; None if it cannot be modelled or is too large."""
     asking = about(state, root)
     if asking is None or not asking.is_modelled:
         return None
@@ -114,7 +115,7 @@ def question_of(state: ClusterState, root: Root) -> Question | None:
 
 
 def is_small(asking: ProblemBuilder, features: IntArray) -> bool:
-    """Whether an answer can be expected in time; `features` are what is known of each node, by column."""
+    """Whether an answer can be expected in time; `features` are the properties of each node, by column."""
     if features.size > _MAX_NUMBERS:
         return False
     shapes: int = np.unique(features, axis=1).shape[1]
@@ -122,9 +123,10 @@ def is_small(asking: ProblemBuilder, features: IntArray) -> bool:
 
 
 def about(state: ClusterState, root: Root) -> ProblemBuilder | None:
-    """What a question would be about; None where there is nothing to ask.
+    """The content of a question; None where there is nothing to ask.
 
-    That is so of a tree that is not all there, or has started and could only become larger, and of who runs in several domains.
+    That holds for trees that are incomplete, or have started and could only grow, and for members in several
+    domains.
     """
     top = root.top
     if top is None or (top.children and top.is_started) or _is_torn(state, top):
@@ -133,7 +135,7 @@ def about(state: ClusterState, root: Root) -> ProblemBuilder | None:
 
 
 def about_part(state: ClusterState, top: Part, above: Sequence[Part] = ()) -> ProblemBuilder | None:
-    """The same for what is below one that has started; that is named by the domains of those above as well."""
+    """The same for the parts below one that has started, confined to the domains of the parts above."""
     parts = list(_parts(state, top))
     scheduling_classes = dict.fromkeys(
         scheduling_class for part in parts for scheduling_class, _ in _classes(state, part)
@@ -149,14 +151,14 @@ def _parts(state: ClusterState, part: Part) -> Iterator[Part]:
 
 
 def _able(state: ClusterState, part: Part) -> Iterator[Part]:
-    """Children that could start. Those that have are counted instead; those that never will are left out."""
+    """Children that could start. Started ones are counted instead; those that never will are left out."""
     for child in part.children:
         if child.leaves and not child.is_started and not _is_torn(state, child):
             yield child
 
 
 def _is_torn(state: ClusterState, part: Part) -> bool:
-    """Whether it should be in one domain, and has pods where it cannot go on."""
+    """Whether it must be in one domain, and has pods where it cannot continue."""
     return bool(part.topology_key and pin_of(state, part).error)
 
 

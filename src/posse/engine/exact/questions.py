@@ -1,7 +1,7 @@
-"""Groups about which the search is in doubt are put as a question to an exact one, outside; here is who asks what.
+"""Questions to the exact solver about groups whose refusal is no proof, and their answers.
 
-A question is a puzzle together with what its numbers stand for. While it is open the group waits; the answer is tried on the
-cluster as it is by then, and holds as a proof only if the same question would be asked again.
+A question is a placement problem with the meaning of its numbers. The group waits for the answer, which is
+tried on the cluster as it is by then. It is a proof only if the same question would be asked again.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from posse.engine.placement_problem import PlacementProblem, Solution
 from posse.engine.proof import Outcome
 
 _MAX_IN_A_ROW = 3
-"""A cluster that changes faster than questions are answered does not keep a group waiting for ever."""
+"""A cluster that changes faster than questions are answered does not delay a group for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class Question:
     problem: PlacementProblem
     nodes: tuple[str, ...]
     members: tuple[tuple[tuple[str, ...], ...], ...]
-    """Uids by team of pods, by sort."""
+    """Uids by group, by pod set."""
 
     def plan(self, solution: Solution) -> dict[str, str]:
-        """Where pods go, by uid."""
+        """Target nodes by uid of the pod."""
         return dict(self._places(solution))
 
     def _places(self, solution: Solution) -> Iterator[tuple[str, str]]:
@@ -45,23 +45,23 @@ class Answer:
         return self.question.plan(self.solution) if self.solution.outcome is Outcome.PLACED else {}
 
     def settles(self, question: Question) -> bool:
-        """Whether what was found out about the cluster then is true of it now."""
+        """Whether the answer to this question still holds for the other one."""
         return question.problem == self.question.problem
 
 
 @dataclass(slots=True)
 class Questions:
     asks: bool
-    """Whether there is anybody to answer."""
+    """Whether a solver is available."""
     effort: float
-    """That may be spent on an answer: about seconds of one core."""
+    """Effort limit of an answer: about seconds of one core."""
     _open: dict[GroupKey, tuple[int, Question]] = field(default_factory=dict)
     _answers: dict[GroupKey, Answer] = field(default_factory=dict)
     _in_a_row: dict[GroupKey, int] = field(default_factory=dict)
     _last: int = 0
 
     def ask(self, key: GroupKey, question: Question) -> Solve | None:
-        """What to have solved; None if that is under way."""
+        """The problem to solve; None if it is in flight."""
         number, asked = self._open.get(key, (0, None))
         if asked is not None and asked.problem == question.problem:
             self._open[key] = number, question
@@ -75,7 +75,7 @@ class Questions:
         return self.asks and self._in_a_row.get(key, 0) < _MAX_IN_A_ROW
 
     def answered(self, event: Solved) -> bool:
-        """Whether that was still to be known."""
+        """Store the answer; returns whether the question was still open."""
         number, question = self._open.get(event.group, (0, None))
         if question is None or number != event.number:
             return False
@@ -90,7 +90,7 @@ class Questions:
         return self._answers.pop(key, None)
 
     def forget(self, key: GroupKey) -> None:
-        """The group was decided upon, or is gone."""
+        """The group was decided, or is gone."""
         self._open.pop(key, None)
         self._answers.pop(key, None)
         self._in_a_row.pop(key, None)

@@ -1,6 +1,6 @@
-"""A refused group together with what could be changed about it: further nodes like those there are, and who is in its way.
+"""A refused group with possible changes: additional nodes like existing ones, and evictable units.
 
-What of that would let it start is found out elsewhere, by an exact search; here nothing is tried.
+An exact search elsewhere determines which of these would let it start; nothing is tried here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,34 +34,34 @@ from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 
 _MANY = 2**31
-"""More pods than there are."""
+"""More pods than any cluster has."""
 _SYSTEM_PRIORITY = 2_000_000_000
-"""From here on pods keep the cluster running; nobody is told to evict them."""
+"""Pods from this priority on keep the cluster running; no remedy evicts them."""
 _BOUND_TO_NODES = frozenset({"DaemonSet", "Node"})
-"""What has a pod on each node, or on this one: whoever of it is evicted is there again at once."""
+"""Owners with a pod on each node, or on this one: an evicted pod would be recreated there at once."""
 _MAX_OCCUPANTS = 16
 _MAX_SHAPES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """The nodes that are open to a group, full ones too."""
+    """The nodes that the group may use, including full ones."""
 
     asking: ProblemBuilder
     rows: IntArray
     room: IntArray
-    """By subject, by row: how many pods would fit if nothing else were there."""
+    """By class, by row: how many pods would fit on an empty node."""
     domains: IntArray
     """By key, by row."""
     numbers: dict[str, int]
-    """Which node of the puzzle is meant, by its name."""
+    """Node number in the problem, by name."""
 
     @property
     def state(self) -> ClusterState:
         return self.asking.state
 
     def closeness(self) -> IntArray:
-        """By row: how many pods the domain it is in could take now."""
+        """By row: how many pods its domain could take now."""
         state, rows = self.state, self.rows
         fitting = np.sum(
             [state.capacity(one).per_node()[rows] for one in self.asking.scheduling_classes], axis=0
@@ -76,9 +76,11 @@ class _Ground:
 def impasse_of(
     state: ClusterState, groups: GroupBook, root: Root, key: GroupKey, *, makes_room: bool
 ) -> RemedyProblem | Unadvised | None:
-    """None where there is nothing to ask. Of a tree that has started, it is about the group with the key.
+    """The remedy problem; None where there is nothing to ask.
 
-    `makes_room` says whether those that matter less are evicted for the group.
+    In a started tree, it is about the group with the key.
+
+    `makes_room` says whether pods of lower priority are evicted for the group.
     """
     top = root.top
     if top is None or not (top.children and top.is_started):
@@ -95,7 +97,7 @@ def impasse_of(
 
 
 def _newcomer(part: Part, key: GroupKey) -> tuple[list[Part], Part | None]:
-    """On the way down to a group the first that has not started, and those above it; None if all have."""
+    """The first part above a group that has not started, and the parts above that; None if all have."""
     below = (one for one in part.children if key in _keys(one))
     child = next(below, None)
     if child is None or not child.is_started:
@@ -162,7 +164,7 @@ def _names(asking: ProblemBuilder) -> Iterator[DemandName]:
 
 
 def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
-    """Those of the domains with most room come first, of these the most frequent."""
+    """Node shapes, those of the domains with most capacity first, then the most frequent."""
     state, asking = ground.state, ground.asking
     offered = state.nodes.allocatable[asking.resources][:, ground.rows]
     domains = _open_domains(ground)
@@ -186,7 +188,7 @@ def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
 
 
 def _open_domains(ground: _Ground) -> IntArray:
-    """By key, by row: the domain in which a further node like this one would be."""
+    """By key, by row: the domain of an additional node like this one."""
     domains = ground.domains.copy()
     for line, key in zip(domains, ground.asking.keys, strict=True):
         if _tells_nodes_apart(ground, key):
@@ -195,7 +197,7 @@ def _open_domains(ground: _Ground) -> IntArray:
 
 
 def _tells_nodes_apart(ground: _Ground, key: str) -> bool:
-    """Whether it is what a node is called, which no other can be. A rack of one node, though, may get another."""
+    """Whether the key identifies a node, as host names do. A rack of one node may get another node."""
     nodes = ground.state.nodes
     column = nodes.labels.column(key)
     named = ((nodes.names[row], int(column.ids[row])) for row in ground.rows.tolist())
@@ -205,7 +207,7 @@ def _tells_nodes_apart(ground: _Ground, key: str) -> bool:
 
 
 def _where(asking: ProblemBuilder, domains: IntArray) -> str:
-    """Such as "rack r1"; of several keys, from the first that the tree names."""
+    """Such as "rack r1"; with several keys, the first that the tree names."""
     labels = asking.state.nodes.labels
     named = [
         f"{key.rpartition('/')[2]} {labels.column(key).values[domain]}"
@@ -216,7 +218,7 @@ def _where(asking: ProblemBuilder, domains: IntArray) -> str:
 
 
 def _units(ground: _Ground, groups: GroupBook, root: Root) -> list[Unit]:
-    """Who is on these nodes and could be evicted, the most important first."""
+    """Evictable units on these nodes, highest priority first."""
     state = ground.state
     there = (record for row in ground.rows.tolist() for record in state.pods_on(state.nodes.names[row]))
     others = [one for one in there if not one.is_ending and one.ref.uid not in root.members]
@@ -224,7 +226,7 @@ def _units(ground: _Ground, groups: GroupBook, root: Root) -> list[Unit]:
 
 
 def _taken(ground: _Ground, units: Sequence[Unit]) -> IntArray:
-    """By resource, by node of the puzzle."""
+    """By resource, by node of the problem."""
     taken = np.zeros((len(ground.asking.resources), ground.rows.size), dtype=np.int64)
     for record in (record for unit in units for record in unit.records):
         node = ground.numbers.get(record.node)
@@ -235,7 +237,7 @@ def _taken(ground: _Ground, units: Sequence[Unit]) -> IntArray:
 
 
 def _occupants(ground: _Ground, groups: GroupBook, units: Sequence[Unit]) -> Iterator[EvictableUnit]:
-    """Of those that matter equally, the ones in the domain with most room, and of these the smallest."""
+    """Evictable units; among equal priorities, first in the domain with most capacity, then the smallest."""
     closeness, numbers = ground.closeness(), ground.numbers
 
     def order(unit: Unit) -> tuple[int, int, int]:

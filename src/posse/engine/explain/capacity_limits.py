@@ -1,6 +1,6 @@
-"""Whether pods could ever fit on the nodes open to them, and if not, what closes the others.
+"""Whether pods could ever fit on the nodes they may use, and if not, what excludes the others.
 
-It is counted by resources and by what nodes say of themselves, as if nothing else ran; what pods are to each other is left out.
+Only resources and properties of nodes count, as if the cluster were empty; rules between pods are ignored.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from posse.engine.state.cluster_state import ClusterState
 
 @dataclass(frozen=True, slots=True)
 class NeverFits:
-    """Too few fit on the nodes that are open to them, even if nothing else were there."""
+    """Too few pods fit on the nodes they may use, even if these were empty."""
 
     closed: tuple[Refusal, ...]
-    """What keeps the pods off nodes on which enough of them would fit; empty if the whole cluster is too small."""
+    """Refusals by nodes on which enough pods would fit; empty if the whole cluster is too small."""
     domain: str = ""
-    """What they must be in one of; then it is the domains that are too small."""
+    """The domain noun, if the pods must share a domain; then the domains are too small."""
 
 
 def group_out_of_reach(state: ClusterState, group: Part) -> NeverFits | None:
@@ -34,7 +34,7 @@ def group_out_of_reach(state: ClusterState, group: Part) -> NeverFits | None:
     classes = classes_of(state, waiting)
     if not group.topology_key:
         return out_of_reach(state, classes, spare)
-    # The domain that would do, or would if it were open, or is at least the largest, answers for all.
+    # The domain that would suffice, or would if it were allowed, or else the largest, decides for all.
     found: NeverFits | None = None
     for rows in _best_domains(state, group, classes, spare):
         with state.confined(rows):
@@ -61,7 +61,7 @@ def _best_domains(
 
 
 def out_of_reach(state: ClusterState, classes: Sequence[MemberClass], spare: int) -> NeverFits | None:
-    """None if all of the pods may fit but `spare` of them."""
+    """The reason if not all of the pods but `spare` may ever fit, else None."""
     never_open = sum(len(pods) - _most_on_open_nodes(state, one, len(pods)) for one, pods in classes)
     if never_open <= spare:
         return None
@@ -92,7 +92,7 @@ def _room(state: ClusterState, scheduling_class: SchedulingClass, rows: BoolArra
 
 
 def _closed(state: ClusterState, classes: Sequence[MemberClass]) -> tuple[Refusal, ...]:
-    """Of those that miss a place most; pods of one group are mostly closed out alike."""
+    """Refusals for the class with most pods left; pods of one group are mostly refused by the same nodes."""
     scheduling_class, _ = max(
         classes, key=lambda one: len(one[1]) - _most_on_open_nodes(state, one[0], len(one[1]))
     )

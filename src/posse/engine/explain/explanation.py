@@ -1,6 +1,6 @@
-"""The whole story of a group or a pod: how it stands, what is in its way, and who comes before it.
+"""Explanation of a group or a pod: its status, its obstacles, and the entries ahead of it.
 
-The answer is that of an attempt made now, with everything taken back. What was tried before is not remembered here.
+The answer is that of an attempt made now and rolled back. Earlier attempts are not stored here.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ Order = tuple[int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Who waits as well and has its turn earlier, being more important or older."""
+    """Waiting entries ahead of it, by higher priority or age."""
 
     pods: int
     groups: int
@@ -50,22 +50,22 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Of a group."""
+    """Explanation of a group."""
 
     situation: GroupStatus
     obstacles: tuple[Obstacle, ...] = ()
-    """In the way of its classes of pods, in the order in which they are tried."""
+    """Obstacles of its classes of pods, in the order in which they are tried."""
     undescribed: int = 0
     """Further classes that find no node."""
     domain: str = ""
-    """Of a group that must be in one domain: the one that comes closest to having room, to which obstacles refer."""
+    """For a group confined to one domain: the one closest to enough capacity, to which obstacles refer."""
     ahead: Ahead | None = None
-    """Where it is tried at all."""
+    """Entries ahead of it, if it is tried at all."""
     making_room: PreemptionStatus = field(default_factory=PreemptionStatus)
     held_rooms: tuple[HeldRoom, ...] = ()
-    """Of those that wait for room: what they may not take, because it is made for others."""
+    """For entries that wait for capacity: capacity that is reserved for others."""
     remedy_problem: RemedyProblem | Unadvised | None = None
-    """What keeps it from starting, for whoever wants to look for a way out."""
+    """The input of a search for remedies."""
     tree: tuple[GroupStatus, ...] = ()
     """All groups of the tree it is part of, from the root down."""
 
@@ -76,24 +76,24 @@ class PodExplanation:
     priority: int
     group: GroupKey | None
     node: str
-    """Where it is."""
+    """The node it is on."""
     is_terminating: bool = False
     preemptor: str = ""
-    """Whom it makes way for, in words."""
+    """The preemptor, as text."""
     held: str = ""
     """Why it is not tried by itself."""
     target: str = ""
-    """Where it would go now."""
+    """The node it would be placed on now."""
     obstacle: Obstacle | None = None
     out_of_reach: NeverFits | None = None
     making_room: PreemptionStatus = field(default_factory=PreemptionStatus)
     held_rooms: tuple[HeldRoom, ...] = ()
-    """Of those that wait for room: what they may not take, because it is made for others."""
+    """For entries that wait for capacity: capacity that is reserved for others."""
     ahead: Ahead | None = None
 
 
 def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explanation | None:
-    """None if nobody has heard of the group."""
+    """The explanation; None if the group is unknown."""
     claim_victims(knowledge)
     group = root_of(knowledge.groups, knowledge.entry_of(key))
     found = tuple(situations(knowledge, group)) if group is not None else ()
@@ -116,7 +116,7 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
 
 
 def all_situations(knowledge: Knowledge) -> Iterator[GroupStatus]:
-    """How every group stands, in order of their first sight; those of a tree together."""
+    """The status of every group, in order of first sight; those of a tree together."""
     claim_victims(knowledge)
     for key in knowledge.entries():
         root = root_of(knowledge.groups, key)
@@ -130,7 +130,7 @@ def _awaiting(knowledge: Knowledge, now: GroupStatus) -> GroupStatus:
 
 
 def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplanation | None:
-    """None if the pod is finished, gone, unreadable or not ours to know."""
+    """The explanation; None if the pod is finished, deleted, unreadable or not known to this scheduler."""
     record = knowledge.pods.get(uid)
     if record is None:
         return None
@@ -169,12 +169,12 @@ def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplana
 
 
 def _is_tried(knowledge: Knowledge, group: Root) -> bool:
-    """Whether it waits for room, and for nothing else."""
+    """Whether it waits for capacity only."""
     return bool(group.unattached()) and knowledge.is_ours(group) and lasting_hold(knowledge, group) is None
 
 
 def _obstacles(knowledge: Knowledge, group: Root) -> list[Obstacle]:
-    """What its classes meet when they are tried one after the other, as an attempt does first."""
+    """Obstacles of its classes when they are tried in turn, like the first pass of an attempt."""
     with as_if_its_turn(knowledge, group):
         closest = _closest(knowledge, group)
         if closest is None:
@@ -196,7 +196,7 @@ def _obstacles_here(knowledge: Knowledge, group: Root) -> list[Obstacle]:
 
 
 def _closest(knowledge: Knowledge, group: Root) -> tuple[str, IntArray] | None:
-    """The domain that comes closest to enough capacity; None where any node will do. A tree is looked at as a whole."""
+    """The domain closest to enough capacity; None where any node is allowed. A tree is taken as a whole."""
     top = group.top
     if top is None or top.children or not top.topology_key:
         return None
@@ -213,14 +213,14 @@ def _closest_domain(knowledge: Knowledge, group: Root) -> str:
 def remedy_problem(
     knowledge: Knowledge, trials: GroupTrials, group: Root, key: GroupKey
 ) -> RemedyProblem | Unadvised | None:
-    """What keeps a refused group from starting, as numbers; of a tree that has started, one of its groups."""
+    """The remedy problem of a refused group; in a started tree, of one of its groups."""
     makes_room = trials.makes_room_for(group)
     with as_if_its_turn(knowledge, group):
         return impasse_of(knowledge.state, knowledge.groups, group, key, makes_room=makes_room)
 
 
 def _preemptor(knowledge: Knowledge, victim: PodRecord) -> str:
-    """Who waits for it to go; else whom its mark names, though that does not wait any more."""
+    """The preemptor that waits for it; else the one named by its mark, even if it waits no longer."""
     for who in knowledge.ledger.waiting_for(victim):
         if isinstance(who, GroupKey):
             root = root_of(knowledge.groups, who)
@@ -251,6 +251,6 @@ def _ahead(knowledge: Knowledge, own: Order) -> Ahead:
 
 
 def _order_of(group: Root) -> Order:
-    """As the queue has it: by importance, then by the age of the oldest pod that waits."""
+    """Queue order: by priority, then by the age of the oldest waiting pod."""
     oldest = group.unattached()[0]
     return -group.priority, oldest.created, oldest.arrival

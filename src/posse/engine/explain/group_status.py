@@ -1,6 +1,6 @@
-"""How groups stand at this moment: started, not ready, or what an attempt to start them would give now.
+"""Status of groups: started, not ready, or the outcome of an attempt made now.
 
-Nothing is changed by asking. What stands in the way of a refused group, pod by pod, is in explanation.py.
+Queries change nothing. The obstacles of a refused group, pod by pod, are in explanation.py.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ from posse.model.workload import PodGroup
 class State(StrEnum):
     SCHEDULED = "Scheduled"
     FITS = "Fits"
-    """It could start now; whoever schedules it has not done so yet."""
+    """It could start now; its scheduler has not started it yet."""
     WAITING = "Waiting"
     WAITING_FOR_PODS = "WaitingForPods"
     WAITING_FOR_GROUP = "WaitingForPodGroup"
@@ -48,21 +48,24 @@ _STATE_OF_HELD = {
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of pods that are neither finished nor gone; `missing` are those short of the minimum that do not exist."""
+    """Counts of pods that are neither finished nor deleted.
+
+    Pods that are `missing` do not exist, but the minimum needs them.
+    """
 
     members: int
     on_nodes: int
     waiting: int
-    """Without those that are gated."""
+    """Without gated pods."""
     gated: int
     missing: int
     terminating: int = 0
-    """On nodes or not; those that are count as on nodes as well, until they are gone."""
+    """Terminating pods; those on nodes are also counted there until they are gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """Of what is directly below a group of groups."""
+    """Counts of the direct children of a composite group."""
 
     children: int
     started: int
@@ -72,56 +75,59 @@ class GroupCounts:
 class GroupStatus:
     key: GroupKey
     exists: bool
-    """Whether there is an object that describes it."""
+    """Whether an object describes it."""
     policy: str
     minimum: int
     expected: int
     """How many pods a basic group says there will be; 0 if it does not say."""
     topology_key: str
-    """The node label of which all members must have one value; empty if they may go anywhere."""
+    """Node label whose value all members must share; empty if they may go anywhere."""
     priority: int
     counts: Counts
     has_started: bool
-    """Its minimum was on nodes once, as far as the API tells."""
+    """Its minimum was on nodes once, as far as the API shows."""
     has_fallen_short: bool
-    """And has lost members since."""
+    """It has started, and has lost members since."""
     is_being_deleted: bool
-    """What describes it is to go."""
+    """The object that describes it is being deleted."""
     state: State
     hold: str = ""
     """Why it is not tried."""
     verdict: Verdict | None = None
-    """The refusal of the group; else, of a group that starts, that of the first pod it starts without."""
+    """The refusal of the group; for a starting group, the refusal of the first pod it starts without."""
     placement: tuple[tuple[str, int], ...] = ()
-    """Where those that wait would go now: nodes, and how many pods."""
+    """Target nodes of waiting pods, with the number of pods."""
     proof: Proof | None = None
-    """Of the refusal of the group."""
+    """The proof of the group's refusal."""
     out_of_reach: NeverFits | None = None
-    """Of a refusal that would be one in an empty cluster too."""
+    """Set if it would be refused in an empty cluster too."""
     depth: int = 0
-    """How many groups of groups are above it."""
+    """Number of composite groups above it."""
     fits: int = 0
-    """Of a group in a tree that does not start: its pods or groups that are on nodes, or would be if only it mattered."""
+    """For a refused group in a tree.
+
+    Its pods or groups that are on nodes, or would be without the rest of the tree.
+    """
     groups: GroupCounts | None = None
-    """Of a group of groups, whose minimum is one of groups."""
+    """For a composite group, whose minimum counts groups."""
     awaited: int = 0
-    """Pods that were evicted for it and have not gone yet, where all groups are listed."""
+    """Victims evicted for it that have not left yet, where all groups are listed."""
 
     @property
     def message(self) -> str:
-        """Why it waits, or its further members do."""
+        """Why it waits, or why its further members do."""
         return verdict_text(self.verdict) if self.verdict is not None else self.hold
 
     @property
     def sentences(self) -> list[str]:
-        """Of the message, without full stops."""
+        """Sentences of the message, without full stops."""
         if self.verdict is None:
             return [self.hold] if self.hold else []
         return proven_sentences(self.verdict.cause, self.verdict.proof)
 
 
 def situations(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:
-    """Of a tree, the root first, then what is below it, each group with its own before the next."""
+    """Status of a tree, depth first from the root."""
     parts = list(_shown(root))
     if root.members and not knowledge.is_ours(root):
         message = f"its pods are left to the scheduler {root.scheduler_name!r}"
@@ -137,12 +143,12 @@ def situations(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:
 
 
 def situation_of_ended(key: GroupKey, podgroup: PodGroup | None) -> GroupStatus:
-    """Of a group that is unknown by now, because all of its pods have ended."""
+    """Status of a group that is unknown by now, because all of its pods have finished."""
     return _status(GroupRecord(key, podgroup), 0, State.WAITING_FOR_PODS, "")
 
 
 def lasting_hold(knowledge: Knowledge, root: Root) -> NotReady | None:
-    """Why it is not tried, unless that passes in a moment: since when it lasts is not recorded."""
+    """Why it is not tried, unless that passes in a moment; its start time is not recorded."""
     hold = not_ready(knowledge.groups, root)
     return None if hold is not None and hold.reason == EXPECTING_PODS else hold
 
@@ -158,7 +164,7 @@ def as_if_its_turn(knowledge: Knowledge, group: Root) -> Iterator[None]:
 
 
 def _shown(root: Root) -> Iterator[tuple[Part, int]]:
-    """All parts with their depth; last what is below more groups than a tree may have."""
+    """All parts with their depth; last the parts that are too deep for a tree."""
     shown: dict[GroupKey, None] = {}
     for top in root.tops:
         for part, depth in _below(top, 0):
@@ -174,9 +180,9 @@ def _below(part: Part, depth: int) -> Iterator[tuple[Part, int]]:
 
 
 def _rests(root: Root, part: Part) -> bool:
-    """Whether it has started and no pod of it waits.
+    """Whether it has started and none of its pods waits.
 
-    A group that has ended counts as started in its tree; by itself it lacks pods.
+    A finished group counts as started in its tree; by itself it lacks pods.
     """
     has_ended_alone = part.is_over and part is root.top
     return part.is_started and not has_ended_alone and not part.unattached()
@@ -187,7 +193,7 @@ def _held(root: Root, part: Part, depth: int, hold: NotReady) -> GroupStatus:
         return _status(part, depth, State.SCHEDULED, "")
     state, message = _STATE_OF_HELD.get(hold.reason, State.WAITING), hold.message
     if hold.reason == WAITING_FOR_PODS and part.key != root.key:
-        # What the tree lacks need not be lacking in this part of it.
+        # A lack of the tree need not be a lack of this part.
         whole = f"its own are all there, but of composite pod group {root.key.name} {hold.message}"
         message = whole if part.is_admissible else part.lack
     return _status(part, depth, state, message)
@@ -204,7 +210,7 @@ def _probed(knowledge: Knowledge, root: Root, part: Part, depth: int, probe: Pro
 
 
 def _share(part: Part, probe: Probe) -> Probe:
-    """What an attempt for the tree comes to for this part of it."""
+    """The share of this part in an attempt for the tree."""
     members = part.members
     own = {refusal.key: refusal.verdict for refusal in probe.parts}
     verdict = own.get(part.key, SUCCESS if probe.verdict.succeeded else probe.verdict)
@@ -216,7 +222,7 @@ def _share(part: Part, probe: Probe) -> Probe:
 
 
 def _tried(now: GroupStatus, probe: Probe) -> GroupStatus:
-    """How it stands, with what came of an attempt."""
+    """The status, with the outcome of an attempt."""
     nodes: dict[str, int] = {}
     for _, node in probe.placements:
         nodes[node] = nodes.get(node, 0) + 1

@@ -1,6 +1,7 @@
-"""What is in the way of pods that find no node, in more detail than in a message.
+"""Obstacles of pods that find no node, in more detail than in a message.
 
-It is counted while members of the same group that do fit are placed, because that is the capacity the others met.
+They are counted while fitting members of the same group are placed, because the others met that remaining
+capacity.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ _MAX_HOLDERS = 5
 
 @dataclass(frozen=True, slots=True)
 class NodeRoom:
-    """How much of the lacking resource a node has left, and in all."""
+    """Free and total capacity of a node in the lacking resource."""
 
     node: str
     free: str
@@ -32,7 +33,7 @@ class NodeRoom:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who uses how much of the lacking resource, with so many pods, on nodes that have too little left."""
+    """A pod or group that uses the lacking resource on nodes with too little of it left."""
 
     who: GroupKey | PodRef
     priority: int
@@ -47,14 +48,14 @@ class Obstacle:
     example: PodRef
     number: int
     fit: int
-    """Of that number, those that would find a node."""
+    """The pods among them that would find a node."""
     requests: tuple[tuple[str, str], ...]
-    """What one of them asks for."""
+    """Requests of one pod."""
     shortfall: ClassShortfall
-    """Of those that do not fit."""
+    """The shortfall of those that do not fit."""
     refusals: tuple[Refusal, ...]
     resource: str = ""
-    """What they lack; empty where it is not a resource."""
+    """The lacking resource; empty if the cause is no resource."""
     closest: tuple[NodeRoom, ...] = ()
     holders: tuple[Holder, ...] = ()
 
@@ -66,7 +67,7 @@ def obstacle(
     records: Sequence[PodRecord],
     fit: int,
 ) -> Obstacle:
-    """For pods of one class of which the first `fit` have found a node, and the others have not."""
+    """The obstacle of one class: the first `fit` pods have found a node, the others have not."""
     short, lack = shortfall(state, scheduling_class, records[fit:]), lack_of(state, scheduling_class)
     return Obstacle(
         example=records[fit].ref,
@@ -88,7 +89,7 @@ def _requests(state: ClusterState, scheduling_class: SchedulingClass) -> tuple[t
 
 
 def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:
-    """Nodes with most of it left, though too little; none where nothing is left."""
+    """Nodes with most of the resource left, though too little; empty where none is left."""
     nodes, name = state.nodes, lack.resource
     capacity = nodes.allocatable[lack.index]
     free = capacity - nodes.requested[lack.index]
@@ -101,7 +102,7 @@ def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:
 
 
 def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRecord) -> tuple[Holder, ...]:
-    """The largest first; the group of the pod that wants it is not among them."""
+    """Holders, largest first, without the group of the pod that lacks the resource."""
     found: dict[GroupKey | PodRef, tuple[int, int, int]] = {}
     for row in np.flatnonzero(lack.short).tolist():
         for record in state.pods_on(state.nodes.names[row]):

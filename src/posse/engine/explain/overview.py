@@ -20,7 +20,7 @@ class GroupSummary:
     attached: int
     minimum: int
     members: int
-    """Of a group of groups, the groups directly below it; so for the two above."""
+    """For a composite group, its direct children; likewise for the two fields above."""
     state: str
     """Scheduled, Finished, BelowMinimum, Waiting (it can be tried, but does not fit), or why it is not tried."""
     message: str

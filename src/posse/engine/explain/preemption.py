@@ -1,6 +1,8 @@
-"""How room is made, or could be, for a group or a pod that waits: who leaves, why they and no others; and for whom room is held.
+"""Actual or possible preemption for a waiting group or pod.
 
-Nothing is changed by asking. While victims are ending, it is told of them, and what else would have done.
+Its victims, the alternatives, and reserved capacity.
+
+Queries change nothing. While victims are terminating, these are shown with the alternatives.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -30,12 +32,12 @@ class Hindsight:
     victims: tuple[Unit, ...]
     cost: Cost
     others: tuple[Choice, ...]
-    """The best that were not chosen, or would be by now."""
+    """The best alternatives, then or now."""
 
 
 @contextmanager
 def as_if_undecided(victims: Sequence[PodRecord], waiting: Iterable[PodRecord]) -> Iterator[None]:
-    """For a search that is to find what it would have found: nobody is ending, and no room is meant for those that wait."""
+    """Replay a search: no victim is terminating, and no capacity is reserved for the waiting pods."""
     endings = [(record, record.pod, record.evicted_for) for record in victims]
     nominations = [(record, record.nominated) for record in waiting]
     for record in victims:
@@ -55,7 +57,7 @@ def as_if_undecided(victims: Sequence[PodRecord], waiting: Iterable[PodRecord]) 
 def in_hindsight(
     units: Sequence[Unit], budgets: BudgetBook, found: EvictionPlan | PodSearchResult | None
 ) -> Hindsight:
-    """Of these victims, beside what a search finds now."""
+    """The preemption with these victims, beside the choices that a search finds now."""
     violating, _ = budgets.split(units)
     chosen = uids_of(units)
     others = tuple(
@@ -73,36 +75,36 @@ def _choices(found: EvictionPlan | PodSearchResult | None) -> Iterator[Choice]:
 
 
 def uids_of(units: Iterable[Unit]) -> dict[str, None]:
-    """In no order that matters."""
+    """Their order is irrelevant."""
     return {record.ref.uid: None for unit in units for record in unit.records}
 
 
 @dataclass(frozen=True, slots=True)
 class Forgone:
-    """Victims that would have made the room as well, but were not chosen."""
+    """An alternative choice of victims."""
 
     victims: tuple[PodRef, ...]
     cost: Cost
     node: str = ""
-    """Where, for a single pod."""
+    """The node, for a single pod."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreemptionStatus:
     progress: PodPreemption | GroupPreemption | None = None
-    """What came of the search for victims; None if there was none."""
+    """Outcome of the search for victims; None if there was none."""
     victims: tuple[PodRef, ...] = ()
     cost: Cost | None = None
-    """Of these victims."""
+    """Cost of these victims."""
     forgone: tuple[Forgone, ...] = ()
-    """The next best choices there were."""
+    """The next best choices."""
     is_under_way: bool = False
-    """The victims are ending already; those that have gone are not among them."""
+    """The victims are terminating; those that have left are not among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldRoom:
-    """Room on nodes that counts as taken, because evictions make it for somebody who matters as much or more."""
+    """Capacity on nodes reserved for a preemptor of equal or higher priority."""
 
     who: GroupKey | PodRef
     priority: int
@@ -125,7 +127,7 @@ def room_for_group(knowledge: Knowledge, trials: GroupTrials, group: Root) -> Pr
 def room_for_pod(
     knowledge: Knowledge, trials: PodTrials, record: PodRecord, outcome: PodSearchResult | None
 ) -> PreemptionStatus:
-    """`outcome` is what an attempt made now comes to."""
+    """The preemption status of a pod; `outcome` is the result of an attempt made now."""
     left = _left(knowledge, record.ref.uid)
     if outcome is None or not left:
         return _found(outcome) if outcome is not None else PreemptionStatus()
@@ -136,7 +138,7 @@ def room_for_pod(
 
 
 def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> tuple[HeldRoom, ...]:
-    """What pods of this priority may not take, but for the pods `own`; most nodes first."""
+    """Reservations against pods of this priority, except those of `own`; most nodes first."""
     nodes: dict[GroupKey | PodRef, dict[str, None]] = {}
     ranks: dict[GroupKey | PodRef, int] = {}
     for record in knowledge.nominations:
@@ -156,7 +158,7 @@ def _seek(knowledge: Knowledge, trials: GroupTrials, group: Root) -> RoomSought:
 def _instead(
     knowledge: Knowledge, trials: GroupTrials, group: Root, victims: Sequence[Unit]
 ) -> tuple[Choice, ...]:
-    """What would be chosen if none of these could be evicted; if that is nothing, without the most important of them."""
+    """The choice if none of these could be evicted; else the one without the highest-priority victim."""
     for kept in (victims, victims[:1]) if victims else ():
         with as_if_its_turn(knowledge, group):
             room = trials.room(group, uids_of(kept))

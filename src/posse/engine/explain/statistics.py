@@ -1,4 +1,4 @@
-"""How many wait, where and because of whom, in the words of kube-scheduler. Counted when somebody asks."""
+"""Counts of pods and groups by state, in the terms of kube-scheduler; computed on demand."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Queue(Enum):
     BACKOFF = "backoff"
     UNSCHEDULABLE = "unschedulable"
     GATED = "gated"
-    """Not to be tried as long as it, or its group, is as it is."""
+    """Not tried until it, or its group, changes."""
     INCOMPLETE = "incomplete"
     """Its group does not exist yet."""
 
@@ -61,18 +61,21 @@ _QUEUE_OF_PLACE = {
 class Statistics:
     nodes: int
     pods: int
-    """On nodes, those included whose binding is still on its way."""
+    """Pods on nodes, including bindings in flight."""
     assumed_pods: int
-    """Whose binding is still on its way."""
+    """Pods whose binding is in flight."""
     pods_by_queue: Mapping[Queue, int]
     single_pods_by_queue: Mapping[Queue, int]
     groups_by_queue: Mapping[Queue, int]
     overcommitted_nodes: int
-    """Of which more is requested than they have."""
+    """Nodes whose requests exceed their capacity."""
     refused_pods: Mapping[tuple[str, str], int]
-    """Waiting pods by the rule that refused them some node, and scheduler name. A pod counts for every such rule."""
+    """Waiting pods by a rule that refused them a node, and scheduler name.
+
+    A pod counts for every such rule.
+    """
     preemptions: int
-    """Under way: pods and groups for which others were evicted and that have not started yet."""
+    """Preemptors, pods or groups, that have victims and have not started yet."""
 
 
 def statistics(knowledge: Knowledge) -> Statistics:

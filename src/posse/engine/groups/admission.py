@@ -1,4 +1,4 @@
-"""Whether a group or a tree may be tried at all: what it still waits for, and what is wrong with it."""
+"""Whether a group or a tree may be tried at all: what it still waits for, and its errors."""
 
 from dataclasses import dataclass
 
@@ -50,14 +50,14 @@ def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
 
 
 def _premature(root: Root) -> NotReady | None:
-    """What passes by itself: bindings on their way, or pods that are expected."""
+    """Conditions that pass by themselves: bindings in flight, or expected pods."""
     if root.relies_on_promises:
         return NotReady(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
     return next((hold for leaf in root.leaves if (hold := expecting(leaf)) is not None), None)
 
 
 def _gated(root: Root, group: GroupRecord) -> str:
-    """Which of its pods have scheduling gates; empty if none has."""
+    """The gated pods of the group; empty if none has scheduling gates."""
     gated = [record.pod for record in group.members.values() if record.pod.spec.scheduling_gates]
     if not gated:
         return ""
@@ -73,7 +73,7 @@ def gates_of(pod: Pod) -> str:
 
 
 def expecting(group: GroupRecord) -> NotReady | None:
-    """A group that says how many pods it will have waits for them for a short time."""
+    """A group that states its number of pods waits for them for a short time."""
     if group.gathered or not group.expected:
         return None
     present = group.attached_count + len(group.unattached())
@@ -86,7 +86,7 @@ def expecting(group: GroupRecord) -> NotReady | None:
 
 
 def contradiction(root: Root) -> str:
-    """Where pods contradict each other or their group; empty if nowhere."""
+    """How pods contradict each other or their group; empty if they do not."""
     for leaf in root.leaves:
         if leaf.members and (error := _contradiction(leaf)):
             return error

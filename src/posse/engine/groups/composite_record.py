@@ -1,4 +1,4 @@
-"""A composite group as the engine knows it: its object, and what was reported about it."""
+"""A composite group as the engine knows it: its object, and the last report about it."""
 
 from dataclasses import dataclass
 from typing import ClassVar

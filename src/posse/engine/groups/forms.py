@@ -1,7 +1,7 @@
 """Forms of groups: the APIs that describe groups, and how pods name their group in each.
 
-A form translates its objects to the hub's PodGroup, and the rest of the engine sees only that. The other half of each
-form, the kind of its objects and the status written to them, is in `writes/group_status.py`.
+A form translates its objects to the hub's PodGroup, and the rest of the engine sees only that. The other half
+of each form, the kind of its objects and the status written to them, is in `writes/group_status.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,14 +47,17 @@ Described = TypeVar("Described", bound=GroupObject)
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A group as the engine sees it, in whichever form it came."""
+    """A group as the engine sees it, independent of its form."""
 
     podgroup: PodGroup
     minimum_resources: Mapping[str, Quantity] = field(default_factory=dict)
 
 
 class GroupForm:
-    """One way to describe groups. Subclasses answer what differs between forms; nothing else asks which form it is."""
+    """One way to describe groups.
+
+    Subclasses hold the differences between forms; no other code checks the form.
+    """
 
     name: ClassVar[str]
     """The API group in most forms. Keys of groups hold it."""
@@ -76,12 +79,12 @@ class GroupForm:
         raise NotImplementedError
 
     def absence(self, key: GroupKey, _siblings: Sequence[str] | None) -> str:
-        """What members wait for while nothing describes their group; `siblings` are the groups of its Workload."""
+        """What members wait for while no object describes their group; `siblings` are its Workload's groups."""
         origin = "" if self.name == NATIVE_FORM else f" of {self.name}"
         return f"PodGroup {key.name}{origin} does not exist yet"
 
     def title(self, key: GroupKey) -> str:
-        """How people are shown the group at the start of a sentence."""
+        """Name of the group at the start of a sentence in messages."""
         return f"PodGroup {key}"
 
 
@@ -127,7 +130,7 @@ class WorkloadForm(GroupForm):
         return GroupKey(pod.metadata.namespace, reference.name, self.name, *parts)
 
     def implied_group(self, workload: Workload, key: GroupKey) -> PodGroup | None:
-        """What the Workload says of one of its groups; None if it has no such group."""
+        """The group that the Workload implies; None if it has no such group."""
         for template in workload.spec.pod_group_templates:
             if template.name == key.pod_group:
                 reference = WorkloadReference(workload_name=key.name, template_name=key.pod_group)
@@ -239,7 +242,7 @@ def describe(obj: GroupObject) -> Description:
 
 
 def _form_describing(obj: GroupObject | CompositePodGroup) -> ObjectForm[Any]:
-    """By the API group, as Posse's kinds have the structs of Kubernetes; by the struct if the object states none."""
+    """The form by the API group, as Posse's kinds share the structs of Kubernetes; else by the struct."""
     by_group = _BY_API_GROUP.get(obj.api_version.partition("/")[0])
     return by_group or _BY_STRUCT.get(type(obj), NATIVE)
 
@@ -255,7 +258,7 @@ def group_names(workload: Workload) -> tuple[str, ...]:
 
 
 def outcome_told(conditions: Sequence[Condition]) -> str:
-    """Outcome of the search for a placement, as the status says; empty if it says none."""
+    """Outcome of the search for a placement in the status; empty if there is none."""
     return next((one.reason for one in conditions if one.type == PLACEMENT_EXISTS), "")
 
 
@@ -270,7 +273,10 @@ def _gang(metadata: ObjectMeta, minimum: int, conditions: tuple[Condition, ...])
 
 
 def _annotated_minimum(metadata: ObjectMeta) -> Mapping[str, Quantity]:
-    """Resources that the group needs in all, by annotation as its kind has no field. Unreadable text means none."""
+    """Total resources that the group needs, by annotation as its kind has no field.
+
+    Unreadable text means none.
+    """
     text = metadata.annotations.get(MIN_RESOURCES_ANNOTATION, "{}")
     try:
         return msgspec.json.decode(text, type=dict[str, Quantity])

@@ -1,4 +1,4 @@
-"""Groups and their members, whichever came first. Nothing here decides where pods go."""
+"""Groups and their members, in any order of arrival. Nothing here decides where pods go."""
 
 from collections.abc import Iterator
 
@@ -23,9 +23,9 @@ from posse.model.workload import GATED_GROUP_FIELDS, BasicSchedulingPolicy, PodG
 
 
 class GroupBook:
-    """Groups exist from the first sight of what describes them or of a member until neither is left.
+    """Groups exist while an object describes them or a member is left.
 
-    What a Workload implies exists only with members: how many replicas there are is known from nothing else.
+    A group implied by a Workload exists only with members: nothing else says how many replicas there are.
     """
 
     def __init__(self, gates: Gates = ALL_GATES) -> None:
@@ -48,7 +48,7 @@ class GroupBook:
         return self.links.composite(key) if key.is_composite else self._groups.get(key)
 
     def definition(self, key: GroupKey) -> tuple[object, ...] | None:
-        """What the group asks for, and of which object that is; None as long as nothing says so."""
+        """The specification of the group with its object's identity; None while no object describes it."""
         if key.is_composite:
             record = self.links.composite(key)
             return (record.uid, record.composite.spec) if record is not None else None
@@ -77,13 +77,13 @@ class GroupBook:
         return self._workloads.get((namespace, name))
 
     def put_workload(self, workload: Workload) -> list[GroupKey]:
-        """Return the groups that are not what they were."""
+        """Store the Workload; returns the groups that changed."""
         place = workload.metadata.namespace, workload.metadata.name
         self._workloads[place] = workload
         return self._imply(place)
 
     def drop_workload(self, namespace: str, name: str) -> list[GroupKey]:
-        """Return the groups that are not what they were."""
+        """Remove the Workload; returns the groups that changed."""
         self._workloads.pop((namespace, name), None)
         return self._imply((namespace, name))
 
@@ -100,9 +100,11 @@ class GroupBook:
         return self.definition(group.key) != before
 
     def say_again(self, lost: ReportGroup) -> None:
-        """A report was lost, or only the answer to it. What has started has started, also if it lost members since.
+        """A report, or only the answer to it, was lost.
 
-        If by now there is something else to say, that is on its way.
+        A started group stays started, even if it lost members since.
+
+        Newer reports are on their way by themselves.
         """
         key = lost.group
         record = self.reported(key)
@@ -114,7 +116,7 @@ class GroupBook:
             record.not_yet_scheduled()
 
     def not_yet_scheduled(self, key: GroupKey) -> None:
-        """The last report does not hold, or was not written: it is repeated when its time comes."""
+        """The last report does not hold, or was not written: it is repeated when due."""
         record = self.reported(key)
         if record is not None:
             record.not_yet_scheduled()
@@ -130,7 +132,7 @@ class GroupBook:
     def join(self, record: PodRecord, key: GroupKey) -> GroupRecord:
         group = self._get_or_make(key)
         group.members[record.ref.uid] = record
-        # The same key object for all members: looking it up compares no names.
+        # The same key object for all members: lookups compare no names.
         record.group = group.key
         return group
 

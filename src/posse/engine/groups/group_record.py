@@ -17,15 +17,18 @@ class GroupRecord(ReportedObject):
     """The leaf of a tree, or a root by itself: see `Part` and `Root` for the questions it answers as such."""
 
     podgroup: PodGroup | None = None
-    """What describes it, in the hub's shape; None until that is seen, and until then its members wait."""
+    """The object that describes it, in the hub's version; None until it is seen.
+
+    Until then its members wait.
+    """
     siblings: tuple[str, ...] | None = None
-    """The groups that its Workload has; None where there is no Workload, or where its form has none."""
+    """The groups of its Workload; None without a Workload, or where its form has none."""
     minimum_resources: Mapping[str, Quantity] = field(default_factory=dict)
-    """What must be free in the whole cluster before it is tried; empty in most forms."""
+    """Capacity that must be free in the whole cluster before it is tried; empty in most forms."""
     members: dict[str, PodRecord] = field(default_factory=dict)
-    """Every pod that names the group and is neither finished nor gone, by uid, in order of arrival."""
+    """Every pod that names the group and is neither finished nor deleted, by uid, in order of arrival."""
     has_completed_members: bool = False
-    """A member has succeeded: the group is about to end, and fewer pods than its minimum are no loss."""
+    """A member has succeeded: the group is about to finish, and fewer pods than its minimum are no loss."""
     is_known_to_be_short: bool = False
     """It was reported that the group fell below its minimum."""
     awaits_volumes: bool = False
@@ -69,7 +72,7 @@ class GroupRecord(ReportedObject):
 
     @property
     def priority(self) -> int:
-        """Its own, else the lowest of its members."""
+        """Its own priority, else the lowest of its members."""
         if self.podgroup is None:
             return 0
         if self.states_priority:
@@ -87,7 +90,7 @@ class GroupRecord(ReportedObject):
 
     @property
     def seen_count(self) -> int:
-        """Those of them that are seen on their nodes."""
+        """Members that are seen on their nodes."""
         bound = (record for record in self.members.values() if record.pod.spec.node_name)
         return sum(1 for record in bound if not record.evicted_for)
 
@@ -106,7 +109,7 @@ class GroupRecord(ReportedObject):
 
     @property
     def relies_on_promises(self) -> bool:
-        """Whether its minimum is on nodes only if bindings hold that are still on their way.
+        """Whether its minimum is on nodes only if bindings in flight succeed.
 
         A pod bound on such a promise is bound below the minimum if the promise breaks.
         """

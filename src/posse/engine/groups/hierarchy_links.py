@@ -1,4 +1,4 @@
-"""Which group is below which, in whatever order objects come. `tree_validation` says whether a tree is valid."""
+"""Parent links between groups, in whatever order objects arrive. tree_validation.py checks the trees."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,20 +9,23 @@ from posse.model.workload import CompositePodGroup, PodGroup
 
 
 class TreeLinks:
-    """A group names its parent, which may not exist yet, or not any more. One that does not exist has no parent itself."""
+    """A group names its parent, which may not exist yet or may be deleted.
+
+    A missing parent has no parent itself.
+    """
 
     def __init__(self) -> None:
         self._composites: dict[GroupKey, CompositeRecord] = {}
         self._parent_of: dict[GroupKey, GroupKey] = {}
         self._children_of: dict[GroupKey, dict[GroupKey, None]] = {}
         self._from_workload: dict[tuple[str, str], dict[GroupKey, None]] = {}
-        """Groups of groups that were made from a Workload, by its namespace and name."""
+        """Composite groups made from a Workload, by its namespace and name."""
 
     def composite(self, key: GroupKey) -> CompositeRecord | None:
         return self._composites.get(key)
 
     def composite_keys(self) -> list[GroupKey]:
-        """Of all groups of groups that exist, in order of their first sight."""
+        """Keys of all existing composite groups, in order of their first sight."""
         return list(self._composites)
 
     def put(self, composite: CompositePodGroup) -> None:
@@ -49,7 +52,7 @@ class TreeLinks:
         return list(dict.fromkeys(self.root_key(key) for key in still))
 
     def link(self, key: GroupKey, obj: PodGroup | CompositePodGroup | None) -> None:
-        """Note what the group names as its parent; without an object it names none."""
+        """Record the parent that the group names; without an object it names none."""
         parent, before = parent_of(key, obj), self._parent_of.get(key)
         if parent == before:
             return
@@ -74,7 +77,7 @@ class TreeLinks:
             key = parent
 
     def circle(self, key: GroupKey) -> list[GroupKey]:
-        """The groups at the top that are each other's ancestors, in the order of their names; none in a tree."""
+        """The topmost groups that are each other's ancestors, by name; empty in a tree."""
         above = [key, *self.ancestors(key)]
         last = self._parent_of.get(above[-1])
         return sorted(above[above.index(last) :], key=str) if last is not None else []
@@ -87,12 +90,12 @@ class TreeLinks:
         return circle[0] if circle else list(self.ancestors(key))[-1]
 
     def root(self, key: GroupKey) -> CompositeRecord | None:
-        """Of the tree that the group is part of; None of a group by itself, and of a tree whose root does not exist."""
+        """The root of the group's tree; None for a group by itself, and for a tree whose root does not exist."""
         is_part = bool(self._parent_of) and key in self._parent_of
         return self._composites.get(self.root_key(key)) if is_part else None
 
     def below(self, key: GroupKey) -> list[GroupKey]:
-        """All that hang below, and the group itself, level by level."""
+        """The group and all groups below it, level by level."""
         found = {key: None}
         queue = [key]
         for one in queue:

@@ -1,8 +1,8 @@
-"""The questions that a pod group and a tree of groups answer alike, so that callers need not tell them apart.
+"""The interface that pod groups and trees of groups share, so that callers need not distinguish them.
 
-A `Part` is one place in a hierarchy: a pod group, or a composite group with what is below it. A pod group has pods and
-no children, a composite group has children and no pods of its own: what holds for both is said once, of both.
-A `Root` is what the queue holds: a pod group by itself, or a whole tree.
+A `Part` is one place in a hierarchy: a pod group, or a composite group with the parts below it. A pod group
+has pods and no children; a composite group has children and no pods of its own. A `Root` is a queue entry: a
+pod group by itself, or a whole tree.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ from posse.model.meta import Quantity
 
 
 class Part(Protocol):
-    """A pod group, or a composite group with what is below it."""
+    """A pod group, or a composite group with the parts below it."""
 
     @property
     def key(self) -> GroupKey: ...
@@ -36,7 +36,7 @@ class Part(Protocol):
     def minimum_resources(self) -> Mapping[str, Quantity]: ...
     @property
     def record(self) -> ReportedObject:
-        """What reports about it are written to."""
+        """The record that reports about it are written to."""
 
     @property
     def children(self) -> "Sequence[Part]": ...
@@ -54,15 +54,15 @@ class Part(Protocol):
 
     @property
     def started_count(self) -> int:
-        """How many of its own pods are on nodes, or of its children have started."""
+        """How many of its own pods are on nodes, or how many of its children have started."""
 
     @property
     def is_started(self) -> bool:
-        """Whether its minimum is on nodes, promised and tentative placements included, or was until it ended."""
+        """Whether its minimum is on nodes, or was until it finished; promised and tentative placements count."""
 
     @property
     def is_admissible(self) -> bool:
-        """Whether enough pods exist, on nodes or not, for it to start at all, unless it has ended."""
+        """Whether enough pods exist, on nodes or not, for it to start at all, unless it has finished."""
 
     @property
     def is_over(self) -> bool: ...
@@ -70,11 +70,11 @@ class Part(Protocol):
     def has_fallen_short(self) -> bool: ...
     @property
     def lack(self) -> str:
-        """Which pods or groups it needs do not exist; empty if enough do."""
+        """The missing pods or groups that it needs; empty if enough exist."""
 
     @property
     def title(self) -> str:
-        """Kind and name, as messages have it."""
+        """Kind and name, as in messages."""
 
     def unattached(self) -> list[PodRecord]:
         """All pods in it that still need a node, group by group."""
@@ -86,11 +86,11 @@ class Part(Protocol):
         """Whether its minimum is on nodes without counting promised bindings, except those of these groups."""
 
     def is_whole(self, placed: Collection[str]) -> bool:
-        """Whether all that one of these pods is part of has its minimum on nodes; it contains one of them."""
+        """Whether every part with one of these pods has its minimum on nodes; this part contains one of them."""
 
 
 class Root(Protocol):
-    """What is queued and tried as one: a pod group by itself, or a whole tree."""
+    """A queue entry that is tried as a whole: a pod group by itself, or a whole tree."""
 
     @property
     def key(self) -> GroupKey: ...
@@ -112,11 +112,14 @@ class Root(Protocol):
     def leaves(self) -> Sequence[GroupRecord]: ...
     @property
     def records(self) -> Sequence[ReportedObject]:
-        """What reports are written to: the composite groups that exist by depth, then the pod groups."""
+        """Records that reports are written to.
+
+        The existing composite groups by depth, then the pod groups.
+        """
 
     @property
     def parts(self) -> Sequence[Part]:
-        """All parts of which an object exists, also those deeper than a tree may be; composite groups first."""
+        """All parts with an object, also those deeper than a tree may be; composite groups first."""
 
     @property
     def top(self) -> Part | None:
@@ -124,15 +127,15 @@ class Root(Protocol):
 
     @property
     def tops(self) -> Sequence[Part]:
-        """What is at the top of what exists, also where there is no top."""
+        """The topmost existing parts, also where there is no top."""
 
     @property
     def relies_on_promises(self) -> bool:
-        """Whether it, or a group in it, has its minimum only if bindings hold that are still on their way."""
+        """Whether it, or a group in it, has its minimum only if bindings in flight succeed."""
 
     @property
     def absence(self) -> str:
-        """What does not exist yet that describes it; empty if it does."""
+        """The missing object that would describe it; empty if it exists."""
 
     def unattached(self) -> list[PodRecord]:
         """Members that still need a node, oldest first."""

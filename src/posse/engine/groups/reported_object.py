@@ -1,4 +1,4 @@
-"""What was last reported about a group or a composite group, beside the object that describes it."""
+"""The last report about a group or a composite group, beside the object that describes it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ class ReportedObject(ABC):
     scheduled: bool = False
     """The condition of its type is True, or was reported so. It never becomes False again."""
     is_untold: bool = False
-    """The report that it is scheduled may be lost, and is repeated whatever has happened since."""
+    """The report that it is scheduled may be lost, and is repeated regardless of later events."""
     is_disrupted: bool = False
     """It is marked as evicted as a whole, and does not run again yet."""
     reported: Reported = NEVER_REPORTED
-    """Last written while the condition was False."""
+    """The last report while the condition was False."""
     outcome: str = ""
     """Outcome of the search for a placement, as last written."""
 
@@ -36,13 +36,13 @@ class ReportedObject(ABC):
 
     @property
     def uid(self) -> str:
-        """Of the object; empty without one."""
+        """Uid of the object; empty without one."""
         obj = self.obj
         return obj.metadata.uid if obj is not None else ""
 
     @property
     def topology_key(self) -> str:
-        """Node label of which all members must share one value; empty if they may go anywhere."""
+        """Node label whose value all members must share; empty if they may go anywhere."""
         obj = self.obj
         constraints = obj.spec.scheduling_constraints if obj is not None else None
         return constraints.topology[0].key if constraints is not None and constraints.topology else ""
@@ -82,7 +82,7 @@ class ReportedObject(ABC):
         return obj.metadata.creation_timestamp if obj is not None else "", self.key.name
 
     def is_replaced_by(self, obj: PodGroup | CompositePodGroup | None) -> bool:
-        """Another object, or none, is another group: earlier reports do not hold for it."""
+        """Whether the object belongs to another group, for which earlier reports do not hold."""
         before = self.obj
         return obj is None or (before is not None and before.metadata.uid != obj.metadata.uid)
 
@@ -91,7 +91,7 @@ class ReportedObject(ABC):
         self.reported, self.outcome = NEVER_REPORTED, ""
 
     def read_conditions(self) -> bool:
-        """Take over what the object says was reported; return whether its condition was ever written."""
+        """Read earlier reports from the object's conditions; returns whether its condition was ever written."""
         conditions = self._conditions
         if not conditions:
             return False
@@ -106,7 +106,7 @@ class ReportedObject(ABC):
         return condition is not None
 
     def not_yet_scheduled(self) -> None:
-        """The last report does not hold, or was not written: return to what the object says."""
+        """The last report does not hold, or was not written: return to the object's conditions."""
         condition = self._condition()
         self.scheduled = condition is not None and condition.status == "True"
         self.is_untold = False

@@ -21,7 +21,7 @@ _MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branch:
-    """A composite group with those that name it as their parent, oldest first; `Part` says what it answers."""
+    """A composite group with its children, oldest first; `Part` describes its interface."""
 
     record: CompositeRecord
     children: tuple[Part, ...]
@@ -119,18 +119,18 @@ class Branch:
 
 @dataclass(slots=True, eq=False)
 class Tree:
-    """Everything below one root, which is queued and tried as one; `Root` says what it answers."""
+    """Everything below one root, queued and tried as a whole; `Root` describes its interface."""
 
     key: GroupKey
-    """Of the root, whether that exists or not."""
+    """Key of the root, whether that exists or not."""
     top: Branch | None
     tops: Sequence[Part]
-    """The top; where the root is missing, what names it; of a circle, each of its groups with what is below."""
+    """The top; if the root is missing, the parts that name it; in a circle, each of its groups."""
     composites: tuple[CompositeRecord, ...]
     """All composite groups that exist, by depth."""
     leaves: tuple[GroupRecord, ...]
     members: dict[str, PodRecord] = field(init=False)
-    """Of all leaves, by uid."""
+    """Members of all leaves, by uid."""
 
     def __post_init__(self) -> None:
         self.members = {uid: record for leaf in self.leaves for uid, record in leaf.members.items()}
@@ -187,7 +187,7 @@ class Tree:
 
 
 def _having(parts: Sequence[Part], placed: Collection[str]) -> Iterator[Part]:
-    """Those that contain one of these pods."""
+    """Parts that contain one of these pods."""
     return (part for part in parts if any(uid in placed for uid in part.members))
 
 
@@ -210,7 +210,7 @@ def root_of(groups: GroupBook, key: GroupKey) -> Root | None:
 
 
 def _tops(groups: GroupBook, key: GroupKey, circle: Sequence[GroupKey]) -> list[Part]:
-    """What is at the top of a tree without a root."""
+    """The topmost parts of a tree without a root."""
     if not circle:
         return _parts(groups, groups.links.children(key), MAX_LEVELS)
     records = [(one, groups.links.composite(one)) for one in circle]
@@ -223,14 +223,17 @@ def _tops(groups: GroupBook, key: GroupKey, circle: Sequence[GroupKey]) -> list[
 
 
 def _parts(groups: GroupBook, keys: Sequence[GroupKey], levels: int) -> list[Part]:
-    """Oldest first."""
+    """Parts, oldest first."""
     found = (_branch(groups, key, levels) if key.is_composite else groups.get(key) for key in keys)
     parts: list[Part] = [part for part in found if part is not None]
     return sorted(parts, key=lambda part: part.record.age)
 
 
 def _branch(groups: GroupBook, key: GroupKey, levels: int) -> Branch | None:
-    """With at most this many levels below it: a tree that is too deep need not be known to its end."""
+    """The branch with at most this many levels below it.
+
+    A tree that is too deep need not be read to its end.
+    """
     record = groups.links.composite(key)
     if record is None:
         return None

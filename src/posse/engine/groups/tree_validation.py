@@ -1,7 +1,7 @@
-"""What is wrong with a tree as a whole. The API server cannot check it: objects come one by one, in any order.
+"""Validation of a tree as a whole. The API server cannot check it: objects come one by one, in any order.
 
-Disruption modes are read from the Workload's templates, which hold what its author wrote. The groups do not: the API
-server writes `single` where nothing was said.
+Disruption modes are read from the Workload's templates, as its author wrote them. The groups differ: the API
+server writes `single` as the default.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,10 @@ Template = CompositePodGroupTemplate | PodGroupTemplate
 
 
 def violation(root: Root, workload: Workload | None) -> str:
-    """The first thing that is wrong; empty if nothing is. `workload` is the one that the root names, if it exists."""
+    """The first violation; empty if there is none.
+
+    `workload` is the one that the root names, if it exists.
+    """
     top = root.top
     if top is None:
         return _circle(root)
@@ -38,7 +41,7 @@ def violation(root: Root, workload: Workload | None) -> str:
 
 
 def _circle(root: Root) -> str:
-    """Without a top that exists nothing can be said; without any top, groups are each other's ancestors."""
+    """A violation if groups are each other's ancestors; nothing is known while the top does not exist."""
     parents = {record.key.name: record.parent_name for record in root.records if record.key.is_composite}
     if root.key.name not in parents:
         return ""

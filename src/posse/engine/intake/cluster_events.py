@@ -67,7 +67,7 @@ class ClusterEvents:
             case Pod():
                 self._pods.gone(obj.metadata.uid)
             case Node():
-                # What is reserved on its row must not be given back to the node that gets the row next.
+                # Capacity reserved on its row must not be returned to the next node in that row.
                 knowledge.starvation_guard.release_on(obj.metadata.name)
                 knowledge.state.drop_node(obj.metadata.name)
                 self._wake_nominated(obj.metadata.name)

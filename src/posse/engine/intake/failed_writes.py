@@ -42,7 +42,7 @@ class FailedWrites:
             self._knowledge.unsettle(event.mark.group)
 
     def take_refused(self) -> list[Key]:
-        """Return the queue keys that back off: what was refused once is likely to be refused again."""
+        """Return the queue keys that back off: a refused write is likely to be refused again."""
         taken, self._refused = list(self._refused), {}
         return taken
 

@@ -1,7 +1,7 @@
-"""Events of pods as updates of the knowledge: where they are, which groups they join, what is tried again.
+"""Events of pods as updates of the knowledge: their nodes and groups, and retries.
 
-Of a preemption before a restart only the conditions of its victims are left. Each names its preemptor, so the
-preemption goes on; victims that are gone by now are not known.
+After a restart, only the conditions of victims remain of a preemption. Each names its preemptor, so the
+preemption goes on; victims that are gone by now are unknown.
 """
 
 from posse.engine.decisions import SCHEDULER_ERROR, ReportPod

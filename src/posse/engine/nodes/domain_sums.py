@@ -1,4 +1,4 @@
-"""Columns added up by domain. After a change of a few rows the sums follow those rows, not all of them."""
+"""Columns summed by domain. After a change of a few rows only these are updated."""
 
 from collections.abc import Callable
 
@@ -11,17 +11,17 @@ from posse.engine.nodes.topology_domains import Domains
 
 class DomainSums:
     def __init__(self, nodes: NodeTable, domains: Domains, read: Callable[[IntArray], IntArray]) -> None:
-        """`read` gives present amounts for rows, in one line or several."""
+        """`read` returns the present amounts for rows, in one dimension or two."""
         self.domains = domains
         self._nodes = nodes
         self._read = read
         self._amounts = np.empty(0, dtype=np.int64)
-        """Of the members of all domains, as they are counted in the sums."""
+        """Amounts of the rows of all domains, as included in the sums."""
         self._sums = np.empty(0, dtype=np.int64)
         self._version = -1
 
     def present(self) -> IntArray:
-        """Not to be written to."""
+        """The current sums; read-only."""
         if self._version == self._nodes.version:
             return self._sums
         touched = self._nodes.touched_since(self._version) if self._version >= 0 else None
@@ -37,6 +37,6 @@ class DomainSums:
         places = self.domains.places_of(rows, self._nodes.alive.size)
         after = self._read(self.domains.members[places])
         change = after - self._amounts[..., places]
-        # Seen from the other side, so that domains come first.
+        # Transposed, so that domains come first.
         np.add.at(self._sums.T, self.domains.numbers_at(places), change.T)
         self._amounts[..., places] = after

@@ -1,4 +1,4 @@
-"""Which images nodes hold, and how large they are: one column of sizes per image that some pod uses."""
+"""Images on nodes, and their sizes: one column of sizes per image that some pod uses."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ class ImageColumns:
         self._size = size
         self._columns: dict[str, IntArray] = {}
         self._images: dict[int, Mapping[str, int]] = {}
-        """What each row holds."""
+        """Images of each row."""
         self._holders: Counter[str] = Counter()
 
     def holders(self, image: str) -> int:
@@ -29,7 +29,7 @@ class ImageColumns:
         return self._holders[image]
 
     def column(self, image: str) -> IntArray:
-        """The image's size on each node that holds it, and less than nothing on the others."""
+        """The image's size on each node that holds it, and a negative number on the others."""
         column = self._columns.get(image)
         if column is None:
             column = self._columns[image] = np.full(self._size, _ABSENT, dtype=np.int64)

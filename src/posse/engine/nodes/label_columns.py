@@ -1,7 +1,7 @@
-"""Node labels as columns of small integers, one per key that some rule has asked for.
+"""Node labels as columns of small integers, one per key that some rule uses.
 
 A column holds the id of the node's value, or ABSENT. Selectors become comparisons of integers, and a topology
-key's column is the domain of each node. Keys nobody asks for cost nothing.
+key's column is the domain of each node. Unused keys cost nothing.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class LabelColumn:
 
     @property
     def is_one_to_one(self) -> bool:
-        """Whether no two nodes share a value, as with host names: each node is then a domain of its own."""
+        """Whether no two nodes share a value, as with host names: each node is then its own domain."""
         return not self._shared
 
     def put(self, row: int, value: str | None) -> None:

@@ -41,14 +41,14 @@ def required_terms(spec: PodSpec) -> tuple[NodeSelectorTerm, ...] | None:
 
 
 def pinned_names(spec: PodSpec) -> tuple[str, ...] | None:
-    """The names of nodes that the pod's terms spell out; None if some term leaves the name open."""
+    """The names of nodes that the pod's terms list; None if some term leaves the name open."""
     pinned = [_names_of(term) for term in required_terms(spec) or ()]
     named = [names for names in pinned if names is not None]
     return tuple(name for names in named for name in names) if named and len(named) == len(pinned) else None
 
 
 def _names_of(term: NodeSelectorTerm) -> tuple[str, ...] | None:
-    """What every requirement of the term allows the name to be; None if it has none that lists names."""
+    """The names that all requirements of the term allow; None if none of them lists names."""
     lists = [
         requirement.values
         for requirement in term.match_fields
@@ -67,7 +67,7 @@ def name_test(nodes: NodeTable, names: Sequence[str]) -> RowTest:
 
 
 def selector_test(nodes: NodeTable, terms: Sequence[NodeSelectorTerm]) -> RowTest:
-    """Terms are alternatives. Without any, something is required that nothing can satisfy."""
+    """Terms are alternatives. Without any, no node matches."""
     tests = [term_test(nodes, term) for term in terms]
     return partial(_any, tests) if tests else partial(_constant, nodes, False)
 
@@ -81,7 +81,7 @@ def term_test(nodes: NodeTable, term: NodeSelectorTerm) -> RowTest:
 def _requirement_test(nodes: NodeTable, requirement: NodeSelectorRequirement) -> RowTest:
     column = nodes.labels.column(requirement.key)
     answers: list[bool] = []
-    """Of comparisons: whether each value of the column satisfies it."""
+    """For comparisons: whether each value of the column satisfies it."""
 
     def among(rows: Rows) -> BoolArray:
         ids = column.ids[rows]
@@ -140,7 +140,7 @@ def _any(tests: Sequence[RowTest], rows: Rows) -> BoolArray:
 
 
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""What a cordon stands for."""
+"""The taint that a cordon implies."""
 
 _REPELLING = frozenset({"NoSchedule", "NoExecute"})
 
@@ -160,12 +160,12 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
 
 
 def repels(taint: Taint, tolerations: Sequence[Toleration]) -> bool:
-    """Whether the taint keeps newcomers away that tolerate no more than this."""
+    """Whether the taint repels pods with these tolerations."""
     return taint.effect in _REPELLING and not tolerated(taint, tolerations)
 
 
 def accepted_taints_test(nodes: NodeTable, tolerations: tuple[Toleration, ...]) -> RowTest:
-    """Nodes without any taint that keeps such a pod away."""
+    """Nodes without a taint that repels such a pod."""
     answers: list[bool] = []
 
     def accepts(taints: tuple[Taint, ...]) -> bool:

@@ -1,8 +1,8 @@
-"""Nodes as rows of NumPy columns. A row belongs to one node until that node vanishes, then it is used again.
+"""Nodes as rows of NumPy columns. A row belongs to one node until that node vanishes, then it is reused.
 
-Every change of a row is noted in a log of touched rows, so that what is derived from the columns can be updated row
-by row. The table knows resources, labels and taints, and no pods; their requests are counted by priority beside it,
-to tell how much capacity evicting pods of lower priority would free.
+Every change of a row is noted in a log of touched rows, so that derived columns can be updated row by row.
+The table knows resources, labels and taints, but no pods. Requests are also counted by priority, to tell how
+much capacity the eviction of lower priorities would free.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from posse.model.node import Node, Taint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Load:
-    """As columns, so that one operation covers every resource and every row; and as numbers, for one row alone."""
+    """Requests as columns, for operations on all resources and rows; and as numbers, for a single row."""
 
     lines: IntArray
     amounts: IntArray
@@ -40,7 +40,7 @@ def load_of(requests: Sequence[tuple[int, int]], scoring: tuple[int, int]) -> Lo
 
 _FIRST_CAPACITY = 64
 _MAX_TOUCHED_PER_ROW = 4
-"""Beyond so many touches per row the log is cut: whoever is that far behind looks at all rows anyway."""
+"""Beyond so many touches per row the log is cut: readers that far behind reread all rows anyway."""
 
 
 class NodeTable:
@@ -58,13 +58,13 @@ class NodeTable:
         self.allocatable: IntArray = np.zeros((len(FIXED_RESOURCES), _FIRST_CAPACITY), dtype=np.int64)
         """Resource-major: one contiguous run per resource, since rules compare one resource over all nodes."""
         self.requested: IntArray = np.zeros_like(self.allocatable)
-        """Exact sums of what the pods on the node request."""
+        """Exact sums of the requests of pods on the node."""
         self.scoring_requested: IntArray = np.zeros((2, _FIRST_CAPACITY), dtype=np.int64)
         """CPU and memory with defaults for containers that request none; read by scores only."""
         self.labels = LabelColumns(_FIRST_CAPACITY)
         self.images = ImageColumns(_FIRST_CAPACITY)
         self.description_version = 0
-        """Grows when a node comes, goes or changes; not when pods do."""
+        """Grows when a node is added, removed or changed; not when pods are."""
         self._taint_set_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._free_rows: list[int] = []
         self._touched: list[int] = []
@@ -79,7 +79,7 @@ class NodeTable:
         return len(self.names)
 
     def put(self, node: Node) -> int:
-        """Insert the node or replace what is known of it; usage columns of an existing row stay."""
+        """Insert or replace the node; usage columns of an existing row stay."""
         row = self.row_of.get(node.metadata.name)
         if row is None:
             row = self._take_row(node.metadata.name)
@@ -109,7 +109,7 @@ class NodeTable:
         self.touch(row)
 
     def resource(self, name: str) -> int:
-        """The index of a resource, made on first use: what no node has is a resource of which all have none."""
+        """The index of a resource, created on first use: all nodes have none of an unknown resource."""
         index = self.resource_index.get(name)
         if index is None:
             index = self.resource_index[name] = len(self.resource_index)
@@ -152,7 +152,7 @@ class NodeTable:
         return self._touched_offset + len(self._touched)
 
     def touched_since(self, version: int) -> IntArray | None:
-        """Rows touched since, each as often as it was, or None where a fresh look at all rows is cheaper or the only way."""
+        """Rows touched since, once per touch; None where rereading all rows is cheaper or the only way."""
         first = version - self._touched_offset
         count = len(self._touched) - first
         if first < 0 or 2 * count > self.row_count:
@@ -160,7 +160,7 @@ class NodeTable:
         return np.array(self._touched[first:], dtype=np.int64)
 
     def _trim(self) -> None:
-        """Keep one touch per row; whoever is further behind looks at all rows anyway."""
+        """Keep one touch per row; readers further behind reread all rows anyway."""
         excess = len(self._touched) - max(self.row_count, _FIRST_CAPACITY)
         del self._touched[:excess]
         self._touched_offset += excess
@@ -172,7 +172,7 @@ class NodeTable:
             self.allocatable[index, row] = amount
 
     def _intern_taints(self, taints: tuple[Taint, ...]) -> int:
-        """When a taint was added makes no difference to anybody."""
+        """The time at which a taint was added is irrelevant."""
         timeless = tuple(Taint(key=t.key, value=t.value, effect=t.effect) for t in taints)
         known = self._taint_set_ids.get(timeless)
         if known is None:
@@ -227,7 +227,7 @@ class PriorityUsage:
         return known
 
     def above(self, priority: int) -> IntArray:
-        """What pods of higher priorities request on each node, in all."""
+        """Total requests of pods of higher priorities on each node."""
         total = np.zeros(self._nodes.requested.shape, dtype=np.int64)
         for higher in self.priorities():
             if higher > priority:
@@ -235,7 +235,7 @@ class PriorityUsage:
         return total
 
     def below(self, priority: int) -> IntArray:
-        """What pods of lower priorities request on each node, in all."""
+        """Total requests of pods of lower priorities on each node."""
         total = np.zeros(self._nodes.requested.shape, dtype=np.int64)
         for lower in self.priorities():
             if lower < priority:

@@ -1,4 +1,4 @@
-"""What a pod asks for and what a node offers, as integers: CPU in thousandths, everything else in whole units."""
+"""Requests of pods and capacity of nodes as integers: CPU in thousandths, everything else in whole units."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from posse.model.quantity import QuantityError, milli_value, value
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 FIXED_RESOURCES = (CPU, MEMORY, PODS, EPHEMERAL_STORAGE)
-"""Of every node, in this order: what nearly every pod takes lies side by side, where it is read in one go."""
+"""Resources of every node, in this order: those that nearly every pod requests are adjacent."""
 
 Amounts = dict[str, int]
 
 _MAX_OFFERED = 2**52
-"""What nodes offer is cut to this, so that sums over thousands of pods and scores times 100 stay within 64 bits."""
+"""Upper limit of allocatable amounts, so that sums over thousands of pods and scores stay within 64 bits."""
 _MAX_WANTED = _MAX_OFFERED + 1
-"""Requests are cut to more than any node is said to offer: what was cut fits nowhere."""
+"""Requests are cut to more than any node can offer, so a cut request fits nowhere."""
 
 _NATIVE_DOMAIN = "kubernetes.io/"
 _ALWAYS_SCORED = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE})
 
 _ASSUMED: Amounts = {CPU: 100, MEMORY: 200 * 1024 * 1024}
-"""What scores assume of a container that requests nothing."""
+"""Requests that scores assume for a container without any."""
 
 
 def amount(resource: str, quantity: str | float) -> int:
@@ -36,7 +36,7 @@ def amounts(quantities: Mapping[str, str | int | float]) -> Amounts:
 
 
 def node_allocatable(node: Node) -> Amounts:
-    """Quantities nobody can read count as nothing: the node then takes no pod that needs them."""
+    """Unreadable quantities count as zero: the node then takes no pod that needs them."""
     offered: Amounts = {}
     for name, quantity in (node.status.allocatable or node.status.capacity).items():
         try:
@@ -47,7 +47,7 @@ def node_allocatable(node: Node) -> Amounts:
 
 
 def effective_requests(pod: Pod) -> Amounts:
-    """What the pod needs of a node, one of its pod slots included; resources it needs none of are left out."""
+    """The pod's requests, including one of the node's pod slots; without zero requests."""
     needed = _needed(pod, {})
     needed[PODS] = 1
     return {name: wanted for name, wanted in needed.items() if wanted > 0}
@@ -56,7 +56,7 @@ def effective_requests(pod: Pod) -> Amounts:
 def scoring_requests(pod: Pod) -> tuple[int, int]:
     """CPU and memory as scores see them: a container without a request counts with a default.
 
-    Where the pod makes requests as a whole, only what nobody asked for at all is assumed.
+    Where the pod has pod-level requests, a default is assumed only for resources without any request.
     """
     assumed = _ASSUMED
     if _pod_level(pod):
@@ -67,10 +67,10 @@ def scoring_requests(pod: Pod) -> tuple[int, int]:
 
 
 def container_requests(spec: PodSpec) -> Amounts:
-    """What a newcomer adds to a node in the eyes of the scores for room: the sum of its containers and its overhead.
+    """Requests of a new pod for resource scores: the sum of its containers and its overhead.
 
-    Containers without a request for CPU or memory count with a default. What the pod asks for as a whole is not heard
-    here, as in kube-scheduler, although it counts once the pod is on a node.
+    Containers without a request for CPU or memory count with a default. Pod-level requests are ignored here,
+    as in kube-scheduler, although they count once the pod is on a node.
     """
     needed = _peak(spec, _ASSUMED)
     _add(needed, amounts(spec.overhead))
@@ -78,12 +78,12 @@ def container_requests(spec: PodSpec) -> Amounts:
 
 
 def is_extended(resource: str) -> bool:
-    """A resource Kubernetes does not know, named by somebody's domain."""
+    """Whether the resource is not native to Kubernetes, but named by another domain."""
     return "/" in resource and _NATIVE_DOMAIN not in resource and not resource.startswith("requests.")
 
 
 def is_scalar(resource: str) -> bool:
-    """A resource that only some nodes have and only some pods ask for."""
+    """Whether only some nodes have the resource and only some pods request it."""
     return (
         is_extended(resource)
         or _NATIVE_DOMAIN in resource
@@ -92,12 +92,12 @@ def is_scalar(resource: str) -> bool:
 
 
 def is_scored(resource: str, wanted: int) -> bool:
-    """Whether scores look at a resource of nodes, for a pod that wants so much of it."""
+    """Whether scores include the resource, for a pod that requests this much of it."""
     return resource in _ALWAYS_SCORED or (wanted > 0 and is_scalar(resource))
 
 
 def _needed(pod: Pod, assumed: Amounts) -> Amounts:
-    """Everything the pod asks for; `assumed` stands in for what a container does not name."""
+    """All requests of the pod; `assumed` replaces requests that a container does not state."""
     needed = _peak(pod.spec, assumed)
     needed.update(_pod_level(pod))
     _add(needed, amounts(pod.spec.overhead))
@@ -105,7 +105,7 @@ def _needed(pod: Pod, assumed: Amounts) -> Amounts:
 
 
 def _peak(spec: PodSpec, assumed: Amounts) -> Amounts:
-    """The running containers or the peak while initialising, whichever is more, resource by resource."""
+    """The larger of running containers and the peak of initialization, by resource."""
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in spec.init_containers:
@@ -144,13 +144,13 @@ def _raise_to(total: Amounts, floor: Amounts) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """Somebody else watches over what is ignored; only extended resources can be."""
+    """Resources that another component manages are ignored; only extended resources can be."""
 
     ignored: tuple[str, ...] = ()
     ignored_groups: tuple[str, ...] = ()
-    """Domains: example.com stands for example.com/gpu and whatever else begins so."""
+    """Domains: example.com stands for example.com/gpu and any other resource with that prefix."""
     are_enforced: bool = True
-    """False: nodes are never full."""
+    """If False, nodes are never full."""
 
     def cover(self, resource: str) -> bool:
         if not self.are_enforced or not is_extended(resource):

@@ -1,6 +1,6 @@
-"""Which rows a search may use at the moment: all of them, unless it is confined to some, such as the nodes of one rack.
+"""The rows a search may use now: all, unless it is confined to some, such as the nodes of one rack.
 
-Only where pods may go is confined. What rules know of the cluster, such as how pods are spread, stays the whole of it.
+Only the targets of pods are confined. Rules still see the whole cluster, such as the spreading of pods.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from posse.engine.nodes.arrays import BoolArray, IntArray
 class SearchScope:
     def __init__(self) -> None:
         self.rows: IntArray | None = None
-        """In ascending order; None where a search may use all."""
+        """In ascending order; None for all rows."""
         self._inside: BoolArray | None = None
 
     @contextmanager
     def within(self, rows: IntArray) -> Iterator[None]:
-        """Use these rows only; inside of confines, some of theirs."""
+        """Use only these rows, within any outer scope."""
         before = self.rows, self._inside
         self.rows, self._inside = rows, None
         try:

@@ -1,1 +1,1 @@
-"""Making room by evicting what matters less: who may be evicted, where that helps, and which choice hurts least."""
+"""Preemption: which pods may be evicted, where that helps, and which choice costs least."""

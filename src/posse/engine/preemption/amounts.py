@@ -1,6 +1,6 @@
-"""Requests and free room as plain numbers, of those resources alone that decide whether somebody fits.
+"""Requests and free capacity as plain numbers, only of the resources that decide whether pods fit.
 
-Where nothing but resources keeps pods from a node, who has to leave it is a matter of sums: nobody need be moved to find out.
+Where only resources keep pods off a node, victims follow from sums: no pod need be detached to find them.
 """
 
 import operator
@@ -16,7 +16,7 @@ Amounts = tuple[int, ...]
 
 
 class Requests(dict[PodClass, Amounts]):
-    """By class, what each of its pods asks for; read when it is asked for."""
+    """Requests per pod of each class; read on demand."""
 
     def __init__(self, resources: Sequence[int]) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Sums:
         self.requests = Requests(resources)
 
     def free(self, rows: Iterable[int]) -> list[Amounts]:
-        """What each of the rows has left at present; less than nothing where it is over-full."""
+        """Free capacity of each row; negative where the node is overcommitted."""
         chosen = np.ix_(np.array(self._resources, dtype=np.int64), np.fromiter(rows, dtype=np.int64))
         free = self._nodes.allocatable[chosen] - self._nodes.requested[chosen]
         return [tuple(amounts) for amounts in free.T.tolist()]
@@ -50,5 +50,5 @@ def minus(one: Amounts, other: Amounts) -> Amounts:
 
 
 def is_short(spare: Amounts) -> bool:
-    """Whether anything is lacking."""
+    """Whether any resource is short."""
     return bool(spare) and min(spare) < 0

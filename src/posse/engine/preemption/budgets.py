@@ -1,4 +1,7 @@
-"""PodDisruptionBudgets: which evictions would overdraw one. Budgets are wishes; they decide between choices, not whether."""
+"""PodDisruptionBudgets.
+
+Evictions that would overdraw one. Budgets rank choices of victims; they never forbid one.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +35,7 @@ class BudgetBook:
         self._budgets: dict[tuple[str, str], _Budget] = {}
 
     def put(self, budget: PodDisruptionBudget) -> None:
-        """A budget whose selector makes no sense protects nobody."""
+        """Add or replace a budget; one with an invalid selector protects no pods."""
         key = (budget.metadata.namespace, budget.metadata.name)
         try:
             pods = label_query(budget.spec.selector)
@@ -69,7 +72,7 @@ class BudgetBook:
         return overdrawn
 
     def _covering(self, records: Iterable[PodRecord]) -> Iterable[tuple[str, str]]:
-        """Once for each pod that a budget covers."""
+        """Keys of the budgets that cover the pods, once for each pod."""
         for record in records:
             for key, budget in self._budgets.items():
                 if budget.covers(record.pod):

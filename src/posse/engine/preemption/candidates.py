@@ -1,4 +1,4 @@
-"""On which nodes eviction could help, and what it takes there: the victims that are needed, and no others."""
+"""On which nodes eviction could help, and the necessary victims there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from posse.engine.state.node_scores import REFUSED
 from posse.engine.state.pod_record import PodRecord
 
 MAX_TOLD = 3
-"""Choices that were decided against and are told all the same."""
+"""Rejected choices that are reported all the same."""
 _AT_ONCE = 128
-"""Nodes whose free room is read in one go; mostly no more are asked for."""
+"""Nodes whose free capacity is read at once; mostly no more are needed."""
 
 
 class Candidate(msgspec.Struct, frozen=True, eq=False):
     node: str
     victims: tuple[Unit, ...]
-    """Most important first."""
+    """Highest priority first."""
     violations: int
     """How many of them overdraw a disruption budget."""
 
@@ -35,7 +35,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
         return cost_of(self.victims, self.violations)
 
     def earliest_start(self) -> str:
-        """Of the most important victims; the later, the less work is lost."""
+        """Earliest start among the highest-priority victims; the later, the less work is lost."""
         highest = self.victims[0].priority if self.victims else 0
         return min([unit.started for unit in self.victims if unit.priority == highest], default="")
 
@@ -49,7 +49,7 @@ class Preemptor:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Everything a search for victims looks at."""
+    """The inputs of a search for victims."""
 
     state: ClusterState
     groups: GroupBook
@@ -57,12 +57,13 @@ class Search:
     preemptor: Preemptor
 
     def examine(self, rows: Sequence[int]) -> Iterator[Candidate]:
-        """For each row where evictions make the pod fit: what must be evicted there."""
+        """For each row where evictions make the pod fit: the necessary victims there."""
         rules = self.state.rules(self.preemptor.scheduling_class)
         found = self._counted(rows) if rules.counts_by_resources else map(self._tried, rows)
         return (candidate for candidate in found if candidate is not None)
 
-    # --- where nothing but resources keeps the pod away -----------------------------------------------------
+    # --- nodes where only resources keep the pod away
+    # ---------------------------------------------------------
 
     def _counted(self, rows: Sequence[int]) -> Iterator[Candidate | None]:
         limited = self.preemptor.scheduling_class.pod_class.limited
@@ -76,7 +77,7 @@ class Search:
                 yield self._count(row, minus(free, wanted), sums, lesser)
 
     def _count(self, row: int, spare: Amounts, sums: Sums, lesser: LesserUnits) -> Candidate | None:
-        """`spare` is what would be left on the row beside the pod; in the end nothing may be below zero."""
+        """`spare` is what would be left on the row beside the pod; no value may be negative at the end."""
         node = self.state.nodes.names[row]
         freed: dict[Unit, Amounts] = {}
         for record in self.state.pods_on(node):
@@ -95,7 +96,8 @@ class Search:
         victims = sorted([*protected, *others], key=by_importance)
         return Candidate(node, tuple(victims), len(protected))
 
-    # --- wherever else -------------------------------------------------------------------------------------
+    # --- all other nodes
+    # --------------------------------------------------------------------------------------
 
     def _tried(self, row: int) -> Candidate | None:
         node = self.state.nodes.names[row]
@@ -111,7 +113,7 @@ class Search:
     def _reprieve(
         self, draft: Draft, row: int, units: Sequence[Unit], parts: Mapping[int, Sequence[PodRecord]]
     ) -> Candidate:
-        """Let stay whoever need not go: first those that budgets protect, the most important before the others."""
+        """Reprieve units that need not go: those that budgets protect first, then by descending priority."""
         violating, harmless = self.budgets.split(units)
         victims: list[Unit] = []
         violations = 0
@@ -125,7 +127,7 @@ class Search:
         return Candidate(self.state.nodes.names[row], tuple(sorted(victims, key=by_importance)), violations)
 
     def _part(self, unit: Unit, node: str) -> Sequence[PodRecord]:
-        """What of a unit makes a difference: of a group all over the cluster, mostly the pods on this node alone."""
+        """The relevant pods of a unit: for a group across the cluster, mostly its pods on this node."""
         if self.state.rules(self.preemptor.scheduling_class).depends_on_other_nodes:
             return unit.records
         return [record for record in unit.records if record.node == node]
@@ -137,7 +139,7 @@ class Search:
 def _needed(
     units: Sequence[Unit], freed: Mapping[Unit, Amounts], spare: Amounts
 ) -> tuple[Amounts, list[Unit]]:
-    """Which of them cannot stay, tried in their order, and what is spare beside those that can."""
+    """The units that cannot stay, tried in order, and the spare capacity beside those that can."""
     victims: list[Unit] = []
     for unit in units:
         left = tuple(map(sub, spare, freed[unit]))
@@ -149,7 +151,7 @@ def _needed(
 
 
 def least_lost(candidates: Sequence[Candidate]) -> tuple[Candidate, tuple[Choice, ...]]:
-    """The first of those that cost least, of equals where the most important victims started last; and the next best few."""
+    """The cheapest candidate and the next best few; ties go to the latest start of top-priority victims."""
     costs = [candidate.cost() for candidate in candidates]
     least = min(costs)
     equals = [candidate for candidate, cost in zip(candidates, costs, strict=True) if cost == least]
@@ -161,7 +163,7 @@ def least_lost(candidates: Sequence[Candidate]) -> tuple[Candidate, tuple[Choice
 
 
 def _different(chosen: Candidate, ranked: Sequence[tuple[Cost, Candidate]]) -> Iterator[Choice]:
-    """What else could be evicted, each once: who goes as one may make room on many nodes."""
+    """Other choices of victims, each once: evicting one unit may free capacity on many nodes."""
     seen = {_uids(chosen): None}
     for cost, other in ranked:
         if _uids(other) not in seen:

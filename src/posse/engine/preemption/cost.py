@@ -1,4 +1,4 @@
-"""What a choice of victims costs, and what was chosen against."""
+"""The cost of a choice of victims, and the rejected choices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from posse.engine.preemption.units import Unit
 
 
 class Cost(NamedTuple):
-    """Compared from left to right; less is better."""
+    """Compared from left to right; lower is better."""
 
     budgets: int
     """How many units overdraw a disruption budget."""
     highest: int
-    """The priority of the most important victim."""
+    """The highest priority among the victims."""
     total: int
-    """The sum of all priorities, counted from the lowest there is: so the number of pods weighs most."""
+    """The sum of all priorities, counted from the lowest possible one, so the number of pods weighs most."""
     pods: int
 
 
 def cost_of(victims: Sequence[Unit], budgets: int) -> Cost:
-    """Who is ending anyway costs nothing."""
+    """The cost of evicting these units; terminating pods cost nothing."""
     pods = total = 0
     highest = -(2**31)
     for unit in victims:
@@ -34,10 +34,10 @@ def cost_of(victims: Sequence[Unit], budgets: int) -> Cost:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Victims that would have done."""
+    """Victims that would also have freed enough capacity."""
 
     victims: tuple[Unit, ...]
-    """Most important first."""
+    """Highest priority first."""
     cost: Cost
     node: str = ""
-    """Where, for a single pod."""
+    """The node, for a single pod."""

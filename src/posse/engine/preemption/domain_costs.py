@@ -1,6 +1,7 @@
-"""What room in a domain costs at least, by its resources alone: quicker than a search, and never more than a search finds.
+"""Lower bound on the eviction cost in a domain, by resources alone.
 
-Everybody counts by itself, also who is evicted only together with others, and as if no budget was in the way.
+It is quicker than a search, and never above its result. Every pod counts by itself, even if it is evicted
+only together with others, and budgets are ignored.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ class LeastCosts:
     def _fewest(
         self, index: int, rows: IntArray, there: Sequence[PodRecord], lesser: Sequence[PodRecord]
     ) -> int:
-        """How many have to leave so that there is enough of a resource, the largest going first."""
+        """The fewest pods that must leave to free enough of a resource, the largest first."""
         nodes = self._state.nodes
         free = int((nodes.allocatable[index, rows] - nodes.requested[index, rows]).clip(min=0).sum())
         free += sum(_amount(record, index) for record in there if record.is_ending)
@@ -46,7 +47,7 @@ class LeastCosts:
 
 
 def _needed(state: ClusterState, group: Part) -> dict[int, int]:
-    """What the members that must start ask for together, each counted as the most modest, by resource."""
+    """Total requests of the members that must start, each counted as the smallest, by resource."""
     wanted = [
         dict(scheduling_class.pod_class.limited)
         for scheduling_class, _ in classes_of(state, group.unattached())

@@ -1,9 +1,9 @@
-"""Victims for a group that must be in one domain: the domain is chosen together with them, where the least is lost.
+"""Victims for a group that must be in one domain: domain and victims are chosen together, at the lowest cost.
 
-Domains are searched one by one, those first where evicting the lowest priorities may be enough, then those that have most room
-already; after a number of them only those that may cost less, and of these not all. What they cost is compared as between nodes
-for a single pod: budgets overdrawn, the highest priority, the sum of priorities, pods, also where those of a group run elsewhere;
-then which domain would be the better one for the group.
+Domains are searched one by one: first those where evicting the lowest priorities may suffice, then those with
+most free capacity. After a number of them, only some of those that may cost less are searched. Costs are
+compared as between nodes for a single pod: budgets overdrawn, the highest priority, the sum of priorities,
+pods, including group members that run elsewhere. Ties go to the domain that suits the group better.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,14 @@ from posse.engine.rules.profile import DomainScoring
 from posse.engine.state.domain_utilization import DomainUtilization
 
 _MAX_EQUALS = 12
-"""Domains that are searched though they may cost as much as another: then the better one for the group is taken."""
+"""Domains searched although they may cost as much as another.
+
+The one that suits the group better is taken.
+"""
 _MAX_OTHERS = 36
-"""Domains that are searched because they may cost less: everybody else waits meanwhile."""
+"""Domains searched because they may cost less; the rest of the queue waits meanwhile."""
 _MAX_THOROUGH = 3
-"""Domains in which other placements are tried in order to spare more."""
+"""Domains in which other placements are tried to spare more victims."""
 _IMPOSSIBLE = np.iinfo(np.int64).max
 _FULL_MARKS = 100
 
@@ -42,7 +45,7 @@ class _Found:
     room: EvictionPlan
     cost: Cost
     points: int
-    """For how full the domain would be with nobody else there who matters less."""
+    """Utilization points of the domain with all pods of lower priority gone."""
 
     def order(self, most: int, count_weight: int, fullness_weight: int) -> tuple[Cost, int, int]:
         share = count_weight * (len(self.room.places) * _FULL_MARKS // most)
@@ -52,7 +55,7 @@ class _Found:
 @dataclass(frozen=True, slots=True)
 class DomainSearch:
     search: GroupSearch
-    """Of the whole cluster."""
+    """The search over the whole cluster."""
     group: Part
 
     def find(self) -> EvictionPlan | None:
@@ -79,7 +82,7 @@ class DomainSearch:
     def _cheaper(
         self, utilization: DomainUtilization, numbers: Sequence[int], found: Sequence[_Found]
     ) -> list[_Found]:
-        """Of the other domains, those in which less may be lost than in all before, the most promising first."""
+        """Of the other domains, those that may cost less than all before, the most promising first."""
         least = min((one.cost for one in found), default=None)
         costs = LeastCosts(self.search, self.group)
         bounds = sorted((costs.within(utilization.domains.rows(number)), number) for number in numbers)
@@ -93,7 +96,7 @@ class DomainSearch:
         return better
 
     def _numbers(self, domains: Domains, levels: IntArray) -> list[int]:
-        """Of the domains the group may go to, the least harmful first."""
+        """Numbers of the domains the group may use, the least costly first."""
         state, waiting = self.search.state, self.group.unattached()
         pinned = pin_of(state, self.group).value
         free = bounds(state, self.group.topology_key, classes_of(state, waiting)).counts
@@ -103,7 +106,7 @@ class DomainSearch:
     def _search_in(self, utilization: DomainUtilization, number: int, *, thorough: bool) -> list[_Found]:
         state, rows = self.search.state, utilization.domains.rows(number)
         with state.confined(rows):
-            # By rules of thumb alone, as long as it is not known which domains are worth more.
+            # Only heuristics, as long as it is not known which domains deserve more steps.
             steps = self.search.steps if thorough else Steps(0)
             here = replace(self.search, rows=rows, steps=steps)
             room = here.find() if thorough else here.find_quickly()
@@ -124,7 +127,7 @@ class DomainSearch:
         return self.search.state.profile(self.group.unattached()[0].pod_class).domain_scoring
 
     def _points(self, utilization: DomainUtilization, number: int, room: EvictionPlan) -> int:
-        """With the members there, and everybody gone who matters less: that is how kube-scheduler compares domains here."""
+        """Utilization points with the members there and lower priorities gone, as in kube-scheduler."""
         state, used = self.search.state, utilization.used().copy()
         for row in utilization.domains.rows(number).tolist():
             for record in state.pods_on(state.nodes.names[row]):
@@ -135,12 +138,12 @@ class DomainSearch:
         return int(utilization.points(used)[number])
 
     def _levels(self, domains: Domains) -> IntArray:
-        """By domain: the lowest priority up to which evicting may be enough, as far as resources go."""
+        """By domain: the lowest priority up to which evicting may suffice, by resources alone."""
         state = self.search.state
         classes = classes_of(state, self.group.unattached())
         levels = np.full(len(domains), _IMPOSSIBLE, dtype=np.int64)
         ending = [(record, record.node) for record in state.attached_records() if record.is_ending]
-        # Whoever is ending leaves for nothing, whatever it matters.
+        # Terminating pods leave at no cost, whatever their priority.
         freed = state.usage_of(ending).requested
         for priority in state.usage.priorities():
             if priority >= self.search.priority:
@@ -163,5 +166,5 @@ class DomainSearch:
 
 
 def _is_too_dear(level: int, found: Sequence[_Found]) -> bool:
-    """Whether evicting there costs more for certain than what was found already without hurting a budget."""
+    """Whether evicting there certainly costs more than a choice already found that violates no budget."""
     return any(one.cost[0] == 0 and one.cost[1] < level for one in found)

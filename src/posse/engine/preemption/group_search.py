@@ -1,11 +1,12 @@
-"""Victims for a group as a whole: nobody is chosen unless all members that must start find a place because of it.
+"""Victims for a group as a whole: none are chosen unless all members that must start fit because of it.
 
-First with everybody gone who matters less. Then those that budgets protect are put back where the group's placement lets
-them; the lowest priority is sought up to which evicting suffices; and with only those gone, everybody who need not go stays,
-the most important first. That places the group where it likes best and spares whom that leaves room for. Then the other way
-round: whoever can be spared by placing the group differently is. Last, if few units may go, choices of one to five of them
-that cost less than the best answer so far are tried, the cheapest first. Pods that are ending anyway count as gone and cost
-nothing.
+1. Assume that all pods of lower priority are gone and place the group.
+2. Put budget-protected pods back where the group's placement allows it.
+3. Find the lowest priority up to which evicting suffices; with only those gone, reprieve by priority.
+4. Try other placements of the group that spare more victims than its preferred one.
+5. If few units are candidates, try choices of one to five that cost less, cheapest first.
+
+Terminating pods count as gone and cost nothing.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -29,40 +30,42 @@ from posse.engine.state.pod_record import PodRecord
 
 _MAX_TRIALS = 128
 _MAX_CHECKS = 2_000
-"""Of who may stay where a group goes; who is not looked at by then goes."""
+"""Reprieve checks per search; victims not checked by then are evicted."""
 _MAX_EFFORT = 20_000
 _EFFORT_OF_A_MEMBER = 20
 _NODES_IN_AN_EFFORT = 2
-"""Placements that are tried in order to spare more: so many, and fewer the more pods each has to leave out and to place, and
-the more nodes to look at."""
+"""Placements tried to spare more victims.
+
+The number shrinks with the pods that each has to detach and place, and with the nodes.
+"""
 
 _SHARES = 4
-"""One in so many of the steps that are left may be made for one choice."""
+"""One choice may use one in so many of the remaining steps."""
 _LARGEST_CHOICE = 5
 _MAX_CHOICES = 1_000
 """Small choices of victims that are priced, and tried from the cheapest on."""
 
 Places = tuple[tuple[PodRecord, str], ...]
-"""Where the members of a group would go."""
+"""Target nodes of a group's members."""
 
 PlaceGroup = Callable[[Steps], Places]
-"""Search a placement in the present state and leave the state as it was; nothing if there is none.
+"""Search for a placement in the present state and leave the state unchanged; empty if there is none.
 
-By rules of thumb first; where those fail, by going through placements, as far as the steps go.
+Heuristics come first; where those fail, placements are enumerated, within the steps.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class EvictionPlan:
-    """Where a group can go, and who has to leave for it; nobody, if those that are ending anyway are enough."""
+    """Target nodes of a group and its victims; without victims if the terminating pods free enough."""
 
     victims: tuple[Unit, ...]
-    """Most important first."""
+    """Highest priority first."""
     places: Places
     cost: Cost | None = None
-    """Of the victims, where it was weighed against others."""
+    """Cost of the victims, if it was compared with others."""
     others: tuple[Choice, ...] = ()
-    """Victims that would have done as well, but cost more."""
+    """Other sufficient choices of victims that cost more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +76,27 @@ class GroupSearch:
     priority: int
     place: PlaceGroup
     steps: Steps
-    """For going through placements, for all choices of victims together."""
+    """Step budget for enumerating placements, shared by all choices of victims."""
     resources: tuple[int, ...] = ()
-    """Those that decide where members fit, if nothing else does: then nobody need be moved to find out."""
+    """The resources that alone decide where members fit, if so: then victims follow from sums."""
     depends_on_other_nodes: bool = True
     """Whether pods elsewhere decide where members may go."""
     keeping: Collection[str] = ()
-    """Uids of pods that are not to be evicted, whatever they matter."""
+    """Uids of pods that must not be evicted, whatever their priority."""
     rows: IntArray | None = None
-    """Where the group may go, and victims are sought: with pods elsewhere only what is evicted together with them."""
+    """Where the group may go and victims are sought; pods elsewhere are evicted only together with these."""
 
     def find(self) -> EvictionPlan | None:
         return self.without_victims() or self._with_victims(thorough=True)
 
     def without_victims(self) -> EvictionPlan | None:
-        """Where the group can go once those have gone that are ending anyway."""
+        """The placement once all terminating pods are gone."""
         ending = [record for record in self._attached() if record.is_ending]
         places = self._placed_without([], ending) if ending else ()
         return EvictionPlan((), places) if places else None
 
     def find_quickly(self) -> EvictionPlan | None:
-        """The same without seeking other placements that would spare more."""
+        """The same, without trying other placements that would spare more victims."""
         return self.without_victims() or self._with_victims(thorough=False)
 
     def _with_victims(self, *, thorough: bool) -> EvictionPlan | None:
@@ -114,7 +117,7 @@ class GroupSearch:
         return replace(chosen, cost=self.cost(chosen), others=self._others(chosen, answers))
 
     def _others(self, chosen: EvictionPlan, answers: Sequence[EvictionPlan]) -> tuple[Choice, ...]:
-        """Without those that evict the same and more: they are no alternative."""
+        """Other answers, without those that evict the same units and more: they are no alternative."""
         different = {tuple(map(id, room.victims)): room for room in reversed(answers)}
         enough = tuple(map(id, chosen.victims))
         others = (room for ids, room in different.items() if not all(one in ids for one in enough))
@@ -128,10 +131,10 @@ class GroupSearch:
     def _cheaper(
         self, best: EvictionPlan, units: Sequence[Unit], ending: Sequence[PodRecord], members: int
     ) -> EvictionPlan | None:
-        """The cheapest of small choices of victims that cost less and suffice; None if none was found in time."""
+        """The cheapest sufficient choice of few victims that costs less; None if none was found in time."""
         trials = self._trials(best.victims, members)
         bar = self.cost(best)
-        # Above the highest so far nobody costs less, unless that spares a budget.
+        # Units above the highest priority so far never cost less, unless that spares a budget.
         pool = [unit for unit in units if bar.budgets or unit.priority <= bar.highest]
         small = _small_choices(pool) if trials else ()
         priced = [(self.cost(EvictionPlan(choice, ())), choice) for choice in small]
@@ -144,9 +147,9 @@ class GroupSearch:
     def _sparing_more(
         self, pool: Sequence[Unit], ending: Sequence[PodRecord], members: int
     ) -> EvictionPlan | None:
-        """Spare whom the group can go without, wherever it then goes: protected first, then by importance.
+        """Spare units that the group's placement can do without: protected units first, then by priority.
 
-        Many at once where that works, and within a number of trials; None if nobody was spared by then.
+        Many are spared at once where that works, within a number of trials; None if none was spared by then.
         """
         places: Places = ()
         violating, harmless = self.budgets.split(pool)
@@ -173,13 +176,13 @@ class GroupSearch:
     def _without_needless(
         self, evicted: Iterable[Unit], places: Places, ending: Sequence[PodRecord]
     ) -> EvictionPlan:
-        """Whoever may stay with the group in these places does, though it was not found before that it could."""
+        """Spare every victim that can stay beside these placements, though earlier checks did not find that."""
         units = sorted(evicted, key=by_importance)
         spared = self._spared(units, places, units, ending)
         return EvictionPlan(tuple(unit for unit in units if id(unit) not in spared), places)
 
     def _attached(self) -> list[PodRecord]:
-        """Who is where the group may go; everybody, where pods elsewhere matter as well."""
+        """Pods on the rows that the group may use; all pods, where pods elsewhere also count."""
         if self.rows is None or self.depends_on_other_nodes:
             return self.state.attached_records()
         names = self.state.nodes.names
@@ -207,7 +210,7 @@ class GroupSearch:
     def _lowest_level(
         self, pool: Sequence[Unit], places: Places, ending: Sequence[PodRecord]
     ) -> tuple[list[Unit], Places]:
-        """As few priorities as suffice, from the lowest up."""
+        """The fewest priorities that suffice, from the lowest up."""
         levels = sorted(dict.fromkeys(unit.priority for unit in pool))
         low, high = 0, len(levels) - 1
         best: tuple[list[Unit], Places] = (list(pool), places)
@@ -233,7 +236,7 @@ class GroupSearch:
         return places
 
     def _place(self) -> Places:
-        """Most choices do not suffice: to find that out of one may not take what the others need."""
+        """Most choices do not suffice, so checking one must not use up the steps of the others."""
         share = Steps(self.steps.left // _SHARES)
         self.steps.left -= share.left
         places = self.place(share)
@@ -243,7 +246,7 @@ class GroupSearch:
     def _spared(
         self, pool: Sequence[Unit], places: Places, order: Sequence[Unit], ending: Sequence[PodRecord]
     ) -> dict[int, None]:
-        """Ids of the units that can stay where they are, tried in this order, with the group in its places."""
+        """Ids of the units that can stay where they are, tried in this order, beside the group's placements."""
         if self.resources:
             return self._spared_by_sums(pool, places, order, ending)
         nodes = dict.fromkeys(node for _, node in places)
@@ -255,7 +258,7 @@ class GroupSearch:
         draft.remove([*ending, *_records(unit for unit in pool if id(unit) not in spared)])
         for record, node in places:
             draft.place([record], np.array([self.state.nodes.row_of[node]]))
-        # Many at once where that works: in the end it is as if they had been put back one by one.
+        # Units are put back in blocks where that works; the result equals putting them back one by one.
         blocks = [block for block in (far if self.depends_on_other_nodes else [], near) if block]
         for _ in range(_MAX_CHECKS):
             if not blocks:
@@ -276,7 +279,7 @@ class GroupSearch:
     def _spared_by_sums(
         self, pool: Sequence[Unit], places: Places, order: Sequence[Unit], ending: Sequence[PodRecord]
     ) -> dict[int, None]:
-        """The same, where it is enough that no node of the group has to give more than it has."""
+        """The same, where it is enough that no node of the group exceeds its capacity."""
         sums = Sums(self.state.nodes, self.resources)
         nodes = list(dict.fromkeys(node for _, node in places))
         free = dict(zip(nodes, sums.free([self.state.nodes.row_of[node] for node in nodes]), strict=True))
@@ -298,7 +301,7 @@ class GroupSearch:
         return spared
 
     def _still_fits(self, draft: Draft, block: Sequence[Unit], places: Places) -> bool:
-        """Whether members could still go where they are, with these units back."""
+        """Whether the members still fit on their nodes with these units back."""
         changed = dict.fromkeys(record.node for record in _records(block))
         concerned = [(r, node) for r, node in places if self.depends_on_other_nodes or node in changed]
         before = draft.checkpoint()
@@ -308,7 +311,7 @@ class GroupSearch:
         return fits
 
     def _takes(self, draft: Draft, record: PodRecord, node: str) -> bool:
-        """Whether the member may go to its node, those before it being there already; if so it goes."""
+        """Place the member on its node, beside those before it, if that is feasible; returns whether it is."""
         row = self.state.nodes.row_of[node]
         if self.state.scores(self.state.scheduling_class(record)).totals()[row] == REFUSED:
             return False
@@ -317,7 +320,7 @@ class GroupSearch:
 
 
 def _small_choices(units: Sequence[Unit]) -> list[tuple[Unit, ...]]:
-    """All of one unit, of two, of three and so on, as long as they are not too many; the most important first in each."""
+    """All choices of one unit, of two, of three and so on, up to a limit; highest priority first in each."""
     choices: list[tuple[Unit, ...]] = []
     for size in range(1, _LARGEST_CHOICE + 1):
         if len(choices) + comb(len(units), size) > _MAX_CHOICES:

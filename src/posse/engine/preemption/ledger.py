@@ -1,7 +1,7 @@
-"""Preemptions under way: for whom, who has to leave, and who of them is still there.
+"""Preemptions under way: the preemptor, its victims, and the victims that have not left yet.
 
-Each lasts until its preemptor has started or is gone; the room itself is held by nominations. The ledger also knows who was
-evicted and has not started again since, so that one eviction which leads to the next can be told from one that does not.
+Each lasts until its preemptor has started or is gone; nominations reserve the capacity itself. The ledger
+also records evicted pods that have not started again since, to detect evictions that cause further evictions.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from posse.engine.verdict import VictimsTerminating
 from posse.model.pod import Pod
 
 _MAX_DISPLACED = 10_000
-"""Origins that are remembered; the oldest are forgotten first."""
+"""Maximum number of remembered origins; the oldest are forgotten first."""
 
 
 @dataclass(slots=True)
 class Preemption:
     victims: dict[str, GroupKey | None] = field(default_factory=dict)
-    """All pods that were evicted for the preemptor, by uid, and with which group each has to go, if with any."""
+    """All pods evicted for the preemptor, by uid, with the group that is evicted as a whole, if any."""
     left: dict[str, None] = field(default_factory=dict)
-    """Victims that have not gone yet."""
+    """Victims that have not left yet."""
 
     @property
     def progress(self) -> VictimsTerminating:
@@ -37,11 +37,11 @@ class Ledger:
         self._under_way: dict[str | GroupKey, Preemption] = {}
         """By preemptor: the uid of a pod, or a group."""
         self._waiting: dict[str, dict[str | GroupKey, None]] = {}
-        """Who waits for a victim to go, by its uid: one may make room for several."""
+        """Preemptors that wait for a victim to leave, by its uid: one victim may serve several."""
         self._displaced: dict[str | GroupKey, None] = {}
-        """Groups, and controllers of pods, of which somebody was evicted and nobody has started since."""
+        """Groups, and controllers of pods, with an evicted pod and no start since."""
         self._shrunk: dict[GroupKey, None] = {}
-        """Groups of whose victims some have gone, but not all, since somebody last asked."""
+        """Groups for which some victims, but not all, have left since the last query."""
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -50,7 +50,7 @@ class Ledger:
         return self._under_way.get(preemptor)
 
     def is_waiting(self, preemptor: str | GroupKey) -> bool:
-        """Whether somebody whose room it waits for has not gone yet."""
+        """Whether one of its victims has not left yet."""
         preemption = self._under_way.get(preemptor)
         return preemption is not None and bool(preemption.left)
 
@@ -58,7 +58,7 @@ class Ledger:
         return list(self._waiting.get(victim.ref.uid, ()))
 
     def begin(self, preemptor: PodRecord | GroupKey, victims: Sequence[PodRecord]) -> bool:
-        """Note who is evicted for whom; returns whether the preemptor was itself evicted and has not started since."""
+        """Record the victims of a preemptor; returns whether it was itself evicted and has not started since."""
         key = preemptor if isinstance(preemptor, GroupKey) else preemptor.ref.uid
         origin = preemptor if isinstance(preemptor, GroupKey) else origin_of(preemptor)
         is_cascade = origin in self._displaced
@@ -73,11 +73,11 @@ class Ledger:
         return is_cascade
 
     def _whole(self, victim: PodRecord) -> GroupKey | None:
-        """Its group, if that is not evicted one pod at a time."""
+        """Its group, if that is evicted as a whole."""
         return victim.group if victim.group and evicted_with(victim.group, self._groups) else None
 
     def gone(self, victim: PodRecord) -> list[str | GroupKey]:
-        """It has left; returns who waited for it."""
+        """The victim has left; returns the preemptors that waited for it."""
         waiting = list(self._waiting.pop(victim.ref.uid, ()))
         for preemptor in waiting:
             left = self._under_way[preemptor].left
@@ -87,7 +87,7 @@ class Ledger:
         return waiting
 
     def stays(self, victim: PodRecord) -> None:
-        """It will not leave after all, and counts as if it had never been evicted."""
+        """The victim will not leave after all, and counts as never evicted."""
         for preemptor in self.gone(victim):
             del self._under_way[preemptor].victims[victim.ref.uid]
 
@@ -96,7 +96,7 @@ class Ledger:
         return taken
 
     def started(self, records: Sequence[PodRecord]) -> None:
-        """They have nodes: nothing more is made for them, and they are nobody's victims any more."""
+        """The pods have nodes: their preemptions are over, and they are no longer victims."""
         for record in records:
             self.release(record.group or record.ref.uid)
             self._displaced.pop(origin_of(record), None)
@@ -108,7 +108,7 @@ class Ledger:
 
 
 def origin_of(record: PodRecord) -> str | GroupKey:
-    """What a pod comes from, and what brings another like it when it is gone; itself if nothing does."""
+    """The origin of a pod, which replaces it when it is gone; the pod itself if nothing does."""
     return record.group or _controller(record.pod) or record.ref.uid
 
 

@@ -1,7 +1,8 @@
-"""Room for a group made pod by pod: what is left if groups are not to be looked at as a whole (WorkloadAwarePreemption off).
+"""Victims for a group pod by pod: the fallback without WorkloadAwarePreemption.
 
-Each member that finds no node chooses victims for itself, the earlier ones being placed and their victims gone. Delayed,
-nobody is evicted unless enough members find a place that way; otherwise whoever was chosen goes, come of it what may.
+Each member without a node chooses its own victims, with the earlier members placed and their victims gone. If
+delayed, nothing is evicted unless enough members fit that way; otherwise all chosen victims are evicted
+regardless.
 """
 
 from dataclasses import dataclass
@@ -29,10 +30,10 @@ class MemberSearch:
     budgets: BudgetBook
 
     def find(self, group: Part, *, is_delayed: bool) -> EvictionPlan | None:
-        """Without places if pods are evicted though the group does not fit even so.
+        """An eviction plan; without places if pods are evicted though the group still does not fit.
 
-        Pods that choose for themselves do not meet in one domain, nor in what a tree asks for: such groups get no
-        capacity this way.
+        Pods that choose victims separately cannot respect one domain or the minimum of a tree: such groups
+        get no plan.
         """
         if group.children or group.topology_key:
             return None
@@ -48,7 +49,7 @@ class MemberSearch:
             chosen = self._make_room(draft, Preemptor(record, scheduling_class, group.priority))
             victims += chosen
             if not chosen:
-                # Its equals would fare no better.
+                # Identical pods would fail too.
                 refused[scheduling_class] = None
         places = tuple((record, record.node) for record in draft.placed())
         starts = bool(places) and attached + len(places) >= group.minimum
@@ -59,7 +60,7 @@ class MemberSearch:
         return EvictionPlan(tuple(sorted(victims, key=by_importance)), places if starts else ())
 
     def _make_room(self, draft: Draft, preemptor: Preemptor) -> tuple[Unit, ...]:
-        """Who leaves so that the pod can be placed, which it then is; nobody if nothing helps."""
+        """Victims whose eviction lets the pod fit; the pod is then placed. Empty if nothing helps."""
         chosen = preempt(Search(self.state, self.groups, self.budgets, preemptor)).chosen
         if chosen is None:
             return ()

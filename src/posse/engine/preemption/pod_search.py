@@ -17,7 +17,7 @@ from posse.engine.verdict import NoCandidateNode, NodeChosen, PodPreemption
 
 LEAST_CANDIDATES = 100
 CANDIDATE_SHARE = 10
-"""At least so many nodes are looked at, and at least one in ten."""
+"""At least this many nodes are examined, and at least one in ten."""
 
 _IMPOSSIBLE = np.iinfo(np.int64).max
 
@@ -27,7 +27,7 @@ class PodSearchResult:
     progress: PodPreemption
     chosen: Candidate | None = None
     others: tuple[Choice, ...] = ()
-    """The next best."""
+    """The next best choices."""
 
 
 def preempt(search: Search) -> PodSearchResult:

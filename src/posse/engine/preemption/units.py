@@ -1,6 +1,6 @@
-"""What is evicted as one: a pod, or all pods of a group whose disruption mode is `all`.
+"""An evictable unit: a pod, or all pods of a group whose disruption mode is `all`.
 
-Of a group in a tree, that is all pods below its highest ancestor of that mode.
+For a group in a tree, these are all pods below its highest ancestor of that mode.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ Importance = tuple[bool, int, bool, bool, int, str, int]
 
 
 class Unit(msgspec.Struct, frozen=True, eq=False):
-    """Made by the hundred while one pod looks for room, which a dataclass takes ten times longer for."""
+    """Created by the hundred in one search for victims, where a dataclass takes ten times longer."""
 
     records: tuple[PodRecord, ...]
     priority: int
@@ -26,30 +26,32 @@ class Unit(msgspec.Struct, frozen=True, eq=False):
     is_tree: bool
     """Whether they belong to several groups, all below one that is evicted as a whole."""
     importance: Importance
-    """Sorts the most important first: by priority, trees before groups before pods, larger before smaller, older first.
+    """Sort key, highest first.
 
-    Who is ending anyway comes after all others.
+    By priority, trees before groups before pods, larger before smaller, older first.
+
+    Terminating units come last.
     """
 
     @property
     def is_ending(self) -> bool:
-        """Whether it leaves without being evicted."""
+        """Whether it is terminating and leaves without being evicted."""
         return self.importance[0]
 
     @property
     def started(self) -> str:
-        """When its oldest pod started; text that sorts by time, and last while it has not started."""
+        """Start time of its oldest pod, as text that sorts by time; last while none has started."""
         return self.importance[5]
 
 
 _NOT_YET = "~"
-"""Later than any time, as text."""
+"""Sorts after any time, as text."""
 
 
 def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool, is_tree: bool = False) -> Unit:
     started = min([record.pod.status.start_time or _NOT_YET for record in records])
     first = min(map(_arrival, records))
-    # Of a unit either all pods are ending or none: who is ending draws nobody along.
+    # Either all pods of a unit are terminating or none: a terminating pod takes no others along.
     is_ending = records[0].is_ending
     importance = (is_ending, -priority, not is_tree, not is_group, -len(records), started, first)
     return Unit(tuple(records), priority, is_group, is_tree, importance)
@@ -60,9 +62,9 @@ _arrival, _effective_priority = attrgetter("arrival"), attrgetter("effective_pri
 
 
 class LesserUnits(dict[PodRecord, Unit | None]):
-    """By pod, the unit that it belongs to, if that is of a priority below the given one or ending anyway; otherwise None.
+    """The unit of each pod if its priority is below the given one or it is terminating; otherwise None.
 
-    Found out when it is asked for, once for all pods of a unit. As a dict, since hundreds are asked for in one search.
+    Computed on demand, once for all pods of a unit. A dict, since one search makes hundreds of lookups.
     """
 
     def __init__(self, priority: int, groups: GroupBook) -> None:
@@ -79,7 +81,10 @@ class LesserUnits(dict[PodRecord, Unit | None]):
         return unit
 
     def _whole(self, record: PodRecord) -> Unit | None:
-        """Of which it is a part; None if it goes by itself. Who is ending anyway draws nobody along."""
+        """The group unit of the pod; None if it is evicted by itself.
+
+        A terminating pod takes no others along.
+        """
         key = record.group
         if key is None or not record.node or record.is_ending:
             return None
@@ -92,14 +97,14 @@ class LesserUnits(dict[PodRecord, Unit | None]):
 
 
 def _all_of(groups: Sequence[GroupRecord], *, is_tree: bool) -> Unit:
-    """Members of a tree whose root is not known may stand differently; the most important speaks for all."""
+    """Members of a tree whose root is unknown may differ in priority; the highest counts for all."""
     members = [r for group in groups for r in group.members.values() if r.node and not r.is_ending]
     priority = max(map(_effective_priority, members))
     return unit_of(members, priority, is_group=True, is_tree=is_tree)
 
 
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:
-    """The units that `records` belong to, of a priority below the given one or ending anyway, most important first."""
+    """Units of `records` that are terminating or below the given priority, highest priority first."""
     lesser = LesserUnits(priority, groups)
     units = [unit for record in records if (unit := lesser[record]) is not None]
     return sorted({id(unit): unit for unit in units}.values(), key=by_importance)
@@ -111,7 +116,7 @@ def goes_as_one(group: GroupRecord) -> bool:
 
 
 def evicted_with(key: GroupKey, groups: GroupBook) -> list[GroupKey]:
-    """The groups that go as one with this one, which may be one of many in a tree; none if its pods go one by one."""
+    """The groups evicted together with this one; empty if its pods are evicted one by one."""
     group, above = groups.get(key), groups.links.highest_as_one(key)
     if above is not None:
         return groups.links.below(above.key)

@@ -50,7 +50,7 @@ class Waiting:
     """Creation time of its oldest pod, as text that sorts by time."""
     arrival: int
     size: int = 1
-    """Pods it stands for; larger groups may back off longer."""
+    """Number of its pods; larger groups may back off longer."""
     attempts: int = 0
     ready_at: float = 0.0
     unschedulable_since: float = 0.0
@@ -58,7 +58,7 @@ class Waiting:
     """When it was first found not to fit."""
     place: QueueState = QueueState.IN_PROGRESS
     ticket: int = 0
-    """Tells the entry's present heap item from stale ones."""
+    """Distinguishes the entry's present heap item from stale ones."""
     scheduling_classes: tuple[SchedulingClass, ...] = ()
     """While unschedulable: the classes that fit on no node."""
 
@@ -132,7 +132,7 @@ class Backlog:
         self.remove(key)
 
     def forget(self, key: Key) -> None:
-        """Remove the entry, and what is kept of it if it is suspended."""
+        """Remove the entry, and its suspended state if it has any."""
         self._suspended.pop(key, None)
         self.remove(key)
 

@@ -1,9 +1,10 @@
-"""Capacity that is reserved for a group which has waited long, so that smaller work cannot starve it.
+"""Capacity reserved for a group that has waited long, so that smaller work cannot starve it.
 
-A group that does not fit holds up no others. But what they leave free bit by bit would never add up to a large gang. So
-once a group has been refused for a minute, and overtaken, nodes are chosen where it would fit without the pods there,
-and their capacity counts as taken for pods of equal or lower priority. That lasts five minutes at most, and then rests
-for as long: pods that never end delay others for a while, not for ever. One group at a time, the first in the queue.
+A refused group blocks no others, but the capacity that they leave free would never add up to a large gang. So
+once a group has been refused for a minute, and overtaken, nodes are chosen where it would fit without the
+pods there. Their capacity counts as taken for pods of equal or lower priority. That lasts five minutes at
+most, followed by a rest of equal length: pods that never finish delay others for a while, not for ever. One
+group at a time, the first in the queue.
 """
 
 import math
@@ -33,12 +34,12 @@ REST_SECONDS = 300.0
 _MAX_DOMAINS = 32
 """Domains that are searched for a group that must be in one domain."""
 _LOOK_SECONDS = 1.0
-"""Between two searches for a group to reserve capacity for."""
+"""Pause between two searches for a group to reserve capacity for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """So many pods of one load on one row."""
+    """A number of pods of one class on one row."""
 
     row: int
     load: Load
@@ -67,7 +68,7 @@ class StarvationGuard:
         self._ended: dict[Key, float] = {}
         """When a group's reservation ended, or proved useless; then it rests."""
         self._unfinished: dict[Key, float] = {}
-        """End of reservations that had to be released before their time."""
+        """End times of reservations that had to be released early."""
         self._overtaken_at = -math.inf
         """When any pod was last placed."""
 
@@ -128,14 +129,14 @@ class StarvationGuard:
         return Reservation(reservation.rows.size, None if reservation.key == key else reservation.key)
 
     def release_on(self, node: str) -> None:
-        """The node is about to go; its group may get another reservation, for the time that is left."""
+        """The node is about to go; its group may get another reservation for the remaining time."""
         row = self._state.nodes.row_of.get(node)
         if self._reservation is not None and row in self._reservation.rows.tolist():
             self._unfinished[self._reservation.key] = self._reservation.until
             self.release()
 
     def release(self) -> None:
-        """Release the capacity, and have entries tried that could use it."""
+        """Release the capacity, and retry entries that could use it."""
         if self._reservation is not None:
             reservation, self._reservation = self._reservation, None
             self._count(reservation, -1)
@@ -183,12 +184,12 @@ class StarvationGuard:
 
 
 def _preempts(root: Root) -> bool:
-    """Whether it has victims, whose capacity is reserved for it already."""
+    """Whether it has victims, whose capacity is already reserved for it."""
     return any(record.nominated for record in root.members.values())
 
 
 def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
-    """Return where its minimum would fit without pods of equal or lower priority; nothing if not even then."""
+    """Where its minimum would fit without pods of equal or lower priority; empty if not even then."""
     part = root.top
     if part is None or part.is_started:
         return ()
@@ -198,7 +199,7 @@ def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
 
 
 def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[_Share] | None:
-    """Take capacity for the minimum of a part out of `free`, in one domain of its key; the emptiest first."""
+    """Take capacity for a part's minimum out of `free`, in one domain of its key; the emptiest first."""
     for place in all_places(state, part, rows)[:_MAX_DOMAINS]:
         left = free.copy()
         if part.children:
@@ -224,7 +225,7 @@ def _planned_children(state: ClusterState, part: Part, rows: Rows, free: IntArra
 
 
 def _planned_pods(state: ClusterState, part: Part, free: IntArray) -> list[_Share] | None:
-    """Prefer nodes that are emptier now: there it takes the least time until the capacity is free."""
+    """Prefer nodes that are emptier now: their capacity will be free soonest."""
     missing = part.minimum - part.started_count
     shares: list[_Share] = []
     for scheduling_class, records in classes_of(state, part.own_unattached()):

@@ -1,4 +1,4 @@
-"""Keys that become due a fixed time after they were started, such as groups that wait for the rest of their pods."""
+"""Keys that become due a fixed time after they were started, such as groups that wait for more pods."""
 
 from itertools import takewhile
 from typing import Generic, TypeVar
@@ -6,9 +6,9 @@ from typing import Generic, TypeVar
 K = TypeVar("K")
 
 GATHERING_SECONDS = 2.0
-"""How long a basic group waits for the pods it expects, so that they are tried together; once, not again later."""
+"""How long a basic group waits, once, for the pods it expects, so that they are tried together."""
 RENEWAL_SECONDS = 30.0
-"""How long a status may be outdated after a change that does not help enough to try its entry."""
+"""How long a status may be outdated after a change that is too small for a retry of the entry."""
 COUNTDOWN_SECONDS = 1.0
 """How often "waiting for N victims" is updated at most."""
 

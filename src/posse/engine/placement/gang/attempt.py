@@ -1,8 +1,10 @@
-"""One attempt to place a group, or a run of equal pods, in one draft. Pure search: reports and queues are not its business.
+"""One attempt to place a group, or a run of equal pods, in one draft.
 
-A group is tried as a whole: members class by class, oldest class first, and if fewer than the minimum find a place the
-draft is rolled back, so that a gang holds nothing while it waits. What the refusal says comes from that first pass; before
-it is given, other orders are tried.
+A pure search: it reports and queues nothing.
+
+The members are placed class by class, oldest class first. If fewer than the minimum find a node, the draft is
+rolled back, so a waiting gang holds no capacity. The refusal describes that first pass; other orders are
+tried before it is returned.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,37 +42,37 @@ _NO_PLAN: Mapping[str, str] = MappingProxyType({})
 
 
 class PartRefusal(NamedTuple):
-    """Of a group in a tree that does not start."""
+    """Verdict on a group of a tree that does not start."""
 
     key: GroupKey
     verdict: Verdict
     fits: int = 0
-    """Pods, or groups below it, that are on nodes or would be if nothing but itself mattered."""
+    """Pods, or child groups, that are on nodes or would fit if the rest of the tree were ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
     verdict: Verdict
     placed: tuple[PodRecord, ...] = ()
-    """Attached to their nodes; empty unless the verdict is success."""
+    """Records attached to their nodes; empty unless the verdict is success."""
     refused: tuple[tuple[PodRecord, Verdict], ...] = ()
     parts: tuple[PartRefusal, ...] = ()
-    """Of a tree: those of its groups that do not start, and why."""
+    """For a tree: the groups that do not start, each with its verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What an attempt would give if it were made now."""
+    """The result of an attempt if it were made now."""
 
     verdict: Verdict
     placements: tuple[tuple[PodRecord, str], ...]
-    """Where pods would go; empty unless the verdict is success."""
+    """Target nodes of pods; empty unless the verdict is success."""
     refused: tuple[tuple[PodRecord, Verdict], ...]
     parts: tuple[PartRefusal, ...] = ()
 
 
 def try_pods(state: ClusterState, scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Attempt:
-    """Place pods that are alike, each on its own account; those that find no node are refused."""
+    """Place identical pods independently of each other; refuse those that find no node."""
     draft = Draft(state)
     placed = fill(state, draft, scheduling_class, records)
     if placed == len(records):
@@ -88,7 +90,7 @@ def attempt_in(
 ) -> Attempt:
     """Try the group in an open draft, on the rows that the state is confined to.
 
-    Where it fits, its pods are in the draft afterwards, behind what was there before; otherwise the draft is as it was.
+    If the group fits, its pods are appended to the draft; otherwise the draft is unchanged.
     """
     members = group.unattached()
     missing = missing_resources(state, group)
@@ -161,7 +163,7 @@ def _refused_together(members: Sequence[PodRecord], verdict: Verdict) -> Attempt
 
 
 def drawn_along(verdict: Verdict, group: GroupKey | None = None) -> Verdict:
-    """For a member that would fit by itself, where this is the verdict on its group or on a group above."""
+    """Verdict on a member that would fit by itself, from the verdict on its group or on a group above."""
     return Verdict(verdict.code, GroupRefused(verdict.cause, verdict.proof, group))
 
 
@@ -174,14 +176,14 @@ def _refused(group: GroupRecord, members: Sequence[PodRecord], made: Pass, proof
 
 
 def _refused_with(verdict: Verdict, members: Sequence[PodRecord], short: Sequence[Shortfall]) -> Attempt:
-    """Pods without a node have verdicts of their own; the others are refused with their group."""
+    """Pods without a node keep their own verdicts; the other members are refused with their group."""
     with_the_others, proof = drawn_along(verdict), verdict.proof or Proof()
     own = {record: _with_doubts(one_verdict, proof) for record, one_verdict in _own_verdicts(short)}
     return Attempt(verdict, refused=tuple((record, own.get(record, with_the_others)) for record in members))
 
 
 def _with_doubts(verdict: Verdict, proof: Proof) -> Verdict:
-    """A better search might have placed the pod, where the group's proof leaves doubts."""
+    """Where the group's proof leaves doubts, a better search might have placed the pod."""
     if not proof.doubts or not isinstance(verdict.cause, NoNodeFits):
         return verdict
     return replace(verdict, cause=replace(verdict.cause, doubts=proof))

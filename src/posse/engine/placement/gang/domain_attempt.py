@@ -1,7 +1,8 @@
-"""One attempt to place a group inside one domain of its topology key: the best that can hold it, or why none can.
+"""One attempt to place a group inside one domain of its topology key.
 
-Nominated members take their nodes, if that is still possible. Otherwise a domain is chosen, unless running members pin
-it. Rules between pods see the whole cluster; only the nodes that members may use are confined.
+It yields the best feasible domain, or why none is feasible. Nominated members take their nodes if these are
+still feasible. Otherwise a domain is chosen, unless running members pin it. Rules between pods see the whole
+cluster; only the nodes that members may use are confined.
 """
 
 from collections.abc import Mapping
@@ -42,7 +43,7 @@ _MANY_DOMAINS = "so many domains"
 class NoDomain:
     verdict: Verdict
     short: tuple[Shortfall, ...] = ()
-    """In the domain that came closest."""
+    """Shortfalls in the domain that came closest."""
 
 
 def place_in_domain(
@@ -52,9 +53,10 @@ def place_in_domain(
     given: Mapping[str, str],
     thorough: ThoroughSearch | None,
 ) -> Pass | NoDomain:
-    """Where the group fits, its members are in the draft; otherwise the draft is as it was.
+    """If the group fits, its members are in the draft; otherwise the draft is unchanged.
 
-    Given places are tried first, and last, if wanted, every placement in the domains where it might fit.
+    Given places are tried first. A thorough search, if wanted, tries every placement in the domains that
+    might fit.
     """
     pin = pin_of(state, group)
     if pin.error:
@@ -75,7 +77,7 @@ class _Trial:
         self._made: Pass | None = None
         """The last pass."""
         self._objections: dict[str, RuleObjection] = {}
-        """Of group rules to a placement, by rule."""
+        """Objections of group rules to a placement, by rule."""
 
     def run(self, given: Mapping[str, str], thorough: ThoroughSearch | None) -> Pass | NoDomain:
         made = self._as_given(given)
@@ -134,7 +136,7 @@ class _Trial:
         return against is None
 
     def _reordered(self, choice: DomainChoice) -> Pass | None:
-        """Other ways of placing different pods, in the domains that promise most."""
+        """Try other orders of different pods in the most promising domains."""
         if len(self._classes) == 1:
             return None
         for number in _by_promise(choice)[:_MAX_REORDERED]:
@@ -147,7 +149,7 @@ class _Trial:
         return None
 
     def _thoroughly(self, choice: DomainChoice, thorough: ThoroughSearch) -> Pass | None:
-        """Every way, in each of the domains where the group might fit."""
+        """Try every placement in each domain where the group might fit."""
         numbers = _by_promise(choice)
         for already, number in enumerate(numbers):
             with self._state.confined(choice.bounds.domains.rows(number)):
@@ -183,7 +185,7 @@ class _Trial:
         )
 
     def _closest(self, choice: DomainChoice) -> int:
-        """Of the domains that were tried, or of all if none was worth it, the one that promises most."""
+        """The most promising of the domains that were tried, or of all if none was tried."""
         if choice.only is not None:
             return choice.only
         ordered = choice.bounds.best_first(0)
@@ -203,7 +205,7 @@ class _Trial:
         return Proof(tuple(dict.fromkeys([*different, *around, *self._objections, *many])))
 
     def _eviction_could_help(self, seen: DomainBounds) -> bool:
-        """Whether there is a domain in which enough members are refused by no node for good."""
+        """Whether some domain has enough members that no node refuses for good."""
         possible = np.zeros(len(seen.domains), dtype=np.int64)
         for scheduling_class, records in self._classes:
             open_rows = self._state.capacity(scheduling_class).resolvable().astype(np.int64)
@@ -213,6 +215,6 @@ class _Trial:
 
 
 def _by_promise(choice: DomainChoice) -> list[int]:
-    """The domains that were tried, those first that promise most."""
+    """The domains that were tried, most promising first."""
     promise = choice.bounds.counts
     return sorted(choice.tried, key=lambda one: (-int(promise[one]), one))

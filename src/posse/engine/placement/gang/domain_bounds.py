@@ -1,7 +1,7 @@
-"""What each domain promises at best: how many pods it could take, and how full that would make it.
+"""Upper bounds per domain: how many pods it could take, and how full that would make it.
 
-Both are bounds that hold whatever is placed in which order, so a domain that promises too little is hopeless for certain.
-Where pods are alike and only resources limit them, the promise is exact.
+The bounds hold for every order of placement, so a domain whose bound is too low is certainly infeasible. For
+identical pods limited by resources alone, the bound is exact.
 """
 
 from collections.abc import Sequence
@@ -22,22 +22,22 @@ from posse.engine.state.domain_utilization import DomainUtilization
 class DomainBounds:
     domains: Domains
     counts: IntArray
-    """At most so many of the pods find a place in each domain."""
+    """Upper bound on the pods that each domain can take."""
     points: IntArray
-    """At most so many points each gets for how full it is then."""
+    """Upper bound on the utilization points of each domain."""
     utilization: DomainUtilization
 
     def best_first(self, least: int) -> list[int]:
-        """Numbers of the domains that promise room for so many: for most of them first, then the fuller, then by name."""
+        """Numbers of the domains that could take this many pods.
+
+        Highest bound first, then the fuller, then by name.
+        """
         ordered: list[int] = np.lexsort((-self.points, -self.counts)).tolist()
         return [number for number in ordered if self.counts[number] >= least]
 
 
 def closest_domain(state: ClusterState, group: Part) -> tuple[str, IntArray] | None:
-    """The domain that its members pin, or the one that promises them most; None where there is none.
-
-    With its rows, for whoever wants to know what is in their way there.
-    """
+    """The domain that the members pin, or the most promising one, with its rows; None if there is none."""
     classes, pinned = classes_of(state, group.unattached()), pin_of(state, group).value
     seen = bounds(state, group.topology_key, classes)
     values = seen.domains.values
@@ -48,14 +48,14 @@ def closest_domain(state: ClusterState, group: Part) -> tuple[str, IntArray] | N
 
 
 def could_hold(state: ClusterState, group: Part, least: int) -> bool:
-    """Whether any domain that the group may go to promises room for so many of its members."""
+    """Whether any domain the group may use could have capacity for so many of its members."""
     pinned = pin_of(state, group).value
     seen = bounds(state, group.topology_key, classes_of(state, group.unattached()))
     return any(pinned in {None, seen.domains.values[number]} for number in seen.best_first(least))
 
 
 def bounds(state: ClusterState, key: str, classes: Sequence[MemberClass]) -> DomainBounds:
-    """For pods of these classes in the domains of a label key, inside of the rows that the search is confined to."""
+    """Bounds for pods of these classes in the domains of a label key, within the rows of the search scope."""
     domains = state.domains(key)
     utilization = state.utilization(domains, state.profile(classes[0][0].pod_class).domain_scoring.resources)
     counts = np.zeros(len(domains), dtype=np.int64)

@@ -1,7 +1,7 @@
-"""The best domain for a group: most points for how full it would be and how many pods it takes, as in kube-scheduler.
+"""Chooses the best domain for a group by utilization and number of pods, as kube-scheduler does.
 
-Exactly what trying every domain would give, but only those are tried whose promise is as good as the best result so far.
-Of equally good domains the first by name is taken.
+The result equals that of trying every domain, but only domains whose bound matches the best result so far are
+tried. Ties go to the first domain by name.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,18 @@ from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
 
 MAX_TRIED = 256
-"""Domains that are tried at most for one group. Bounds usually leave one; the rest is for pods with rules between them."""
+"""Domains tried at most for one group.
+
+Bounds usually leave one; more are needed for pods with rules between them.
+"""
 
 _FULL_MARKS = 100
 
 PlaceHere = Callable[[], int]
-"""Place pods on the rows the state is confined to, leaving them in the draft. Returns how many; none if that is too few."""
+"""Place pods on the rows that the state is confined to and leave them in the draft.
+
+Returns their number; 0 if too few.
+"""
 
 Number = TypeVar("Number", int, IntArray)
 
@@ -33,21 +39,21 @@ class DomainChoice:
     draft: Draft
     bounds: DomainBounds
     least: int
-    """Domains that promise fewer pods are hopeless."""
+    """Domains with a lower bound on pods than this are infeasible."""
     place: PlaceHere
     scoring: DomainScoring
     attached: int = 0
-    """Pods that are there already; they count as found wherever the rest goes."""
+    """Pods that are on nodes already; they count as placed in every domain."""
     only: int | None = None
-    """The one domain that may be taken, if that is given."""
+    """The only domain allowed, if given."""
     tried: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Pods that found a place, none if too few, and points for fullness; of the domains that were tried."""
+    """For each domain tried: the pods placed (0 if too few), and the utilization points."""
     _effective_priority: int | None = None
     """The domain whose placements are in the draft."""
     _start: int = 0
 
     def run(self) -> int | None:
-        """The number of the best domain, its placements in the draft; None, and nothing in the draft, if there is none."""
+        """The number of the best domain, with its placements in the draft; None if none fits."""
         self._start = self.draft.checkpoint()
         best = self._search()
         if best is None:
@@ -58,13 +64,13 @@ class DomainChoice:
 
     @property
     def left_over(self) -> bool:
-        """Whether domains that might do were not tried."""
+        """Whether feasible domains may remain that were not tried."""
         return bool(self._untried().any())
 
     def _search(self) -> int | None:
         left, counts, points = self._untried(), self.bounds.counts, self.bounds.points
         while len(self.tried) < MAX_TRIED and left.any():
-            # The most pods that any domain takes, as far as that can be told: points are relative to it.
+            # The most pods that any domain takes, as far as is known: points are relative to it.
             top, most = int(counts[left].max()), self._most_placed()
             promises = np.where(left, self._points(counts, points, max(top, most)), -1)
             number = int(np.argmax(promises))
@@ -77,7 +83,7 @@ class DomainChoice:
             left[number] = False
             placed, _ = self.tried[number]
             if best is None and placed == int(counts[number]) == top:
-                # It holds what it promised, and nobody promises more.
+                # It reaches its bound, and no other bound is higher.
                 return number
         return self._best(self._most_placed())
 
@@ -114,6 +120,6 @@ class DomainChoice:
         return max((placed for placed, _ in self.tried.values()), default=0)
 
     def _points(self, counts: Number, points: Number, most: int) -> Number:
-        """With so many pods placed where most of them were."""
+        """Points for this many placed pods, relative to the most placed in any domain."""
         share = (self.attached + counts) * _FULL_MARKS // (self.attached + most)
         return self.scoring.count_weight * share + self.scoring.fullness_weight * points

@@ -1,4 +1,4 @@
-"""The domain a group must stay in: members on nodes pin it to theirs."""
+"""The domain a group must stay in: members on nodes pin the group to their domain."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from posse.engine.state.cluster_state import ClusterState
 @dataclass(frozen=True, slots=True)
 class Pin:
     value: str | None = None
-    """The domain; None if nothing says which."""
+    """The domain; None if nothing pins it."""
     error: OutsideDomains | SeveralDomains | None = None
     """Why no domain can take further members."""
 
@@ -29,9 +29,9 @@ def pin_of(state: ClusterState, group: Part) -> Pin:
 
 
 def domains_of_members(state: ClusterState, group: Part) -> dict[str | None, str]:
-    """Every domain that members are in, with one of their nodes; None for nodes without the label.
+    """Every domain that has members, with one of their nodes; None for nodes without the label.
 
-    Members on nodes that are not known say nothing.
+    Members on unknown nodes are ignored.
     """
     row_of, column = state.nodes.row_of, state.nodes.labels.column(group.topology_key)
     nodes = dict.fromkeys(record.node for record in group.members.values() if record.node in row_of)
@@ -40,7 +40,7 @@ def domains_of_members(state: ClusterState, group: Part) -> dict[str | None, str
 
 
 def common_domain(state: ClusterState, key: str, nodes: Iterable[str]) -> str | None:
-    """The one domain that all of these nodes are in; None if it is not one, or there are no nodes."""
+    """The one domain that contains all of these nodes; None if there are several, or no nodes."""
     row_of, column = state.nodes.row_of, state.nodes.labels.column(key)
     values = dict.fromkeys(int(column.ids[row_of[one]]) if one in row_of else ABSENT for one in nodes)
     value = next(iter(values)) if len(values) == 1 else ABSENT
@@ -48,5 +48,5 @@ def common_domain(state: ClusterState, key: str, nodes: Iterable[str]) -> str | 
 
 
 def domain_noun(group: Part) -> str:
-    """What a domain is called: the last part of the label's name."""
+    """The noun for a domain in messages: the last part of the label's name."""
     return group.topology_key.rpartition("/")[2]

@@ -1,6 +1,7 @@
-"""The last that is tried before a group is refused: every way to place the members that must start, as far as steps allow.
+"""The last step before a group is refused: enumerate placements of the members that must start.
 
-It also says what is known after that: there is no placement, the steps did not suffice, or which rules it cannot go through.
+The number of steps is limited. The resulting proof says whether no placement exists, the steps did not
+suffice, or a rule applies that cannot be enumerated.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ _MANY_PODS = "so many pods"
 
 @dataclass(slots=True)
 class Steps:
-    """How many may still be made, by all who share them."""
+    """A step budget, shared by all searches that hold it."""
 
     left: int
 
@@ -32,7 +33,7 @@ class ThoroughSearch:
     _endings: list[Ending] = field(default_factory=list)
 
     def run(self, shares: int = 1) -> Pass | None:
-        """On the rows that the state is confined to, with one of so many shares of the steps that are left."""
+        """Search the rows that the state is confined to, with one of so many shares of the remaining steps."""
         start, needed, steps = self.draft.checkpoint(), missing(self.group), self._steps.left // shares
         search = Backtracking(self.state, self.draft, self.group.unattached(), needed, steps)
         ending = search.run()
@@ -41,7 +42,7 @@ class ThoroughSearch:
         return pass_beside(self.state, self.draft, self.group, start) if ending is Ending.FOUND else None
 
     def proof(self, before: Proof) -> Proof:
-        """After it was run wherever the group might fit, and found nothing; `before` is what was known without it."""
+        """The proof after a run wherever the group might fit found nothing; `before` is the proof without it."""
         if Ending.OUT_OF_REACH in self._endings:
             return Proof((*before.doubts, _MANY_PODS))
         if Ending.CUT_SHORT in self._endings:

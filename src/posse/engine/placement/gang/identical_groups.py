@@ -1,8 +1,8 @@
-"""Groups that are alike: where one of them has just started, the next in the queue follow in one step.
+"""Identical groups: once one of them has started, the next ones in the queue follow in one step.
 
-Exactly what trying one after the other gives. Pods are placed one by one in any case, wherever one group ends and the next
-begins; and the domain that was the best for the first is only fuller for the next, which makes it no worse, as long as
-it has room for all of them.
+The result equals that of trying one after the other: pods are placed one by one in any case, across group
+boundaries. The best domain for the first group only gets fuller for the next, which makes it no worse while
+it has capacity for all.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from posse.engine.state.pod_record import PodRecord
 
 @dataclass(frozen=True, slots=True)
 class GroupShape:
-    """Groups that share it need the same in every respect that decides where they go."""
+    """Groups that share it have equal needs in every respect that decides their placement."""
 
     scheduling_class: SchedulingClass
     size: int
@@ -30,10 +30,10 @@ class GroupShape:
 
 
 def shape_of(state: ClusterState, root: Root) -> GroupShape | None:
-    """None for what has to be tried by itself.
+    """The shape of a group; None if it has to be tried by itself.
 
-    That is so of trees, of groups with different pods or with pods on nodes or nominated, and wherever rules count
-    more than resources.
+    That holds for trees, for groups with different pods or with pods on nodes or nominated, and where rules
+    other than resources decide.
     """
     top = root.top
     if top is None or top.children or top.minimum_resources:
@@ -67,17 +67,17 @@ def _common_class(state: ClusterState, members: Sequence[PodRecord]) -> Scheduli
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What a group that has started leaves for those that follow it."""
+    """Capacity left for identical groups after one has started."""
 
     pattern: GroupShape
     groups: int
-    """How many more like it fit."""
+    """How many more identical groups fit."""
     rows: IntArray | None
-    """Where; None for the whole cluster."""
+    """The rows with that capacity; None for the whole cluster."""
 
 
 def remaining_of(state: ClusterState, pattern: GroupShape, node: str) -> Remaining:
-    """Behind a group of which a member is on this node."""
+    """Capacity left after a group that has a member on this node."""
     capacity = state.capacity(pattern.scheduling_class)
     if not pattern.topology_key:
         return Remaining(pattern, int(capacity.per_node().sum()) // pattern.size, None)
@@ -92,7 +92,7 @@ def remaining_of(state: ClusterState, pattern: GroupShape, node: str) -> Remaini
 def place_identical(
     state: ClusterState, wake: Remaining, groups: Sequence[Root]
 ) -> list[tuple[PodRecord, ...]]:
-    """Place no more groups than fit; returns the members of each."""
+    """Place as many groups as fit; returns the members of each."""
     members = [tuple(group.unattached()) for group in groups]
     if not members:
         return []

@@ -1,6 +1,6 @@
-"""One way through the classes of a group: where its members go, in which order they are tried, and how they fare.
+"""One pass through the classes of a group: the order in which members are tried, and where they are placed.
 
-Everything happens in a draft that somebody else opened, on the rows that the search is confined to.
+Everything happens in a draft that the caller opened, on the rows of the search scope.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,14 +31,14 @@ class Feasibility(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PassProgress:
-    """How the members of a group stand in the middle, or at the end, of an attempt."""
+    """Progress of a group's members during, or at the end of, an attempt."""
 
     minimum: int
     placed: int
-    """On nodes: those that were there before and those that found a place now."""
+    """Members on nodes: those that were there before and those placed now."""
     untried: int
     resolvable: int
-    """Found no place, but would if others were evicted."""
+    """Members that found no node, but would if others were evicted."""
 
     @property
     def feasibility(self) -> Feasibility:
@@ -53,11 +53,11 @@ class PassProgress:
 
 @dataclass(slots=True)
 class Pass:
-    """Its placements are still in the draft."""
+    """The result of a pass; its placements are still in the draft."""
 
     draft: Draft
     start: int
-    """Checkpoint of the draft before it."""
+    """Checkpoint of the draft before the pass."""
     group: GroupRecord
     untried: int
     attached: int
@@ -67,7 +67,7 @@ class Pass:
     @property
     def progress(self) -> PassProgress:
         resolvable = sum(len(one.records) for one in self.short if one.verdict.code is Code.UNSCHEDULABLE)
-        # A group that has its minimum running is tried for the sake of somebody new.
+        # A group whose minimum is running is tried in order to place at least one new member.
         minimum = max(self.group.minimum, self.attached + 1)
         return PassProgress(minimum, self.attached + self.placed, self.untried, resolvable)
 
@@ -76,7 +76,7 @@ class Pass:
         return self.progress.feasibility is Feasibility.SUCCESS
 
     def records(self) -> tuple[PodRecord, ...]:
-        """Those that found a place, in order."""
+        """The members that were placed, in order."""
         return self.draft.placed(self.start)
 
     def undo(self) -> None:
@@ -103,21 +103,21 @@ def pass_if_possible(
     classes: Sequence[MemberClass],
     way: Fill = fill,
 ) -> Pass:
-    """The same, given up as soon as the minimum is out of reach."""
+    """Try all members, class by class; stop as soon as the minimum is out of reach."""
     made = _begin(draft, group, classes)
     _fill_classes(state, made, classes, way, stops_early=True)
     return made
 
 
 def nominated_places(members: Sequence[PodRecord]) -> dict[str, str]:
-    """Nodes by uid, of those for which room is being made."""
+    """Nominated nodes by uid of the pod."""
     return {record.ref.uid: record.nominated for record in members if record.nominated}
 
 
 def pass_as_given(
     state: ClusterState, draft: Draft, group: GroupRecord, nodes: Mapping[str, str]
 ) -> Pass | None:
-    """Members for which a place is given, by uid, take it, all of them, and the others what is left."""
+    """Members with a given place, by uid, must all take it; the other members use the remaining capacity."""
     members = group.unattached()
     given = [record for record in members if record.ref.uid in nodes]
     if not given:
@@ -133,7 +133,7 @@ def pass_as_given(
 
 
 def pass_beside(state: ClusterState, draft: Draft, group: GroupRecord, start: int) -> Pass:
-    """What the draft holds since then is enough to start; the others take what is left."""
+    """The draft since `start` holds enough to start; the other members use the remaining capacity."""
     placed = len(draft.placed(start))
     made = Pass(draft, start, group, untried=0, attached=group.attached_count - placed, placed=placed)
     _fill_classes(state, made, classes_of(state, group.unattached()), fill, stops_early=False)
@@ -158,7 +158,7 @@ def _begin(draft: Draft, group: GroupRecord, classes: Sequence[MemberClass]) -> 
 
 
 def takes(state: ClusterState, draft: Draft, record: PodRecord, node: str) -> bool:
-    """Whether the pod may go there; if so it does."""
+    """Place the pod on the node if that is feasible; returns whether it is."""
     row = state.nodes.row_of.get(node)
     if row is None or state.scores(state.scheduling_class(record)).totals()[row] == REFUSED:
         return False

@@ -1,4 +1,4 @@
-"""minResources: a group is not tried while the cluster has less free than the group needs in all."""
+"""minResources: a group is not tried while the cluster has less free capacity than its minResources."""
 
 from functools import partial
 
@@ -18,11 +18,11 @@ from posse.engine.verdict import Code, Verdict
 from posse.model.quantity import QuantityError
 
 _OWN_DOMAIN = "node.kubernetes.io/"
-"""Of the taints that state a node's condition, not its purpose."""
+"""Prefix of the taints that state a node's condition, not its purpose."""
 
 
 def missing_resources(state: ClusterState, group: Part) -> Verdict | None:
-    """The first resource of which the cluster has too little free; None if there is enough."""
+    """The first resource with too little free capacity in the cluster; None if there is enough."""
     if not group.minimum_resources:
         return None
     nodes = state.nodes
@@ -36,7 +36,7 @@ def missing_resources(state: ClusterState, group: Part) -> Verdict | None:
         free = 0
         if index is not None:
             free = int(np.maximum(nodes.allocatable[index] - nodes.requested[index], 0)[rows].sum())
-            # What members on nodes use is part of the minimum.
+            # Requests of members on nodes are part of the minimum.
             free += own.get(index, 0)
         if free - kept.get(name, 0) < wanted:
             missing = MissingResources(name, wanted, free, min(free, kept.get(name, 0)))
@@ -45,7 +45,7 @@ def missing_resources(state: ClusterState, group: Part) -> Verdict | None:
 
 
 def note_minimum(state: ClusterState, group: GroupRecord) -> None:
-    """Reserve what the group lacks, from when it starts."""
+    """Reserve what the group lacks of its minimum, from its start on."""
     if group.minimum_resources:
         state.minimum_reservations.put(group.key, partial(share_of, state.nodes, group))
     else:
@@ -71,7 +71,7 @@ def share_of(nodes: NodeTable, group: GroupRecord) -> Share:
 
 
 def _set_aside(state: ClusterState, group: Part) -> Amounts:
-    """Reserved for other groups. A group that has started ignores it, or such groups could wait for each other."""
+    """Capacity reserved for other groups. Started groups ignore it, or they could wait for each other."""
     if group.started_count:
         return {}
     effective_priority = next(
@@ -81,7 +81,7 @@ def _set_aside(state: ClusterState, group: Part) -> Amounts:
 
 
 def _requested_by_members(group: Part) -> dict[int, int]:
-    """By members on nodes, by index of the resource."""
+    """Requests of members on nodes, by index of the resource."""
     requested: dict[int, int] = {}
     for record in group.members.values():
         for index, amount in record.pod_class.requests if record.node else ():
@@ -90,7 +90,10 @@ def _requested_by_members(group: Part) -> dict[int, int]:
 
 
 def _working(nodes: NodeTable, group: Part) -> BoolArray:
-    """Nodes that are neither cordoned nor broken. Selectors are ignored: some of the pods may not exist yet."""
+    """Nodes that are neither cordoned nor broken.
+
+    Selectors are ignored: some of the pods may not exist yet.
+    """
     classes = dict.fromkeys(record.pod_class for record in group.members.values())
     tolerations = [one for pod_class in classes for one in pod_class.spec.tolerations]
     refused = [

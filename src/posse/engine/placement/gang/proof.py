@@ -1,6 +1,8 @@
-"""Whether the refusal of a group is a proof. Members of one sort are counted exactly; several sorts only bounded from above.
+"""Whether the refusal of a group is a proof.
 
-A bound takes each sort by itself, as if the others were not there: if even so too few fit, no order of placing helps.
+Identical members are counted exactly; different ones are bounded from above.
+
+The bound takes each class by itself, as if the others did not exist: if even so too few fit, no order helps.
 """
 
 from collections.abc import Sequence
@@ -16,7 +18,7 @@ _DIFFERENT_PODS = "pods that differ"
 
 
 def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass]) -> Proof:
-    """Of a group that just found no placement, with the state as it was before."""
+    """The proof for a group that just found no placement, with the state as it was before."""
     around = [
         name
         for scheduling_class, _ in classes
@@ -33,7 +35,7 @@ def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberCl
 
 
 def missing(part: Part) -> int:
-    """How many more of its pods or children have to start so that any may."""
+    """How many more of its pods or children must start before any may."""
     return max(1, part.minimum - part.started_count)
 
 
@@ -48,7 +50,7 @@ def could_start(state: ClusterState, group: Part) -> bool:
 
 
 def _most_that_fit(state: ClusterState, classes: Sequence[MemberClass]) -> int:
-    """No more than this many can be placed in any order."""
+    """Upper bound on the pods that can be placed, in any order."""
     return sum(
         min(len(records), int(state.capacity(scheduling_class).per_node().sum()))
         for scheduling_class, records in classes

@@ -1,6 +1,6 @@
-"""What the pods of a group lack that find no node.
+"""What pods of a group lack that find no node.
 
-It is counted while the pods that do fit are placed, because that is the capacity the others met.
+It is counted while the pods that fit are placed, because the others met that remaining capacity.
 """
 
 from collections.abc import Sequence
@@ -29,16 +29,16 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lack:
-    """The resource that excludes most of the nodes to which no other rule objects."""
+    """The resource that excludes most of the nodes that no other rule refuses."""
 
     resource: str
     index: int
     wanted: int
-    """By one pod."""
+    """Request of one pod."""
     open_rows: BoolArray
     """Nodes that refuse the pods only for lack of resources."""
     short: BoolArray
-    """Those that have too little of this resource."""
+    """Those with too little of this resource."""
 
 
 def shortfall(
@@ -55,7 +55,7 @@ def summaries(shortfalls: Sequence[Shortfall]) -> tuple[ClassShortfall, ...]:
 
 
 def lack_of(state: ClusterState, scheduling_class: SchedulingClass) -> Lack | None:
-    """None where the pods do not lack a resource."""
+    """The resource the pods lack; None if they lack no resource."""
     nodes = state.nodes
     open_rows = state.capacity(scheduling_class).objecting_only(ResourcesFit.name)
     free = nodes.allocatable - nodes.requested

@@ -1,7 +1,8 @@
-"""Placing as many members as must start by going through the ways to do it, one pod at a time, in a bounded number of steps.
+"""Place as many members as must start by enumerating sequences of pods, in a bounded number of steps.
 
-A way is a sequence: every pod goes where rules let it at that moment, among those that came before. Which members come is part of
-it, and so is their order where rules make it matter. Ways that lead to the same pods on equal nodes are gone through once.
+Each pod goes where rules allow it at that moment, beside the pods before it. A sequence also decides which
+members are placed, and their order where rules depend on it. Sequences that put the same pods on equal nodes
+are tried once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,16 +32,16 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Sort:
-    """Members that nobody can tell apart."""
+    """Members that are indistinguishable."""
 
     scheduling_class: SchedulingClass
     records: tuple[PodRecord, ...]
     scores: NodeScores
     most_left: MostLeft
     totals: list[int]
-    """How good each row was before anybody of them came: those are tried first."""
+    """The score of each row before any of them was placed: high scores are tried first."""
     comes_any_time: bool
-    """It makes no difference to anybody when these come, so they come last, one sort after the other."""
+    """Their order is irrelevant to all rules, so they come last, one sort after the other."""
 
 
 _Move = tuple[int, int]
@@ -64,12 +65,12 @@ class Backtracking:
         self._placed = [0] * len(self._sorts)
         self._nobody: _Counts = (0,) * len(self._sorts)
         self._on: dict[int, _Counts] = {}
-        """By row, where any were placed."""
+        """Counts by row, where any were placed."""
         self._seen: dict[tuple[tuple[int, _Counts], ...], None] = {}
-        """What has been reached once, and led nowhere unless the search is there now."""
+        """States reached before; they led nowhere, except for those on the current path."""
 
     def run(self) -> Ending:
-        """If it is found, the pods are in the draft; otherwise the draft is as it was."""
+        """If a placement is found, the pods are in the draft; otherwise the draft is unchanged."""
         start, affordable = self._draft.checkpoint(), self._needed <= self.steps_left
         path: list[_Move] = []
         moves = [self._moves()]
@@ -90,7 +91,7 @@ class Backtracking:
         return Ending.THROUGH
 
     def _make(self, move: _Move) -> bool:
-        """Place the pod, unless that leads where the search has been before."""
+        """Place the pod, unless that leads to a state seen before."""
         sort, row = move
         self._count(move, 1)
         reached = tuple(sorted((self._likeness[one], counts) for one, counts in self._on.items()))
@@ -117,7 +118,7 @@ class Backtracking:
             del self._on[row]
 
     def _moves(self) -> Iterator[_Move]:
-        """Whatever may come next, worked out at once; nothing if too few can find a place from here."""
+        """All possible next moves; empty if too few pods can be placed from here."""
         open_sorts = [number for number in self._in_turn() if self._waiting(number)]
         places = {number: self._sorts[number].scores.takes_one() for number in open_sorts}
         most = sum(
@@ -128,7 +129,7 @@ class Backtracking:
         return iter([(number, row) for number, there in places.items() for row in self._rows(number, there)])
 
     def _in_turn(self) -> range:
-        """Sorts of which somebody may come next."""
+        """Sorts with pods that may come next."""
         begun = [
             number for number, sort in enumerate(self._sorts) if sort.comes_any_time and self._placed[number]
         ]
@@ -138,7 +139,10 @@ class Backtracking:
         return len(self._sorts[number].records) - self._placed[number]
 
     def _rows(self, number: int, places: BoolArray) -> list[int]:
-        """One of those that are equal; where members are already first, since that closes the fewest others, then the best."""
+        """One of each set of equal rows.
+
+        First rows with members, since that closes the fewest others, then the best.
+        """
         names, totals = self._state.nodes.names, self._sorts[number].totals
         rows = np.flatnonzero(places).tolist()
         rows.sort(key=lambda row: (row not in self._on, -totals[row], names[row]))
@@ -149,10 +153,10 @@ class Backtracking:
 
 
 def _sorts(state: ClusterState, members: Sequence[PodRecord]) -> list[_Sort]:
-    """Those first whose order matters, then those with the smallest choice, then the largest."""
+    """Sorts whose order is relevant first, then those with the fewest feasible nodes, then the largest."""
     alike: dict[tuple[SchedulingClass, tuple[Column, ...]], list[PodRecord]] = {}
     for record in members:
-        # Pods of one subject see others alike, but others may still count them differently.
+        # Pods of one class see others equally, but others may still count them differently.
         alike.setdefault((state.scheduling_class(record), state.census.matched(record.labels)), []).append(
             record
         )
@@ -181,6 +185,6 @@ def _sorts(state: ClusterState, members: Sequence[PodRecord]) -> list[_Sort]:
 
 
 def _ordered_by(state: ClusterState, scheduling_class: SchedulingClass) -> Iterator[Column]:
-    """What is counted by pods for which it matters who came before them."""
+    """The counts on which the rules of these pods depend, so that order is relevant to them."""
     if not state.rules(scheduling_class).is_orderless:
         yield from (state.census.column(query) for query in scheduling_class.pod_class.queries)

@@ -1,7 +1,8 @@
-"""Which nodes are equal to all members of a group, so that trying one of them in the place of another is no other try.
+"""Nodes that are equal for all members of a group, so that trying one of them is enough.
 
-Equal are nodes of the same room, open to the same members, in the same domains, and with the same pods as far as the rules
-of these members count any. Where each node is a domain of its own, as with host names, that alone does not tell them apart.
+Equal nodes have the same free capacity, allow the same members, are in the same domains, and have the same
+pods as far as the members' rules count any. Where each node is its own domain, as with host names, that alone
+makes no difference.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from posse.engine.state.cluster_state import ClusterState
 
 
 def equal_nodes(state: ClusterState, scheduling_classes: Sequence[SchedulingClass]) -> IntArray:
-    """A number for each row; rows with one number are equal."""
+    """A number for each row; rows with the same number are equal."""
     own = np.arange(state.nodes.alive.size)
     if any(state.rules(scheduling_class).uncountable_rules for scheduling_class in scheduling_classes):
         return own
@@ -45,7 +46,7 @@ def _openness(state: ClusterState, scheduling_classes: Sequence[SchedulingClass]
         yield state.capacity(scheduling_class).open_when_empty().astype(np.int64)
         affinity = required_affinity_test(state.nodes, scheduling_class.pod_class.spec)
         if affinity is not None and scheduling_class.pod_class.terms.hard_spread:
-            # By this and by taints nodes may count, or not, for the spreading of pods that they are closed to anyway.
+            # By affinity and taints, nodes may count for the spreading of pods that they refuse anyway.
             yield affinity(ALL_ROWS).astype(np.int64)
 
 

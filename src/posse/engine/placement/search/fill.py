@@ -1,8 +1,9 @@
-"""Placing equal pods as if one after the other took the best node, a wave at a time; and in which order classes go.
+"""Place equal pods as if each in turn took the best node, a wave at a time; order the classes of a group.
 
-Nodes of equal rank take turns. Where placing a pod changes the rank of its own node only, all nodes that share the best
-rank get their turn in one step, each with as many pods as it would receive before the next one's turn comes. Several
-classes compete for the same capacity; a group that does not fit in one order is tried in others before it is refused.
+Nodes of equal rank take turns. Where placing a pod changes the rank of its own node only, all nodes that
+share the best rank get their turn in one step, each with as many pods as it would receive before the next
+one's turn comes. Several classes compete for the same capacity; a group that does not fit in one order is
+tried in others before it is refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +22,12 @@ MemberClass = tuple[SchedulingClass, list[PodRecord]]
 
 
 def classes_of(state: ClusterState, members: Sequence[PodRecord]) -> list[MemberClass]:
-    """Members that are alike together, the class of the oldest member first."""
+    """Identical members together, the class of the oldest member first."""
     classes: dict[SchedulingClass, list[PodRecord]] = {}
     before: PodRecord | None = None
     alike: list[PodRecord] = []
     for record in members:
-        # Mostly the same as for the one before, which is quicker to see than to work out.
+        # Mostly the same class as for the record before, which is quicker to compare than to look up.
         if before is None or record.pod_class is not before.pod_class or record.labels is not before.labels:
             alike = classes.setdefault(state.scheduling_class(record), [])
         alike.append(record)
@@ -37,7 +38,7 @@ def classes_of(state: ClusterState, members: Sequence[PodRecord]) -> list[Member
 def other_ways(
     state: ClusterState, classes: Sequence[MemberClass]
 ) -> Iterator[tuple[list[MemberClass], Fill]]:
-    """What is worth trying after the plain order has failed."""
+    """Other orders worth trying after the plain order has failed."""
     if len(classes) == 1:
         return
     by_size = sorted(classes, key=lambda one: share(state, one[0]))
@@ -48,7 +49,7 @@ def other_ways(
 
 
 def share(state: ClusterState, scheduling_class: SchedulingClass) -> float:
-    """The largest part of a largest node that one pod takes, over all resources."""
+    """The largest fraction of a largest node that one pod takes, over all resources."""
     largest = state.nodes.allocatable.max(axis=1)
     return max(wanted / max(int(largest[index]), 1) for index, wanted in scheduling_class.pod_class.requests)
 
@@ -83,7 +84,7 @@ def _place_one(state: ClusterState, draft: Draft, rows: IntArray, record: PodRec
 def _place_wave(
     state: ClusterState, draft: Draft, scores: NodeScores, rows: IntArray, waiting: Sequence[PodRecord]
 ) -> int:
-    """Give each of the best rows its burst, as long as pods are left."""
+    """Give each of the best rows its burst, while pods are left."""
     rows = rows[: len(waiting)]
     version = state.nodes.version
     lengths, after = scores.bursts(rows, len(waiting))

@@ -1,7 +1,7 @@
-"""How many more pods of one sort can find a place at the very most, whatever else is placed, and in which order.
+"""Upper bound on the further pods of one class that can be placed, beside any others and in any order.
 
-A bound: pods are counted as if no others came. It takes resources into account, what nodes say of themselves, and that pods
-which keep away from their own kind are one to a domain.
+Pods are counted as if no others came. The bound respects resources, properties of nodes, and that pods with
+anti-affinity to their own class are one to a domain.
 """
 
 import numpy as np
@@ -25,10 +25,11 @@ class MostLeft:
         self._one_each = [state.nodes.labels.column(term.topology_key) for term in own]
 
     def of(self, waiting: int, open_now: BoolArray) -> int:
-        """Of so many that wait, with the nodes that take one of them now."""
+        """The bound for so many waiting pods, given the nodes that accept one of them now."""
         if self._has_volumes:
             return waiting
-        # What is closed stays closed where nobody can open it; elsewhere only the node itself is certain.
+        # Closed nodes stay closed where no pod can open them; elsewhere only the node's own properties are
+        # certain.
         rows = np.flatnonzero(open_now if self._is_orderless else self._capacity.open_when_empty())
         room = np.minimum(np.maximum(self._capacity.by_resources_on(rows), 0), waiting)
         counts = [_one_to_a_domain(label, rows, room) for label in self._one_each]
@@ -36,7 +37,7 @@ class MostLeft:
 
 
 def _one_to_a_domain(label: LabelColumn, rows: IntArray, room: IntArray) -> int:
-    """Of domains that have room at all; nodes outside of any domain take what they can."""
+    """One pod for each domain with capacity; nodes outside of any domain take what they can."""
     ids = label.ids[rows]
     inside = np.unique(ids[(room > 0) & (ids >= 0)])
     return int(inside.size) + int(room[ids < 0].sum())

@@ -1,8 +1,8 @@
-"""One attempt to place a group or a tree, in one draft: kept, or taken back.
+"""One attempt to place a group or a tree, in one draft: committed or rolled back.
 
-Of a tree, first the minimum of everything that must start is placed, then what else fits. Nothing of it is placed unless
-its root starts; what fails below a group that starts all the same waits for the next attempt. So an early group cannot
-take with its further pods what a later one needs to start.
+In a tree, the minimum of every required part is placed first, then what else fits. Nothing is placed unless
+the root starts; parts that fail below a started group wait for the next attempt. So the additional pods of an
+early group cannot take the capacity that a later group needs to start.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -25,25 +25,25 @@ from posse.engine.verdict import SUCCESS, Code, Verdict
 
 _MAX_STEPS = 1_000
 _MAX_ROWS = 250_000
-"""Rows that all steps of an exhaustive search read together: in a large cluster each step takes longer."""
+"""Rows read by all steps of an exhaustive search together: in a large cluster each step takes longer."""
 _NO_PLAN: Mapping[str, str] = MappingProxyType({})
 _STEPS_PER_LEAF = 4
 _FURTHER_STEPS = 400
 _FEW_STEPS = 40
-"""Pod groups tried before a tree is refused: so many, and some more for every group in it."""
+"""Pod groups tried before a tree is refused; some more are added for every group in it."""
 
 
 def steps_allowed(state: ClusterState) -> int:
-    """Return the steps of one exhaustive search."""
+    """The step limit of one exhaustive search."""
     return min(_MAX_STEPS, _MAX_ROWS // state.nodes.alive.size)
 
 
 def try_placement(
     state: ClusterState, root: Root, plan: Mapping[str, str] = _NO_PLAN, *, is_thorough: bool = True
 ) -> Attempt:
-    """Place a group or a tree if it fits. With a plan, a node for each member by uid, that is tried first.
+    """Place a group or a tree if it fits. A plan, a node for each member by uid, is tried first.
 
-    A thorough attempt goes through every placement before it gives up, as far as steps allow.
+    A thorough attempt enumerates placements before it gives up, within the step limit.
     """
     draft = Draft(state)
     attempt = _attempt(state, draft, root, plan, None if is_thorough else Steps(0))
@@ -52,9 +52,9 @@ def try_placement(
 
 
 def probe_placement(state: ClusterState, root: Root, steps: Steps | None = None) -> Probe:
-    """Try a group or a tree and take everything back: the state is as it was, to the last bit.
+    """Try a group or a tree and roll everything back: the state is unchanged, to the last bit.
 
-    Frequent callers give the steps that may go through every placement of a group; a tree is then searched briefly.
+    Frequent callers give the steps for enumerating placements of a group; a tree is then searched briefly.
     """
     draft = Draft(state)
     attempt = _attempt(state, draft, root, _NO_PLAN, steps)
@@ -66,14 +66,14 @@ def probe_placement(state: ClusterState, root: Root, steps: Steps | None = None)
 def _attempt(
     state: ClusterState, draft: Draft, root: Root, plan: Mapping[str, str], steps: Steps | None
 ) -> Attempt:
-    """What fits is in the draft afterwards; otherwise the draft is as it was."""
+    """If the root fits, its placements are in the draft; otherwise the draft is unchanged."""
     if isinstance(root, GroupRecord):
         return attempt_in(state, draft, root, plan, steps or Steps(steps_allowed(state)))
     top = root.top
     if top is None:
         return Attempt(Verdict(Code.UNRESOLVABLE))
     for search in _searches(state, draft, root, top, plan, is_thorough=steps is None):
-        # Given places may be those of a group that has lost members since, and cannot start any more.
+        # Given places may belong to a group that has lost members since, and cannot start now.
         if _starts(search, top) and root.is_whole(_uids(draft)):
             return _accepted(state, draft, root, top)
         draft.roll_back()
@@ -84,7 +84,7 @@ def _attempt(
 def _searches(
     state: ClusterState, draft: Draft, root: Root, top: Part, plan: Mapping[str, str], *, is_thorough: bool
 ) -> Iterator[TreeSearch]:
-    """First as planned or nominated; then anywhere, and at last in another order."""
+    """First as planned or nominated; then anywhere, and last in another order."""
     steps = _STEPS_PER_LEAF * len(root.leaves) + (_FURTHER_STEPS if is_thorough else _FEW_STEPS)
     members = root.unattached()
     given = plan or nominated_places(members)
@@ -99,7 +99,7 @@ def _searches(
 
 
 def _stays_inside(state: ClusterState, part: Part, placed: Collection[str]) -> bool:
-    """Whether all with a topology key, in which one of these pods is, are in one domain of it."""
+    """Whether every part with a topology key and one of these pods is in one domain of that key."""
     if not any(uid in placed for uid in part.members):
         return True
     if part.topology_key and pin_of(state, part).error:
@@ -108,7 +108,7 @@ def _stays_inside(state: ClusterState, part: Part, placed: Collection[str]) -> b
 
 
 def _starts(search: TreeSearch, top: Part) -> bool:
-    """A tree that has started is tried for the sake of further pods."""
+    """Whether the tree starts. A tree that has started is tried for additional pods."""
     if next(search.ways(top, None), _NOT) is _NOT:
         return False
     search.start_further(top, None)
@@ -145,7 +145,7 @@ def _objected(root: Root, top: Part, against: RuleObjection) -> Attempt:
 
 
 def _check(state: ClusterState, part: Part, placed: Collection[str]) -> None:
-    """Whatever has a pod placed in it has its minimum, and is in one domain of its key."""
+    """Check that every part with a placed pod has its minimum and is in one domain of its key."""
     if not any(uid in placed for uid in part.members):
         return
     if part.topology_key:

@@ -1,4 +1,4 @@
-"""Whether a group or a tree may start, by a bound cheaper than an attempt: every group counts as if it were alone."""
+"""Whether a group or a tree may start, by a bound cheaper than an attempt: every group counts as if alone."""
 
 from posse.engine.groups.part import Part, Root
 from posse.engine.placement.gang.minimum_resources import missing_resources
@@ -12,7 +12,10 @@ _TREES = "groups that share a tree"
 
 
 def tree_proof(state: ClusterState, top: Part, rows: Rows = None) -> Proof:
-    """Of a tree, or a part of one, that just found no placement on these rows, with the state as it was before."""
+    """The proof for a tree, or a part of one, that just found no placement on these rows.
+
+    The state is as it was before the attempt.
+    """
     is_possible = _may_grow(state, top, rows) if top.is_started else _may_start(state, top, rows)
     if not is_possible:
         return Proof()
@@ -30,7 +33,7 @@ def tree_proof(state: ClusterState, top: Part, rows: Rows = None) -> Proof:
 
 
 def may_fit(state: ClusterState, root: Root) -> bool:
-    """Whether an attempt may come to more than the last one did, by a bound that is cheaper than an attempt."""
+    """Whether an attempt may achieve more than the last one, by a bound that is cheaper than an attempt."""
     top, waiting = root.top, [leaf for leaf in root.leaves if leaf.unattached() and not leaf.is_over]
     if top is None or (top.children and not _may_start(state, top, None)):
         return False
@@ -38,7 +41,7 @@ def may_fit(state: ClusterState, root: Root) -> bool:
 
 
 def _may_grow(state: ClusterState, part: Part, rows: Rows) -> bool:
-    """Whether further pods of a part that has started may find a place."""
+    """Whether additional pods of a started part may find a node."""
     if not part.unattached() or part.is_over:
         return False
     return any(_may_grow_in(state, part, place) for place in places(state, part, rows))

@@ -1,7 +1,7 @@
-"""Where a part of a tree may go: the domains of its own key, inside of those of the groups above it, the best first.
+"""Where a part of a tree may go: the domains of its own key, inside those of the groups above it, best first.
 
-A domain is left out if not even its bounds promise room for what must start: every group counted as if it were alone, and
-what all of them take at the least against what is free.
+A domain is left out if its bounds exclude the required parts. Every group is counted as if alone, and the
+smallest total requests are compared with the free capacity.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from posse.engine.placement.search.fill import classes_of
 from posse.engine.state.cluster_state import ClusterState
 
 Rows = IntArray | None
-"""Where somebody may go; None for everywhere."""
+"""Allowed rows; None for all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Place:
     of: int = 1
     """How many domains there are."""
     is_hopeful: bool = True
-    """Whether what must start may find room in it."""
+    """Whether the required parts may fit in it."""
 
 
 def inside(state: ClusterState, rows: Rows) -> AbstractContextManager[None]:
@@ -38,12 +38,12 @@ def inside(state: ClusterState, rows: Rows) -> AbstractContextManager[None]:
 
 
 def places(state: ClusterState, part: Part, rows: Rows) -> Iterator[Rows]:
-    """Those that may do, best first."""
+    """The feasible places, best first."""
     return (place.rows for place in all_places(state, part, rows) if place.is_hopeful)
 
 
 def all_places(state: ClusterState, part: Part, rows: Rows) -> list[Place]:
-    """All of them, best first; pods that are on nodes already leave no choice. None if those are in several."""
+    """All places, best first; pods on nodes already pin the place. Empty if those are in several domains."""
     if not part.topology_key:
         return [Place(rows)]
     pin = pin_of(state, part)
@@ -84,7 +84,10 @@ def _may_start(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
 
 
 def _has_enough(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
-    """By domain: whether of every resource there is as much free as what must start takes at the least."""
+    """By domain.
+
+    Whether every resource has at least the smallest total request of the required parts free.
+    """
     nodes = state.nodes
     least = _least_taken(part, len(nodes.resource_index))
     wanted = np.flatnonzero(least)
@@ -94,7 +97,10 @@ def _has_enough(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
 
 
 def _least_taken(part: Part, resources: int) -> IntArray:
-    """By resource: what the members take at the least that must still find a place so that the part starts."""
+    """By resource.
+
+    The smallest total request of the members that must still be placed so that the part starts.
+    """
     shares = [_least_taken(child, resources) for child in part.children if not child.is_started]
     shares += [_amounts(record.pod_class.limited, resources) for record in part.own_unattached()]
     needed = part.minimum - part.started_count

@@ -1,7 +1,7 @@
-"""Why a tree, or what is left of it, does not start: a verdict for each of its groups and waiting pods.
+"""Why a tree, or the rest of it, does not start: a verdict for each of its groups and waiting pods.
 
-It goes through the tree once, as an attempt does first. Each group that fits keeps its nodes while the next is tried.
-Groups that lack members are not tried.
+It goes through the tree once, like the first pass of an attempt. Each group that fits keeps its nodes while
+the next is tried. Groups that lack members are not tried.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,17 +41,17 @@ _MAX_PLACES = 8
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """What came of trying one part of a tree. It may fit and still not start because of others."""
+    """The result of trying one part of a tree. The part may fit and still not start because of others."""
 
     part: Part
     fits: int
-    """Pods of a leaf or children of a branch that are on nodes or would be."""
+    """Pods of a leaf, or children of a branch, that are on nodes or would be."""
     verdict: Verdict
     refused: tuple[tuple[PodRecord, Verdict], ...] = ()
-    """Of a leaf: pods that find no node, though the others may start without them."""
+    """For a leaf: pods that find no node, though the others may start without them."""
     children: "tuple[PartResult, ...]" = ()
     by_itself: Verdict | None = None
-    """The verdict with its proof on a leaf that was refused before any other part of the tree was placed."""
+    """Verdict and proof for a leaf that was refused before any other part of the tree was placed."""
 
     @property
     def could_be_helped(self) -> bool:
@@ -73,7 +73,7 @@ class Refusals:
 
 
 def refuse(state: ClusterState, top: Part) -> Refusals:
-    """Of a tree of which no pod finds a node. The state is as it was when the tree was tried."""
+    """Verdicts on a tree without any placement. The state is as it was when the tree was tried."""
     fared = fare(state, top)
     if fared.verdict.code is Code.ERROR:
         return Refusals(fared.verdict, *_verdicts(fared))
@@ -87,13 +87,13 @@ def refuse(state: ClusterState, top: Part) -> Refusals:
 
 
 def leave_over(state: ClusterState, top: Part) -> Refusals:
-    """Of a tree that starts: what stays behind."""
+    """Verdicts on the parts of a starting tree that stay behind."""
     return Refusals(SUCCESS, *_verdicts(_with_proofs(state, fare(state, top), _Confinement(None))))
 
 
 @dataclass(frozen=True, slots=True)
 class _Confinement:
-    """Where newcomers to a group must go that has started."""
+    """Where new members of a started group must go."""
 
     rows: Rows
     branch: Part | None = None
@@ -163,13 +163,13 @@ def _fare_of_leaf(state: ClusterState, draft: Draft, leaf: GroupRecord) -> PartR
     if was_started or attempt.verdict.succeeded:
         return PartResult(leaf, fits, SUCCESS, attempt.refused)
     by_itself = None if is_beside_others else attempt.verdict
-    # What is certain beside others of the tree need not be certain without them.
+    # A refusal that is certain beside other parts of the tree may not be certain without them.
     unproven = replace(attempt.verdict, proof=None)
     return PartResult(leaf, fits, unproven, attempt.refused, by_itself=by_itself)
 
 
 def _fare_of_branch(state: ClusterState, draft: Draft, branch: Part, rows: Rows) -> PartResult:
-    """In the best of its domains; if it fits in none, in the one that comes closest."""
+    """The result in the best of its domains; if it fits in none, in the one that comes closest."""
     found = all_places(state, branch, rows)
     if not found:
         return PartResult(branch, 0, _nowhere(state, branch))
@@ -195,7 +195,7 @@ def _fare_of_branch(state: ClusterState, draft: Draft, branch: Part, rows: Rows)
 
 
 def _of_all_places(closest: Code, looked_at: Sequence[Code], count: int) -> Code:
-    """Evicting others helps if it does in any of the domains; some may not have been looked at."""
+    """Eviction helps if it does in any of the domains, some of which may not have been tried."""
     may_help = Code.UNSCHEDULABLE in looked_at or len(looked_at) < count
     return Code.UNSCHEDULABLE if closest is Code.UNRESOLVABLE and may_help else closest
 
@@ -233,7 +233,7 @@ def _too_few(branch: Part, fits: int, children: tuple[PartResult, ...]) -> TooFe
 
 
 def _first_refused(fared: PartResult) -> NoneWaitingFits | None:
-    """The first that could have been placed and was not."""
+    """The first refused child that could have been placed."""
     if not fared.verdict.succeeded:
         return NoneWaitingFits(fared.part.key, fared.verdict.cause)
     if fared.refused:
@@ -250,7 +250,7 @@ def _parts(fared: PartResult, above: Verdict | None) -> Iterator[PartRefusal]:
     if not own.succeeded:
         yield PartRefusal(fared.part.key, own, fared.fits)
     if not fared.children:
-        # It was not tried, and so nothing below it was.
+        # The part was not tried, so nothing below it was tried either.
         yield from (PartRefusal(key, own) for key in _keys_below(fared.part))
     for child in fared.children:
         yield from _parts(child, None if own.succeeded else _for_those_below(fared.part, own))
@@ -265,7 +265,7 @@ def _keys_below(part: Part) -> Iterator[GroupKey]:
 def _members(fared: PartResult, above: Verdict | None) -> Iterator[tuple[PodRecord, Verdict]]:
     own = _own(fared, above)
     if not fared.children:
-        # A composite group without results was not tried, nor was anything below it.
+        # A composite group without results was not tried, nor were the parts below it.
         lacking = dict(fared.refused)
         for record in fared.part.unattached():
             yield record, lacking.get(record, own)
@@ -274,7 +274,7 @@ def _members(fared: PartResult, above: Verdict | None) -> Iterator[tuple[PodReco
 
 
 def _for_those_below(part: Part, verdict: Verdict) -> Verdict:
-    """The verdict names the highest group that was refused for itself."""
+    """The verdict names the highest group that was refused by its own verdict."""
     return verdict if isinstance(verdict.cause, GroupRefused) else drawn_along(verdict, part.key)
 
 

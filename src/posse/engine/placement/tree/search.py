@@ -1,8 +1,8 @@
-"""Ways to start a tree: which of its groups start, and where, with each at its minimum and not more.
+"""Search for ways to start a tree: which of its groups start, and where, each at exactly its minimum.
 
-First comes what the documents describe: groups in the order of their age, each in its best place. When a group finds none,
-those before it are moved or left out, the latest first, until all that must start do, or the search has taken as many
-steps as it may. Groups that are alike are not tried in each other's place.
+First comes the documented order: groups by age, each in its best place. When a group finds none, earlier
+groups are moved or left out, the latest first, until all required groups start or the step limit is reached.
+Identical groups are never exchanged for each other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from posse.engine.state.pod_record import PodRecord
 
 _PER_MILLION = 1_000_000
 _STEPS_FOR_ONE = 30
-"""Taken at the most to start one group that need not start."""
+"""Step limit for starting one optional group."""
 
 
 @dataclass(slots=True)
@@ -26,16 +26,16 @@ class TreeSearch:
     state: ClusterState
     draft: Draft
     steps_left: int
-    """How many more groups of pods may be tried somewhere; the search ends with what it has found by then."""
+    """How many more pod groups may be tried; the search stops with what it has found by then."""
     further_steps: int
-    """The same, for what need not start: of these, however long it took to start what must."""
+    """The same for optional groups, independent of the steps that the required ones took."""
     largest_first: bool = False
-    """Otherwise the oldest come first."""
+    """Largest groups first; otherwise the oldest come first."""
     _likeness_of: dict[int, int] = field(default_factory=dict)
     _likenesses: dict[tuple[object, ...], int] = field(default_factory=dict)
 
     def ways(self, part: Part, rows: Rows) -> Iterator[None]:
-        """At every step the part has started in the draft, each time differently; in the end the draft is as before."""
+        """Yields with the part started in the draft, each time differently; restores the draft at the end."""
         if part.is_started and not part.children:
             yield
             return
@@ -44,7 +44,7 @@ class TreeSearch:
             yield from ways(part, within)
 
     def start_further(self, part: Part, rows: Rows) -> None:
-        """Start what need not start but can, below groups that have started."""
+        """Start optional groups that fit, below groups that have started."""
         if not part.children or not part.unattached():
             return
         for within in self._until_placed(part, rows):
@@ -56,14 +56,14 @@ class TreeSearch:
                     self.start_further(child, within)
 
     def _start_if_possible(self, child: Part, rows: Rows) -> None:
-        """With a share of the steps that leaves some for those behind it."""
+        """Start the child with a share of the steps that leaves some for the children after it."""
         share = min(self.further_steps, _STEPS_FOR_ONE)
         self.steps_left = share
         next(self.ways(child, rows), None)
         self.further_steps -= share - self.steps_left
 
     def fill_up(self, part: Part, rows: Rows) -> None:
-        """Place all that fit of groups that have started, and have not come to their end."""
+        """Place all pods that fit of groups that have started and not finished."""
         if not part.unattached() or not part.is_started or _is_closed(self.state, part):
             return
         for within in self._until_placed(part, rows):
@@ -74,9 +74,9 @@ class TreeSearch:
                     fill(self.state, self.draft, scheduling_class, records)
 
     def _until_placed(self, part: Part, rows: Rows) -> Iterator[Rows]:
-        """Places for more of a part that has started, up to the first in which somebody of it is placed.
+        """Places for more pods of a started part, up to the first in which one of its pods is placed.
 
-        It may still be free to choose: its pods have finished, or are on nodes that are not known.
+        The part may still be free to choose: its pods have finished, or are on unknown nodes.
         """
         before = self.draft.checkpoint()
         for within in places(self.state, part, rows):
@@ -99,7 +99,7 @@ class TreeSearch:
                 yield
             self.draft.roll_back(before)
             if placed < needed and len(classes) == 1:
-                # Pods that are alike are counted exactly; where they go makes a difference to others only.
+                # Identical pods are counted exactly; where they go affects only others.
                 return
 
     def _orders(self, members: Sequence[PodRecord]) -> Iterator[tuple[Sequence[MemberClass], Fill]]:
@@ -117,7 +117,7 @@ class TreeSearch:
         return placed
 
     def _ways_of_children(self, part: Part, rows: Rows) -> Iterator[None]:
-        """Start as many children as must start."""
+        """Start as many children as the minimum requires."""
         children = self._in_order(part.children)
         needed = part.minimum - part.started_count
         chosen: list[_Chosen] = []
@@ -135,7 +135,7 @@ class TreeSearch:
                 else:
                     left_out = (*left_out, likeness)
                 continue
-            # Nothing more can come of those that are chosen: the last one goes elsewhere, or is left out.
+            # The chosen children allow nothing more: the last one goes elsewhere, or is left out.
             if not chosen:
                 return
             last = chosen[-1]
@@ -149,7 +149,7 @@ class TreeSearch:
         return sorted(able, key=self._size, reverse=True) if self.largest_first else able
 
     def _size(self, part: Part) -> int:
-        """The least share of the cluster that the part takes, of the resource of which that is largest."""
+        """The smallest share of the cluster that the part takes, of its dominant resource."""
         sizes = sorted(self._size(child) for child in part.children)
         return sum(sizes[: part.minimum]) + self._size_of_pods(part)
 
@@ -163,7 +163,7 @@ class TreeSearch:
         return max((_PER_MILLION * total // max(amounts[i], 1) for i, total in taken.items()), default=0)
 
     def _likeness(self, part: Part) -> int:
-        """Equal for parts that can take each other's place."""
+        """Equal for parts that are interchangeable."""
         known = self._likeness_of.get(id(part))
         if known is None:
             description = self._description(part)
@@ -182,22 +182,22 @@ class TreeSearch:
 
 
 def _is_closed(state: ClusterState, part: Part) -> bool:
-    """Whether no pod of a pod group may be placed, whatever is free."""
+    """Whether no pod of a pod group may be placed, whatever capacity is free."""
     return part.is_over or missing_resources(state, part) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """A child that has started, with the other ways in which it could, and who was left out before it."""
+    """A child that has started, with its other possible placements and the children left out before it."""
 
     position: int
-    """Behind it."""
+    """The position after it."""
     ways: Iterator[None]
     left_out: tuple[int, ...]
     likeness: int
 
     def goes_on(self) -> bool:
-        """Start it in the next way; False if there is none, and it has not started then."""
+        """Start it in the next way; False, and not started, if there is none."""
         return next(self.ways, _END) is not _END
 
 
