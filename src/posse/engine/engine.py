@@ -1,7 +1,7 @@
 """The engine: `absorb` events of the cluster, `decide` what to do about them, answer queries.
 
-Equal events and equal times give equal decisions. The engine assumes that its decisions are carried out until an
-event says otherwise: a refused binding comes back as an event, and the pod waits again.
+Equal events and equal times give equal decisions. The engine assumes that its decisions are carried out until
+an event says otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What an engine is made with."""
+"""The options of an engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ DEFAULT_SCHEDULER = "default-scheduler"
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
     profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_SCHEDULER: DEFAULT_PROFILE})
-    """By scheduler name; pods that name another scheduler are not ours."""
+    """By scheduler name; pods that name another scheduler are ignored."""
     backoff: Backoff = USUAL_BACKOFF
     faults: PluginFaults = field(default_factory=PluginFaults)
-    """Where plugins among the rules of the profiles leave what goes wrong with them."""
+    """Faults of plugins among the rules of the profiles."""
     gates: Gates = ALL_GATES
     asks: bool = False
-    """Whether an exact search is at hand: then `decide` may ask for it to be made, and waits for what comes of it."""
+    """Whether an exact solver is available: then `decide` may ask it, and waits for its answer."""
     effort: float = 10.0
-    """That an exact search may take, in about seconds of one core."""
+    """Effort limit of an exact search, in about seconds of one core."""

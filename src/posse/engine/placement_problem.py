@@ -1,7 +1,7 @@
 """The placement of a refused group as numbers: the input of the exact search, and its answers.
 
-A problem is a value. It is solved in another process while the engine goes on. The engine tries the solution on the
-cluster as it is by then, and it alone knows which pods and nodes the numbers stand for.
+A problem is a value. It is solved in another process while the engine goes on. The engine tries the solution
+on the cluster as it is by then, and it alone knows which pods and nodes the numbers stand for.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class PodSet:
     """Identical pods."""
 
     wanted: tuple[int, ...]
-    """By resource of the problem."""
+    """Requests by resource of the problem."""
     room: tuple[int, ...]
     """By node: how many it could hold if no other pod were placed; 0 where they are not allowed."""
 
@@ -53,7 +53,7 @@ NEW_DOMAIN = -2
 
 @dataclass(frozen=True, slots=True)
 class NodeShape:
-    """What a further node would offer, empty and like an existing one."""
+    """An additional node, empty and like an existing one."""
 
     like: str
     free: tuple[int, ...]
@@ -61,7 +61,7 @@ class NodeShape:
     room: tuple[int, ...]
     """By pod set."""
     domains: tuple[int, ...] = ()
-    """By topology key; NEW_DOMAIN where each further node is its own domain."""
+    """By topology key; NEW_DOMAIN where each additional node is its own domain."""
     where: str = ""
     """The names of the domains."""
 
@@ -72,7 +72,7 @@ class EvictableUnit:
 
     name: str
     freed: tuple[tuple[int, tuple[int, ...]], ...]
-    """Node of the problem, and by resource what they use there."""
+    """By node of the problem: their requests there, by resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,13 @@ class RemedyProblem:
     """A group that cannot start, with the changes that might help."""
 
     problem: PlacementProblem
-    """Over all nodes that any of its pods may use, full ones too."""
+    """The problem over all nodes that any of its pods may use, including full ones."""
     demands: tuple[DemandName, ...]
     """The groups of the demands, from the root, parents first."""
     shapes: tuple[NodeShape, ...] = ()
-    """Of existing nodes; the likeliest to help first."""
+    """Shapes of existing nodes; the likeliest to help first."""
     yielding: tuple[tuple[int, ...], ...] = ()
-    """By resource, by node: what pods use that would be evicted for it, if that were enough."""
+    """By resource, by node: requests of pods that preemption would evict for it, if that sufficed."""
     evictable_units: tuple[EvictableUnit, ...] = ()
     """Other pods on these nodes, lowest priority first."""
 
@@ -105,7 +105,7 @@ class RemedyProblem:
 @dataclass(frozen=True, slots=True)
 class MoreNodes:
     nodes: tuple[tuple[NodeShape, int], ...]
-    """How many further nodes of each shape."""
+    """How many additional nodes of each shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Evicting:
 @dataclass(frozen=True, slots=True)
 class SmallerMinimum:
     demand: int
-    """Which group: its number in a walk from the root, parents first."""
+    """The group: its number in a walk from the root, parents first."""
     minimum: int
 
 
@@ -146,7 +146,7 @@ class Remedies:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What would let a refused group start."""
+    """Changes that would let a refused group start."""
 
     remedies: Remedies
     demands: tuple[DemandName, ...]
@@ -182,7 +182,7 @@ Share = tuple[tuple[int, int], ...]
 class Solution:
     outcome: Outcome
     shares: tuple[tuple[Share, ...], ...] = ()
-    """For each demand of pods, left to right, and each of its pod sets; only pods that must start are placed."""
+    """For each demand of pods, left to right, and each of its pod sets; only required pods are placed."""
 
 
 def leaves(demand: GroupDemand) -> list[GroupDemand]:

@@ -1,11 +1,11 @@
-"""How sure it is that a refused group fits nowhere."""
+"""How certain it is that a refused group fits nowhere."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What a search for a placement came to."""
+    """Outcome of a search for a placement."""
 
     PLACED = "Placed"
     IMPOSSIBLE = "ProvenInfeasible"

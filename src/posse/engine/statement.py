@@ -1,4 +1,4 @@
-"""What a waiting pod or group is told, as data, and what the API server has of it."""
+"""Statements for waiting pods and groups, as data, and their last written form."""
 
 from dataclasses import dataclass, replace
 
@@ -13,12 +13,12 @@ class Reservation:
 
     nodes: int
     holder: GroupKey | None
-    """None if it is reserved for the group that is told."""
+    """None if it is reserved for the group in question."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdvicePending:
-    """Advice is being sought. Until it is there, advice that an earlier process wrote stays."""
+    """Advice is requested. Until it arrives, advice that an earlier process wrote stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Reason and message of the condition with status False, as the API server has them or will have them."""
+    """Reason and message of the condition with status False, as the API server has or will have them."""
 
     reason: str = ""
     message: str = ""
     nominated_node: str = ""
-    """Of a pod, beside the condition."""
+    """For a pod, beside the condition."""
     statement: Statement | None = None
-    """The last one made here; None if there was none, as after a restart."""
+    """The last statement made here; None if there was none, as after a restart."""
     written: str = ""
     """The message made from it."""
 
@@ -55,7 +55,7 @@ class Reported:
         )
 
     def seen(self, reason: str, message: str) -> "Reported":
-        """With what the API server says now."""
+        """Updated with the present condition on the API server."""
         return replace(self, reason=reason, message=message)
 
 

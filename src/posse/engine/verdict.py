@@ -19,7 +19,7 @@ class Code(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PreemptionForbidden:
-    """By preemptionPolicy=Never."""
+    """Forbidden by preemptionPolicy=Never."""
 
     of_group: bool = False
 
@@ -31,7 +31,7 @@ class NominatedNodeBusy:
 
 @dataclass(frozen=True, slots=True)
 class NoCandidateNode:
-    """Evicting pods of lower priority makes room for the pod on none of the nodes."""
+    """Evicting pods of lower priority frees enough capacity on none of the nodes."""
 
     nodes: int
     without_victims: int = 0
@@ -40,11 +40,11 @@ class NoCandidateNode:
 
 @dataclass(frozen=True, slots=True)
 class NodeChosen:
-    """For a pod."""
+    """The node chosen for a pod."""
 
     node: str
     victims: int
-    """0 if all that have to leave are terminating already."""
+    """0 if all necessary victims are terminating already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +54,27 @@ class NoVictims:
 
 @dataclass(frozen=True, slots=True)
 class VictimsChosen:
-    """For a group."""
+    """The victims chosen for a group."""
 
     pods: int
     groups: int
-    """Evicted as a whole, with their pods counted above."""
+    """Groups evicted as a whole; their pods are counted above."""
     has_placement: bool = True
-    """False if some of its members preempt for themselves, though the group does not fit yet."""
+    """False if some of its members preempt by themselves, though the group does not fit yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class VictimsTerminating:
     pods: int
-    """All that were evicted for the preemptor."""
+    """All pods evicted for the preemptor."""
     groups: int
     left: int
-    """Those that have not gone yet."""
+    """Victims that have not left yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodesClearing:
-    """Pods terminate on the nodes where the group fits then."""
+    """Pods are terminating on the nodes where the group will fit."""
 
     pods: int
 
@@ -88,7 +88,7 @@ class Verdict:
     code: Code
     cause: Cause = None
     proof: Proof | None = None
-    """Of a refused group."""
+    """The proof for a refused group."""
     preemption: PodPreemption | GroupPreemption | None = None
 
     @property
@@ -97,12 +97,12 @@ class Verdict:
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
-        """Of a pod that was refused for itself."""
+        """Refusals of a pod that was refused by its own verdict."""
         return self.cause.refusals if isinstance(self.cause, NoNodeFits) else ()
 
     @property
     def outcome(self) -> Outcome | None:
-        """Of the search for a placement; None where none was made."""
+        """Outcome of the search for a placement; None where none was made."""
         if self.succeeded:
             return Outcome.PLACED
         return self.proof.outcome if self.proof is not None else None

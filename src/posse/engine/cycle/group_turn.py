@@ -1,4 +1,4 @@
-"""The turn of a group at the head of the queue: try it, report the outcome, and start identical groups behind it."""
+"""The turn of a group at the head of the queue: try it, report the outcome, start identical groups."""
 
 from posse.engine.cycle.advice import Advisory
 from posse.engine.cycle.cycle import MAX_PODS, Cycle, count, tried_group

@@ -90,7 +90,7 @@ class Waking:
         return parked
 
     def _fits(self, scheduling_class: SchedulingClass, rows: IntArray) -> bool:
-        """Classes that depend on other nodes can be helped by a pod anywhere; others only by a better node."""
+        """A pod anywhere may help classes that depend on other nodes; only better nodes help the rest."""
         scores = self._knowledge.state.scores(scheduling_class)
         totals = scores.totals()[rows] if scores.is_row_local else scores.totals()
         return bool(np.any(totals != REFUSED))

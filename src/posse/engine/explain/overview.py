@@ -22,7 +22,7 @@ class GroupSummary:
     members: int
     """For a composite group, its direct children; likewise for the two fields above."""
     state: str
-    """Scheduled, Finished, BelowMinimum, Waiting (it can be tried, but does not fit), or why it is not tried."""
+    """Scheduled, Finished, BelowMinimum, Waiting (ready, but does not fit), or why it is not tried."""
     message: str
 
 

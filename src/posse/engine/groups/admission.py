@@ -124,6 +124,7 @@ def _members_contradict(pods: list[Pod], priority: int, policy: str | None) -> s
             return f"{whole} priority as the pod group's priority, got {own_priority} and {priority}"
         own_policy = pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
         if policy is not None and own_policy != policy:
-            return f"{whole} preemption policy as the pod group's preemption policy, got {own_policy} and {policy}"
+            pair = f"got {own_policy} and {policy}"
+            return f"{whole} preemption policy as the pod group's preemption policy, {pair}"
     policies = list(dict.fromkeys(pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY for pod in pods))
     return f"{whole} preemption policy, got {policies[0]} and {policies[1]}" if len(policies) > 1 else ""

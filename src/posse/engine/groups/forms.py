@@ -79,7 +79,7 @@ class GroupForm:
         raise NotImplementedError
 
     def absence(self, key: GroupKey, _siblings: Sequence[str] | None) -> str:
-        """What members wait for while no object describes their group; `siblings` are its Workload's groups."""
+        """What members wait for without an object of their group; `siblings` are its Workload's groups."""
         origin = "" if self.name == NATIVE_FORM else f" of {self.name}"
         return f"PodGroup {key.name}{origin} does not exist yet"
 

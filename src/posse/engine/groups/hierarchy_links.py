@@ -90,7 +90,7 @@ class TreeLinks:
         return circle[0] if circle else list(self.ancestors(key))[-1]
 
     def root(self, key: GroupKey) -> CompositeRecord | None:
-        """The root of the group's tree; None for a group by itself, and for a tree whose root does not exist."""
+        """The root of the group's tree; None for a group by itself, and for a tree without a root."""
         is_part = bool(self._parent_of) and key in self._parent_of
         return self._composites.get(self.root_key(key)) if is_part else None
 

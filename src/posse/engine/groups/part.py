@@ -58,7 +58,7 @@ class Part(Protocol):
 
     @property
     def is_started(self) -> bool:
-        """Whether its minimum is on nodes, or was until it finished; promised and tentative placements count."""
+        """Whether its minimum is on nodes, even if only promised or tentative, or was until it finished."""
 
     @property
     def is_admissible(self) -> bool:
@@ -83,10 +83,10 @@ class Part(Protocol):
         """Its own pods that still need a node, oldest first."""
 
     def is_seen_started(self, being_bound: Collection[GroupKey] = ()) -> bool:
-        """Whether its minimum is on nodes without counting promised bindings, except those of these groups."""
+        """Whether its minimum is on nodes, counting promised bindings of these groups only."""
 
     def is_whole(self, placed: Collection[str]) -> bool:
-        """Whether every part with one of these pods has its minimum on nodes; this part contains one of them."""
+        """Whether every part with one of these pods has its minimum on nodes; this part has one."""
 
 
 class Root(Protocol):

@@ -91,7 +91,7 @@ class ReportedObject(ABC):
         self.reported, self.outcome = NEVER_REPORTED, ""
 
     def read_conditions(self) -> bool:
-        """Read earlier reports from the object's conditions; returns whether its condition was ever written."""
+        """Read earlier reports from the object's conditions; returns whether its own was ever written."""
         conditions = self._conditions
         if not conditions:
             return False

@@ -50,7 +50,7 @@ class PodEvents:
         knowledge.ledger.release(uid)
         if record.node:
             knowledge.state.release(record)
-        # Other pods may have taken the capacity, or the node may be gone: its preemptors are tried in any case.
+        # The capacity may be taken, or the node may be gone: its preemptors are tried in any case.
         victim_gone(knowledge, record)
         if record.group is not None:
             knowledge.groups.leave(record, record.group)
@@ -225,7 +225,7 @@ def victim_gone(knowledge: Knowledge, victim: PodRecord) -> None:
 
 
 def nominees_beside(knowledge: Knowledge, victim: PodRecord) -> list[str]:
-    """Return the uids of pods nominated to the victim's node; its eviction may help more than its preemptor."""
+    """Uids of pods nominated to the victim's node; its eviction may help more than its preemptor."""
     nominees = knowledge.nominations.to(victim.pod.spec.node_name) if victim.evicted_for else ()
     return [record.ref.uid for record in nominees if record.group is None]
 

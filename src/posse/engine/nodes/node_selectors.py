@@ -1,7 +1,7 @@
 """Node selectors and tolerations, compared on interned columns of labels and taints.
 
-Terms of a selector are alternatives; the expressions of a term must all hold; a term without any matches nothing.
-Nodes share few distinct sets of taints, so tolerations are compared once per set.
+Terms of a selector are alternatives; the expressions of a term must all hold; a term without any matches
+nothing. Nodes share few distinct sets of taints, so tolerations are compared once per set.
 """
 
 from collections.abc import Callable, Iterable, Sequence

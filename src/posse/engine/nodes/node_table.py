@@ -56,7 +56,7 @@ class NodeTable:
         """Index into `taint_sets`; nodes with equal taints share one."""
         self.taint_sets: list[tuple[Taint, ...]] = [()]
         self.allocatable: IntArray = np.zeros((len(FIXED_RESOURCES), _FIRST_CAPACITY), dtype=np.int64)
-        """Resource-major: one contiguous run per resource, since rules compare one resource over all nodes."""
+        """Resource-major: contiguous per resource, since rules compare one resource over all nodes."""
         self.requested: IntArray = np.zeros_like(self.allocatable)
         """Exact sums of the requests of pods on the node."""
         self.scoring_requested: IntArray = np.zeros((2, _FIRST_CAPACITY), dtype=np.int64)
@@ -119,7 +119,7 @@ class NodeTable:
         return index
 
     def change_usage(self, rows: IntArray, load: Load, pods: IntArray | int) -> None:
-        """Add the requests of that many pods to each of `rows`, which are distinct; the caller touches them."""
+        """Add the requests of that many pods to each of `rows` (distinct); the caller touches them."""
         self.requested[load.lines, rows] += load.amounts * pods
         self.scoring_requested[:, rows] += load.scoring * pods
 

@@ -1,7 +1,9 @@
-"""The domains of a label key: the nodes that share a value of it, as runs of rows. Nodes without the label belong to none.
+"""The domains of a label key.
 
-They follow from the label columns, which are kept up to date as nodes come and change, and are worked out again only after
-that. What is on the nodes makes no difference here.
+The nodes that share a value, as runs of rows. Nodes without the label are in none.
+
+They are derived from the label columns, and computed again only after nodes change. Pods make no difference
+here.
 """
 
 from collections.abc import Sequence
@@ -17,13 +19,13 @@ _NOWHERE = -1
 
 
 class Domains:
-    """Numbered in the order of their values as text."""
+    """Domains, numbered in the order of their values as text."""
 
     def __init__(self, key: str, values: Sequence[str], members: IntArray, sizes: IntArray) -> None:
         self.key = key
         self.values = tuple(values)
         self.members = members
-        """Rows of all domains, those of the first one first, ascending inside of each."""
+        """Rows of all domains, domain by domain, ascending inside of each."""
         self._sizes = sizes
         self._ends = np.cumsum(sizes)
         self._places: IntArray | None = None
@@ -32,19 +34,19 @@ class Domains:
         return len(self.values)
 
     def rows(self, number: int) -> IntArray:
-        """Of one domain, in ascending order."""
+        """Rows of one domain, in ascending order."""
         end = self._ends[number]
         return self.members[end - self._sizes[number] : end]
 
     def sums(self, amounts: IntArray) -> IntArray:
-        """What the amounts of all members, in one line or several, add up to in every domain; exact to the last unit."""
+        """Exact sums per domain of the amounts of all members, in one dimension or two."""
         if not self.values:
             return np.zeros((*amounts.shape[:-1], 0), dtype=np.int64)
         summed: IntArray = np.add.reduceat(amounts, self._ends - self._sizes, axis=-1)
         return summed
 
     def places_of(self, rows: IntArray, row_count: int) -> IntArray:
-        """Where rows are among the members, without those that are in no domain."""
+        """Positions of rows among the members, without rows in no domain."""
         if self._places is None or self._places.size < row_count:
             self._places = np.full(row_count, _NOWHERE, dtype=np.int64)
             self._places[self.members] = np.arange(self.members.size)
@@ -52,7 +54,7 @@ class Domains:
         return places[np.not_equal(places, _NOWHERE)]
 
     def numbers_at(self, places: IntArray) -> IntArray:
-        """The domains of members at these places."""
+        """The domains of members at these positions."""
         return np.searchsorted(self._ends, places, side="right")
 
 
@@ -60,7 +62,7 @@ class DomainBook:
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._known: dict[str, tuple[int, Domains]] = {}
-        """With the version of the descriptions of nodes that they agree with."""
+        """Domains with the version of the node descriptions they were computed for."""
 
     def of(self, key: str, scope: SearchScope) -> Domains:
         column = self._nodes.labels.column(key)

@@ -1,4 +1,4 @@
-"""What a pod says about others: affinity terms, spread constraints and host ports, read once for its class.
+"""A pod's constraints on other pods: affinity terms, spread constraints and host ports, read once per class.
 
 Host ports clash on equal protocol and port unless their addresses differ.
 """
@@ -48,7 +48,7 @@ class RepellingTerm:
 
 @dataclass(frozen=True, slots=True)
 class AttractingTerm:
-    """The trait of a pod that must share a domain with a pod matching the term; it also draws such pods a little."""
+    """The trait of a pod that must share a domain with a matching pod; it also attracts such pods."""
 
     term: Term
 
@@ -71,7 +71,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class PodTerms:
-    """Hashable: pods whose terms differ are of different classes, even if their specs read alike."""
+    """Hashable: pods whose terms differ are of different classes, even if their specs are equal."""
 
     required: tuple[Term, ...] = ()
     forbidden: tuple[Term, ...] = ()
@@ -81,7 +81,7 @@ class PodTerms:
 
     @property
     def traits(self) -> tuple[RepellingTerm | AttractingTerm | WeightedTerm, ...]:
-        """What other pods have to reckon with once a pod with these terms is on a node."""
+        """Traits that affect other pods once a pod with these terms is on a node."""
         return (
             *(RepellingTerm(term) for term in self.forbidden),
             *(AttractingTerm(term) for term in self.required),
@@ -100,12 +100,15 @@ class PodTerms:
 
     @property
     def companions(self) -> PodQuery:
-        """One and the same pod must satisfy all required terms."""
+        """A single pod must satisfy all required terms."""
         return PodQuery(tuple(term.selector for term in self.required))
 
 
 def terms_of(pod: Pod, default_spreads: Sequence[tuple[str, Spread]] = ()) -> PodTerms:
-    """Selectors that cannot be read raise SelectorError. The defaults are for pods without constraints of their own."""
+    """Read the terms, with defaults for pods without constraints of their own.
+
+    Invalid selectors raise SelectorError.
+    """
     own_spreads = [
         (constraint.when_unsatisfiable, spread_of(pod, constraint))
         for constraint in pod.spec.topology_spread_constraints
@@ -166,7 +169,7 @@ def spread_of(pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """The trait of a pod that has this port of its node."""
+    """The trait of a pod that uses this port of its node."""
 
     address: str
     protocol: str
@@ -179,7 +182,7 @@ class HostPort:
 
 
 def host_ports(pod: Pod) -> tuple[HostPort, ...]:
-    """Ports of containers and of sidecars; an ordinary init container has ended before others start."""
+    """Ports of containers and of sidecars; ordinary init containers have finished before others start."""
     running = [c for c in pod.spec.init_containers if c.restart_policy == "Always"] + list(
         pod.spec.containers
     )

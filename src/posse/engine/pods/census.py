@@ -1,9 +1,9 @@
-"""How many pods of which kind are on each node: one column per query that a rule asks.
+"""Numbers of pods on each node: one column per query of a rule.
 
-Queries count the pods that match a selector (of affinity and spread), traits those that bring one along (an
-anti-affinity term, a host port). Pods with equal namespace and labels match the same queries, so a query is compared
-with label classes, not with pods. Most queries ask for one value of some label and are indexed by it, their anchor: a
-pod without that value matches none of them. A query that nothing asks any longer costs nothing.
+Queries count the pods that match a selector (of affinity and spread); traits count pods that carry one (an
+anti-affinity term, a host port). Pods with equal namespace and labels match the same queries, so a query is
+compared with label classes, not with pods. Most queries ask for one value of some label and are indexed by
+it, their anchor: a pod without that value matches none of them. An unused query costs nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +50,7 @@ class SelectorIndex(Generic[Question]):
             del self._anchored[anchor.key]
 
     def near(self, labels: Mapping[str, str]) -> Iterator[Question]:
-        """Yield whatever a pod with these labels may match, each once."""
+        """Yield every question that a pod with these labels may match, each once."""
         yield from self._others
         for key, by_value in self._anchored.items():
             if key in labels:
@@ -58,7 +58,7 @@ class SelectorIndex(Generic[Question]):
 
 
 def anchor_of(selectors: Iterable[PodSelector]) -> LabelRequirement | None:
-    """Return the first requirement of certain values; whoever does not meet it matches none of the selectors together."""
+    """The first requirement of certain values; pods that fail it match none of the selectors together."""
     for selector in selectors:
         for requirement in selector.labels.requirements:
             if requirement.operator == "In":
@@ -73,11 +73,11 @@ LabelKey = tuple[str, tuple[tuple[str, str], ...], bool]
 
 @dataclass(slots=True, eq=False)
 class Column:
-    """`counts` holds for every row; pods on nodes that are not known are in none."""
+    """`counts` has an entry for every row; pods on unknown nodes are in none."""
 
     counts: IntArray
     askers: int = 0
-    """How many pod classes hold on to the column."""
+    """How many pod classes use the column."""
     total: int = 0
     """Pods counted, over all rows."""
 
@@ -97,7 +97,7 @@ class Column:
 
 @dataclass(slots=True, eq=False)
 class LabelClass:
-    """Pods that no query can tell apart."""
+    """Pods that no query can distinguish."""
 
     key: LabelKey
     namespace: str
@@ -107,7 +107,7 @@ class LabelClass:
     matched_by: tuple[Trait, ...] = ()
     """Traits of other pods whose selectors match these."""
     version: int = -1
-    """Of the census, when the two above were last worked out."""
+    """Version of the census when the two fields above were computed."""
     member_count: int = 0
 
     @property
@@ -125,7 +125,7 @@ class Census:
         self._label_classes: dict[LabelKey, LabelClass] = {}
         self._namespace_labels: dict[str, Mapping[str, str]] = {}
         self._version = 0
-        """Grows when a question comes or goes, or when what matches one may have changed."""
+        """Grows when a question is added or removed, or when its matches may have changed."""
 
     def join(self, pod: Pod) -> LabelClass:
         terminating = bool(pod.metadata.deletion_timestamp)
@@ -164,18 +164,18 @@ class Census:
         return label_class.matched_by
 
     def column(self, query: PodQuery) -> Column:
-        """The answer to a query that some pod class has asked."""
+        """The column of a query that some pod class has asked."""
         return self._queries[query]
 
     def trait(self, trait: Trait) -> Column | None:
-        """Who brings the trait along; None if no pod does."""
+        """The column of pods with the trait; None if no pod has it."""
         return self._traits.get(trait)
 
     def ports(self) -> list[tuple[HostPort, Column]]:
         return [(trait, column) for trait, column in self._traits.items() if isinstance(trait, HostPort)]
 
     def ask(self, query: PodQuery, attached: Iterable[tuple[LabelClass, int]]) -> None:
-        """Have a query answered from now on, beginning with the pods there are. Undone by `drop`."""
+        """Answer a query from now on, starting with the attached pods. Undone by `drop`."""
         column = self._queries.get(query)
         if column is None:
             column = self._queries[query] = Column(np.zeros(self.size, dtype=np.int64))
@@ -183,7 +183,7 @@ class Census:
             self._version += 1
             anchor = anchor_of(query.selectors)
             for label_class, row in attached:
-                # Asked for every pod on a node, whenever a class with a question of its own appears.
+                # Runs for every pod on a node, whenever a class with a new question appears.
                 if anchor is not None and label_class.labels.get(anchor.key) not in anchor.values:
                     continue
                 if self._counts(query, label_class):
@@ -199,7 +199,7 @@ class Census:
             self._version += 1
 
     def bring(self, trait: Trait) -> Column:
-        """The column of a trait that a pod class brings along. Undone by `take_away`."""
+        """The column of a trait of a pod class. Undone by `take_away`."""
         column = self._traits.get(trait)
         if column is None:
             column = self._traits[trait] = Column(np.zeros(self.size, dtype=np.int64))
@@ -221,7 +221,7 @@ class Census:
     def put_namespace(
         self, name: str, labels: Mapping[str, str], attached: Iterable[tuple[LabelClass, int]]
     ) -> None:
-        """Labels of a namespace decide what queries match in it: with new ones, everything is counted again."""
+        """Labels of a namespace decide what queries match in it: new ones cause a full recount."""
         if self._namespace_labels.get(name, {}) == labels:
             return
         self._namespace_labels[name] = labels

@@ -1,4 +1,4 @@
-"""Counts per node added up over topology domains, and given back to every node of the domain."""
+"""Counts per node summed over topology domains, and mapped back to every node of the domain."""
 
 import numpy as np
 
@@ -10,13 +10,16 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 def domain_sums(label: LabelColumn, counts: IntArray) -> IntArray:
-    """One sum per value of the label, in the order of value ids, behind a first one for nodes without the label."""
+    """One sum per value of the label, by value id, after a first one for nodes without the label."""
     sums = np.bincount(label.ids + 1, weights=counts, minlength=len(label.values) + 1)
     return sums.astype(np.int64)
 
 
 def count_in_domain(label: LabelColumn, column: Column) -> IntArray:
-    """For every node: how many pods its domain has in all. Nodes without the label have no domain and count none."""
+    """For every node.
+
+    The number of pods in its domain. Nodes without the label have no domain and count 0.
+    """
     if not column.total:
         return np.zeros(label.ids.size, dtype=np.int64)
     if label.is_one_to_one:

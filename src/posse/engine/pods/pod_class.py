@@ -1,7 +1,8 @@
-"""Pods that every rule treats alike, apart from how others see their labels, form one class.
+"""A class: pods that every rule treats equally, apart from how others see their labels.
 
-A class is compiled once and asked once for all its pods. Its key is the encoded form of every field that some rule
-reads, and the terms, whose meaning depends on namespace and labels. A cluster has few classes and many pods.
+A class is compiled and evaluated once for all its pods. Its key is the encoded form of every field that some
+rule reads, and the terms, whose meaning depends on namespace and labels. A cluster has few classes and many
+pods.
 """
 
 from collections.abc import Collection
@@ -29,11 +30,11 @@ class PodClass:
     spec: PodSpec
     """The spec of the first member; rules read only what the key covers."""
     requests: tuple[tuple[int, int], ...]
-    """(resource index, amount), only what is more than nothing."""
+    """(resource index, amount), without zero amounts."""
     limited: tuple[tuple[int, int], ...]
-    """Those of the requests that a node must have room for."""
+    """The requests that a node must have capacity for."""
     load: Load
-    """The requests, and what scores count for them, as they are added to a node's columns."""
+    """The requests, and their scoring amounts, as they are added to a node's columns."""
     terms: PodTerms
     queries: tuple[PodQuery, ...]
     """Every count of pods that the terms need."""

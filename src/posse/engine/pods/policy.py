@@ -1,6 +1,6 @@
 """How pods are read: by the policy of their scheduler name, and by the Services of their namespace.
 
-A profile may spread pods that do not say so themselves, over domains that it names. Services tell which pods belong
+A profile may spread pods without constraints over domains that it names. Services decide which pods belong
 together; a pod that no Service selects is not spread.
 """
 
@@ -22,15 +22,15 @@ Selector = Mapping[str, str]
 
 
 class ServiceBook:
-    """Services with a selector; one without selects nothing and says nothing."""
+    """Services with a selector; one without selects no pods."""
 
     def __init__(self) -> None:
         self._selectors: dict[tuple[str, str], Selector] = {}
         self._by_pair: dict[tuple[str, str, str], dict[str, Selector]] = {}
-        """By namespace and one pair of the selector, then by name: a pod looks only where one of its labels leads."""
+        """By namespace and one pair of the selector, then by name: lookups follow the labels of a pod."""
 
     def put(self, service: Service) -> Sequence[Selector]:
-        """Returns the selectors of pods that may now belong together in another way than before."""
+        """Add or replace the Service; returns the selectors of pods that it affects."""
         namespace, name = service.metadata.namespace, service.metadata.name
         selector = service.spec.selector
         if selector == self._selectors.get((namespace, name), {}):
@@ -53,7 +53,7 @@ class ServiceBook:
         return (selector,)
 
     def shared_labels(self, namespace: str, labels: Mapping[str, str]) -> dict[str, str]:
-        """The labels by which Services select a pod; none if no Service does."""
+        """The labels by which Services select a pod; empty if no Service does."""
         shared: dict[str, str] = {}
         for selector in self._selecting(namespace, labels):
             shared.update(selector)
@@ -85,7 +85,7 @@ class DefaultSpreading:
     """Whether nodes that lack one of the topology keys get no points at all."""
 
     def spreads(self, pod: Pod, services: ServiceBook) -> list[tuple[str, Spread]]:
-        """What happens when it cannot be satisfied, and the constraint."""
+        """Pairs of the action when it is unsatisfied, and the constraint."""
         if not self.constraints or pod.spec.topology_spread_constraints:
             return []
         shared = services.shared_labels(pod.metadata.namespace, pod.metadata.labels)
@@ -110,12 +110,12 @@ SYSTEM_SPREADING = DefaultSpreading(
     ),
     needs_keys=False,
 )
-"""Nodes without a zone are still told apart by their names."""
+"""Nodes without a zone are still distinguished by their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class PodPolicy:
-    """What a profile says about pods before any rule sees them."""
+    """Settings of a profile for reading pods, before any rule sees them."""
 
     limits: ResourceLimits = ALL_LIMITED
     spreading: DefaultSpreading = NO_SPREADING
@@ -126,7 +126,7 @@ _MAX_REMEMBERED = 10_000
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
 PLAIN_POLICY = PodPolicy()
-"""Every resource counts, and nothing is assumed of a pod."""
+"""Every resource counts, and pods get no defaults."""
 
 
 class PodReader:
@@ -134,14 +134,14 @@ class PodReader:
         self.services = ServiceBook()
         self._policies = policies
         self._terms: dict[bytes, PodTerms] = {}
-        """By the encoded form of all they are read from."""
+        """By the encoded form of all fields they are read from."""
 
     def policy(self, pod: Pod) -> PodPolicy:
-        """Pods of other schedulers count where they are, and that is all."""
+        """The policy of the pod's scheduler; pods of other schedulers only count where they are."""
         return self._policies.get(pod.spec.scheduler_name, PLAIN_POLICY)
 
     def terms(self, pod: Pod) -> PodTerms:
-        """Pods that say the same mean the same; what was read once is remembered."""
+        """Terms of the pod; equal inputs are read once."""
         spreads = self.policy(pod).spreading.spreads(pod, self.services)
         spec = pod.spec
         if spreads or not (spec.affinity or spec.topology_spread_constraints):

@@ -1,6 +1,6 @@
-"""Which pods a rule is about: namespaces, their labels, and labels of the pods themselves.
+"""The pods that a rule is about: namespaces, their labels, and labels of the pods themselves.
 
-Affinity terms and spread constraints ask "how many such pods are there"; two rules that ask the same share the answer.
+Affinity terms and spread constraints count such pods; equal queries share one answer.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class PodQuery:
 
 
 def affinity_selector(term: PodAffinityTerm, own_namespace: str) -> PodSelector:
-    """A term that names no namespace in either way means the pod's own."""
+    """The selector of a term; a term without namespaces means the pod's own."""
     names = term.namespaces
     if not names and term.namespace_selector is None:
         names = (own_namespace,)

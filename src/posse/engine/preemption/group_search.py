@@ -176,7 +176,7 @@ class GroupSearch:
     def _without_needless(
         self, evicted: Iterable[Unit], places: Places, ending: Sequence[PodRecord]
     ) -> EvictionPlan:
-        """Spare every victim that can stay beside these placements, though earlier checks did not find that."""
+        """Spare every victim that can stay beside these placements and that earlier checks missed."""
         units = sorted(evicted, key=by_importance)
         spared = self._spared(units, places, units, ending)
         return EvictionPlan(tuple(unit for unit in units if id(unit) not in spared), places)
@@ -246,7 +246,7 @@ class GroupSearch:
     def _spared(
         self, pool: Sequence[Unit], places: Places, order: Sequence[Unit], ending: Sequence[PodRecord]
     ) -> dict[int, None]:
-        """Ids of the units that can stay where they are, tried in this order, beside the group's placements."""
+        """Ids of the units that can stay beside the group's placements, tried in this order."""
         if self.resources:
             return self._spared_by_sums(pool, places, order, ending)
         nodes = dict.fromkeys(node for _, node in places)
@@ -311,7 +311,7 @@ class GroupSearch:
         return fits
 
     def _takes(self, draft: Draft, record: PodRecord, node: str) -> bool:
-        """Place the member on its node, beside those before it, if that is feasible; returns whether it is."""
+        """Place the member on its node, beside earlier ones, if feasible; returns whether it is."""
         row = self.state.nodes.row_of[node]
         if self.state.scores(self.state.scheduling_class(record)).totals()[row] == REFUSED:
             return False

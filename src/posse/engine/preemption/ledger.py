@@ -58,7 +58,7 @@ class Ledger:
         return list(self._waiting.get(victim.ref.uid, ()))
 
     def begin(self, preemptor: PodRecord | GroupKey, victims: Sequence[PodRecord]) -> bool:
-        """Record the victims of a preemptor; returns whether it was itself evicted and has not started since."""
+        """Record the victims; returns whether the preemptor was itself evicted and has not started since."""
         key = preemptor if isinstance(preemptor, GroupKey) else preemptor.ref.uid
         origin = preemptor if isinstance(preemptor, GroupKey) else origin_of(preemptor)
         is_cascade = origin in self._displaced

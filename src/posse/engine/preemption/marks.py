@@ -1,7 +1,7 @@
 """The condition that marks a victim, with the name of its preemptor.
 
-The message is text for people on the victim itself. After a restart it is also read, because nothing else says which
-preemptor a victim was evicted for. Other schedulers name no preemptor.
+The message is text for people on the victim itself. After a restart it is also read, because nothing else
+says which preemptor a victim was evicted for. Other schedulers name no preemptor.
 """
 
 from posse.engine.groups.forms import DISRUPTION_TARGET

@@ -1,7 +1,7 @@
 """Preemption by a single pod: examine the candidate nodes and choose the one with the least cost.
 
-One pass over the columns rules out nodes where evicting all pods of lower priority frees too little. Of the rest, nodes
-where victims of the lowest priority suffice are examined first, and only a share of them.
+One pass over the columns rules out nodes where evicting all pods of lower priority frees too little. Of the
+rest, nodes where victims of the lowest priority suffice are examined first, and only a share of them.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,9 @@
 """The scheduling queue. Pods and groups wait side by side.
 
-An entry is active (tried by priority, then age), in backoff (until a time, or until the queue is empty otherwise), in
-error backoff (until a time), or unschedulable (until a node improves for one of its scheduling classes, the entry
-changes, or five minutes pass). Age is that of the entry's first pod, so that no entry loses its place by an attempt.
+An entry is active (tried by priority, then age), in backoff (until a time, or until the queue is empty
+otherwise), in error backoff (until a time), or unschedulable (until a node improves for one of its scheduling
+classes, the entry changes, or five minutes pass). Age is that of the entry's first pod, so that no entry
+loses its place by an attempt.
 """
 
 import heapq

@@ -1,1 +1,1 @@
-"""Decisions that tell pods and groups where they stand."""
+"""Decisions that report the status of pods and groups."""

@@ -40,7 +40,7 @@ def cause_text(cause: Cause, proof: Proof | None = None) -> str:
 
 
 def proven_sentences(cause: Cause, proof: Proof | None) -> list[str]:
-    """With that about the proof, without full stops."""
+    """Sentences including the one about the proof, without full stops."""
     return [*sentences(cause), *_proven(cause, proof)]
 
 
@@ -62,7 +62,7 @@ def _proven(cause: Cause, proof: Proof | None) -> list[str]:
 
 @singledispatch
 def sentences(cause: Cause) -> list[str]:
-    """Without full stops; none where nothing was refused."""
+    """Sentences without full stops; empty where nothing was refused."""
     if cause is None:
         return []
     raise TypeError(cause)
@@ -86,7 +86,7 @@ def _(cause: NoNodeFits) -> list[str]:
 def _(cause: TooFewFit) -> list[str]:
     if cause.minimum == 1 or cause.fit >= cause.minimum:
         return _lacking("none of its waiting pods fits:", cause.short)
-    # What the others lack is counted with these on their nodes, so that must be said.
+    # The shortfall of the others is counted with these on their nodes, so the message says so.
     beside = "; beside them" if cause.placed else ";"
     share = f"only {cause.fit}" if cause.fit else "none"
     return _lacking(f"{share} of the {cause.minimum} pods that must start together fit{beside}", cause.short)
@@ -209,7 +209,7 @@ def _headed(head: str, following: Sequence[str]) -> list[str]:
 
 
 def _lacking(head: str, short: Sequence[ClassShortfall]) -> list[str]:
-    """What the pods lack, then what the nodes say."""
+    """The lack of the pods, then the refusals by nodes."""
     shown = short[:_MAX_CLASSES]
     reasons = list(dict.fromkeys(sentence for one in shown for sentence in sentences(one.cause)))
     rest = sum(one.pods for one in short[_MAX_CLASSES:])
@@ -244,7 +244,7 @@ def title(key: GroupKey) -> str:
 
 
 def domain_noun(topology_key: str) -> str:
-    """What a domain is called: the last part of the label's name."""
+    """The noun for a domain in messages: the last part of the label's name."""
     return topology_key.rpartition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""The messages that pods and groups are given, made from statements. Nothing reads them back.
+"""Messages for pods and groups, made from statements. Nothing parses them.
 
 The sentences about causes and remedies are in the modules beside this one.
 """
@@ -37,10 +37,10 @@ def statement_text(statement: Statement) -> str:
 
 
 def is_written(statement: Statement, text: str, message: str) -> bool:
-    """Whether the API server already has this statement, of which `text` was made.
+    """Whether the API server already has this statement, from which `text` was made.
 
-    After a restart only the message is known. While advice is pending, the message may end with advice that an earlier
-    process found for the same refusal.
+    After a restart only the message is known. While advice is pending, the message may end with advice that
+    an earlier process found for the same refusal.
     """
     return message == text or (isinstance(statement.advice, AdvicePending) and message.startswith(f"{text} "))
 

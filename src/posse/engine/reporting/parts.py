@@ -1,7 +1,7 @@
-"""Decisions for groups and trees: what each part of them is told, and what is ordered for them.
+"""Decisions for groups and trees: reports on each part, bindings and evictions.
 
-Functions called `mark_...` change what is remembered as reported, and return the decisions. The same
-thing is reported once.
+Functions called `mark_...` change what is remembered as reported, and return the decisions. The same report
+is made once.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -51,7 +51,7 @@ def mark_tried(
     reservation: Reservation | None = None,
     advice: Advice | Unadvised | AdvicePending | None = None,
 ) -> list[Decision]:
-    """The reservation is reported to every part that was refused, advice only to the root."""
+    """Report an attempt. Every refused part gets the reservation, and only the root gets advice."""
     attempt, decisions = trial.attempt, list[Decision]()
     if attempt.placed:
         decisions.append(Bind(tuple(placement(record) for record in attempt.placed), root.key))
@@ -75,7 +75,7 @@ def _refused_parts(root: Root, trial: GroupTrial) -> Collection[PartRefusal]:
 
 
 def _mark_evicted(root: Root, victims: Collection[PodRecord]) -> list[Decision]:
-    """A terminating pod is not evicted again. It stays the victim of its first preemptor; others wait for it too."""
+    """A terminating pod stays the victim of its first preemptor; others wait for it without an eviction."""
     if not root.uid:
         return []
     preemptor, evictions = GroupRef(root.key, root.uid, root.scheduler_name), list[Decision]()
@@ -87,9 +87,9 @@ def _mark_evicted(root: Root, victims: Collection[PodRecord]) -> list[Decision]:
 
 
 def mark_progress(root: Root, being_bound: Collection[GroupKey] = ()) -> list[Decision]:
-    """Parts that have started, have lost members or run again, whoever brought that about.
+    """Report parts that have started, have lost members or run again, whatever caused it.
 
-    Bindings that are on their way count only for the groups `being_bound` in this round. A report beside its bindings is
+    Bindings in flight count only for the groups `being_bound` in this round. A report beside its bindings is
     withheld if one is refused; a later report has to wait until they are seen.
     """
     decisions = list[Decision]()
@@ -101,15 +101,18 @@ def mark_progress(root: Root, being_bound: Collection[GroupKey] = ()) -> list[De
 
 
 def mark_started_again(root: Root) -> list[Decision]:
-    """Parts that have started, where the report of it may not have arrived."""
+    """Report started parts again where the first report may be lost."""
     untold = [part for part in _parts(root) if part.record.is_untold]
     return [report for part in untold for report in _mark_started(root, part, ())]
 
 
 def mark_not_ready(root: Root, hold: NotReady) -> list[Decision]:
-    """Only errors are reported: as in Kubernetes, waiting for members is not, or each arrival would be a write."""
+    """Report errors only.
+
+    As in Kubernetes, waiting for members is not reported, or each arrival would be a write.
+    """
     if not hold.is_error:
-        # Parts that were reported invalid are not any more.
+        # Parts that were reported invalid are valid again.
         mended = [record for record in root.records if record.reported.reason == INVALID]
         waiting = Reported(hold.reason, MENDED)
         return [report for record in mended for report in _mark_waiting(root, record, waiting)]
@@ -127,7 +130,7 @@ def mark_nominations_lost(root: Root) -> list[Decision]:
 
 
 def mark_countdown(root: Root, preemption: Preemption) -> list[Decision]:
-    """How many victims are left. It is written to the groups only: their pods are many."""
+    """Report the number of victims left. It is written to the groups only: their pods are many."""
     reports = list[Decision]()
     for record in root.records:
         statement = record.reported.statement
@@ -151,14 +154,14 @@ def mark_advised(root: Root, refusal: Statement, advice: Advice | Unadvised | No
 
 
 def record_of(root: Root) -> ReportedObject | None:
-    """What is remembered of the object at the top; None if there is none."""
+    """The record of the object at the top; None if there is none."""
     return root.top.record if root.top is not None else None
 
 
 def mark_disrupted(
     pods: Mapping[str, PodRecord], groups: GroupBook, evictions: Iterable[Evict]
 ) -> list[Decision]:
-    """Groups that are evicted as a whole are marked once, however many of their pods are named."""
+    """Mark groups that are evicted as a whole once, however many of their pods are named."""
     marks = list[Decision]()
     for eviction in evictions:
         key = pods[eviction.pod.uid].group
@@ -171,7 +174,7 @@ def mark_disrupted(
 
 
 def still_valid(groups: GroupBook, lost: Iterable[MarkDisrupted]) -> list[Decision]:
-    """Of marks that may not have arrived, those that still hold."""
+    """Of marks that may be lost, those that still hold."""
     found = [(mark, groups.reported(mark.group)) for mark in lost]
     return [
         mark
@@ -208,7 +211,7 @@ def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> 
 
 
 def _mark_short(group: GroupRecord) -> list[Decision]:
-    """PodGroupInitiallyScheduled stays True for good, so lost members are an event, once until it has recovered."""
+    """PodGroupInitiallyScheduled stays True: lost members are an event, once until the group recovers."""
     was_known, group.is_known_to_be_short = group.is_known_to_be_short, group.has_fallen_short
     if not group.uid or was_known or not group.has_fallen_short:
         return []
@@ -217,7 +220,7 @@ def _mark_short(group: GroupRecord) -> list[Decision]:
 
 
 def _mark_recovered(part: Part) -> list[Decision]:
-    """A group that runs again is no victim any more."""
+    """A group that runs again is no longer a victim."""
     record = part.record
     if not record.is_disrupted or not record.uid or part.is_over or not part.is_seen_started():
         return []

@@ -1,4 +1,4 @@
-"""Decisions for pods: bindings, evictions, and conditions of pods that wait. The same thing is reported once.
+"""Decisions for pods: bindings, evictions, and conditions of waiting pods. The same report is made once.
 
 Functions called `mark_...` change what is remembered as reported, and return the reports.
 """
@@ -25,7 +25,7 @@ def placement(record: PodRecord) -> Placement:
 
 
 def mark_pods_tried(trial: Trial, reservation: Reservation | None) -> list[Decision]:
-    """Of pods without a group: each binding is a decision of its own."""
+    """Report pods without a group: each binding is a decision of its own."""
     decisions: list[Decision] = [Bind((placement(record),)) for record in trial.attempt.placed]
     evictions: dict[str, list[Evict]] = {}
     for one in trial.evictions:
@@ -43,7 +43,7 @@ def mark_pods_tried(trial: Trial, reservation: Reservation | None) -> list[Decis
 def mark_pods_refused(
     refused: Iterable[tuple[PodRecord, Verdict]], reservation: Reservation | None = None
 ) -> list[ReportPod]:
-    # Pods of one class share their verdict: its text is made once, and only if it is news to one of them.
+    # Pods of one class share their verdict: its text is made once, and only if it is new to one of them.
     statements: dict[int, Statement] = {}
     texts: dict[int, str] = {}
     reports: list[ReportPod] = []

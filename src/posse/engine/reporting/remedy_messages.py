@@ -20,7 +20,7 @@ from posse.engine.placement_problem import (
 
 _MAX_NAMED = 4
 _MAX_CHARACTERS = 400
-"""Of the sentence in a group's status."""
+"""Length of the sentence in a group's status."""
 
 
 def advice_text(advice: Advice | Unadvised) -> str:
@@ -47,7 +47,7 @@ def unadvised_text(reason: Unadvised) -> str:
 
 
 def no_remedy_text(*, has_topology: bool) -> str:
-    """That nothing was found, and what was looked at."""
+    """A sentence that nothing was found, and what was considered."""
     kinds = ["more nodes like those there are", "evicting pods or groups", "a smaller minimum"]
     if has_topology:
         kinds.append("no topology key")
@@ -55,7 +55,7 @@ def no_remedy_text(*, has_topology: bool) -> str:
 
 
 def _listing(ways: Sequence[str]) -> str:
-    """As many of them as the status has space for."""
+    """As many of them as fit in the status."""
     listed = "; ".join(ways)
     if len(listed) > _MAX_CHARACTERS and len(ways) > 1:
         return _listing(ways[:-1])

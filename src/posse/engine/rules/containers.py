@@ -1,6 +1,6 @@
-"""What containers need of a node: host ports that are free, and images that it holds already.
+"""Requirements of containers: free host ports, and images on the node.
 
-Large images count most, and less the fewer nodes hold them: otherwise those nodes would attract every pod.
+Large images count most, and less if few nodes hold them: otherwise those nodes would attract every pod.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a rule is compiled for and what it may look at: a subject, and the scene it would enter."""
+"""What a rule is compiled for and what it may read: a scheduling class, and the rule context."""
 
 from dataclasses import dataclass, field
 
@@ -20,7 +20,7 @@ class RuleContext:
 
 @dataclass(frozen=True, slots=True)
 class SchedulingClass:
-    """Pods that every rule treats alike: of one class, and alike in how others see their labels."""
+    """Pods that every rule treats equally: of one class, and with labels that others see equally."""
 
     pod_class: PodClass
     matched_by: tuple[Trait, ...] = ()

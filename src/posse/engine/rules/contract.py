@@ -1,7 +1,7 @@
 """The extension points: small protocols that a rule implements, vectorised over node rows.
 
-A rule is compiled once per subject. What it compiles to answers for any rows at any time, reading the present columns;
-a rule that has nothing to say about a subject compiles to None and costs nothing.
+A rule is compiled once per scheduling class. The compiled rule answers for any rows at any time from the
+present columns. A rule that does not apply to a class compiles to None and costs nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from posse.engine.rules.context import RuleContext, SchedulingClass
 
 
 class Filter(Protocol):
-    """May a pod of the subject be on the node?"""
+    """May a pod of the class be on the node?"""
 
     @property
     def is_row_local(self) -> bool:
@@ -23,41 +23,41 @@ class Filter(Protocol):
     def passes(self, rows: Rows) -> BoolArray: ...
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
-        """Every reason with the rows it holds for; asked only for rows that do not pass."""
+        """Every reason with its rows; called only for rows that do not pass."""
         ...
 
     def hopeless(self, rows: Rows) -> BoolArray:
-        """Of rows that do not pass: where no eviction could help."""
+        """Rows, among those that do not pass, where no eviction could help."""
         ...
 
 
 class RowScore(Protocol):
-    """How good is the node, from 0 to 100, seen from the node and the pods on it alone?"""
+    """A score from 0 to 100 by the node and the pods on it alone."""
 
     def points(self, rows: Rows) -> IntArray: ...
 
 
 class RelativeScore(Protocol):
-    """How good is the node compared with the others that could take the pod? The raw measure is the node's own."""
+    """A score relative to other feasible nodes. The raw measure is the node's own."""
 
     def raw(self, rows: Rows) -> IntArray: ...
 
     def normalised(self, raw: IntArray, feasible: BoolArray) -> IntArray:
-        """Points from 0 to 100 for the feasible rows, of which there is at least one."""
+        """Points from 0 to 100 for the feasible rows; at least one row is feasible."""
         ...
 
 
 class ClusterScore(Protocol):
-    """How good is the node, from 0 to 100, in view of all pods in the cluster?"""
+    """A score from 0 to 100 that depends on all pods in the cluster."""
 
     def points(self, feasible: BoolArray) -> IntArray: ...
 
 
 class Precondition(Protocol):
-    """Can a pod of the subject go anywhere at all?"""
+    """Whether a pod of the class can go anywhere at all."""
 
     def objection(self) -> str:
-        """Why it cannot, whatever the node; empty if nothing stands in its way. No eviction helps."""
+        """The objection for every node; empty if there is none. No eviction helps."""
         ...
 
 
@@ -96,27 +96,27 @@ class ClusterScoreRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GroupPlacement:
-    """Where the members of a group would be, if it started now."""
+    """Target nodes of a group's members if it started now."""
 
     namespace: str
     name: str
     rows: IntArray
-    """One entry per member with a node, those that had one before included; a row may come several times."""
+    """One entry per member with a node, old or new; a row may occur several times."""
 
 
 class GroupRule(Protocol):
-    """May the group start like this? Asked when enough members have found nodes, before any of them is bound."""
+    """May the group start like this? Called when enough members have nodes, before any of them is bound."""
 
     name: str
 
     def objection(self, placement: GroupPlacement, context: RuleContext) -> str:
-        """What is wrong with it; empty if nothing is."""
+        """The objection to the placement; empty if there is none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StaticFilter:
-    """A filter that reads the node's own description only: one reason, and no eviction helps."""
+    """A filter that reads only the node's own description: one reason, and no eviction helps."""
 
     is_row_local: ClassVar[bool] = True
     is_static: ClassVar[bool] = True

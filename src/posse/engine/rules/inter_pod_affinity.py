@@ -55,7 +55,7 @@ class AffinityFilter:
         )
 
     def hopeless(self, rows: Rows) -> BoolArray:
-        """Evicting pods brings nobody near."""
+        """Eviction never satisfies affinity."""
         return ~self._near()[rows]
 
     def _near(self) -> BoolArray:
@@ -71,7 +71,7 @@ class AffinityFilter:
         return near
 
     def _unwanted(self) -> BoolArray:
-        """Looked up anew each time: the last pod with such a term may have gone."""
+        """Looked up each time: the last pod with such a term may be gone."""
         columns = [(trait.term, self._context.census.trait(trait)) for trait in self._repelling]
         return self._shares_domain([(term, column) for term, column in columns if column is not None])
 
@@ -95,7 +95,7 @@ class InterPodPreference:
         self.weight = weight
         self._hard_affinity_weight = hard_affinity_weight
         self._heeds_existing_pods = heeds_existing_pods
-        """False: what pods on nodes wish for matters only to pods that have wishes of their own."""
+        """If False, preferences of attached pods count only for pods with preferences of their own."""
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "PreferenceScore | None":
         ours = [

@@ -1,4 +1,4 @@
-"""Node names and node affinity: where a pod must be, and where it would rather be."""
+"""Node names and node affinity: required and preferred nodes of a pod."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ _NOT_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 
 
 class NamesAgree:
-    """A term may list names twice over, and then those that are in both lists count: there must be one."""
+    """A term may list names several times; their intersection must not be empty."""
 
     name = "NodeAffinity"
 
@@ -90,7 +90,7 @@ class NodePreference:
     def __init__(self, weight: int = 2, added: Sequence[PreferredSchedulingTerm] = ()) -> None:
         self.weight = weight
         self._added = added
-        """Terms that every pod has besides its own."""
+        """Terms added to every pod."""
 
     def compile(
         self, scheduling_class: SchedulingClass, context: RuleContext

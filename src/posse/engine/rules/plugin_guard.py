@@ -1,8 +1,7 @@
-"""Rules that come from outside Posse, held at arm's length: whatever they raise or answer, the engine goes on.
+"""Isolates plugin rules: whatever they raise or return, the engine continues.
 
-A law that fails is a law nobody can vouch for: a filter or group rule that raises, or answers what its protocol does not
-allow, refuses, with its name and the error as the reason. A wish that fails is no wish: a score then gives no points.
-Either way the failure is noted, once, for whoever writes the log.
+A filter or group rule that raises, or returns an invalid answer, refuses with its name and the error as the
+reason. A score that fails gives no points. Each fault is recorded once for the log.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +30,7 @@ Reasons = Sequence[tuple[str, BoolArray]]
 
 
 class PluginFaults:
-    """What plugins did wrong; the same thing is told once, and no more than so many different things."""
+    """Faults of plugins; each is recorded once, up to a limit."""
 
     def __init__(self) -> None:
         self._told: dict[str, None] = {}
@@ -50,11 +49,11 @@ class PluginFaults:
 
 
 class Guard:
-    """Asks a plugin on behalf of one rule, or of what it compiled to."""
+    """Calls a plugin on behalf of one rule, or of its compiled form."""
 
     def __init__(self, plugin: str, faults: PluginFaults) -> None:
         self.fault = ""
-        """What went wrong at the last question; empty if nothing did."""
+        """Fault of the last call; empty if there was none."""
         self._plugin = plugin
         self._faults = faults
 
@@ -62,7 +61,7 @@ class Guard:
         self.fault = ""
         try:
             return question()
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything, and nothing of it may stop the engine
+        except Exception as error:  # noqa: BLE001 - no plugin error may stop the engine
             self.fault = self._faults.note(self._plugin, error)
             return otherwise
 
@@ -115,7 +114,7 @@ class GuardedFilter:
         return ((self._guard.fault, refused),)
 
     def hopeless(self, rows: Rows) -> BoolArray:
-        """Evicting somebody mends no plugin."""
+        """Eviction does not repair a plugin."""
         all_of_them = np.ones_like(self._context.nodes.alive[rows])
         return self._guard.ask(lambda: _bools(self._made.hopeless(rows), all_of_them.shape), all_of_them)
 

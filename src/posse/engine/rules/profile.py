@@ -35,14 +35,14 @@ class DomainScoring:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Rules in the order in which they are asked; the first filter that refuses a node gives the reason.
+    """Rules in the order of evaluation; the first filter that refuses a node gives the reason.
 
     Row-local filters come before those that read the whole cluster.
     """
 
     preconditions: tuple[PreconditionRule, ...] = ()
     narrowings: tuple[FilterRule, ...] = ()
-    """Filters that are asked before all others."""
+    """Filters that are evaluated before all others."""
     filters: tuple[FilterRule, ...] = ()
     row_scores: tuple[RowScoreRule, ...] = ()
     relative_scores: tuple[RelativeScoreRule, ...] = ()
@@ -55,13 +55,13 @@ class Profile:
 
 
 class CompiledRules:
-    """The rules of a profile for one scheduling class, without those that have nothing to say about it."""
+    """The rules of a profile for one scheduling class, without those that do not apply to it."""
 
     def __init__(self, profile: Profile, scheduling_class: SchedulingClass, context: RuleContext) -> None:
         self._nodes = context.nodes
         pod_class = scheduling_class.pod_class
         self.is_alone = bool(pod_class.ports or pod_class.volumes)
-        """Whether one pod on a node may keep the next one away by other means than its requests."""
+        """Whether one pod on a node may exclude the next one by other means than its requests."""
         required = [(rule.name, rule.compile(scheduling_class, context)) for rule in profile.preconditions]
         self._preconditions: list[tuple[str, Precondition]] = [
             (name, made) for name, made in required if made is not None
@@ -71,7 +71,7 @@ class CompiledRules:
             for rule in (*profile.narrowings, *profile.filters)
         ]
         self.filters: list[tuple[str, Filter]] = [(name, made) for name, made in filters if made is not None]
-        """By name, in the order in which they are asked."""
+        """By name, in the order of evaluation."""
         self.static_filters = [made for _, made in self.filters if is_static(made)]
         self.row_filters = [made for _, made in self.filters if made.is_row_local and not is_static(made)]
         self.cluster_filters = [made for _, made in self.filters if not made.is_row_local]
@@ -96,7 +96,7 @@ class CompiledRules:
         """Whether every rule but relative scores follows from a node and the pods on it."""
 
     def objection(self) -> Refusal | None:
-        """Return what keeps the pods from every node, if anything does."""
+        """The refusal by every node, if any."""
         for name, made in self._preconditions:
             if reason := made.objection():
                 return Refusal(name, reason, len(self._nodes))
@@ -130,7 +130,7 @@ class CompiledRules:
 
     @property
     def is_orderless(self) -> bool:
-        """Whether their own rules let these pods come before or after others alike."""
+        """Whether their own rules let these pods come before or after others equally."""
         return not self._preconditions and all(is_orderless(made) for _, made in self.filters)
 
     @property
@@ -148,26 +148,26 @@ class CompiledRules:
 
 
 def is_static(made: Filter | RowScore) -> bool:
-    """Whether it declares, by `is_static = True`, to read nothing but the node's own description.
+    """Whether it declares, by `is_static = True`, to read only the node's own description.
 
-    It is then asked only when nodes change, not when pods come and go.
+    It is then evaluated only when nodes change, not when pods come and go.
     """
     return bool(getattr(made, "is_static", False))
 
 
 def reads_resources_only(made: Filter | RowScore) -> bool:
-    """Whether it declares, by `reads_resources_only = True`, to follow from the node's capacity and usage alone."""
+    """Whether it declares, by `reads_resources_only = True`, to read only a node's capacity and usage."""
     return bool(getattr(made, "reads_resources_only", False))
 
 
 def is_orderless(made: Filter) -> bool:
-    """Whether it declares, by `is_orderless = True`, that who may be together does not depend on who comes first.
+    """Whether it declares, by `is_orderless = True`, that its answer does not depend on the order of pods.
 
-    Then whoever may come later may come earlier as well: no pod that is placed ever opens a node to another.
+    A pod that may come later may then come earlier as well: no placed pod ever opens a node to another.
     """
     return is_static(made) or reads_resources_only(made) or bool(getattr(made, "is_orderless", False))
 
 
 def reads_census_only(made: Filter) -> bool:
-    """Whether it declares, by `reads_census_only = True`, to follow from labels of nodes and the census of pods alone."""
+    """Whether it declares, by `reads_census_only = True`, to read only node labels and the pod census."""
     return bool(getattr(made, "reads_census_only", False))

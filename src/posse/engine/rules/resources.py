@@ -1,8 +1,9 @@
-"""Resources: which nodes have enough left for a pod, and how good the use would be that it makes of them.
+"""Resources: nodes with enough capacity for a pod, and scores for the resulting utilization.
 
-Scores are integers as in kube-scheduler. CPU and memory count with defaults for containers that request none; a
-resource that only some pods request counts for those alone; what a node does not offer is left out of its average.
-The balance of resources is computed in floats, in the order of kube-scheduler's, so that the integers agree.
+Scores are integers as in kube-scheduler. CPU and memory count with defaults for containers that request none;
+a resource that only some pods request counts for those alone; a resource that a node lacks is left out of its
+average. The balance of resources is computed in floats, in the order of kube-scheduler's, so that the
+integers agree.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ class ResourcesFitFilter:
         self._nodes = nodes
         self._resources = [index for index, _ in requests]
         self._lines = _lines_at(self._resources)
-        # A column, so that one comparison covers all resources and all rows asked for.
+        # A column, so that one comparison covers all resources and rows.
         self._wanted = np.array([[wanted] for _, wanted in requests])
 
     def passes(self, rows: Rows) -> BoolArray:
@@ -74,15 +75,15 @@ CPU_AND_MEMORY = (WeightedResource(CPU), WeightedResource(MEMORY))
 
 class Strategy(Protocol):
     def points(self, used: IntArray, capacity: IntArray) -> IntArray:
-        """From 0 to 100 for one resource; anything where the capacity is none."""
+        """From 0 to 100 for one resource; undefined where the capacity is 0."""
         ...
 
     def counts(self, points: IntArray, capacity: IntArray) -> BoolArray:
-        """Where the resource takes part in the node's average."""
+        """Where the resource is part of the node's average."""
         ...
 
     def average(self, total: IntArray, weight: IntArray) -> IntArray:
-        """Of weighted points, given the sum of weights, which may be none where the total is none."""
+        """Average of weighted points, given the sum of weights, which may be 0 where the total is 0."""
         ...
 
 
@@ -118,7 +119,7 @@ class ShapePoint:
 
 
 class RequestedToCapacityRatio:
-    """Points follow a line through the shape, level before its first point and behind its last."""
+    """Points follow a line through the shape, constant before its first point and after its last."""
 
     def __init__(self, shape: Sequence[ShapePoint]) -> None:
         self._curve = np.array([_on_curve(shape, percent) for percent in range(101)], dtype=np.int64)
@@ -128,7 +129,7 @@ class RequestedToCapacityRatio:
         return points
 
     def counts(self, points: IntArray, capacity: IntArray) -> BoolArray:
-        """Without points a resource does not pull the average down; that is kube-scheduler's rule."""
+        """Without points a resource does not lower the average, as in kube-scheduler."""
         return np.greater(capacity, 0) & np.greater(points, 0)
 
     def average(self, total: IntArray, weight: IntArray) -> IntArray:
@@ -184,7 +185,7 @@ class ResourceScore:
 
 
 class Gauge:
-    """Resources that are neighbours in the node table, one line each, with the pod on top of what is used."""
+    """Resources that are adjacent in the node table, one line each, including the pod's requests."""
 
     def __init__(self, nodes: NodeTable, resources: Sequence[WeightedResource], wanted: Amounts) -> None:
         self.weights = np.array([[resource.weight] for resource in resources])
@@ -204,7 +205,7 @@ class Gauge:
 
 
 def _neighbours(resources: Sequence[WeightedResource]) -> list[list[WeightedResource]]:
-    """CPU and memory lie side by side and are nearly always asked for together; that halves the work."""
+    """CPU and memory are adjacent and nearly always requested together; that halves the work."""
     together: list[list[WeightedResource]] = []
     for resource in resources:
         if resource.name == MEMORY and together and together[-1][-1].name == CPU:
@@ -258,7 +259,7 @@ class BalanceScore:
     def __init__(self, nodes: NodeTable, wanted: Sequence[tuple[int, int]]) -> None:
         self._nodes = nodes
         self._lines = _lines_at([index for index, _ in wanted])
-        # With the pod and without it, side by side, so that every step is taken once for both.
+        # With the pod and without it, side by side, so that every step runs once for both.
         self._wanted = np.array([[[amount], [0]] for _, amount in wanted])
 
     def points(self, rows: Rows) -> IntArray:
@@ -283,17 +284,17 @@ def _balance(fractions: FloatArray, offered: BoolArray) -> IntArray:
 
 
 def _half_difference(fractions: FloatArray, offered: BoolArray) -> FloatArray:
-    """What the standard deviation of two numbers comes to; with only one of them there is nothing to compare."""
+    """The standard deviation of two numbers; 0 with only one of them."""
     difference: FloatArray = np.abs((fractions[0] - fractions[1]) / 2) * (offered[0] & offered[1])
     return difference
 
 
 def _deviation(fractions: FloatArray, offered: BoolArray) -> FloatArray:
-    """Over the resources that a node offers; the others are left out there."""
+    """Over the resources that a node offers; the others are ignored there."""
     number = np.maximum(offered.sum(axis=0), 1)
     mean = (fractions * offered).sum(axis=0) / number
     deviation: FloatArray = np.sqrt((((fractions - mean) ** 2) * offered).sum(axis=0) / number)
-    # Of two numbers it is worked out in another way, and differs in the last bit.
+    # For two numbers it is computed in another way, and differs in the last bit.
     span: FloatArray = np.where(offered, fractions, 0.0).max(axis=0) - np.where(offered, fractions, 1.0).min(
         axis=0
     )
@@ -301,7 +302,7 @@ def _deviation(fractions: FloatArray, offered: BoolArray) -> FloatArray:
 
 
 def _lines_at(indexes: Sequence[int]) -> Lines:
-    """Lines of a table to `_pick`: as a slice where they lie side by side, which is read much quicker."""
+    """Lines of a table to `_pick`: a slice where they are adjacent, which is much faster to read."""
     if list(indexes) == list(range(indexes[0], indexes[0] + len(indexes))):
         return slice(indexes[0], indexes[0] + len(indexes))
     return np.array(indexes, dtype=np.int64)

@@ -25,7 +25,7 @@ class SpreadCount:
         self.label = context.nodes.labels.column(spread.topology_key)
         self._column = context.census.column(spread.query)
         self.self_match = int(spread.query in scheduling_class.matches_own)
-        """1 if the pod itself counts where it goes."""
+        """1 if the pod itself counts in its target domain."""
         self._nodes = context.nodes
         self._keyed_by = keyed_by
         self._policies = _inclusion_tests(spread, scheduling_class, context)
@@ -38,11 +38,11 @@ class SpreadCount:
 
     @property
     def counts(self) -> IntArray:
-        """Matching pods on each node. A selector that says nothing at all counts nobody, as in kube-scheduler."""
+        """Matching pods on each node. An empty selector counts no pods, as in kube-scheduler."""
         return np.zeros_like(self._column.counts) if self._says_nothing else self._column.counts
 
     def included(self) -> BoolArray:
-        """Nodes that make domains and whose pods count; it changes only with the nodes themselves."""
+        """Nodes that form domains and whose pods count; it changes only with the nodes themselves."""
         if self._version != self._nodes.description_version:
             included = self._nodes.alive.copy()
             for label in self._keyed_by:
@@ -56,7 +56,7 @@ class SpreadCount:
         return self._included
 
     def domain_counts(self) -> tuple[IntArray, BoolArray]:
-        """For each value id of the topology key: matching pods, and whether any included node has that value."""
+        """By value id of the topology key: matching pods, and whether any included node has that value."""
         sums = domain_sums(self.label, self.counts * self.included())[1:]
         return sums, self._exists
 
@@ -108,7 +108,7 @@ class SpreadFilter:
         return self._refused()[0][rows]
 
     def _refused(self) -> tuple[BoolArray, BoolArray]:
-        """Where a label is missing and where a domain is ahead, whichever of the constraints in their order says it first."""
+        """Rows that lack a label and rows in a crowded domain, by the first constraint that refuses them."""
         unlabelled = np.zeros(self._counts[0].label.ids.size, dtype=np.bool_)
         skewed = np.zeros_like(unlabelled)
         for count in self._counts:
@@ -125,7 +125,7 @@ def _keeps_balance(count: SpreadCount) -> BoolArray:
         return has_domain(count.label)
     emptiest = int(pods[exists].min()) if domains >= count.spread.min_domains else 0
     allowed = np.less_equal(pods + count.self_match - emptiest, count.spread.max_skew)
-    # Nodes without the key are turned away for lacking it, whatever stands behind the last domain.
+    # Nodes without the key are refused for lacking it, whatever follows the last domain.
     return np.append(allowed, False)[count.label.ids]
 
 

@@ -1,8 +1,9 @@
 """Volumes that are chosen with the node: reachable volumes, zones of bound ones, and the best fit.
 
-Claims that wait for their first pod get a volume together with its node; `storage.matching` says which. Nodes with
-zone or region labels must agree with those of a bound volume, whose value may list several zones, separated by two
-underscores. Preferred are nodes where the chosen volumes are least oversized, counted per storage class.
+Claims that wait for their first pod get a volume together with its node; `storage.matching` says which. Nodes
+with zone or region labels must agree with those of a bound volume, whose value may list several zones,
+separated by two underscores. Preferred are nodes where the chosen volumes are least oversized, counted per
+storage class.
 """
 
 from collections.abc import Iterable, Sequence
@@ -103,7 +104,7 @@ class ReachFilter:
         return ~self.passes(rows)
 
     def _bound_claims(self) -> tuple[BoolArray, BoolArray]:
-        """Where the first claim that cannot be used has a volume out of reach, and where it has none."""
+        """Where the first unusable claim has an unreachable volume, and where it has none."""
         out_of_reach, missing = (np.zeros(self._nodes.alive.size, dtype=np.bool_) for _ in range(2))
         for claim in self._storage.bound_claims(self._needs):
             volume = self._storage.book.volume_of(claim)
@@ -123,11 +124,11 @@ _PRESENT_KEY = {
     _ZONE: _ZONE,
     _REGION: _REGION,
 }
-"""Label keys that tell where something is, with what each is called today."""
+"""Location label keys, with their current names."""
 
 
 def _uses(scheduling_class: SchedulingClass) -> list[ClaimUse]:
-    """Claims that pods make for themselves are not looked at."""
+    """Claim uses, without claims that are made for the pod itself."""
     needs = scheduling_class.pod_class.volumes
     return [use for use in needs.claims if use.owner is None] if needs is not None else []
 
@@ -164,7 +165,7 @@ class VolumeZone:
 
 class ZoneFilter:
     is_row_local = False
-    """Which volume is behind a claim, and how it is labelled, can change at any time."""
+    """The volume of a claim, and its labels, can change at any time."""
 
     def __init__(self, uses: Sequence[ClaimUse], context: RuleContext) -> None:
         self._uses = uses
@@ -176,7 +177,7 @@ class ZoneFilter:
         if not wanted:
             return np.ones(self._nodes.alive[rows].shape, dtype=np.bool_)
         fits: BoolArray = np.logical_and.reduce([self._is_at(key, values) for key, values in wanted])
-        # Nodes that say nothing about where they are, are taken to be wherever the volume is.
+        # Nodes without location labels are assumed to be where the volume is.
         return (fits | ~self._is_anywhere())[rows]
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
@@ -254,7 +255,7 @@ def _by_class(choices: Iterable[Choice]) -> Iterable[list[Choice]]:
 
 
 def _amounts(choices: Choices, together: Iterable[Choice]) -> tuple[IntArray, IntArray, BoolArray]:
-    """What claims of one class ask for and get, as far as they get a volume, and where any of them does."""
+    """Requested and chosen capacity of claims of one class that get a volume, and where any of them does."""
     capacities = np.array([volume.capacity for volume in choices.volumes], dtype=np.int64)
     wanted, offered = (np.zeros(choices.satisfied.size, dtype=np.int64) for _ in range(2))
     served = np.zeros(choices.satisfied.size, dtype=np.bool_)

@@ -1,7 +1,7 @@
-"""Volumes that pods share or use up: claims for one pod, exclusive disks, and attach limits.
+"""Shared and limited volumes: claims for one pod, exclusive disks, and attach limits.
 
-A pod that names a claim which does not exist is refused. A node attaches only so many volumes of a storage driver;
-a volume counts once, however many pods use it.
+A pod with a missing claim is refused. A node attaches a limited number of volumes per storage driver; a
+volume counts once, however many pods use it.
 """
 
 from collections import Counter
@@ -70,7 +70,7 @@ class SharingFilter:
         return ((_DISK_TAKEN, disk_taken), (_CLAIM_TAKEN, ~disk_taken & self._claim_taken()))
 
     def hopeless(self, rows: Rows) -> BoolArray:
-        """Whoever holds the claim or the disk could be evicted."""
+        """The pod that holds the claim or the disk could be evicted."""
         return np.zeros(self._nodes.alive[rows].shape, dtype=np.bool_)
 
     def _disk_taken(self, rows: Rows) -> BoolArray:
@@ -106,7 +106,7 @@ class VolumeLimits:
 
 class LimitsFilter:
     is_row_local = False
-    """What a claim stands for can change while pods stay where they are."""
+    """The volume of a claim can change while pods stay where they are."""
 
     def __init__(self, keys: Sequence[ClaimKey], context: RuleContext) -> None:
         self._keys = keys
@@ -131,11 +131,11 @@ class LimitsFilter:
         return np.zeros(self._nodes.alive[rows].shape, dtype=np.bool_)
 
     def _drivers(self) -> Counter[str]:
-        """How many volumes of each driver the pod brings along."""
+        """How many volumes of each driver the pod uses."""
         return Counter(driver for driver, _ in sorted(self._storage.usage.csi_volumes(self._keys)))
 
     def _lacking(self) -> list[tuple[str, BoolArray]]:
-        """Drivers that insist on being there, each with the rows where it is the first that is not."""
+        """Required drivers, each with the rows where it is the first that is missing."""
         found: list[tuple[str, BoolArray]] = []
         undecided = self._nodes.alive.copy()
         for driver in self._drivers():
@@ -156,7 +156,7 @@ class LimitsFilter:
         return full
 
     def _new_on(self, row: int) -> Counter[str]:
-        """Of each driver, how many of the pod's volumes are not attached there already."""
+        """Per driver, the pod's volumes that are not attached there already."""
         attached = self._storage.usage.attached(self._nodes.names[row])
         volumes = self._storage.usage.csi_volumes(self._keys)
         return Counter(volume[0] for volume in volumes if volume not in attached)

@@ -1,4 +1,4 @@
-"""Classes of the pods that are known, and what is computed once for all pods of a class."""
+"""Classes of the known pods, and results computed once for all pods of a class."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -15,7 +15,7 @@ from posse.model.pod import Pod
 
 
 class ClassTables:
-    """What is known of the nodes for one scheduling class."""
+    """Node tables of one scheduling class."""
 
     def __init__(self, scheduling_class: SchedulingClass, context: RuleContext, profile: Profile) -> None:
         self._scheduling_class = scheduling_class
@@ -46,10 +46,10 @@ class ClassRegistry:
         """Census columns in which pods of a class count, whatever their labels."""
         self._tables: dict[SchedulingClass, ClassTables] = {}
         self._scheduling_classes: dict[PodClass, list[SchedulingClass]] = {}
-        """Those that have tables."""
+        """Scheduling classes that have tables."""
 
     def enroll(self, pod: Pod) -> tuple[PodClass, LabelClass]:
-        """Return the classes of a pod that is about to be known. Undone by `dismiss`."""
+        """Return the classes of a pod that is being added. Undone by `dismiss`."""
         pod_class = self._classes.join(pod)
         if pod_class.member_count == 1:
             for query in pod_class.queries:
@@ -72,7 +72,7 @@ class ClassRegistry:
             del self._tables[scheduling_class]
 
     def relabel(self, record: PodRecord) -> bool:
-        """Count a pod on a node with its present labels, if no selector tells the difference; returns whether."""
+        """Recount an attached pod with its new labels if no selector distinguishes them; returns whether."""
         labels = self._census.join(record.pod)
         if self._census.has_queries and self._census.matched(labels) != self._census.matched(record.labels):
             self._census.leave(labels)
@@ -91,7 +91,7 @@ class ClassRegistry:
         return SchedulingClass(record.pod_class, self._census.matched_by(record.labels), own)
 
     def profile(self, pod_class: PodClass) -> Profile:
-        """Return the profile of pods that are ours to place."""
+        """Return the profile of pods that Posse schedules."""
         return self._profiles[pod_class.spec.scheduler_name]
 
     def tables(self, scheduling_class: SchedulingClass) -> ClassTables:

@@ -1,7 +1,7 @@
-"""The cluster as the engine believes it to be: nodes, pods, who is where, and what every subject sees of it.
+"""The cluster as the engine believes it to be: nodes, pods, their places, and tables per scheduling class.
 
-Only `attach` and `detach` move pods, and they are exact inverses: a pod that was never there leaves no trace.
-A pod may name a node that is not known (yet, or any more); it then counts nowhere until the node appears.
+Only `attach` and `detach` move pods, and they are exact inverses: a detached pod leaves no trace. A pod may
+name an unknown node; it then counts nowhere until the node appears.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ class ClusterState:
         self.usage = PriorityUsage(self.nodes)
         self.minimum_reservations = MinimumReservations()
         self.turn = 0
-        """The row that comes first among nodes of equal rank; it moves on, so that equals share the load."""
+        """The row that comes first among nodes of equal rank; it moves on, so that they share the load."""
         self.storage = Storage(self.nodes)
         self.context = RuleContext(self.nodes, self.census, self.storage)
         self.classes = ClassRegistry(profiles, self.context, self._attached)
@@ -47,11 +47,11 @@ class ClusterState:
         """By topology key and resources."""
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
         self._improved_rows: list[int] = []
-        """Rows where something may fit now that did not before."""
+        """Rows where a pod may fit now that did not before."""
         self._highest_gone: int | None = None
-        """The standing of the most important pod that has left a node, or given up room held for it, since somebody asked."""
+        """Highest effective priority that has left a node or lost its reservation since the last query."""
         self._renewed_rows: list[int] = []
-        """Rows whose node is new or has changed itself: also an eviction may help there now that did not before."""
+        """Rows whose node is new or changed: an eviction may help there now that did not before."""
 
     @property
     def services(self) -> ServiceBook:
@@ -59,7 +59,7 @@ class ClusterState:
 
     @property
     def version(self) -> int:
-        """Grows with whatever could make a waiting pod fit."""
+        """Grows with every change that could make a waiting pod fit."""
         return self.nodes.version + self.storage.book.knowledge_version
 
     def attached_records(self) -> list[PodRecord]:
@@ -69,7 +69,7 @@ class ClusterState:
 
     @contextmanager
     def lightened(self, records: Iterable[PodRecord]) -> Iterator[None]:
-        """The nodes without the requests of these pods, which stay where they are in every other respect."""
+        """The nodes without the requests of these pods, which stay attached in every other respect."""
         with self._without(self.usage_of((record, record.node) for record in records)):
             yield
 
@@ -83,9 +83,9 @@ class ClusterState:
 
     @contextmanager
     def confined(self, rows: IntArray) -> Iterator[None]:
-        """Let pods be placed on these rows only, which are in ascending order. Rules go on seeing the whole cluster.
+        """Let pods be placed on these rows only, in ascending order. Rules still see the whole cluster.
 
-        Inside of other confines, the rows are some of theirs. A draft may stay open across the borders.
+        Nested scopes narrow the outer one. A draft may stay open across the borders.
         """
         with self.context.scope.within(rows):
             yield
@@ -95,11 +95,11 @@ class ClusterState:
         return self.context.scope.usable(self.nodes.alive)
 
     def domains(self, key: str) -> Domains:
-        """The domains of a label key, among the rows to which the search is confined."""
+        """The domains of a label key, within the search scope."""
         return self._domains.of(key, self.context.scope)
 
     def utilization(self, domains: Domains, resources: Sequence[WeightedResource]) -> DomainUtilization:
-        """How full the domains are of these resources."""
+        """Utilization of these resources in the domains."""
         known = self._fullness.get((domains.key, tuple(resources)))
         if known is None or known.domains is not domains:
             known = DomainUtilization(self.nodes, domains, resources)
@@ -108,7 +108,7 @@ class ClusterState:
         return known
 
     def usage_of(self, places: Iterable[tuple[PodRecord, str]]) -> Usage:
-        """What these pods request on these nodes, in all; nodes that are not known do not count."""
+        """Total requests of these pods on these nodes; unknown nodes do not count."""
         rows_of: dict[PodClass, list[int]] = {}
         for record, node in places:
             row = self.nodes.row_of.get(node)
@@ -128,7 +128,7 @@ class ClusterState:
 
     @contextmanager
     def lightened_below(self, priority: int) -> Iterator[None]:
-        """The nodes without the requests of all pods that matter less."""
+        """The nodes without the requests of all pods of lower priority."""
         requested = self.usage.below(priority)
         rows = np.flatnonzero(requested.any(axis=0)).tolist()
         with self._without(Usage(requested, np.zeros_like(self.nodes.scoring_requested), rows)):
@@ -181,7 +181,7 @@ class ClusterState:
     # --- pods --------------------------------------------------------------------------------------------
 
     def attach(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
-        """Put pods of one class each on its row; a row may come several times."""
+        """Put each pod of one class on its row; a row may occur several times."""
         needs = pod_class.volumes
         for record, row in zip(records, rows.tolist(), strict=True):
             if needs is not None:
@@ -208,7 +208,7 @@ class ClusterState:
         self._count_there(record, node, -1)
 
     def rank(self, record: PodRecord, effective_priority: int) -> None:
-        """Let the pod count with this priority for those who look for victims."""
+        """Set the priority with which the pod counts in searches for victims."""
         row = self.nodes.row_of.get(record.node)
         if row is not None:
             self.usage.add_to_row(record.effective_priority, row, record.pod_class.load, -1)
@@ -216,7 +216,7 @@ class ClusterState:
         record.effective_priority = effective_priority
 
     def release(self, record: PodRecord) -> None:
-        """Detach a pod for good: others may use its room."""
+        """Detach a pod for good: others may use its capacity."""
         row = self.nodes.row_of.get(record.node)
         self.detach(record)
         record.volumes = ()
@@ -225,14 +225,14 @@ class ClusterState:
             self._note_gone(record.effective_priority)
 
     def reserve(self, record: PodRecord, node: str) -> None:
-        """Count a waiting pod as if it were on the node. Undone by `unreserve`, before the node can change."""
+        """Count a waiting pod as on the node. Undone by `unreserve`, before the node can change."""
         self._count_there(record, node, 1)
 
     def unreserve(self, record: PodRecord, node: str) -> None:
         self._count_there(record, node, -1)
 
     def note_improved(self, node: str, effective_priority: int) -> None:
-        """Something may fit on the node now that did not before, though nobody left it: room was held for such a priority."""
+        """A pod may fit on the node now, though none left it: a reservation of that priority was released."""
         row = self.nodes.row_of.get(node)
         if row is not None:
             self.nodes.touch(row)
@@ -240,7 +240,7 @@ class ClusterState:
             self._note_gone(effective_priority)
 
     def take_improved_rows(self) -> list[int]:
-        """Each as often as it improved."""
+        """Improved rows, once per improvement."""
         taken, self._improved_rows = self._improved_rows, []
         return taken
 
@@ -274,7 +274,7 @@ class ClusterState:
             self._count_few([record], [row], sign)
 
     def _count_few(self, records: Sequence[PodRecord], rows: Sequence[int], sign: int) -> None:
-        """Count them, or no longer, one by one: most pods come alone or in small company."""
+        """Count or uncount pods one by one: most pods come alone or in small numbers."""
         for record, row in zip(records, rows, strict=True):
             pod_class = record.pod_class
             self.nodes.change_usage_of_row(row, pod_class.load, sign)

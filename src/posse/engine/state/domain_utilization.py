@@ -1,6 +1,7 @@
-"""How full domains are: points from 0 to 100 for the used share of what all nodes of a domain offer together.
+"""Utilization of domains: points from 0 to 100 for the used share of a domain's total capacity.
 
-As kube-scheduler's NodeResourcesFit scores placements: the fuller the better, whatever its strategy for single nodes is.
+As kube-scheduler's NodeResourcesFit scores placements: the fuller the better, whatever its strategy for
+single nodes.
 """
 
 from collections.abc import Sequence
@@ -35,19 +36,19 @@ class DomainUtilization:
         return self._used.present()
 
     def load(self, pod_class: PodClass) -> IntArray:
-        """What one pod adds, as a column."""
+        """Requests of one pod, as a column."""
         requests, scoring = dict(pod_class.requests), pod_class.load.scoring_requests
         added = [requests.get(line, 0) if slot is None else scoring[slot] for slot, line in self._resources]
         return np.array(added, dtype=np.int64)[:, None]
 
     def points(self, used: IntArray) -> IntArray:
-        """Of every domain, if so much were used."""
+        """Points of every domain for this usage."""
         points = _STRATEGY.points(used, self._capacity)
         counted = self._weights * _STRATEGY.counts(points, self._capacity)
         return _STRATEGY.average(np.add.reduce(counted * points), np.add.reduce(counted))
 
     def points_of(self, number: int) -> int:
-        """Of one domain as it is now."""
+        """Points of one domain as it is now."""
         return int(self.points(self.used())[number])
 
     def _used_on(self, rows: IntArray) -> IntArray:

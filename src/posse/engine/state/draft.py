@@ -1,7 +1,7 @@
 """What-if as a transaction on the cluster state: place, remove, checkpoint, roll back, commit.
 
-Every step is written down with enough to undo it. Rolled back, the state is as it was, to the last bit; nothing
-that a draft does is visible outside the engine before it is committed.
+Every step is recorded with enough to undo it. Rolled back, the state is as it was, to the last bit;
+nothing that a draft does is visible outside the engine before it is committed.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from posse.engine.state.pod_record import PodRecord
 class _Placed:
     records: tuple[PodRecord, ...]
     turn: int
-    """Whose turn it was before, among nodes of equal rank."""
+    """The row whose turn it was before, among nodes of equal rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class Draft:
         self._state = state
         self._steps: list[_Placed | _Removed | _PutBack] = []
         self._removed_from: dict[str, str] = {}
-        """Where pods were that this draft has removed, by uid."""
+        """Former nodes of pods that this draft has removed, by uid."""
 
     def place(self, records: Sequence[PodRecord], rows: IntArray) -> None:
-        """Put pods of one class each on its row; the next turn is that of the row after the last."""
+        """Put each pod of one class on its row; the next turn is that of the row after the last."""
         pod_class = records[0].pod_class
         self._steps.append(_Placed(tuple(records), self._state.turn))
         self._state.attach(pod_class, records, rows)
@@ -53,7 +53,7 @@ class Draft:
             self._state.detach(record)
 
     def put_back(self, records: Sequence[PodRecord]) -> None:
-        """Return pods that this draft removed to where they were."""
+        """Return pods that this draft removed to their nodes."""
         self._steps.append(_PutBack(tuple(records)))
         for record in records:
             self._state.attach_by_name(record, self._removed_from[record.ref.uid])
@@ -84,7 +84,7 @@ class Draft:
         return tuple(record for step in steps if isinstance(step, _Placed) for record in step.records)
 
     def commit(self) -> tuple[PodRecord, ...]:
-        """Keep what was done; returns the pods that were placed, in order."""
+        """Keep all steps; returns the pods that were placed, in order."""
         placed = self.placed()
         self._steps.clear()
         return placed

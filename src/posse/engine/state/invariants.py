@@ -12,7 +12,7 @@ from posse.engine.nodes.node_table import NodeTable
 
 
 class InvariantBroken(Exception):  # noqa: N818 - a bug of ours, not an error of the outside
-    """Posse contradicts itself; going on could bind a pod to a place that is not there."""
+    """Posse contradicts itself; continuing could bind a pod without capacity."""
 
 
 def ensure(holds: bool, law: str, **numbers: object) -> None:
@@ -22,7 +22,7 @@ def ensure(holds: bool, law: str, **numbers: object) -> None:
 
 
 def no_row_over_capacity(nodes: NodeTable, rows: IntArray, resources: Sequence[int]) -> None:
-    """A decision never takes more of a node than it has, of anything the placed pods request.
+    """A decision never exceeds a node's capacity in any resource that the placed pods request.
 
     Pods bound by others may overfill a node; then nothing that needs the overfilled resource is placed there.
     """
@@ -51,7 +51,7 @@ def _over_capacity(nodes: NodeTable, row: int, resource: int) -> None:
 
 
 def no_gang_below_minimum(key: object, attached: int, minimum: int) -> None:
-    """A group is bound when at least its minimum has a node, or of a composite group has started, before or now."""
+    """A group is bound only when its minimum has nodes, or enough of its child groups have started."""
     ensure(
         attached >= minimum, "no gang bound below its minimum", group=key, attached=attached, minimum=minimum
     )

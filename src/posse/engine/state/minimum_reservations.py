@@ -1,8 +1,8 @@
-"""What groups that have started still lack of what they need in all (minResources): it is left to their pods to come.
+"""Capacity reserved for pods to come: what started groups still lack of their minResources.
 
-A leader starts before its workers are made; what is free when the next leader asks may be spoken for, though nobody has taken
-it. Sums are kept, and a group is looked at anew only when something became of it: some ask who are many. What a group lacks
-is not decided here. Decision 19 says who asks, and when it ends.
+A leader starts before its workers exist, so free capacity may be reserved when the next leader is tried. Sums
+are kept, and a group is recomputed only after it changed, because queries are frequent. Other modules decide
+what a group lacks. Decision 19 describes which groups are checked, and when a reservation ends.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from posse.engine.nodes.resources import Amounts
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What is set aside for one group, against whoever stands no higher."""
+    """The reservation of one group, against equal or lower priorities."""
 
     effective_priority: int = 0
     lack: Amounts = field(default_factory=dict)
@@ -26,12 +26,12 @@ _NOTHING = Share()
 class MinimumReservations:
     def __init__(self) -> None:
         self._groups: dict[GroupKey, Callable[[], Share]] = {}
-        """How to find out what is set aside for a group now, for all groups that say what they need."""
+        """For every group with minResources: a function that computes its current reservation."""
         self._changed: dict[GroupKey, None] = {}
-        """Those of which something became since anybody asked."""
+        """Groups that changed since the last query."""
         self._shares: dict[GroupKey, Share] = {}
         self._totals: dict[int, Amounts] = {}
-        """By standing: the sums of the shares."""
+        """Sums of the shares by effective priority."""
 
     def put(self, key: GroupKey, share: Callable[[], Share]) -> None:
         self._groups[key] = share
@@ -43,12 +43,12 @@ class MinimumReservations:
             self._replace(key, _NOTHING)
 
     def note(self, key: GroupKey | None) -> None:
-        """A member came to a node or left it, or the group is not what it was."""
+        """A member was attached or detached, or the group changed."""
         if self._groups and key in self._groups:
             self._changed[key] = None
 
     def against(self, effective_priority: int) -> Amounts:
-        """What somebody who stands there may not count on, by resource."""
+        """Capacity reserved against this priority, by resource."""
         for key in self._changed:
             self._replace(key, self._groups[key]())
         self._changed.clear()

@@ -10,9 +10,9 @@ from posse.engine.rules.profile import CompiledRules
 from posse.engine.state.node_scores import REFUSED, NodeScores
 
 _UNLIMITED = 2**52
-"""More pods than there are, and far from overflowing when added up over all nodes."""
+"""More pods than any cluster has, and far from overflow when summed over all nodes."""
 _UNLIMITED_TERM = 2**40
-"""The same for a bound that any number of nodes may add to."""
+"""The same for a bound that is summed over any number of nodes."""
 
 
 class NodeCapacity:
@@ -35,11 +35,11 @@ class NodeCapacity:
         """By topology key, for whole clusters."""
 
     def per_node(self) -> IntArray:
-        """Return how many pods more each node can take, by resources and the present answers of filters."""
+        """How many more pods each node can take, by resources and the present answers of filters."""
         return np.where(np.not_equal(self._scores.totals(), REFUSED), self._by_resources(), 0)
 
     def upper_bound_in(self, domains: Domains) -> IntArray:
-        """Return how many pods more each domain can take at most, whatever else is placed."""
+        """Upper bound on further pods in each domain, whatever else is placed."""
         known = self._bounds.get(domains.key)
         if known is None or known.domains is not domains:
             known = DomainSums(self._nodes, domains, self._upper_bound_on)
@@ -49,7 +49,7 @@ class NodeCapacity:
         return known.present()
 
     def by_resources_on(self, rows: IntArray) -> IntArray:
-        """Return how many pods more these rows can take by resources; negative on nodes that are overfilled."""
+        """How many more pods these rows can take by resources; negative on overfilled nodes."""
         lines, wanted = self._limits
         free = self._nodes.allocatable[lines, rows] - self._nodes.requested[lines, rows]
         pods: IntArray = np.minimum.reduce(free // wanted, axis=0, initial=self._max_per_node)
@@ -63,11 +63,11 @@ class NodeCapacity:
         return open_rows
 
     def open_when_empty(self) -> BoolArray:
-        """Return the nodes that could take these pods without any other pod there, as far as nodes alone tell."""
+        """The nodes that could take these pods if empty, by node properties alone."""
         return self._scores.passes_when_empty() & self._scope.usable(self._nodes.alive)
 
     def objecting_only(self, rule: str) -> BoolArray:
-        """Return the nodes that no other rule than this one refuses."""
+        """The nodes that only this rule refuses."""
         rows = self._scope.usable(self._nodes.alive) & (self._rules.objection() is None)
         for name, made in self._rules.filters:
             if name != rule:
@@ -75,13 +75,13 @@ class NodeCapacity:
         return rows
 
     def _upper_bound_on(self, rows: IntArray) -> IntArray:
-        # Rules that read other nodes may let pods in once others are there; a node and its resources never do.
+        # Rules that read other nodes may admit pods once others are there; a node and its resources never do.
         open_rows = (
             self._scores.passes_when_empty()[rows]
             if self._rules.depends_on_other_nodes
             else self._scores.passes_by_itself(rows)
         )
-        # A node that others have overfilled takes nothing away from its neighbours.
+        # An overfilled node takes no capacity from its neighbours.
         pods = np.minimum(np.maximum(self.by_resources_on(rows), 0), _UNLIMITED_TERM)
         return np.where(open_rows, pods, 0)
 

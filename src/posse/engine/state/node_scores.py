@@ -1,7 +1,7 @@
 """The score of every node for pods of one scheduling class, and why no node takes them.
 
-`totals` is the whole answer: the score of a node that passes every filter, and REFUSED anywhere else. What depends on
-a node and its pods alone is kept and updated row by row; the rest is computed on demand.
+`totals` is the whole answer: the score of a node that passes every filter, and REFUSED anywhere else. Values
+that depend on a node and its pods alone are kept and updated row by row; the rest is computed on demand.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from posse.engine.rules.profile import CompiledRules, is_static
 from posse.engine.verdict import Code, Verdict
 
 FEW = 8
-"""Rows for which looking up one by one beats computing all at once."""
+"""Rows for which single lookups beat computing all at once."""
 REFUSED = -1
 _MAX_REMEMBERED = 50_000
 
@@ -26,11 +26,11 @@ class RankMemo:
     def __init__(self, nodes: NodeTable, compute: Callable[[IntArray, int], IntArray]) -> None:
         self._nodes = nodes
         self._compute = compute
-        """Computes the ranks of rows that each have some pods more."""
+        """Computes the ranks of rows with this many additional pods each."""
         self._known: dict[tuple[bytes, int], int] = {}
 
     def rank(self, row: int, pods: int) -> int:
-        """Return the rank of a row that has a node, with so many pods more."""
+        """The rank of a row with a node, with this many additional pods."""
         key = (self._nodes.resource_state(row), pods)
         known = self._known.get(key)
         if known is None:
@@ -54,7 +54,7 @@ class NodeScores:
         self._rank: IntArray = np.empty(0, dtype=np.int64)
         """Points of the row scores where the row filters pass, else REFUSED."""
         self._raw: list[tuple[int, RelativeScore, IntArray]] = []
-        """Weight, relative score and its raw column; only those that tell nodes apart at all."""
+        """Weight, relative score and its raw column; only those that distinguish nodes at all."""
         self._version = -1
         self._description_version = -1
         """Versions of the node table that the columns above agree with."""
@@ -70,7 +70,7 @@ class NodeScores:
         rows = self._scope.rows
         if rows is None or not self.is_row_local:
             return _best(self.totals())
-        # A few rows of a large cluster: this may not cost as much as a pass over all of them.
+        # In a large cluster, a few rows must not cost as much as a pass over all rows.
         return rows[_best(self._rank[rows])]
 
     def totals(self) -> IntArray:
@@ -107,9 +107,9 @@ class NodeScores:
         return np.not_equal(self._rank[rows], REFUSED)
 
     def bursts(self, rows: IntArray, most: int) -> tuple[IntArray, IntArray | None]:
-        """Return how many pods in a row each of `rows` gets at its turn; they share the best total in the scope.
+        """Return how many pods in a row each of `rows` gets at its turn; they share the best total.
 
-        A node that becomes better by a pod gets the next one too, until it is no better than the others were. Only for
+        A node that a pod improves gets the next one too, until it is no better than the others were. Only for
         row-local classes. The second value is the rank of each row after that, if it was computed.
         """
         if self._rules.is_alone:
@@ -131,7 +131,7 @@ class NodeScores:
             self._version = self._nodes.version
 
     def refuse(self) -> Verdict:
-        """Return why no node takes the pod, counted by reason; the first rule that refuses a node is counted."""
+        """Return why no node takes the pod; each node counts for the first rule that refuses it."""
         undecided = self._scope.usable(self._nodes.alive)
         node_count = int(np.count_nonzero(undecided))
         if not node_count:
@@ -190,7 +190,7 @@ class NodeScores:
         self._version = self._nodes.version
 
     def _read_descriptions(self) -> None:
-        """Compute what changes only when nodes do, not when pods come and go."""
+        """Compute values that change only when nodes do, not when pods come and go."""
         self._passes = self._nodes.alive.copy()
         for made in self._rules.static_filters:
             self._passes &= made.passes(ALL_ROWS)
@@ -202,7 +202,7 @@ class NodeScores:
         self._description_version = self._nodes.description_version
 
     def _rank_with(self, rows: IntArray, pods: int) -> IntArray:
-        """Return the rank if each of `rows`, which pass the static filters, had so many pods more."""
+        """The rank if each of `rows`, which pass the static filters, had this many additional pods."""
         if self._memo is not None and rows.size <= FEW:
             return np.array([self._remembered_rank(row, pods) for row in rows.tolist()], dtype=np.int64)
         return _summed(self._usage_rank_with(rows, pods), self._points[rows])
@@ -220,7 +220,7 @@ class NodeScores:
         return rank
 
     def _usage_rank(self, rows: Rows) -> IntArray:
-        """Return what follows from the pods on a node: points where the row filters pass."""
+        """Points by the pods on a node, where the row filters pass."""
         passes = self._nodes.alive[rows]
         for made in self._rules.row_filters:
             passes = passes & made.passes(rows)

@@ -1,6 +1,7 @@
-"""Pods that wait for the room that evictions make on a node. The room is held for them against all that matter no more.
+"""Pods that wait for victims on a nominated node. Capacity is reserved against equal or lower priorities.
 
-While others are tried, nominated pods count as if they were on their nodes; not so for pods of higher priority.
+While others are tried, nominated pods count as if they were on their nodes; not so for pods of higher
+priority.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -11,12 +12,12 @@ from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord, Usage
 
 _FEW = 8
-"""Pods that are held one by one more quickly than in one sum."""
+"""Up to this many pods, reserving one by one is quicker than one sum."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """All that is held against pods of one priority, as long as `stamp` is the same."""
+    """All reservations against pods of one priority, valid while `stamp` is the same."""
 
     stamp: tuple[int, ...]
     usage: Usage
@@ -45,14 +46,14 @@ class Nominations:
         self._changes += 1
 
     def drop(self, record: PodRecord) -> None:
-        """Let others have the room that was held, if any was."""
+        """Release the reservation of the pod, if it has one."""
         if self._records.pop(record.ref.uid, None) is not None:
             self._changes += 1
             self._state.note_improved(record.nominated, record.effective_priority)
         record.nominated = ""
 
     def note_changed(self, record: PodRecord) -> None:
-        """The pod is of another class now, or of another standing."""
+        """The class or the effective priority of the pod has changed."""
         self._changes += record.ref.uid in self._records
 
     def to(self, node: str) -> list[PodRecord]:
@@ -60,9 +61,9 @@ class Nominations:
         return [record for record in self._records.values() if record.nominated == node]
 
     def crowded_out(self, nodes: Collection[str], priority: int) -> list[PodRecord]:
-        """Those that matter less and have no room left on these nodes, even once all have gone that are ending there.
+        """Nominees of lower priority that no longer fit on these nodes, even once terminating pods are gone.
 
-        Where more than resources decides, they may be in each other's way: then they have to look again in any case.
+        Where more than resources decides, nominees may block each other: then they are always tried again.
         """
         there: dict[str, list[PodRecord]] = {}
         for record in self._records.values():
@@ -99,7 +100,7 @@ class Nominations:
 
     @contextmanager
     def held(self, priority: int, trying: Collection[str]) -> Iterator[None]:
-        """Hold the nominated room while pods of this priority are tried."""
+        """Reserve the nominated capacity while pods of this priority are tried."""
         if len(self._records) > _FEW and not any(uid in self._records for uid in trying):
             held = self._all_held(priority)
             usage, singly = held.usage, held.singly

@@ -14,7 +14,7 @@ from posse.model.pod import Pod
 
 @dataclass(slots=True, eq=False)
 class PodRecord:
-    """One pod that is neither finished nor gone."""
+    """One pod that is neither finished nor deleted."""
 
     pod: Pod
     ref: PodRef
@@ -26,24 +26,24 @@ class PodRecord:
     arrival: int
     """Order in which pods were first seen; breaks ties of creation time."""
     effective_priority: int
-    """The priority that protects it from others: its group's, where it has one. Changed by `ClusterState.rank` alone."""
+    """The priority that protects it: its group's, where it has one. Changed by `ClusterState.rank` alone."""
     node: str = ""
-    """Where it is attached: bound there, or promised by a decision that is on its way."""
+    """The node it is attached to: bound there, or promised by a decision in flight."""
     volumes: tuple[VolumeStep, ...] = ()
-    """What has to be done for its claims on that node, as long as it is promised by us."""
+    """Steps for its claims on that node, while its binding is in flight."""
     nominated: str = ""
-    """The node where room is being made for it."""
+    """The nominated node, where capacity is reserved for it."""
     evicted_for: str | GroupKey = ""
-    """Whom it makes room for, once its eviction is decided: the uid of a pod, or a group."""
+    """The preemptor, once its eviction is decided: the uid of a pod, or a group."""
     reported: Reported = NEVER_REPORTED
-    """In PodScheduled=False."""
+    """The last report in PodScheduled=False."""
     is_untold: bool = False
-    """That may not have arrived, and is told again though nothing is new."""
+    """The report may be lost, and is repeated though it is unchanged."""
     queued_at: float = 0.0
-    """When it was first free to be tried; 0 until then."""
+    """When it first became ready to be tried; 0 until then."""
     attempts: int = 0
     refusals: tuple[Refusal, ...] = ()
-    """What stood in its way at the last attempt."""
+    """Refusals of the last attempt."""
 
     @property
     def priority(self) -> int:
@@ -51,7 +51,7 @@ class PodRecord:
 
     @property
     def is_ending(self) -> bool:
-        """Whether its end has begun or is ordered, by whomever and for whomever."""
+        """Whether it is terminating, or its eviction is decided."""
         return bool(self.pod.metadata.deletion_timestamp or self.evicted_for)
 
 
@@ -62,4 +62,4 @@ class Usage:
     requested: IntArray
     scoring: IntArray
     rows: list[int]
-    """Where there are any."""
+    """Rows with any requests."""

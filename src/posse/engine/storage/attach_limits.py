@@ -1,6 +1,6 @@
 """How many more volumes of a storage driver each node can attach, and where the driver runs at all.
 
-Kept per driver that somebody asks about, and brought up to date node by node while only pods come and go.
+Columns exist for requested drivers, and are updated node by node while only pods come and go.
 """
 
 import numpy as np
@@ -22,10 +22,10 @@ class AttachLimits:
         self._counts: dict[str, IntArray] = {}
         """Volumes attached, by driver and row."""
         self._versions = (-1, -1)
-        """Of what is known of storage and of nodes, when the columns were made."""
+        """Versions of storage and nodes when the columns were made."""
 
     def room(self, driver: str) -> IntArray:
-        """Not to be written to."""
+        """Volumes that each node can still attach; read-only."""
         self._refresh()
         if driver not in self._limits:
             self._limits[driver] = self._read_limits(driver)

@@ -1,7 +1,7 @@
-"""Everything known of storage, and what pods that are on their way have been promised of it.
+"""All knowledge of storage, and the promises to pods whose bindings are in flight.
 
-A promise holds while the pod it was made for is on its node. What a volume itself says about its claim goes before
-any promise: promises bridge the time until the cluster shows what was decided.
+A promise holds while its pod is on its node. The claim stated by a volume itself precedes any promise:
+promises bridge the time until the cluster shows what was decided.
 """
 
 from collections.abc import Collection, Iterator
@@ -41,18 +41,18 @@ _RBD = "RBD"
 class ClaimUse:
     key: ClaimKey
     owner: PodRef | None = None
-    """Set for a claim that is made for one pod and goes with it: the pod that must own it."""
+    """Set for a claim that is made for one pod and deleted with it: the pod that must own it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """A disk that pods on one node can share only if all of them just read it."""
+    """A disk that pods on one node can share only if all of them mount it read-only."""
 
     kind: str
     identity: tuple[str, ...]
     read_only: bool
     monitors: tuple[str, ...] = ()
-    """Of RBD: the same image seen through different monitors is another disk."""
+    """For RBD: the same image seen through different monitors is another disk."""
 
     def clashes(self, other: "Disk") -> bool:
         if (self.kind, self.identity) != (other.kind, other.identity) or (self.read_only and other.read_only):
@@ -68,7 +68,7 @@ class VolumeNeeds:
 
 
 def volume_needs(pod: Pod) -> VolumeNeeds | None:
-    """None for a pod that no rule about storage has anything to say about."""
+    """The pod's volume needs; None if no storage rule applies to it."""
     if not pod.spec.volumes:
         return None
     claims = tuple(dict.fromkeys(_claims(pod)))
@@ -90,7 +90,7 @@ def _disks(volume: Volume) -> Iterator[Disk]:
     if source := _fields(volume.gce_persistent_disk):
         yield Disk("GCE", (_text(source, "pdName"),), bool(source.get("readOnly")))
     if source := _fields(volume.aws_elastic_block_store):
-        # Two pods cannot share one even to read it.
+        # Two pods cannot share one, even read-only.
         yield Disk("EBS", (_text(source, "volumeID"),), read_only=False)
     if source := _fields(volume.iscsi):
         yield Disk("ISCSI", (_text(source, "iqn"),), bool(source.get("readOnly")))
@@ -112,9 +112,9 @@ class VolumeBook:
     def __init__(self) -> None:
         self.claims: dict[ClaimKey, ClaimRecord] = {}
         self.unreadable_claims: dict[ClaimKey, str] = {}
-        """Claims that make no sense, with what is wrong."""
+        """Invalid claims, with the error."""
         self.volumes: dict[str, VolumeRecord] = {}
-        """Volumes that make no sense are left out: nobody can use them."""
+        """Invalid volumes are left out: no pod can use them."""
         self.classes: dict[str, StorageClass] = {}
         self.csi_nodes: dict[str, CSINode] = {}
         self.csi_drivers: dict[str, CSIDriver] = {}
@@ -125,9 +125,9 @@ class VolumeBook:
         self._changed_claims: dict[ClaimKey, None] = {}
         self._of_class: dict[str, dict[str, VolumeRecord]] = {}
         self._keepers: dict[str, dict[str, ClaimKey]] = {}
-        """The claim for which a volume is promised to be kept, by pods that were told so."""
+        """The claim for which a volume is reserved, by uids of pods with that promise."""
         self._nodes: dict[ClaimKey, dict[str, str]] = {}
-        """The node for which a claim's volume is to be made, by pods that were told so."""
+        """The node for which a claim's volume is provisioned, by uids of pods with that promise."""
 
     # --- what the cluster shows --------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class VolumeBook:
             del self._of_class[record.storage_class][name]
 
     def take_changed_claims(self) -> Collection[ClaimKey]:
-        """Claims that came, changed or went since the last time."""
+        """Claims that were added, changed or removed since the last call."""
         taken, self._changed_claims = self._changed_claims, {}
         return taken
 
@@ -199,7 +199,7 @@ class VolumeBook:
         return self.volumes.get(claim.claim.spec.volume_name)
 
     def is_delayed(self, claim: ClaimRecord) -> bool:
-        """Whether an unbound claim waits for a pod to choose a node. A claim that names its volume does not."""
+        """Whether an unbound claim waits for a pod's node. A claim that names its volume does not."""
         storage_class = self.classes.get(claim.storage_class)
         return (
             not claim.claim.spec.volume_name
@@ -212,14 +212,14 @@ class VolumeBook:
         return claim is not None and "ReadWriteOncePod" in claim.claim.spec.access_modes
 
     def selected_node(self, claim: ClaimRecord) -> str:
-        """The node for which the claim's volume is being made; empty if it is for none yet."""
+        """The node for which the claim's volume is provisioned; empty if none is selected yet."""
         promised = self._nodes.get(claim.key)
         if promised:
             return next(iter(promised.values()))
         return claim.claim.metadata.annotations.get(SELECTED_NODE, "")
 
     def offers(self, claim: ClaimRecord) -> list[VolumeRecord]:
-        """Volumes that an unbound claim may take, the best first: the one that is kept for it, else the smallest."""
+        """Volumes that an unbound claim may take, best first: the one reserved for it, else the smallest."""
         of_class = self._of_class.get(claim.storage_class, {}).values()
         kept = [volume for volume in of_class if self._is_kept(volume, claim) and can_hold(volume, claim)]
         if kept:

@@ -1,7 +1,7 @@
-"""Which volumes a pod's unbound claims would get on each node, all nodes at once.
+"""Volumes that a pod's unbound claims would get on each node, all nodes at once.
 
-Claims choose one after the other, the smallest first, and no volume twice. Where a claim finds none, one must be made
-for it, which its storage class may not offer. Capacity that a provisioner has left is not looked at.
+Claims choose one after the other, the smallest first, and no volume twice. A claim without a match needs
+provisioning, which its storage class may not offer. The remaining capacity of a provisioner is ignored.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What one claim gets."""
+    """The volumes chosen for one claim."""
 
     claim: ClaimRecord
     chosen: IntArray
@@ -30,16 +30,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Of one pod, in the order in which its claims choose."""
+    """The choices of one pod, in the order in which its claims choose."""
 
     satisfied: BoolArray
-    """Rows where every claim gets a volume or can have one made."""
+    """Rows where every claim gets a volume or can have one provisioned."""
     volumes: tuple[VolumeRecord, ...]
-    """What the indexes mean."""
+    """The volumes that the indexes refer to."""
     choices: tuple[Choice, ...]
 
     def at(self, row: int) -> list[tuple[ClaimRecord, VolumeRecord | None]]:
-        """Each claim with its volume; None where one has to be made."""
+        """Each claim with its volume; None where one has to be provisioned."""
         found = [(choice.claim, int(choice.chosen[row])) for choice in self.choices]
         return [(claim, None if index == NOT_CHOSEN else self.volumes[index]) for claim, index in found]
 
@@ -65,9 +65,9 @@ class Chooser:
     def _choose_for(
         self, claim: ClaimRecord, volumes: dict[VolumeRecord, int], before: Sequence[Choice]
     ) -> IntArray:
-        """The first offer that is within reach of the row and that no claim before has chosen there.
+        """The first offer that is reachable from the row and not chosen there by an earlier claim.
 
-        Volumes that are looked at get an index, if they have none yet.
+        Considered volumes get an index, if they have none yet.
         """
         chosen = np.full(self._nodes.alive.size, NOT_CHOSEN, dtype=np.int64)
         if self._book.selected_node(claim):
@@ -86,7 +86,7 @@ class Chooser:
         return chosen
 
     def _can_be_made(self, claim: ClaimRecord) -> BoolArray:
-        """Rows for which the claim's storage class makes volumes; once a node is selected, its row only."""
+        """Rows for which the claim's storage class provisions volumes; only that of a selected node."""
         storage_class = self._book.classes.get(claim.storage_class)
         nowhere = np.zeros(self._nodes.alive.size, dtype=np.bool_)
         if storage_class is None or storage_class.provisioner in _NO_PROVISIONER:

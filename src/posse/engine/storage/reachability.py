@@ -1,6 +1,6 @@
-"""From which nodes a volume can be reached: node selectors of volumes and topologies of storage classes, as rows.
+"""Nodes from which a volume can be reached: node selectors of volumes and storage class topologies, as rows.
 
-Answers are kept until a node comes, goes or changes. Volumes of one zone share one answer.
+Answers are kept until a node is added, removed or changed. Volumes of one zone share one answer.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ class Reach:
         self._nodes = nodes
         self._rows: dict[NodeSelector | None, IntArray] = {}
         self._version = -1
-        """Of node descriptions, when the rows were worked out."""
+        """Version of the node descriptions when the rows were computed."""
 
     def rows(self, selector: NodeSelector | None) -> IntArray:
         """Rows of nodes that the selector matches, in order; None matches all."""
@@ -41,7 +41,7 @@ class Reach:
 
 
 def allowed_topologies(storage_class: StorageClass) -> NodeSelector | None:
-    """Where volumes of the class can be made, said as a node selector; None means anywhere."""
+    """Where volumes of the class can be provisioned, as a node selector; None means anywhere."""
     if not storage_class.allowed_topologies:
         return None
     terms = [

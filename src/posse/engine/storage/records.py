@@ -1,4 +1,7 @@
-"""Claims and volumes as they are compared: amounts parsed, selectors read, storage classes looked up. And whether they fit."""
+"""Claims and volumes in comparable form.
+
+Parsed amounts, selectors, storage classes; and whether they match.
+"""
 
 from dataclasses import dataclass
 
@@ -21,12 +24,12 @@ class ClaimRecord:
     claim: PersistentVolumeClaim
     size: int
     labels: LabelQuery | None
-    """What the claim's selector asks of a volume; None if it has none."""
+    """The claim's selector for volumes; None if it has none."""
     storage_class: str
 
     @property
     def is_bound(self) -> bool:
-        """Both sides agree. A claim that names a volume which has not agreed yet is not bound."""
+        """Both sides agree. A claim whose volume has not agreed yet is not bound."""
         return bool(self.claim.spec.volume_name) and BIND_COMPLETED in self.claim.metadata.annotations
 
 
@@ -39,13 +42,13 @@ class VolumeRecord:
 
     @property
     def node_selector(self) -> NodeSelector | None:
-        """Which nodes reach the volume; None if all do."""
+        """The nodes that reach the volume; None if all do."""
         affinity = self.volume.spec.node_affinity
         return affinity.required if affinity is not None else None
 
     @property
     def claim_key(self) -> ClaimKey | None:
-        """The claim that the volume is kept for, by whomever."""
+        """The claim that the volume names, whatever wrote it."""
         reference = self.volume.spec.claim_ref
         return ClaimKey(reference.namespace, reference.name) if reference is not None else None
 
@@ -59,7 +62,7 @@ class VolumeRecord:
 
 
 def read_claim(claim: PersistentVolumeClaim) -> ClaimRecord:
-    """Raise QuantityError or SelectorError if the claim makes no sense."""
+    """Raise QuantityError or SelectorError if the claim is invalid."""
     spec = claim.spec
     return ClaimRecord(
         key=ClaimKey(claim.metadata.namespace, claim.metadata.name),
@@ -71,7 +74,7 @@ def read_claim(claim: PersistentVolumeClaim) -> ClaimRecord:
 
 
 def read_volume(volume: PersistentVolume) -> VolumeRecord:
-    """Raise QuantityError if the volume makes no sense."""
+    """Raise QuantityError if the volume is invalid."""
     return VolumeRecord(
         name=volume.metadata.name,
         volume=volume,
@@ -91,7 +94,7 @@ def is_kept_for(volume: VolumeRecord, claim: ClaimRecord) -> bool:
 
 
 def can_hold(volume: VolumeRecord, claim: ClaimRecord) -> bool:
-    """Asked even of a volume that is kept for the claim."""
+    """Checked even for a volume that is reserved for the claim."""
     wanted, offered = claim.claim.spec, volume.volume.spec
     return (
         volume.capacity >= claim.size
@@ -102,7 +105,7 @@ def can_hold(volume: VolumeRecord, claim: ClaimRecord) -> bool:
 
 
 def is_open_to(volume: VolumeRecord, claim: ClaimRecord) -> bool:
-    """Whether the claim may take a volume that is kept for nobody."""
+    """Whether the claim may take a volume that is reserved for no claim."""
     return (
         volume.volume.spec.claim_ref is None
         and volume.volume.status.phase == "Available"

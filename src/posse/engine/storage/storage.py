@@ -1,4 +1,4 @@
-"""The storage side of the cluster state: what is known, what is in use, and which volumes a pod would get where.
+"""The storage side of the cluster state: objects, usage, and the volumes a pod would get on each node.
 
 Pods without claims and disks never come here.
 """
@@ -24,13 +24,13 @@ class Storage:
         self._nodes = nodes
         self._chooser = Chooser(nodes, self.book, self.reach)
         self._last: tuple[VolumeNeeds, tuple[int, int, int], Choices] | None = None
-        """The last answer of `choices` and what it holds for: filter, score and placement ask the same in a row."""
+        """The last result of `choices` with its inputs: filter, score and placement ask the same in a row."""
 
     def bound_claims(self, needs: VolumeNeeds) -> list[ClaimRecord]:
         return [claim for claim in self._known(needs.claims) if claim.is_bound]
 
     def choices(self, needs: VolumeNeeds) -> Choices:
-        """Which volumes the unbound claims of the pod would get on each node."""
+        """The volumes that the unbound claims of the pod would get on each node."""
         book = self.book
         versions = (book.knowledge_version, book.promise_version, self._nodes.description_version)
         if self._last is None or self._last[:2] != (needs, versions):
@@ -39,7 +39,7 @@ class Storage:
         return self._last[2]
 
     def steps(self, needs: VolumeNeeds, row: int) -> tuple[VolumeStep, ...]:
-        """What has to be done for the pod's claims if it goes to that row; nothing, if that cannot help them."""
+        """Steps for the pod's claims if it goes to that row; empty if they cannot help."""
         choices, node = self.choices(needs), self._nodes.names[row]
         if not choices.satisfied[row]:
             return ()

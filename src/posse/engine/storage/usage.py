@@ -1,6 +1,6 @@
-"""Who uses which claim, and which disks and volumes are in use on each node. Counts pods that are attached, and no others.
+"""Users of each claim, and disks and volumes in use on each node. Counts attached pods only.
 
-Volumes that a node keeps attached after their pods have gone are not known here.
+Volumes that a node keeps attached after their pods are gone are unknown here.
 """
 
 from collections import Counter
@@ -23,11 +23,11 @@ class VolumeUsage:
         self._nodes_of: dict[ClaimKey, Counter[str]] = {}
         self._claims_on: dict[str, Counter[ClaimKey]] = {}
         self._holders: dict[tuple[str, ...], Counter[tuple[Disk, str]]] = {}
-        """Disks that are the same but for how they are used, with their nodes."""
+        """Equal disks, whatever their use, with their nodes."""
         self._changed_nodes: dict[str, None] = {}
 
     def add(self, needs: VolumeNeeds, node: str) -> None:
-        """Count one pod more on the node. Undone by `remove`."""
+        """Count one more pod on the node. Undone by `remove`."""
         self._count(needs, node, 1)
 
     def remove(self, needs: VolumeNeeds, node: str) -> None:
@@ -38,7 +38,7 @@ class VolumeUsage:
         return self._nodes_of.get(key, ())
 
     def holders(self, disk: Disk) -> Iterable[tuple[Disk, str]]:
-        """Uses of the disk, or of one that reads like it, with the node of each."""
+        """Uses of the disk, or of an equal one, with the node of each."""
         return self._holders.get((disk.kind, *disk.identity), ())
 
     def nodes(self) -> Iterable[str]:
@@ -49,12 +49,12 @@ class VolumeUsage:
         return self.csi_volumes(self._claims_on.get(node, ()))
 
     def csi_volumes(self, keys: Iterable[ClaimKey]) -> list[CsiVolume]:
-        """What a node attaches for these claims; claims that are not known, or need no driver, add nothing."""
+        """Volumes that a node attaches for these claims; unknown or driverless claims add none."""
         found = (self._csi_volume(key) for key in keys)
         return list(dict.fromkeys(volume for volume in found if volume is not None))
 
     def take_changed_nodes(self) -> Iterable[str]:
-        """Nodes whose pods with claims have changed since the last time."""
+        """Nodes whose pods with claims have changed since the last call."""
         taken, self._changed_nodes = self._changed_nodes, {}
         return taken
 
@@ -66,7 +66,7 @@ class VolumeUsage:
         if volume is not None:
             driver, handle = volume.csi
         else:
-            # It will be some volume of the class's driver; until it exists the claim stands for it.
+            # It will be some volume of the class's driver; until it exists the claim represents it.
             storage_class = self._book.classes.get(claim.storage_class)
             driver, handle = (storage_class.provisioner if storage_class is not None else ""), f"claim {key}"
         return (driver, handle) if driver and handle else None
@@ -81,7 +81,7 @@ class VolumeUsage:
 
 
 def _add(counters: dict[Key, Counter[Item]], key: Key, item: Item, sign: int) -> None:
-    """What is counted to nothing leaves no trace."""
+    """Counts of zero are removed."""
     counter = counters.setdefault(key, Counter())
     counter[item] += sign
     if not counter[item]:

@@ -1,7 +1,8 @@
-"""One attempt for a group or a tree: place it, or make room for it as a whole where that is allowed.
+"""One attempt for a group or a tree: place it, or preempt for it as a whole where that is allowed.
 
-Nobody is evicted unless it has a placement that needs it. What is freed is held for its members on the nodes they are
-nominated to; while their victims are ending nobody else is evicted for them, as long as that placement remains possible.
+Nothing is evicted unless the group has a placement that needs it. Freed capacity is reserved for its members
+on their nominated nodes. While their victims are terminating no others are evicted for them, as long as that
+placement stays possible.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -44,12 +45,12 @@ class GroupTrial:
     victims: tuple[PodRecord, ...] = ()
     sought_victims: bool = False
     question: Question | None = None
-    """What has to be known before the group is refused, or anybody evicted for it."""
+    """The question to answer before the group is refused, or preempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoomSought:
-    """What came of the search for victims, if one was made."""
+    """The result of the search for victims, if one was made."""
 
     progress: GroupPreemption | None = None
     room: EvictionPlan | None = None
@@ -73,14 +74,14 @@ class GroupTrials:
     nominations: Nominations
     ledger: Ledger
     gates: Gates
-    """They say how room is made for groups."""
+    """Feature gates that control preemption for groups."""
     questions: Questions
 
     def run(self, group: Root) -> GroupTrial:
         answer = self.questions.take_answer(group.key)
         with self.nominations.held(group.priority, group.members):
             plan = answer.plan if answer is not None else {}
-            # Whoever can ask need not search for long, while everybody else waits.
+            # With an exact solver available, a long search would only delay the other entries.
             attempt = try_placement(self.state, group, plan, is_thorough=not self.questions.asks)
             question = self._question(group, attempt)
             if question is not None and answer is not None and answer.settles(question):
@@ -88,7 +89,7 @@ class GroupTrials:
             elif question is not None and self.questions.may_ask(group.key):
                 return GroupTrial(attempt, question=question)
             elif _is_doubtful(attempt) and self.questions.asks:
-                # Nobody will be asked, so this search has to do.
+                # The solver will not be asked, so this search is the last one.
                 attempt = try_placement(self.state, group, {}, is_thorough=True)
             sought = self.seek_room(group, attempt.verdict)
         room = sought.room
@@ -102,7 +103,7 @@ class GroupTrials:
         return question_of(self.state, group) if in_doubt else None
 
     def seek_room(self, group: Root, verdict: Verdict) -> RoomSought:
-        """Who could make way for a group of which this came. Nothing is changed by asking."""
+        """Search victims for a group with this verdict. The state is unchanged."""
         if verdict.code is not Code.UNSCHEDULABLE or not self.could_evict(group):
             return RoomSought()
         if _policy(group) == "Never":
@@ -111,18 +112,18 @@ class GroupTrials:
         return RoomSought(self._progress(group, room), room, sought=True)
 
     def could_evict(self, group: Root) -> bool:
-        """Whether anybody matters less, and groups like this one may have room made for them."""
+        """Whether any pod has lower priority, and groups like this one may preempt."""
         waiting = group.unattached()
         lowest = min(self.state.usage.priorities(), default=group.priority)
         return lowest < group.priority and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
 
     def makes_room_for(self, group: Root) -> bool:
-        """Whether those that matter less are evicted for it as a whole, if that lets it start."""
+        """Whether pods of lower priority are evicted for it as a whole, if that lets it start."""
         is_allowed = Gate.WORKLOAD_AWARE_PREEMPTION in self.gates and _policy(group) != "Never"
         return is_allowed and self.could_evict(group)
 
     def room(self, group: Root, keeping: Collection[str] = ()) -> EvictionPlan | None:
-        """The best that can be made without evicting these, given by uid. A tree is searched as a whole."""
+        """The best eviction plan that spares these pods, given by uid. A tree is searched as a whole."""
         top = group.top
         if top is None:
             return None
@@ -137,7 +138,7 @@ class GroupTrials:
         members = group.unattached()
 
         def place(steps: Steps) -> Places:
-            # To get ready to go through placements takes a look at every node, and is in vain with fewer steps than pods.
+            # Preparing to enumerate placements reads every node, and is useless with fewer steps than pods.
             enough = steps if steps.left >= len(members) else Steps(0)
             return probe_placement(self.state, group, enough).placements
 
@@ -170,7 +171,7 @@ class GroupTrials:
         return NodesClearing(terminating)
 
     def _nominate(self, group: Root, places: Places) -> None:
-        """Room is held where the group will go, and nowhere else."""
+        """Reserve capacity where the group will go, and nowhere else."""
         if not places and not any(record.nominated for record in group.members.values()):
             return
         nodes = {record.ref.uid: node for record, node in places}
@@ -211,7 +212,7 @@ def _needed(members: Sequence[PodRecord]) -> tuple[int, ...]:
 
 
 def _policy(group: Root) -> str:
-    """The group's own, else Never if any member says so."""
+    """The group's own preemption policy, else Never if any member says so."""
     own = group.preemption_policy
     if own:
         return own
@@ -224,7 +225,7 @@ def _with_preemption(attempt: Attempt, progress: GroupPreemption) -> Attempt:
 
 
 def _changed(attempt: Attempt, change: Callable[[Verdict], Verdict]) -> Attempt:
-    """Every verdict once: members of one class share theirs, and go on sharing it."""
+    """Change every verdict once: members of one class still share theirs."""
     verdicts = [
         attempt.verdict,
         *(one for _, one in attempt.refused),

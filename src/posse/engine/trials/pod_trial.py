@@ -1,7 +1,7 @@
-"""One attempt for pods without a group: place those that fit, and preempt for the others where that is allowed.
+"""One attempt for pods without a group: place those that fit, and preempt for the others if allowed.
 
-Capacity freed for a pod is reserved against pods of equal or lower priority. A pod whose capacity is free takes it at
-once. A pod whose victims are still terminating waits for them and evicts no others.
+Capacity freed for a pod is reserved against pods of equal or lower priority. A pod whose capacity is free
+takes it at once. A pod whose victims are still terminating waits for them and evicts no others.
 """
 
 from collections.abc import Sequence
@@ -48,12 +48,12 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class PodProbe:
-    """What a trial of one pod would give if it were made now."""
+    """The result of a trial of one pod if it were made now."""
 
     node: str
-    """Where it would go; empty if nowhere."""
+    """Target node; empty if there is none."""
     outcome: PodSearchResult | None = None
-    """Of the search for victims, where one is made."""
+    """Result of the search for victims, if one was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class PodTrials:
         return Attempt(SUCCESS, draft.commit())
 
     def _nominated_row(self, scheduling_class: SchedulingClass, record: PodRecord) -> int | None:
-        """Of the pod's nominated node, if the pod fits there now."""
+        """Row of the pod's nominated node, if the pod fits there now."""
         row = self.state.nodes.row_of.get(record.nominated)
         return None if row is None or self.state.scores(scheduling_class).totals()[row] == REFUSED else row
 
@@ -155,7 +155,7 @@ class PodTrials:
 
 
 def _evict(victim: PodRecord, preemptor: PodRecord, node: str) -> Eviction:
-    """From now on the victim counts as terminating: other pods may wait for its capacity without an eviction."""
+    """From now on the victim counts as terminating: other pods may wait for its capacity, too."""
     eviction = Eviction(victim, preemptor, node, is_first=not victim.is_ending)
     victim.evicted_for = victim.evicted_for or preemptor.ref.uid
     return eviction

@@ -192,7 +192,7 @@ class _Trial:
         return next((number for number in ordered if number in choice.tried), ordered[0])
 
     def _proof(self, choice: DomainChoice) -> Proof:
-        """Bounds rule a domain out for certain; a failed attempt proves infeasibility only for identical pods."""
+        """Bounds always prove infeasibility of a domain; a failed attempt does so only for identical pods."""
         if not (choice.tried or choice.left_over):
             return Proof()
         around = [

@@ -33,7 +33,7 @@ class ThoroughSearch:
     _endings: list[Ending] = field(default_factory=list)
 
     def run(self, shares: int = 1) -> Pass | None:
-        """Search the rows that the state is confined to, with one of so many shares of the remaining steps."""
+        """Search the rows of the search scope with one of so many shares of the remaining steps."""
         start, needed, steps = self.draft.checkpoint(), missing(self.group), self._steps.left // shares
         search = Backtracking(self.state, self.draft, self.group.unattached(), needed, steps)
         ending = search.run()
@@ -42,7 +42,7 @@ class ThoroughSearch:
         return pass_beside(self.state, self.draft, self.group, start) if ending is Ending.FOUND else None
 
     def proof(self, before: Proof) -> Proof:
-        """The proof after a run wherever the group might fit found nothing; `before` is the proof without it."""
+        """The proof after runs wherever the group might fit found nothing; `before` is that without them."""
         if Ending.OUT_OF_REACH in self._endings:
             return Proof((*before.doubts, _MANY_PODS))
         if Ending.CUT_SHORT in self._endings:
