@@ -20,13 +20,10 @@ from posse.model.constraints import (
     Immutable,
     KeyedBy,
     MaxBytes,
-    Maximum,
-    MaxItems,
-    Minimum,
-    OneOf,
     Required,
 )
 from posse.model.formats import Format
+from posse.model.jobset import REPLICATED_GANG, JobSetSpec
 from posse.model.meta import Shape
 from posse.model.structure import FieldShape, fields_of
 from posse.model.workload import CompositePodGroupTemplate, PodGroup, PodGroupSpec, WorkloadSpec
@@ -60,11 +57,12 @@ def required_fields(struct: type[Shape]) -> list[str]:
 
 
 def _is_required(shape: FieldShape) -> bool:
-    return PRESENT in shape.constraints or shape.constraint(Required) is not None
+    stated = shape.constraint(Required)
+    return PRESENT in shape.constraints or (stated is not None and not stated.is_defaulted)
 
 
 def keywords(shape: FieldShape) -> Json:
-    """The keywords that the constraints on a field add to its schema."""
+    """The keywords that the constraints on a field add to its OpenAPI schema, which has the limits."""
     result: Json = {}
     for constraint in shape.constraints:
         result |= _keywords_of(shape, constraint)
@@ -81,16 +79,8 @@ def _keywords_of(shape: FieldShape, constraint: Constraint) -> Json:
             may_be_empty = not shape.may_be_none and not _is_required(shape)
             result = {"pattern": f"^({pattern})?$" if may_be_empty else f"^{pattern}$"}
             result |= {"maxLength": longest} if longest else {}
-        case Minimum(least):
-            result = {"minimum": least}
-        case Maximum(most):
-            result = {"maximum": most}
-        case OneOf(values):
-            result = {"enum": list(values)}
         case MaxBytes(most):
             result = {"maxLength": most}
-        case MaxItems(most):
-            result = {"maxItems": most}
         case _ if constraint is ATOMIC:
             result = {"x-kubernetes-list-type": "atomic"}
         case _ if constraint is FIXED_KEYS:
@@ -168,6 +158,14 @@ _OWN_RULES: Mapping[type[Shape], tuple[Rule, ...]] = {
             "must be set when parentCompositePodGroupName is set",
             ".workloadRef",
             "FieldValueRequired",
+        ),
+    ),
+    JobSetSpec: (
+        Rule(
+            "!has(self.gangConfig) || !has(self.gangConfig.gangMode)"
+            f" || self.gangConfig.gangMode != '{REPLICATED_GANG}'",
+            f"{REPLICATED_GANG} is for replicatedJobs",
+            ".gangConfig",
         ),
     ),
     WorkloadSpec: (

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from posse.engine.groups.forms import POSSE_LABEL
 from posse.installation.crd_rules import keywords, required_fields, rules_of
 from posse.kinds.machinery.kind import Json, Kind
-from posse.kinds.machinery.schemas import schemas_of
-from posse.model.constraints import MaxDepth
+from posse.kinds.machinery.schemas import is_int_or_string, schemas_of
+from posse.model.constraints import OPAQUE, MaxDepth
 from posse.model.formats import LABEL_LENGTH_MAX
+from posse.model.jobset import GANG, GANG_OFF, REPLICATED_GANG, GangConfig, JobSetSpec, ReplicatedJob
+from posse.model.leader_worker_set import LeaderWorkerSetSpec, LeaderWorkerTemplate
 from posse.model.meta import Shape
 from posse.model.structure import FieldShape, fields_of
 from posse.model.workload import CompositePodGroupSpec, PodGroup, PodGroupSpec
@@ -22,6 +24,7 @@ from posse.model.workload import CompositePodGroupSpec, PodGroup, PodGroupSpec
 _TEXT: Json = {"type": "string"}
 _OF_EVERY_OBJECT: Json = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"type": "object"}}
 _NAMED_BY_LABEL: Json = {"type": "object", "properties": {"name": _TEXT | {"maxLength": LABEL_LENGTH_MAX}}}
+_ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 # Keywords of schemas that are of use to patches only, or that a definition replaces.
 _DROPPED = {"allOf", "$ref", "x-kubernetes-patch-merge-key", "x-kubernetes-patch-strategy"}
 # In custom resources nothing computes the priority from the class.
@@ -29,9 +32,16 @@ _DESCRIPTIONS = {
     "priorityClassName": "For people to read. The priority is that of the pods, unless one is stated.",
     "priority": "Priority of the group; without one, that of its least important pod.",
 }
-_DEFAULTS: Mapping[tuple[type[Shape], str], Json] = {
-    (PodGroupSpec, "disruptionMode"): {"single": {}},
-    (CompositePodGroupSpec, "disruptionMode"): {"single": {}},
+# Defaults, and what the API server must know before it fills them in or estimates the cost of rules.
+_STATED: Mapping[tuple[type[Shape], str], Json] = {
+    (PodGroupSpec, "disruptionMode"): {"default": {"single": {}}},
+    (CompositePodGroupSpec, "disruptionMode"): {"default": {"single": {}}},
+    (JobSetSpec, "replicatedJobs"): {"maxItems": 1000},
+    (ReplicatedJob, "name"): {"maxLength": LABEL_LENGTH_MAX},
+    (GangConfig, "gangMode"): {"enum": [GANG_OFF, GANG, REPLICATED_GANG]},
+    # Without a number there is nothing that the subresource scale could change.
+    (LeaderWorkerSetSpec, "replicas"): {"default": 1},
+    (LeaderWorkerTemplate, "size"): {"default": 1},
 }
 
 
@@ -66,12 +76,16 @@ def _struct_schema(schemas: Mapping[str, Json], struct: type[Shape], levels: int
 
 def _stated(struct: type[Shape], name: str) -> Json:
     result: Json = {"description": _DESCRIPTIONS[name]} if name in _DESCRIPTIONS else {}
-    return result | ({"default": _DEFAULTS[struct, name]} if (struct, name) in _DEFAULTS else {})
+    return result | _STATED.get((struct, name), {})
 
 
 def _field_schema(schemas: Mapping[str, Json], member: Json, shape: FieldShape, levels: int) -> Json:
     schema = {key: value for key, value in member.items() if key not in _DROPPED}
     deepest = shape.constraint(MaxDepth)
+    if OPAQUE in shape.constraints:
+        return schema | ({"items": _ANYTHING} if shape.holds == "list" else _ANYTHING)
+    if is_int_or_string(member):
+        return schema | {"x-kubernetes-int-or-string": True}
     if shape.struct is None:
         return schema | keywords(shape)
     if deepest is not None and levels == deepest.value:
@@ -88,4 +102,4 @@ def _plain_schema(schemas: Mapping[str, Json], struct: type[Shape]) -> Json:
         for name, member in schemas[struct.__name__]["properties"].items()
         if member.get("type") in {"string", "integer"}
     }
-    return {"type": "object", "properties": fields, "x-kubernetes-preserve-unknown-fields": True}
+    return _ANYTHING | {"properties": fields}

@@ -1,7 +1,7 @@
 """What the value of a field must be like, stated once, with the field: `Annotated[Int32 | None, Minimum(1)]`.
 
-Decoding ignores these marks. Validation, the schemas of custom resource definitions and their CEL rules
-are derived from them. A `Format` (see formats.py) is a constraint, too. An optional text without `REQUIRED`
+Decoding ignores these marks. Validation, OpenAPI, the schemas of custom resource definitions and their CEL
+rules are derived from them. A `Format` (see formats.py) is a constraint, too. An optional text without `REQUIRED`
 may be empty; a text that may be None may be absent, but not empty.
 """
 
@@ -37,7 +37,8 @@ class Maximum:
 @dataclass(frozen=True, slots=True)
 class OneOf:
     values: tuple[str, ...]
-    may_be_empty: bool = False
+    unlisted: tuple[str, ...] = ()
+    """Accepted as well, but messages do not offer them: the empty text, names that are deprecated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ class JobSetSpec(Shape):
 class ReplicatedJobStatus(Shape):
     """How many Jobs of the current run are in which state."""
 
-    name: str = ""
+    name: Annotated[str, REQUIRED] = ""
     ready: Int32 = 0
     succeeded: Int32 = 0
     failed: Int32 = 0

@@ -13,6 +13,8 @@ from posse.model.volume import PersistentVolumeClaim
 RECREATE_ON_POD_RESTART = "RecreateGroupOnPodRestart"
 RECREATE_AFTER_START = "RecreateGroupAfterStart"
 NO_RECREATION = "None"
+# An older name of "None".
+DEPRECATED_RESTART_POLICY = "Default"
 
 LEADER_CREATED = "LeaderCreated"
 LEADER_READY = "LeaderReady"
@@ -60,7 +62,7 @@ class LeaderWorkerTemplate(Shape):
     ] = None
     restart_policy: Annotated[
         str,
-        OneOf((RECREATE_ON_POD_RESTART, RECREATE_AFTER_START, NO_RECREATION)),
+        OneOf((RECREATE_ON_POD_RESTART, RECREATE_AFTER_START, NO_RECREATION), (DEPRECATED_RESTART_POLICY,)),
         Meta(description="What happens to a replica when one of its pods is restarted or deleted."),
     ] = ""
     sub_group_policy: SubGroupPolicy | None = None

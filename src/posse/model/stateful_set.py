@@ -51,8 +51,8 @@ class StatefulSetUpdateStrategy(Shape):
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(Shape):
-    when_deleted: Annotated[str, OneOf((RETAIN, DELETE), may_be_empty=True)] = ""
-    when_scaled: Annotated[str, OneOf((RETAIN,), may_be_empty=True)] = ""
+    when_deleted: Annotated[str, OneOf((RETAIN, DELETE), unlisted=("",))] = ""
+    when_scaled: Annotated[str, OneOf((RETAIN,), unlisted=("",))] = ""
 
 
 class StatefulSetOrdinals(Shape):

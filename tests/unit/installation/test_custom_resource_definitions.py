@@ -5,14 +5,22 @@ import json
 import pytest
 
 from posse.installation.crds import POSSE_KINDS, definitions
+from posse.installation.set_definitions import set_definitions
 from posse.model.structure import fields_of
 
 WORKLOADS, POD_GROUPS, COMPOSITES = definitions()
-ALL = pytest.mark.parametrize(
+JOB_SETS, LEADER_WORKER_SETS = set_definitions(["jobsets", "leaderworkersets"])
+GROUPS = pytest.mark.parametrize(
     "definition", [WORKLOADS, POD_GROUPS, COMPOSITES], ids=lambda d: d["metadata"]["name"]
+)
+ALL = pytest.mark.parametrize(
+    "definition",
+    [WORKLOADS, POD_GROUPS, COMPOSITES, JOB_SETS, LEADER_WORKER_SETS],
+    ids=lambda d: d["metadata"]["name"],
 )
 FIXED = ("schedulingConstraints", "disruptionMode", "priorityClassName", "priority", "preemptionPolicy")
 TEMPLATES = ("podGroupTemplates", "compositePodGroupTemplates")
+KNOWN_TYPES = {"object", "array", "string", "integer", "boolean"}
 KNOWN_KEYWORDS = {
     "default",
     "description",
@@ -27,6 +35,7 @@ KNOWN_KEYWORDS = {
     "properties",
     "required",
     "type",
+    "x-kubernetes-int-or-string",
     "x-kubernetes-list-map-keys",
     "x-kubernetes-list-type",
     "x-kubernetes-preserve-unknown-fields",
@@ -61,9 +70,11 @@ def messages(schema, *, about):
 @ALL
 def test_schemas_are_structural(definition):
     for path, node in nodes(schema_of(definition)):
-        assert node["type"] in {"object", "array", "string", "integer"}, path
+        kind = node.get("type")
+        assert node.get("x-kubernetes-int-or-string") or kind in KNOWN_TYPES, path
         assert set(node) <= KNOWN_KEYWORDS, path
-        assert ("items" in node) == (node["type"] == "array"), path
+        assert ("items" in node) == (kind == "array"), path
+        assert "enum" not in node or kind == "string", path
         assert set(node.get("required", [])) <= set(node.get("properties", {})), path
 
 
@@ -74,7 +85,7 @@ def test_items_that_are_paired_by_a_key_must_have_it(definition):
             assert key in node["items"]["required"], path
 
 
-@ALL
+@GROUPS
 def test_nothing_that_rules_look_at_is_without_bounds(definition):
     """An API server refuses rules whose cost it cannot bound."""
     for path, node in nodes(schema_of(definition)["properties"]["spec"]):
@@ -91,6 +102,22 @@ def test_rules_say_what_is_wrong_and_where(definition):
             assert rule["message"], path
             blamed = rule.get("fieldPath", "")
             assert not blamed or f"{path}{blamed}" in dict(nodes(schema_of(definition))), rule
+
+
+def test_sets_have_the_limits_of_their_fields():
+    spec = schema_of(JOB_SETS)["properties"]["spec"]
+    job = spec["properties"]["replicatedJobs"]["items"]
+    assert job["required"] == ["name", "template"], "the name of the group is filled in"
+    assert job["properties"]["template"]["x-kubernetes-preserve-unknown-fields"]
+    assert {"network", "managedBy", "gangConfig"} <= {
+        rule["fieldPath"][1:] for rule in spec["x-kubernetes-validations"]
+    }
+    spec = schema_of(LEADER_WORKER_SETS)["properties"]["spec"]["properties"]
+    assert (spec["replicas"]["minimum"], spec["replicas"]["default"]) == (0, 1)
+    template = spec["leaderWorkerTemplate"]["properties"]
+    assert "Default" in template["restartPolicy"]["enum"], "an old name is accepted"
+    rolling = spec["rolloutStrategy"]["properties"]["rollingUpdateConfiguration"]["properties"]
+    assert rolling["maxSurge"]["x-kubernetes-int-or-string"]
 
 
 def test_names_and_scope_are_those_of_our_kinds():

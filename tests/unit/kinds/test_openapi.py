@@ -242,3 +242,18 @@ def test_the_older_document_uses_only_what_its_dialect_knows():
     assert create["parameters"][-1]["schema"] == {"$ref": "#/definitions/io.k8s.api.core.v1.Pod"}
     assert {"name": "fieldValidation", "in": "query", "type": "string"} in create["parameters"]
     assert document["definitions"]["io.k8s.apimachinery.pkg.api.resource.Quantity"]["type"] == "string"
+
+
+def test_limits_and_enumerations_come_from_the_constraints():
+    schemas = openapi_v3("jobset.x-k8s.io", "v1alpha2")["components"]["schemas"]
+    by_kind = {
+        name.rpartition(".")[2]: schema["properties"]
+        for name, schema in schemas.items()
+        if "properties" in schema
+    }
+    assert by_kind["ReplicatedJob"]["replicas"]["minimum"] == 0
+    assert by_kind["JobSetSpec"]["volumeClaimPolicies"]["maxItems"] == 50
+    assert by_kind["StartupPolicy"]["startupPolicyOrder"]["enum"] == ["AnyOrder", "InOrder"]
+    reasons = by_kind["FailurePolicyRule"]["onJobFailureReasons"]
+    assert "enum" not in reasons
+    assert "DeadlineExceeded" in reasons["items"]["enum"]

@@ -111,7 +111,7 @@ def _plain_errors(field: str, value: Any, constraint: Constraint) -> list[FieldE
             errors = formatted(field, value, constraint)
         case Mark.SHARE:
             errors = share_errors(field, value)
-        case OneOf(values, may_be_empty) if value not in values and not (may_be_empty and value == ""):
+        case OneOf(values, unlisted) if value not in (*values, *unlisted):
             errors = [FieldError.not_supported(field, value, values)]
         case Minimum(least, word) if value < least:
             errors = [FieldError.invalid(field, value, f"must be greater than or equal to {word or least}")]

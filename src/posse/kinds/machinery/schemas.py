@@ -1,8 +1,8 @@
 """OpenAPI v3 schemas of the structs, under the names and in the dialect that Kubernetes clients expect.
 
 msgspec derives plain JSON schemas; here they lose what Kubernetes schemas do not have (null, defaults,
-titles) and gain what its clients look for: quantities and int-or-string by reference, and the group, version
-and kind of each object.
+titles) and gain what its clients look for: quantities and int-or-string by reference, limits and enumerations
+from the constraints on the fields, and the group, version and kind of each object.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,9 @@ import msgspec
 from posse.kinds.machinery.kind import Json, Kind
 from posse.model import meta
 from posse.model.binding import Binding
+from posse.model.constraints import Maximum, MaxItems, Minimum, OneOf
 from posse.model.scale import Scale
-from posse.model.structure import reachable
+from posse.model.structure import FieldShape, fields_of, reachable
 
 REFERENCE = "#/components/schemas/"
 
@@ -81,6 +82,9 @@ def schemas_of(kinds: Iterable[Kind], version: str) -> Json:
     names = {struct.__name__: roots.get(struct) or _name_within(struct, roots) for struct in structs}
     _, components = msgspec.json.schema_components(structs, ref_template=REFERENCE + "{name}")
     schemas: Json = {names[name]: _adapted(schema, names) for name, schema in components.items()}
+    for struct in structs:
+        members = schemas[names[struct.__name__]]["properties"]
+        members |= {name: _limited(members[name], shape) for name, shape in fields_of(struct).items()}
     for kind in kinds:
         schemas[schema_name(kind, version)] |= _identity(kind.group, version, kind.name)
         schemas[f"{schema_name(kind, version)}List"] = _list_schema(kind, version)
@@ -129,10 +133,33 @@ def _adapted_members(schema: Json, names: dict[str, str]) -> Json:
     return schema
 
 
+def _limited(schema: Json, shape: FieldShape) -> Json:
+    """Limits of plain values stand with the values, so within a list or map with its items."""
+    limits: Json = {}
+    for constraint in shape.constraints:
+        match constraint:
+            case Minimum(least):
+                limits["minimum"] = least
+            case Maximum(most):
+                limits["maximum"] = most
+            case OneOf(values, unlisted):
+                limits["enum"] = [*values, *unlisted]
+            case MaxItems(most):
+                schema = schema | {"maxItems": most}
+    if not limits or shape.holds == "one":
+        return schema | limits
+    values_key = "items" if shape.holds == "list" else "additionalProperties"
+    return schema | {values_key: schema[values_key] | limits}
+
+
 def _referring(schema: Json, name: str) -> Json:
     """A reference may have no neighbours, so one that is described or marked is wrapped."""
     reference = {"$ref": REFERENCE + name}
     return {**schema, "allOf": [reference]} if schema else reference
+
+
+def is_int_or_string(schema: Json) -> bool:
+    return {"$ref": REFERENCE + _INT_OR_STRING} in (schema, *schema.get("allOf", ()))
 
 
 def _list_schema(kind: Kind, version: str) -> Json:

@@ -22,6 +22,7 @@ from posse.kinds.machinery.scaling import selector_in_status
 from posse.model.decoding import decode
 from posse.model.formats import LABEL_LENGTH_MAX, dns_1035_label
 from posse.model.leader_worker_set import (
+    DEPRECATED_RESTART_POLICY,
     LEADER_CREATED,
     LEADER_EXCLUDED,
     LEADER_WORKER,
@@ -42,8 +43,6 @@ from posse.model.pod import PodTemplateSpec
 from posse.model.shares import part_of
 from posse.model.stateful_set import ROLLING_UPDATE
 
-# An older name of "None".
-DEPRECATED_RESTART_POLICY = "Default"
 PODS_MAX = 2**31 - 1
 HASH_LENGTH = 10
 TEMPLATE = "spec.leaderWorkerTemplate"
