@@ -1,1 +1,1 @@
-"""From a KubeSchedulerConfiguration file to profiles of rules. Reads no files and loads no packages itself."""
+"""Turns a KubeSchedulerConfiguration into profiles of rules. Reads no files and loads no packages."""

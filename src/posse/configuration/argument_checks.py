@@ -1,4 +1,4 @@
-"""What the arguments of each plugin must satisfy, beyond being of the right types. The limits are Kubernetes' own."""
+"""Validates the arguments of each plugin beyond their types, with the limits of Kubernetes."""
 
 from collections.abc import Iterator, Sequence
 

@@ -36,7 +36,7 @@ _SHAPES: dict[str, type[Arguments]] = {
     "DynamicResources": DynamicResourcesArgs,
 }
 _FIXED = frozenset({"DefaultPreemption", "VolumeBinding"})
-"""Their arguments are understood, but Posse always goes by the values that Kubernetes has by default."""
+"""Plugins whose arguments are checked but ignored: Posse always uses the defaults of Kubernetes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class PluginArguments:
     known: Mapping[str, Arguments] = field(default_factory=dict)
     """Of plugins of kube-scheduler."""
     outside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Of plugins from installed packages, as they stand in the file."""
+    """Of plugins from installed packages, unchanged from the file."""
 
     def of(self, name: str, struct: type[A]) -> A:
         args = self.known.get(name)
@@ -82,7 +82,7 @@ class ArgumentReader:
         name, misfits = config.name, list[ConfigurationProblem]()
         args = decoded(_SHAPES[name], {} if config.args is None else config.args, path, misfits)
         wrong = [*_kind_problems(args, name, path), *argument_problems(args, path)]
-        # Where something did not fit, what is missing now was left out by us.
+        # Fields that did not fit were dropped, so they are not reported as missing.
         wrong = misfits + [
             one for one in wrong if not any(_overlap(one.path, other.path) for other in misfits)
         ]
@@ -115,6 +115,6 @@ def _kind_problems(args: Arguments, name: str, path: str) -> Iterator[Configurat
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether one of two paths leads through the other."""
+    """Whether one path is a prefix of the other."""
     longer, shorter = max(one, other, key=len), min(one, other, key=len)
     return longer == shorter or longer.startswith((f"{shorter}.", f"{shorter}["))

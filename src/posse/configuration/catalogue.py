@@ -1,4 +1,4 @@
-"""The plugins of kube-scheduler by name: their order and weights by default, and which of them Posse does in its own way."""
+"""The plugins of kube-scheduler by name, with default order and weights, and those built into Posse."""
 
 from posse.configuration.shapes import PluginEntry
 
@@ -27,11 +27,11 @@ DEFAULT_PLUGINS = (
     PluginEntry(name="TopologyPlacementGenerator"),
     PluginEntry(name="PodGroupPodsCount", weight=1),
 )
-"""In the order in which they are asked."""
+"""In the order in which they run."""
 
 PREEMPTION = "DefaultPreemption"
 FULLNESS, PODS_COUNT = "NodeResourcesFit", "PodGroupPodsCount"
-"""What gives points to a domain that a group might go to."""
+"""The plugins that score domains for a group."""
 
 INDISPENSABLE = frozenset(
     {
@@ -44,12 +44,12 @@ INDISPENSABLE = frozenset(
         "PodGroupPodsCount",
     }
 )
-"""What these do is part of the engine itself, and always on."""
+"""Part of the engine itself; always on."""
 
 NOT_DONE = frozenset({"DynamicResources", "NodeDeclaredFeatures", "DeferredPodScheduling"})
-"""Kubernetes knows them; Posse does not do what they do."""
+"""Plugins of Kubernetes that Posse does not implement."""
 
 REMOVED = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
-"""Kubernetes knew them once; NodeVolumeLimits does what they did."""
+"""Plugins removed from Kubernetes; NodeVolumeLimits replaces them."""
 
 BUILT_IN = frozenset(entry.name for entry in DEFAULT_PLUGINS) | NOT_DONE

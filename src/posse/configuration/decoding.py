@@ -1,4 +1,4 @@
-"""From plain data to the shapes of the file: every unknown field and every value of a wrong type, with its path."""
+"""Decodes plain data into structs and reports every unknown field and wrong type with its path."""
 
 from typing import Any, TypeVar
 
@@ -12,12 +12,12 @@ Json = dict[str, Any]
 
 
 def decoded(struct: type[S], data: Any, path: str, problems: list[ConfigurationProblem]) -> S:
-    """The struct; what does not fit it is added to the problems and left out."""
+    """Return the struct; fields that do not fit are dropped and added to the problems."""
     return decode(struct, _fitting(struct, drop_nulls(data), path, problems))
 
 
 def _fitting(struct: type[Shape], data: Any, path: str, problems: list[ConfigurationProblem]) -> Json:
-    """As much of the data as the struct can hold."""
+    """Return the part of the data that fits the struct."""
     if not isinstance(data, dict):
         problems.append(ConfigurationProblem(path, f"expected an object, got {_word(data)}"))
         return {}

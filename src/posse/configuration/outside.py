@@ -1,7 +1,6 @@
-"""Plugins from installed packages: a class that says which protocol of the engine it implements by deriving from it.
+"""Plugins from installed packages: each is a class that derives from one protocol of the engine.
 
-Whatever is wrong with a plugin when it is loaded or made is told as a problem of the configuration; what goes wrong later
-is the guard's business.
+Errors while loading or creating a plugin are problems of the configuration; the guard handles later ones.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,11 +28,11 @@ from posse.engine.rules.plugin_guard import (
 from posse.engine.rules.profile import Profile
 
 PluginLoader = Callable[[], object]
-"""Returns what the package names as its plugin; may raise anything."""
+"""Returns the object that the entry point names; may raise anything."""
 
 
 class PluginUnusable(Exception):  # noqa: N818 - the message goes on from the plugin's name
-    """Why the plugin cannot take part."""
+    """Why the plugin cannot be used."""
 
 
 def outside_rules(

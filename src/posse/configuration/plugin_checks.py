@@ -1,4 +1,4 @@
-"""What can be wrong with the plugin sets of a profile before any rule is made: names, weights, and hopes that are in vain."""
+"""Checks the plugin sets of a profile: names, weights, and settings without effect."""
 
 from collections.abc import Collection, Iterator
 

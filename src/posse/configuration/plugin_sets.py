@@ -1,7 +1,7 @@
-"""Which plugins are asked at an extension point, in which order and with which weight: the rules of kube-scheduler.
+"""Which plugins run at an extension point, in which order and with which weight, as in kube-scheduler.
 
-The file's multiPoint set changes the default plugins; a set for one point then disables some there, overrides weights
-and order, or adds what is asked at that point only.
+The multiPoint set changes the default plugins. A set for one point then disables some there, overrides
+weights and order, or adds plugins for that point only.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ ALL = "*"
 
 
 def merged(defaults: Sequence[PluginEntry], custom: PluginSet) -> list[PluginEntry]:
-    """Defaults that are not disabled, in place and as reconfigured, then what is enabled besides."""
+    """Defaults that are not disabled, with new weights but in place, then the other enabled plugins."""
     disabled = _names(custom.disabled)
     configured = {entry.name: entry for entry in custom.enabled}
     kept = [entry for entry in defaults if ALL not in disabled and entry.name not in disabled]
@@ -26,7 +26,7 @@ def merged(defaults: Sequence[PluginEntry], custom: PluginSet) -> list[PluginEnt
 def at_point(
     everywhere: Sequence[PluginEntry], point: PluginSet, implements: Callable[[str], bool]
 ) -> list[PluginEntry]:
-    """What is asked at one extension point, given the plugins for every point that have something to say there."""
+    """Return the plugins of one extension point; `implements` says which multiPoint plugins apply there."""
     disabled = _names(point.disabled)
     if ALL in disabled:
         return list(point.enabled)
@@ -40,7 +40,7 @@ def at_point(
 
 
 def weight_of(entry: PluginEntry) -> int:
-    """A plugin that is enabled without a weight counts once, also one whose weight is higher by default."""
+    """A plugin enabled without a weight has weight 1, even if its default weight is higher."""
     return entry.weight or 1
 
 

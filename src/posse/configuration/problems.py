@@ -1,4 +1,4 @@
-"""What is wrong with a configuration: where, and what would be right. All of it at once, not one thing per attempt."""
+"""Problems of a configuration, each with its path and the correction; all are reported at once."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ class ConfigurationProblem:
     path: str
     message: str
     advice: str = ""
-    """What would be right, where the same may be said of many problems."""
+    """The correction, if several problems may share it."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
@@ -41,7 +41,7 @@ def from_field_errors(errors: Iterable[FieldError]) -> list[ConfigurationProblem
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """What was probably meant, or what there is to choose from."""
+    """The closest known name, or all known names."""
     choices = sorted(known)
     close = get_close_matches(name, choices, n=1)
     return f"did you mean {close[0]}?" if close else f"there are {', '.join(choices)}"

@@ -29,7 +29,7 @@ W = TypeVar("W", bound=Weighted)
 
 
 class ProfileReader:
-    """Reads profiles one after the other; what is wrong and what has no effect is collected over all of them."""
+    """Reads profiles one by one and collects the problems and notices of all."""
 
     def __init__(self, plugins: Mapping[str, PluginLoader]) -> None:
         self.problems: list[ConfigurationProblem] = []
@@ -78,7 +78,7 @@ class _Choice:
     rules: Mapping[str, Profile]
 
     def at(self, point: PluginSet, speaks: Callable[[Profile], bool]) -> list[tuple[int, Profile]]:
-        """Weights and rules of the plugins that are asked at a point."""
+        """Weights and rules of the plugins of a point."""
 
         def implements(name: str) -> bool:
             return speaks(self.rules.get(name, _NO_RULES))
@@ -142,7 +142,7 @@ def _group_rules(rules: Profile) -> bool:
 
 
 def _misplaced(plugins: Plugins, rules: Mapping[str, Profile], path: str) -> list[ConfigurationProblem]:
-    """Plugins that are enabled where they have nothing to say, although they do elsewhere."""
+    """Plugins that are enabled at a point for which they have no rule."""
     points = (
         ("filter", plugins.filter, _filters),
         ("score", plugins.score, _scores),
@@ -150,7 +150,7 @@ def _misplaced(plugins: Plugins, rules: Mapping[str, Profile], path: str) -> lis
     )
     return [
         ConfigurationProblem(
-            f"{path}.{point}.enabled[{index}].name", f"{entry.name} has nothing to say here; remove it"
+            f"{path}.{point}.enabled[{index}].name", f"{entry.name} has no rule for this point; remove it"
         )
         for point, entries, speaks in points
         for index, entry in enumerate(entries.enabled)

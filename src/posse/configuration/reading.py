@@ -30,14 +30,14 @@ _WITHOUT_EFFECT_EMBEDDED = {
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What a file says; without one, what Kubernetes does by default."""
+    """The content of a file, or the defaults of Kubernetes."""
 
     options: EngineOptions = field(default_factory=EngineOptions)
     notices: tuple[str, ...] = ()
-    """What stands in the file without having an effect, and why."""
+    """Settings of the file that have no effect, and why."""
     running: Running = field(default_factory=Running)
     embedded_notices: tuple[str, ...] = ()
-    """What has no effect in an embedded cluster either."""
+    """Further settings that have no effect in an embedded cluster."""
 
 
 def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Configuration:
@@ -61,7 +61,7 @@ def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Co
 
 
 def _profiles(shape: ConfigurationShape, reader: ProfileReader) -> dict[str, Profile]:
-    """Without any profile there is the default one; a profile on its own need not be named."""
+    """No profile means the default one; a single profile needs no name."""
     return {
         profile.scheduler_name or DEFAULT_SCHEDULER: reader.read(profile, f"profiles[{index}]")
         for index, profile in enumerate(shape.profiles or (ProfileShape(),))
@@ -69,7 +69,7 @@ def _profiles(shape: ConfigurationShape, reader: ProfileReader) -> dict[str, Pro
 
 
 def _identity_problems(document: Any) -> list[ConfigurationProblem]:
-    """If it is something else altogether, that is all there is to say."""
+    """Problems of apiVersion and kind; with any of them, nothing else is checked."""
     if not isinstance(document, dict):
         return [ConfigurationProblem("", f"expected a {KIND}: an object with apiVersion and kind")]
     expected = (("apiVersion", API_VERSION), ("kind", KIND))
@@ -83,7 +83,7 @@ def _identity_problems(document: Any) -> list[ConfigurationProblem]:
 def _beside(
     misfits: list[ConfigurationProblem], others: list[ConfigurationProblem]
 ) -> list[ConfigurationProblem]:
-    """Without what only follows from a value that was left out."""
+    """Drop problems that only follow from a value that was left out."""
     return [other for other in others if not any(other.path.startswith(misfit.path) for misfit in misfits)]
 
 

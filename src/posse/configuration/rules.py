@@ -1,7 +1,7 @@
 """The rules that a plugin of kube-scheduler stands for in Posse, made with its arguments.
 
-A plugin's rules come as a profile of their own; what the file enables of them is put together elsewhere. Plugins without
-arguments, or with arguments that change nothing, have the rules of the default profile.
+The rules of each plugin are a profile; profiles.py combines the enabled ones. Plugins without arguments, or
+with arguments that change nothing, have the rules of the default profile.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def rules_of(name: str, arguments: PluginArguments) -> Profile:
 
 
 def domain_resources_of(arguments: PluginArguments) -> Sequence[WeightedResource]:
-    """What domains of a topology key are compared by: the resources by which nodes are."""
+    """Resources by which domains are scored: the same as for nodes."""
     args = arguments.of("NodeResourcesFit", NodeResourcesFitArgs)
     return _weighted(args.scoring_strategy.resources if args.scoring_strategy is not None else ())
 

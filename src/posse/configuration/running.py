@@ -1,4 +1,4 @@
-"""The parts of a configuration that only matter beside a real API server: who leads, and how much may be asked of it."""
+"""Leader election and client limits: the parts of a configuration for a real API server."""
 
 import re
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)")
 
 @dataclass(frozen=True, slots=True)
 class LeaseTerms:
-    """Which lease says who leads, and by when it has to be renewed. Durations are in seconds."""
+    """The lease for leader election and its timing, in seconds."""
 
     name: str = "posse"
     namespace: str = "kube-system"
     duration: float = 15.0
-    """So long after it last saw the lease change, another may take it."""
+    """Another instance may take the lease when it has not changed for this long."""
     renew_deadline: float = 10.0
-    """So long after its last renewal, the holder stops by itself."""
+    """The holder stops when it could not renew for this long."""
     retry_period: float = 2.0
 
 

@@ -1,4 +1,4 @@
-"""The fields of a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) and of the arguments of its plugins."""
+"""The fields of a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) and of plugin arguments."""
 
 from typing import Any
 

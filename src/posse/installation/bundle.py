@@ -1,4 +1,4 @@
-"""All objects of an installation, in the order in which they are best created."""
+"""All objects of an installation, in the order of creation."""
 
 from posse.installation.crds import POSSE_KINDS, definitions
 from posse.installation.deployment import running
@@ -25,7 +25,7 @@ def objects(options: InstallOptions) -> list[Json]:
 
 
 def groups() -> list[Json]:
-    """What a cluster needs that has no groups of its own."""
+    """CRDs and roles for clusters that do not serve PodGroups of scheduling.k8s.io."""
     return [*definitions(), *roles_of_people("groups", POSSE_KINDS)]
 
 

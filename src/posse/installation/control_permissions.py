@@ -1,6 +1,4 @@
-"""What the scheduler may do besides, where it controls JobSets or LeaderWorkerSets too. Granted only if that
-is asked for.
-"""
+"""Additional permissions for controlling JobSets and LeaderWorkerSets; granted only on request."""
 
 from collections.abc import Collection
 

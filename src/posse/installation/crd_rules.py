@@ -1,5 +1,4 @@
-"""What a custom resource definition says beyond the shape of our kinds, in keywords of schemas and rules in
-CEL.
+"""Constraints of our kinds in their CRDs, beyond field types: schema keywords and rules in CEL.
 
 Nearly all of it follows from the constraints on the fields. Stated here is what concerns several fields. Left
 out is what costs the API server too much: that names are unique over the whole tree of a Workload.
@@ -31,7 +30,7 @@ from posse.model.workload import CompositePodGroupTemplate, PodGroup, PodGroupSp
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition in CEL. `path` is the field that is to blame, seen from where the rule stands."""
+    """A condition in CEL. `path` is the invalid field, relative to the rule."""
 
     expression: str
     message: str
@@ -132,7 +131,7 @@ def fixed(name: str) -> str:
 
 
 def _of_one_priority(name: str, other: str) -> Rule:
-    """All templates in a list have the priority of `other`; from level to level that makes one for the tree."""
+    """All templates in a list have the priority of `other`; level by level, so does the whole tree."""
     same = " && ".join(
         f"has(each.{part}) == has({other}.{part}) && (!has(each.{part}) || each.{part} == {other}.{part})"
         for part in ("priority", "priorityClassName")

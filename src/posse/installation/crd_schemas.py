@@ -1,5 +1,4 @@
-"""The schema of a kind in one piece, as a custom resource definition needs it: no references, limits and
-rules within.
+"""The schema of a kind as a CRD needs it: without references, with limits and rules inline.
 
 Shapes follow from the structs, and what is refused from the constraints on their fields (`crd_rules`). A
 definition may not refer to itself, so the tree of templates in a Workload is written out as deep as it may
@@ -20,7 +19,7 @@ from posse.model.meta import Shape
 from posse.model.structure import FieldShape, fields_of
 from posse.model.workload import CompositePodGroupSpec, PodGroup, PodGroupSpec
 
-# The API server knows these better. Of metadata a definition may limit the name only.
+# The API server validates these. Of metadata, a CRD may restrict the name only.
 _TEXT: Json = {"type": "string"}
 _OF_EVERY_OBJECT: Json = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"type": "object"}}
 _NAMED_BY_LABEL: Json = {"type": "object", "properties": {"name": _TEXT | {"maxLength": LABEL_LENGTH_MAX}}}
@@ -59,7 +58,7 @@ def structural_schema(kind: Kind, version: str) -> Json:
 
 
 def _struct_schema(schemas: Mapping[str, Json], struct: type[Shape], levels: int) -> Json:
-    """`levels` is how many composite templates are around it."""
+    """`levels` is the number of enclosing composite templates."""
     schema = dict(schemas[struct.__name__])
     members, shapes = schema.pop("properties"), fields_of(struct)
     if members:
@@ -96,7 +95,7 @@ def _field_schema(schemas: Mapping[str, Json], member: Json, shape: FieldShape, 
 
 
 def _plain_schema(schemas: Mapping[str, Json], struct: type[Shape]) -> Json:
-    """No more of a struct than rules around it may mention; objects like that are refused anyway."""
+    """Only the fields that enclosing rules mention; such objects are invalid anyway."""
     fields = {
         name: dict(member) | keywords(fields_of(struct)[name]) | _stated(struct, name)
         for name, member in schemas[struct.__name__]["properties"].items()

@@ -1,6 +1,4 @@
-"""The custom resource definitions of scheduling.posse.dev: our own kinds, for clusters whose API has no
-groups.
-"""
+"""The CRDs of scheduling.posse.dev, for clusters that do not serve PodGroups of scheduling.k8s.io."""
 
 from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.installation.crd_schemas import structural_schema

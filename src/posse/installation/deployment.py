@@ -1,5 +1,4 @@
-"""The objects that run the scheduler: two replicas of which one leads, their configuration, and what keeps
-them alive.
+"""The objects that run the scheduler: Deployment with two replicas, ConfigMap, PodDisruptionBudget.
 
 Pods run as the strictest of the Pod Security Standards asks for, so any namespace can enforce it.
 """
@@ -111,7 +110,7 @@ def _probe(path: str, *, period_seconds: int, failures: int) -> Json:
 
 
 def _disruption_budget(options: InstallOptions) -> Json:
-    """The drain of a node may take one replica at a time."""
+    """Draining nodes evicts one replica at a time."""
     return named("policy/v1", "PodDisruptionBudget", NAME, options.namespace) | {
         "spec": {"maxUnavailable": 1, "selector": {"matchLabels": dict(LABELS)}}
     }

@@ -1,4 +1,4 @@
-"""What lets the Prometheus operator find the metrics. Only on request: a cluster without it has no such kind."""
+"""Lets the Prometheus operator find the metrics. Optional: clusters without the operator lack the kind."""
 
 from posse.installation.deployment import PORT, PORT_NAME
 from posse.installation.objects import LABELS, named

@@ -1,5 +1,4 @@
-"""The namespace of the scheduler, where it has one of its own: kept to the strictest standard, and allowed
-critical pods.
+"""The namespace of the scheduler unless it is kube-system: restricted, with a quota for critical pods.
 
 By default it runs where the rest of the control plane does. That namespace exists, admits critical pods in
 every cluster, and is usually exempt from webhooks, so that nothing which waits for a scheduler can keep the
@@ -24,9 +23,7 @@ def namespace(options: InstallOptions) -> list[Json]:
 
 
 def quota(options: InstallOptions) -> Json:
-    """Some clusters let critical pods into a namespace only where a quota says so; elsewhere this changes
-    nothing.
-    """
+    """Some clusters admit critical pods only in namespaces with such a quota; elsewhere it has no effect."""
     expression = {"scopeName": "PriorityClass", "operator": "In", "values": [CRITICAL]}
     return named("v1", "ResourceQuota", f"{NAME}-critical-pods", options.namespace) | {
         # More than there are replicas: a rollout adds some for a while.

@@ -1,4 +1,4 @@
-"""How all objects of an installation begin: their names, and the label by which they are found."""
+"""Names and common label of all objects of an installation."""
 
 from posse.installation.options import NAME
 from posse.kinds.machinery.kind import Json

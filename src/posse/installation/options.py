@@ -1,4 +1,4 @@
-"""What can be chosen about an installation."""
+"""Options of an installation."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from posse.kinds.discovered import ClusterForm
 from posse.version import VERSION
 
 NAME = "posse"
-"""Of every object that there is one of."""
+"""Name of objects that exist once."""
 DEFAULT_IMAGE = f"posse:{VERSION}"
 SYSTEM_NAMESPACE = "kube-system"
 DEFAULT_NAMESPACE = SYSTEM_NAMESPACE
@@ -25,7 +25,5 @@ class InstallOptions:
 
     @property
     def cluster_wide_name(self) -> str:
-        """Of what is in no namespace, so that installations in several do not share it. Namespaces have no
-        colons.
-        """
+        """Name of cluster-wide objects, unique per namespace; names of namespaces have no colons."""
         return NAME if self.namespace == DEFAULT_NAMESPACE else f"{NAME}:{self.namespace}"

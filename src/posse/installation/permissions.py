@@ -1,4 +1,4 @@
-"""What the scheduler may do in a cluster, one by one, and why. Whatever is not listed here it may not do.
+"""The permissions of the scheduler, each with its reason. It has no others.
 
 Groups are listed in every form, whichever the cluster has: a permission for a kind that is not served allows
 nothing, and after an upgrade of the cluster nothing is missing.

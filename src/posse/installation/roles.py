@@ -1,5 +1,4 @@
-"""Who the scheduler is in the cluster and what it may do; and, where groups are custom resources, what people
-may do.
+"""Account and roles of the scheduler, and roles for users where groups are custom resources.
 
 People who may edit a namespace may have groups in it, as they may have pods. Kubernetes sees to that for its
 own kinds.
@@ -20,7 +19,7 @@ _CHANGE = ["create", "delete", "deletecollection", "patch", "update"]
 
 
 def identity(options: InstallOptions) -> list[Json]:
-    """The account of the scheduler with the roles it has."""
+    """ServiceAccount of the scheduler, its roles and bindings."""
     place, wide = options.namespace, options.cluster_wide_name
     permissions = (*IN_THE_CLUSTER, *permissions_to_control(options.controllers))
     cluster_role = named(_RBAC, "ClusterRole", wide) | {"rules": [item.as_rule() for item in permissions]}
@@ -42,7 +41,7 @@ def _binding(kind: str, name: str, namespace: str) -> Json:
 
 
 def roles_of_people(name: str, kinds: Sequence[Kind]) -> list[Json]:
-    """Added by the cluster to its roles view, edit and admin."""
+    """Roles that the cluster aggregates into view, edit and admin."""
     return [
         _for_people(f"{name}-view", kinds, _LOOK, "view"),
         _for_people(f"{name}-edit", kinds, [*_LOOK, *_CHANGE], "edit", "admin"),

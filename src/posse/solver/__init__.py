@@ -1,1 +1,1 @@
-"""Exact search: whether a puzzle of the engine has any solution at all."""
+"""Exact search: solves placement problems of the engine or proves that they have no solution."""

@@ -1,7 +1,7 @@
-"""A puzzle as a constraint model: whole numbers of pods per team, sort and cell, where a cell is one node or several equal ones.
+"""A placement problem as a constraint model: numbers of pods per group, pod set and cell.
 
-With equal nodes taken together the model is small and too generous: if even that has no solution, there is none. With
-every node by itself it is exact.
+A cell is one node or several identical ones. With identical nodes merged, the model is a small relaxation:
+if it has no solution, there is none. With one node per cell, the model is exact.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from posse.engine.placement_problem import GroupDemand, PlacementProblem
 @dataclass(frozen=True, slots=True)
 class Cell:
     nodes: tuple[int, ...]
-    """Alike in everything that the puzzle knows of them."""
+    """Identical as far as the problem describes them."""
 
 
 @dataclass(slots=True)
@@ -23,13 +23,13 @@ class Model:
     cells: tuple[Cell, ...]
     program: cp_model.CpModel = field(default_factory=cp_model.CpModel)
     counts: list[list[dict[int, cp_model.IntVar]]] = field(default_factory=list)
-    """How many pods go where: by team of pods, by its sort, by cell."""
+    """Number of pods by group of pods, by pod set, by cell."""
     load: list[list[tuple[int, cp_model.IntVar]]] = field(default_factory=list)
-    """By cell: sort and variable of everything that may be on it."""
+    """By cell: pod set and variable of all pods that may be placed there."""
 
 
 def together(problem: PlacementProblem) -> tuple[Cell, ...]:
-    """Nodes that are alike in one cell."""
+    """Merge identical nodes into one cell."""
     alike: dict[tuple[int, ...], list[int]] = {}
     columns = (*problem.free, *problem.domains, *(sort.room for sort in problem.pod_sets))
     for node, features in enumerate(zip(*columns, strict=True)):
@@ -38,7 +38,7 @@ def together(problem: PlacementProblem) -> tuple[Cell, ...]:
 
 
 def apart(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """Every node in a cell of its own; those that are alike next to each other."""
+    """One cell per node; identical nodes stay next to each other."""
     return tuple(Cell((node,)) for cell in cells for node in cell.nodes)
 
 
@@ -51,11 +51,11 @@ def build(problem: PlacementProblem, cells: tuple[Cell, ...]) -> Model:
 
 
 _Domains = tuple[tuple[int, dict[int, cp_model.IntVar]], ...]
-"""Key, and by domain whether the team is there, for the team and everything above it that has a key."""
+"""Topology key, and a variable per domain, for the group and each ancestor that has a key."""
 
 
 def _add_team(model: Model, demand: GroupDemand, above: _Domains) -> cp_model.IntVar:
-    """Whether the team starts."""
+    """Add a group and return the variable that says whether it starts."""
     started = model.program.new_bool_var("")
     around = (*above, (demand.key, _choice(model, demand, started))) if demand.key is not None else above
     if demand.children:
@@ -69,7 +69,7 @@ def _add_team(model: Model, demand: GroupDemand, above: _Domains) -> cp_model.In
 
 
 def _choice(model: Model, demand: GroupDemand, started: cp_model.IntVar) -> dict[int, cp_model.IntVar]:
-    """One variable per domain, of which exactly one holds if the team starts."""
+    """One variable per domain; exactly one is true if the group starts."""
     column = model.problem.domains[demand.key or 0]
     domains = (
         sorted({domain for domain in column if domain >= 0}) if demand.domain is None else [demand.domain]
@@ -113,6 +113,6 @@ def _limit_load(model: Model) -> None:
                 if model.problem.pod_sets[sort].wanted[resource]
             ]
             if wanted:
-                # Others may have overfilled a node: then nothing more goes there, and that is all.
+                # Another scheduler may have overcommitted the node; then nothing more fits.
                 free = max(column[cell.nodes[0]], 0)
                 model.program.add(sum(wanted) <= free * len(cell.nodes))

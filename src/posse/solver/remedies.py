@@ -1,7 +1,7 @@
-"""The smallest changes that would let a group start which cannot start now, each of them found by solving the changed puzzle.
+"""Finds the smallest changes that would let a waiting group start, by solving the changed problem.
 
-Whoever would be evicted for the group anyway counts as gone, if even that is not enough. Changes of one kind are taken together
-where one alone does not do, such as nodes of two sorts; changes of different kinds are not.
+Pods that the group could preempt count as gone if even that is not enough. Changes of one kind are combined
+where one alone is not enough, such as nodes of two shapes; changes of different kinds are not.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,13 +26,13 @@ from posse.engine.placement_problem import (
 from posse.engine.proof import Outcome
 from posse.solver.solving import solve
 
-_MOST_SHAPES = 6
-_MOST_NAMED = 3
-"""Single evictions that are named, each of which would do."""
+_MAX_SHAPES = 6
+_MAX_NAMED = 3
+"""Single evictions to report, each of which is enough."""
 _UNUSED = 2**31
-"""From here on there are no domains yet."""
+"""Numbers from here on are free for new domains."""
 _EFFORT = 0.5
-"""For each puzzle; there may be dozens."""
+"""For each problem; there may be dozens."""
 
 Additions = tuple[tuple[NodeShape, int], ...]
 
@@ -51,7 +51,7 @@ def remedies(remedy_problem: RemedyProblem) -> Remedies | None:
 
 
 def _eased(remedy_problem: RemedyProblem) -> PlacementProblem:
-    """Without those that make way for the group; but if that is enough, they are about to, and nothing need be changed."""
+    """The problem without preemptible pods; unchanged if that is enough, since preemption then solves it."""
     if not remedy_problem.yielding:
         return remedy_problem.problem
     free = tuple(
@@ -63,7 +63,7 @@ def _eased(remedy_problem: RemedyProblem) -> PlacementProblem:
 
 
 def _with_more_nodes(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[MoreNodes]:
-    """The shapes of which fewest are needed first; more nodes than pods cannot be needed."""
+    """Shapes of which the fewest nodes are needed come first; never more nodes than pods."""
     useful = _useful(problem, shapes)
     most = sum(number for leaf in leaves(problem.root) for _, number in leaf.pods)
     found = [(least, shape) for shape in useful if (least := _least(problem, shape, most))]
@@ -74,7 +74,7 @@ def _with_more_nodes(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> 
 
 
 def _useful(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[NodeShape]:
-    """Of these, the ones first that are in a domain where somebody has to be, because others of the group are there."""
+    """Shapes that can take pods; those in a domain to which a group is pinned come first."""
     root = problem.root
     pins = [
         (demand.key, demand.domain)
@@ -88,7 +88,7 @@ def _useful(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[Node
     fitting = [shape for shape in shapes if any(shape.room)]
     if root.key is not None and root.domain is not None:
         fitting = [shape for shape in fitting if shape.domains[root.key] == root.domain]
-    return sorted(fitting, key=matched, reverse=True)[:_MOST_SHAPES]
+    return sorted(fitting, key=matched, reverse=True)[:_MAX_SHAPES]
 
 
 def _least(problem: PlacementProblem, shape: NodeShape, most: int) -> int:
@@ -97,7 +97,7 @@ def _least(problem: PlacementProblem, shape: NodeShape, most: int) -> int:
 
 
 def _of_several_shapes(problem: PlacementProblem, shapes: Sequence[NodeShape], most: int) -> Additions:
-    """As few as possible of each, one shape after the other; nothing if even plenty of all do not help."""
+    """Minimize the number of nodes shape by shape; empty if even plenty of all shapes are not enough."""
     numbers = [most] * len(shapes)
 
     def does_with(position: int) -> Callable[[int], bool]:
@@ -136,10 +136,10 @@ def _told_apart(domains: Iterable[int]) -> Iterator[int]:
 
 
 def _by_evicting(problem: PlacementProblem, evictable_units: Sequence[EvictableUnit]) -> list[Evicting]:
-    """Single ones if any of them is enough; else as few together as are found by sparing the most important first."""
+    """Single units if one is enough; else drop units from the whole set, highest priority first."""
     alone = [one for one in evictable_units if _is_solvable(_without(problem, [one]))]
     if alone:
-        return [Evicting((one,)) for one in alone[:_MOST_NAMED]]
+        return [Evicting((one,)) for one in alone[:_MAX_NAMED]]
     evicted = list(evictable_units)
     if len(evicted) < 2 or not _is_solvable(_without(problem, evicted)):
         return []
@@ -159,7 +159,7 @@ def _without(problem: PlacementProblem, evictable_units: Sequence[EvictableUnit]
 
 
 def _with_smaller_minimums(problem: PlacementProblem) -> Iterator[SmallerMinimum]:
-    """Those of groups of pods first: they can be changed in place, those of groups of groups cannot."""
+    """Minimums of PodGroups first: they can be changed in place, those of CompositePodGroups cannot."""
     demands = list(_walk(problem.root))
     found = _smaller_minimums(problem)
     yield from sorted(found, key=lambda one: bool(demands[one.demand].children))
@@ -197,7 +197,7 @@ def _walk(demand: GroupDemand) -> Iterator[GroupDemand]:
 
 
 def _changed(root: GroupDemand, position: int, change: Callable[[GroupDemand], GroupDemand]) -> GroupDemand:
-    """The tree with one team changed."""
+    """The tree with one group changed."""
     numbers = iter(range(position + 1))
 
     def rebuilt(demand: GroupDemand) -> GroupDemand:
@@ -210,7 +210,7 @@ def _changed(root: GroupDemand, position: int, change: Callable[[GroupDemand], G
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The smallest number for which it holds, given that it then holds for all larger ones; 0 if for none."""
+    """The smallest number for which `holds`, which must be monotonic; 0 if there is none."""
     if low > high or not holds(high):
         return 0
     while low < high:

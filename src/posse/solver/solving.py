@@ -1,6 +1,6 @@
-"""Answers a puzzle: a solution, the proof that there is none, or that the effort allowed did not suffice.
+"""Solves a placement problem: a solution, a proof that there is none, or neither within the effort allowed.
 
-Effort is counted in the solver's own steps, not in seconds, so that equal puzzles have equal answers.
+Effort is counted in deterministic steps of the solver, so equal problems have equal answers.
 """
 
 from ortools.sat.python import cp_model
@@ -14,9 +14,9 @@ _IMPOSSIBLE = Solution(Outcome.IMPOSSIBLE)
 _EXHAUSTED = Solution(Outcome.EXHAUSTED)
 _SOLVED = frozenset({cp_model.OPTIMAL, cp_model.FEASIBLE})
 _SEEDS = (1, 2, 3)
-"""The small model is quick, and one of its solutions may be shared out over equal nodes where another cannot be."""
-_MOST_VARIABLES = 200_000
-"""Of the exact model; a larger one is not built before the effort is spent."""
+"""A solution of the merged model may not fit the single nodes; another seed may give one that does."""
+_MAX_VARIABLES = 200_000
+"""Of the exact model; a larger one is not built, because building alone would use up the effort."""
 
 
 def solve(problem: PlacementProblem, effort: float) -> Solution:
@@ -29,7 +29,7 @@ def solve(problem: PlacementProblem, effort: float) -> Solution:
             return _IMPOSSIBLE
         if status in _SOLVED and (shares := _shares(generous, solver)) is not None:
             return Solution(Outcome.PLACED, shares)
-    if problem.node_count * sum(len(demand.pods) for demand in leaves(problem.root)) > _MOST_VARIABLES:
+    if problem.node_count * sum(len(demand.pods) for demand in leaves(problem.root)) > _MAX_VARIABLES:
         return _EXHAUSTED
     exact = build(problem, apart(alike))
     status, solver = _run(exact, effort, _SEEDS[0])

@@ -1,7 +1,7 @@
-"""From numbers per cell to numbers per node: shares out what a model puts on several equal nodes together.
+"""Distributes the pods that a model puts into a cell over the identical nodes of that cell.
 
-The largest pods go first, each to the first node with room. That may fail where an exact search would not; then nothing is
-claimed.
+The largest pods go first, each to the first node that fits. If that fails, nothing is claimed: another
+distribution may still exist.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from posse.engine.placement_problem import PlacementProblem, Share
 from posse.solver.model import Cell
 
 Numbers = list[list[dict[int, int]]]
-"""By team of pods, by its sort, by cell."""
+"""By group of pods, by pod set, by cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
     demand: int
     slot: int
-    """Which of the sorts of the team."""
+    """Index of the pod set within the group."""
     sort: int
     number: int
 
@@ -25,7 +25,7 @@ class _Item:
 def unpacked(
     problem: PlacementProblem, pod_sets: list[list[int]], cells: tuple[Cell, ...], numbers: Numbers
 ) -> tuple[tuple[Share, ...], ...] | None:
-    """`sorts` by team of pods and slot; None if the pods of a cell do not find room on its nodes this way."""
+    """`pod_sets` by group of pods and slot; None if the pods of a cell do not fit on its nodes this way."""
     shares: list[list[dict[int, int]]] = [[{} for _ in demand] for demand in pod_sets]
     for index, cell in enumerate(cells):
         items = [

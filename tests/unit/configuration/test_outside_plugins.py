@@ -203,7 +203,7 @@ def test_arguments_of_a_plugin_are_an_object():
 def test_a_filter_is_no_score():
     wrong = {"plugins": {"score": enabled("Nowhere")}}
     assert problems(wrong, plugins=PLUGINS) == {
-        "profiles[0].plugins.score.enabled[0].name": "Nowhere has nothing to say here; remove it"
+        "profiles[0].plugins.score.enabled[0].name": "Nowhere has no rule for this point; remove it"
     }
 
 

@@ -79,11 +79,11 @@ WRONG_PROFILES = {
     "score-as-filter": wrong_set(
         "filter",
         enabled("ImageLocality"),
-        "ImageLocality has nothing to say here; remove it",
+        "ImageLocality has no rule for this point; remove it",
         "enabled[0].name",
     ),
     "filter-as-score": wrong_set(
-        "score", enabled("NodePorts"), "NodePorts has nothing to say here; remove it", "enabled[0].name"
+        "score", enabled("NodePorts"), "NodePorts has no rule for this point; remove it", "enabled[0].name"
     ),
     "unknown-point": ({"plugins": {"filters": {}}}, "plugins.filters", "unknown field; did you mean filter?"),
     "args-of-nobody": (

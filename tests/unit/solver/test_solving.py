@@ -15,7 +15,7 @@ def test_what_fits_on_equal_nodes_together_may_fit_on_none_of_them():
 
 
 def test_a_puzzle_too_large_to_go_through_node_by_node_stays_open(monkeypatch):
-    monkeypatch.setattr(solving, "_MOST_VARIABLES", 3)
+    monkeypatch.setattr(solving, "_MAX_VARIABLES", 3)
     assert solving.solve(SPLIT, effort=5.0).outcome is Outcome.EXHAUSTED
     easy = PlacementProblem(((5, 5),), (PodSet((3,), (1, 1)),), GroupDemand(2, ((0, 2),)))
     assert solving.solve(easy, effort=5.0).outcome is Outcome.PLACED
