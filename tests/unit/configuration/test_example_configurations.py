@@ -91,7 +91,7 @@ def test_a_gang_in_too_many_racks_waits(powered):
     decisions = powered(*racks, gang(minimum=3), *pods(3, cpu="1", group="g1")).decide()
     ((_, scheduled, _, message),) = group_reports(decisions)
     assert not scheduled
-    assert message == "FewRacks: its pods would be in 3 racks, at most 2 are allowed"
+    assert message == "FewRacks: its pods would be in 3 racks, at most 2 are allowed."
 
 
 def test_a_gang_in_few_racks_starts(powered):
