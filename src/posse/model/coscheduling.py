@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from posse.model.constraints import Minimum
 from posse.model.meta import GroupObject, Int32, Quantity, Shape, Timestamp
 
 
@@ -14,13 +15,17 @@ class CoschedulingPodGroupSpec(Shape):
     """How many pods start together, and what they need at least."""
 
     min_member: Annotated[
-        Int32, Meta(description="How many members must fit at once before any is bound; at least 1.")
+        Int32,
+        Minimum(1),
+        Meta(description="How many members must fit at once before any is bound; at least 1."),
     ] = 0
     min_resources: Annotated[
         dict[str, Quantity], Meta(description="What must be free in the cluster before the group is tried.")
     ] = msgspec.field(default_factory=dict)
     schedule_timeout_seconds: Annotated[
-        Int32 | None, Meta(description="Accepted and not needed: a group that waits holds nothing.")
+        Int32 | None,
+        Minimum(0),
+        Meta(description="Accepted and not needed: a group that waits holds nothing."),
     ] = None
 
 

@@ -4,13 +4,17 @@ from typing import Annotated, Any
 
 import msgspec
 
+from posse.model.constraints import REQUIRED, OneOf
+from posse.model.formats import label_key, label_value
 from posse.model.meta import MERGE_VALUES, ApiObject, Int64, Quantity, Shape, Timestamp, merge_list
+
+TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 class Taint(Shape):
-    key: str = ""
-    value: str = ""
-    effect: str = ""
+    key: Annotated[str, REQUIRED, label_key] = ""
+    value: Annotated[str, label_value] = ""
+    effect: Annotated[str, REQUIRED, OneOf(TAINT_EFFECTS)] = ""
     time_added: Timestamp = ""
 
 

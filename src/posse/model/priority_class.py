@@ -1,6 +1,10 @@
 """PriorityClass: a name for a priority, and whether its holders may preempt others."""
 
+from typing import Annotated
+
+from posse.model.constraints import Immutable, OneOf
 from posse.model.meta import ApiObject, Int32
+from posse.model.workload import PREEMPTION_POLICIES
 
 
 class PriorityClass(ApiObject):
@@ -9,4 +13,4 @@ class PriorityClass(ApiObject):
     value: Int32 = 0
     global_default: bool = False
     description: str = ""
-    preemption_policy: str | None = None
+    preemption_policy: Annotated[str | None, OneOf(PREEMPTION_POLICIES), Immutable(shows_value=True)] = None

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from posse.model.constraints import Immutable, OneOf
 from posse.model.meta import (
     ApiObject,
     Condition,
@@ -18,7 +19,7 @@ from posse.model.meta import (
 
 class ServicePort(Shape):
     name: str = ""
-    protocol: str = ""
+    protocol: Annotated[str, OneOf(("TCP", "UDP", "SCTP"))] = ""
     app_protocol: str | None = None
     port: Int32 = 0
     target_port: IntOrString | None = None
@@ -30,7 +31,7 @@ class ServiceSpec(Shape):
     selector: dict[str, str] = msgspec.field(default_factory=dict)
     cluster_ip: str = msgspec.field(default="", name="clusterIP")
     cluster_ips: tuple[str, ...] = msgspec.field(default=(), name="clusterIPs")
-    type: str = ""
+    type: Annotated[str, OneOf(("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"))] = ""
     external_ips: tuple[str, ...] = msgspec.field(default=(), name="externalIPs")
     session_affinity: str = ""
     session_affinity_config: Any = None
@@ -82,4 +83,4 @@ class Secret(ApiObject):
     immutable: bool | None = None
     data: dict[str, str] = msgspec.field(default_factory=dict)
     string_data: dict[str, str] = msgspec.field(default_factory=dict)
-    type: str = ""
+    type: Annotated[str, Immutable(shows_value=True)] = ""

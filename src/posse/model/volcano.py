@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from posse.model.constraints import Minimum
+from posse.model.formats import dns_subdomain
 from posse.model.meta import GroupObject, Int32, Quantity, Shape, Timestamp, merge_list
 
 
@@ -14,11 +16,15 @@ class VolcanoPodGroupSpec(Shape):
     """How many pods start together, and what they need at least."""
 
     min_member: Annotated[
-        Int32, Meta(description="How many members must fit at once before any is bound; at least 1.")
+        Int32,
+        Minimum(1),
+        Meta(description="How many members must fit at once before any is bound; at least 1."),
     ] = 0
-    min_task_member: dict[str, Int32] = msgspec.field(default_factory=dict)
-    queue: Annotated[str, Meta(description="Queue of Volcano. Kept; Posse has one queue.")] = ""
-    priority_class_name: str = ""
+    min_task_member: Annotated[dict[str, Int32], Minimum(0)] = msgspec.field(default_factory=dict)
+    queue: Annotated[str, dns_subdomain, Meta(description="Queue of Volcano. Kept; Posse has one queue.")] = (
+        ""
+    )
+    priority_class_name: Annotated[str, dns_subdomain] = ""
     min_resources: Annotated[
         dict[str, Quantity], Meta(description="What must be free in the cluster before the group is tried.")
     ] = msgspec.field(default_factory=dict)

@@ -6,15 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from posse.kinds.columns import AGE, NAME, NONE, UNKNOWN, value_at
-from posse.kinds.core.placements import TAINT_EFFECTS
-from posse.kinds.machinery.checks import formatted, required
 from posse.kinds.machinery.conditions import core_conditions_errors
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
-from posse.model.formats import label_key, label_value
 from posse.model.node import Node, NodeStatus, Taint
 
 
@@ -47,19 +45,11 @@ def _taints_errors(field: str, taints: Sequence[Taint]) -> list[FieldError]:
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(taints):
         path = f"{field}[{index}]"
-        errors += required(f"{path}.key", taint.key, label_key)
-        errors += formatted(f"{path}.value", taint.value, label_value)
-        errors += _effect_errors(f"{path}.effect", taint.effect)
+        errors += declared_errors(path, taint)
         if (taint.key, taint.effect) in seen:
             errors.append(FieldError.duplicate(path, taint))
         seen.add((taint.key, taint.effect))
     return errors
-
-
-def _effect_errors(path: str, effect: str) -> list[FieldError]:
-    if not effect:
-        return [FieldError.required(path)]
-    return [] if effect in TAINT_EFFECTS else [FieldError.not_supported(path, effect, TAINT_EFFECTS)]
 
 
 def _status_errors(new: NodeStatus, old: NodeStatus) -> list[FieldError]:

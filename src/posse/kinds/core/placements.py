@@ -7,6 +7,7 @@ from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.label_selectors import WITH_VALUES, label_selector_errors, node_requirement_errors
 from posse.model.formats import dns_label, dns_subdomain, label_key, label_value
 from posse.model.meta import LabelSelector
+from posse.model.node import TAINT_EFFECTS
 from posse.model.placement import (
     Affinity,
     NodeAffinity,
@@ -20,7 +21,6 @@ from posse.model.placement import (
     TopologySpreadConstraint,
 )
 
-TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 DO_NOT_SCHEDULE = "DoNotSchedule"

@@ -8,7 +8,8 @@ from base64 import b64encode
 from typing import Protocol
 
 from posse.kinds.columns import NAME_AND_AGE
-from posse.kinds.machinery.checks import formatted, one_of
+from posse.kinds.machinery.checks import formatted
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, clear_status, keep_spec
@@ -16,9 +17,6 @@ from posse.kinds.machinery.metadata import metadata_errors, metadata_update_erro
 from posse.model.formats import config_key, dns_label
 from posse.model.meta import ObjectMeta
 from posse.model.service import ConfigMap, Secret, Service, ServiceAccount
-
-_service_type = one_of("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
-_protocol = one_of("TCP", "UDP", "SCTP")
 
 
 def default_service(obj: Json) -> None:
@@ -33,14 +31,13 @@ def default_service(obj: Json) -> None:
 
 def validate_service(service: Service) -> list[FieldError]:
     errors = metadata_errors(service.metadata, namespaced=True, name_format=dns_label)
-    errors += _service_type("spec.type", service.spec.type)
-    for index, port in enumerate(service.spec.ports):
-        path = f"spec.ports[{index}]"
-        if not 1 <= port.port <= 65535:
-            text = "must be between 1 and 65535, inclusive"
-            errors.append(FieldError.invalid(f"{path}.port", port.port, text))
-        errors += _protocol(f"{path}.protocol", port.protocol)
-    return errors
+    errors += declared_errors("spec", service.spec)
+    text = "must be between 1 and 65535, inclusive"
+    return errors + [
+        FieldError.invalid(f"spec.ports[{index}].port", port.port, text)
+        for index, port in enumerate(service.spec.ports)
+        if not 1 <= port.port <= 65535
+    ]
 
 
 def validate_service_account(account: ServiceAccount) -> list[FieldError]:
@@ -79,9 +76,7 @@ def validate_secret(secret: Secret) -> list[FieldError]:
 
 def validate_secret_update(new: Secret, old: Secret) -> list[FieldError]:
     errors = _frozen_data_errors(new, old, unchanged=new.data == old.data)
-    if new.type != old.type:
-        errors.append(FieldError.invalid("type", new.type, "field is immutable"))
-    return errors
+    return errors + declared_errors("", new, old)
 
 
 class _Freezable(Protocol):

@@ -3,18 +3,14 @@
 Fields that Posse does not act on are kept as they are; what they mean to their own scheduler is not checked.
 """
 
-from collections.abc import Mapping
-
 from posse.kinds.columns import AGE, NAME, value_at
-from posse.kinds.machinery.checks import not_negative, optional
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
 from posse.model import coscheduling, volcano
-from posse.model.formats import dns_subdomain
-from posse.model.meta import Quantity
 
 DEFAULT_QUEUE = "default"
 
@@ -33,65 +29,35 @@ def _fill_minimum_and_queue(obj: Json) -> None:
     fill_text(section(obj, "spec"), "queue", DEFAULT_QUEUE)
 
 
-def _size_errors(min_member: int, min_resources: Mapping[str, Quantity]) -> list[FieldError]:
-    errors = amounts_errors("spec.minResources", min_resources)
-    if min_member < 1:
-        text = "must be greater than or equal to 1"
-        errors.append(FieldError.invalid("spec.minMember", min_member, text))
-    return errors
+Group = coscheduling.CoschedulingPodGroup | volcano.VolcanoPodGroup
 
 
-def _coscheduling_errors(spec: coscheduling.CoschedulingPodGroupSpec) -> list[FieldError]:
-    return [
-        *_size_errors(spec.min_member, spec.min_resources),
-        *not_negative("spec.scheduleTimeoutSeconds", spec.schedule_timeout_seconds),
-    ]
+def validate(group: Group) -> list[FieldError]:
+    return metadata_errors(group.metadata, namespaced=True) + _spec_errors(group)
 
 
-def _volcano_errors(spec: volcano.VolcanoPodGroupSpec) -> list[FieldError]:
-    errors = _size_errors(spec.min_member, spec.min_resources)
-    for task, count in spec.min_task_member.items():
-        errors += not_negative(f"spec.minTaskMember[{task}]", count)
-    name = optional(dns_subdomain)
-    return [
-        *errors,
-        *name("spec.queue", spec.queue),
-        *name("spec.priorityClassName", spec.priority_class_name),
-    ]
-
-
-def validate_coscheduling(group: coscheduling.CoschedulingPodGroup) -> list[FieldError]:
-    return metadata_errors(group.metadata, namespaced=True) + _coscheduling_errors(group.spec)
-
-
-def validate_coscheduling_update(
-    new: coscheduling.CoschedulingPodGroup, old: coscheduling.CoschedulingPodGroup
-) -> list[FieldError]:
+def validate_update(new: Group, old: Group) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
-    return errors if new.spec == old.spec else errors + _coscheduling_errors(new.spec)
+    return errors if new.spec == old.spec else errors + _spec_errors(new)
 
 
-def validate_volcano(group: volcano.VolcanoPodGroup) -> list[FieldError]:
-    return metadata_errors(group.metadata, namespaced=True) + _volcano_errors(group.spec)
-
-
-def validate_volcano_update(new: volcano.VolcanoPodGroup, old: volcano.VolcanoPodGroup) -> list[FieldError]:
-    errors = metadata_update_errors(new.metadata, old.metadata)
-    return errors if new.spec == old.spec else errors + _volcano_errors(new.spec)
+def _spec_errors(group: Group) -> list[FieldError]:
+    resources = amounts_errors("spec.minResources", group.spec.min_resources)
+    return resources + declared_errors("spec", group.spec)
 
 
 COSCHEDULING_RULES = KindRules(
     default=_fill_minimum,
     prepare_create=begin_pending,
-    validate=validate_coscheduling,
-    validate_update=validate_coscheduling_update,
+    validate=validate,
+    validate_update=validate_update,
     allow_unconditional_update=False,
 )
 VOLCANO_RULES = KindRules(
     default=_fill_minimum_and_queue,
     prepare_create=begin_pending,
-    validate=validate_volcano,
-    validate_update=validate_volcano_update,
+    validate=validate,
+    validate_update=validate_update,
     allow_unconditional_update=False,
 )
 

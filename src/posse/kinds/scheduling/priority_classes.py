@@ -3,18 +3,16 @@ admission's.
 """
 
 from posse.kinds.columns import AGE, NAME, value_at
-from posse.kinds.machinery.checks import one_of
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill_text
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.model.priority_class import PriorityClass
-from posse.model.workload import PREEMPTION_POLICIES, USER_PRIORITY_MAX
+from posse.model.workload import USER_PRIORITY_MAX
 
 SYSTEM_PREFIX = "system-"
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-
-_policy = one_of(*PREEMPTION_POLICIES)
 
 
 def default(obj: Json) -> None:
@@ -31,17 +29,14 @@ def validate(priority_class: PriorityClass) -> list[FieldError]:
     elif priority_class.value > USER_PRIORITY_MAX:
         text = f"maximum allowed value of a user defined priority is {USER_PRIORITY_MAX}"
         errors.append(FieldError.forbidden("value", text))
-    return errors + _policy("preemptionPolicy", priority_class.preemption_policy)
+    return errors + declared_errors("", priority_class)
 
 
 def validate_update(new: PriorityClass, old: PriorityClass) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.value != old.value:
         errors.append(FieldError.forbidden("value", "may not be changed in an update."))
-    if new.preemption_policy != old.preemption_policy:
-        text = "field is immutable"
-        errors.append(FieldError.invalid("preemptionPolicy", new.preemption_policy, text))
-    return errors
+    return errors + declared_errors("", new, old)
 
 
 def _unlike_system_class(priority_class: PriorityClass) -> str:
