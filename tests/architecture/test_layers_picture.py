@@ -10,4 +10,4 @@ def test_the_picture_is_up_to_date():
 def test_every_layer_has_a_caption_that_fits():
     layers = [*layers_of("posse"), *layers_of("posse.engine")]
     assert len(layers) > 30
-    assert {layer.name: len(layer.caption) for layer in layers if not 10 <= len(layer.caption) <= 115} == {}
+    assert {layer.name: len(layer.caption) for layer in layers if not 10 <= len(layer.caption) <= 105} == {}

@@ -1,1 +1,1 @@
-"""Preemption: which pods may be evicted, where that helps, and which choice costs least."""
+"""Choosing victims: which units may be evicted, where that helps, and which choice costs least."""
