@@ -57,12 +57,6 @@ def at_most(limit: int) -> Check:
     return check
 
 
-def positive(field: str, number: int | None) -> list[FieldError]:
-    if number is None or number > 0:
-        return []
-    return [FieldError.invalid(field, number, "must be greater than or equal to 1")]
-
-
 def not_negative(field: str, number: int | None) -> list[FieldError]:
     if number is None or number >= 0:
         return []
