@@ -1,4 +1,4 @@
-"""What a group that is alone in a small cluster is told, with the exact search at the engine's side or without."""
+"""Answers for a single group in a small cluster, with and without the exact search."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

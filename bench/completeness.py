@@ -1,4 +1,4 @@
-"""How often a group of different pods is refused although it would fit, compared with going through every placement.
+"""How often a group of different pods is refused although it fits, compared with an exhaustive search.
 
 First by the search of the engine alone, then with the exact search at its side.
 """

@@ -1,6 +1,6 @@
-"""The embedded cluster end to end: from creating pods through the API service, in process, until all are bound on disk.
+"""The embedded cluster end to end: from creating pods through the API service until all bindings are on disk.
 
-Nodes are not simulated ones, so that nobody but the scheduler writes. Every create is answered after it is durable.
+Nodes are not simulated, so only the scheduler writes. Every create is answered after it is durable.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the engine keeps per node and per pod, beside the objects it was given, which the adapter holds anyway."""
+"""Memory of the engine per node and per pod, without the objects, which the adapter holds anyway."""
 
 import gc
 import tracemalloc

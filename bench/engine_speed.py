@@ -1,7 +1,7 @@
 """The engine alone: no API server, no JSON, no sockets. Events are absorbed, decided upon, and confirmed.
 
-Every figure counts all three: hearing of the pods and groups, deciding, and hearing that the pods were bound. The
-nodes are known beforehand, as they are in a running cluster; what it costs to hear of them is a figure of its own.
+Every figure includes absorbing pods and groups, deciding, and absorbing the bindings. Nodes are
+absorbed before, as in a running cluster; their cost is a separate figure.
 """
 
 from collections.abc import Sequence
@@ -118,7 +118,7 @@ def _huge_gang() -> Figure:
 
 
 def _irrelevant_events(cluster: Sequence[Node]) -> Figure:
-    """What waiting gangs that fit nowhere add to the cost of pods that come and go without making room for them."""
+    """What unschedulable gangs add to the cost of pods that come and go without freeing enough for them."""
     groups, members = gangs(100, 30, cpu="64")
     passers_by = [bound(pod(len(members) + ordinal), f"node-{ordinal:06}") for ordinal in range(1_000)]
     alone = median_run(lambda: _come_and_go(cluster, [], passers_by))

@@ -1,7 +1,7 @@
-"""Many JobSets created at once on `posse up`: how long until all their gangs run, over HTTPS and on simulated nodes.
+"""Many JobSets created at once on `posse up`: time until all their gangs run, over HTTPS on simulated nodes.
 
-The whole of it is at work in one process: API server, JobSet and Job controllers, scheduler, nodes. A client in another one
-creates the JobSets and asks every second how they stand.
+API server, JobSet and Job controllers, scheduler and nodes run in one process. A client in another process
+creates the JobSets and reads their status every second.
 """
 
 import argparse
@@ -48,13 +48,14 @@ def measure(size: Size = FULL) -> list[Figure]:
         seconds = asyncio.run(_seconds(kubeconfig, size.jobsets))
     # Whatever else the machine does, it costs the cluster as much; with its start and its end.
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    name = f"{size.jobsets} JobSets of {REPLICATED_JOBS} gangs of {PODS_PER_JOB} pods, {size.nodes:,} nodes, all running"
+    gangs = f"{REPLICATED_JOBS} gangs of {PODS_PER_JOB} pods"
+    name = f"{size.jobsets} JobSets of {gangs}, {size.nodes:,} nodes, all running"
     return [
         Figure(
             name,
             seconds,
             "s",
-            f"{pods:,} pods, {pods / seconds:,.0f} pods/s, {used.ru_utime + used.ru_stime:.0f} s of processor time",
+            f"{pods:,} pods, {pods / seconds:,.0f} pods/s, {used.ru_utime + used.ru_stime:.0f} s of CPU time",
         )
     ]
 
@@ -67,7 +68,7 @@ def cluster(folder: Path, size: Size) -> Iterator[Path]:
     environment = os.environ | {"XDG_DATA_HOME": str(folder)}
     with (folder / "log").open("w") as log:
         command = [sys.executable, "-m", "posse", *words, "--kubeconfig", str(kubeconfig)]
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)  # noqa: S603 - it is ours
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)  # noqa: S603 - ours
     try:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not kubeconfig.exists():

@@ -1,4 +1,4 @@
-"""Trees of gangs that about fill the blocks of a middling cluster: whether each gets a definite answer, and how soon."""
+"""Trees of gangs that about fill the blocks of a cluster: share and time of definite answers."""
 
 import random
 import time
@@ -22,7 +22,8 @@ def measure() -> list[Figure]:
     chance = random.Random(_SEED)
     taken = sorted(_seconds(_instance(chance)) for _ in range(_INSTANCES))
     in_time = sum(1 for seconds in taken if seconds <= _SECONDS)
-    detail = f"{_INSTANCES} trees of up to 8 gangs of different pods that about fill a block, 100 to 500 nodes; slowest {_told(taken[-1])}"
+    work = "trees of up to 8 gangs of different pods that about fill a block, 100 to 500 nodes"
+    detail = f"{_INSTANCES} {work}; slowest {_told(taken[-1])}"
     return [
         Figure("large trees with a placement or a proof within 5 s", 100 * in_time / _INSTANCES, "%", detail),
         Figure("the same, median", 1000 * taken[len(taken) // 2], "ms"),

@@ -1,4 +1,4 @@
-"""How things are measured: wall time of named parts, the median of several runs, on objects built beforehand."""
+"""Measures wall time of named parts: the median of several runs, on objects built beforehand."""
 
 import gc
 import statistics

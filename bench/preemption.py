@@ -1,4 +1,4 @@
-"""What it costs to decide who makes way: for a large gang, and for single pods among groups that are evicted as a whole."""
+"""Cost of choosing victims: for a large gang, and for single pods among groups evicted as a whole."""
 
 import statistics
 import time
@@ -26,7 +26,7 @@ def measure() -> list[Figure]:
 
 
 def _large_gang() -> Figure:
-    """5,000 nodes full of 5,000 groups of four; a gang of 1,000 needs a quarter of the room of a fifth of them."""
+    """5,000 full nodes, 5,000 groups of four; a gang of 1,000 needs a quarter of each of 1,000 nodes."""
     engine, _ = _full_cluster(5_000, 4, "8")
     groups, members = gangs(1, 1_000, cpu="8")
     urgent = [_urgent(member, "urgent", len(members) * 100 + i) for i, member in enumerate(members)]
@@ -44,7 +44,7 @@ def _large_gang() -> Figure:
 
 
 def _mixed_gang_in_a_rack() -> Figure:
-    """A leader and workers of another size, which rules of thumb may not place: every rack is full, and as good as the others."""
+    """A leader and workers of another size, which heuristics may not place: all racks are full and equal."""
     engine, _ = _full_cluster(5_000, 4, "8")
     groups, members = gangs(1, len(_SIZES), topology=RACK)
     group = replace(groups[0], metadata=replace(groups[0].metadata, name="urgent", uid="urgent"))

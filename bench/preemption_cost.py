@@ -1,4 +1,4 @@
-"""How often the cheapest victims there are make way for a gang: by the documents' algorithm, and by Posse's."""
+"""How often the cheapest victims are chosen for a gang: by the documented algorithm, and by Posse."""
 
 import random
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _URGENT = 9
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Cores of each node; units as priority and (node, cores) of each pod; the cores of each pod that must start."""
+    """Cores of each node; units as priority and (node, cores) per pod; cores of each pod that must start."""
 
     cores: tuple[int, ...]
     units: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]

@@ -1,7 +1,7 @@
-"""Small gangs whose pods have rules about each other, on small clusters: as objects for the engine, and gone through completely.
+"""Small gangs with rules between their pods, on small clusters: for the engine and for an exhaustive search.
 
-What may be is said here once more, in the plainest way: pods come one after the other, in any order, each to any node that all rules
-allow at that moment.
+The search repeats the rules in the simplest way: pods are placed one after the other, in any order, each on
+any node that all rules allow at that moment.
 """
 
 import dataclasses

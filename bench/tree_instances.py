@@ -1,4 +1,4 @@
-"""Small trees of gangs on small clusters with racks and blocks: as a puzzle to go through completely, and as objects for the engine."""
+"""Small trees of gangs on small clusters with racks and blocks, for the engine and an exhaustive search."""
 
 import random
 from collections.abc import Iterator

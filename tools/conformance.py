@@ -1,7 +1,7 @@
-"""Run the black-box scenarios of the shared conformance suite against a fresh cluster: embedded, or real with --real.
+"""Run the black-box scenarios of the conformance suite on a fresh cluster: embedded, or real with --real.
 
-All scenarios run and are counted by tag. Those named in tests/conformance/must-pass.txt may not fail, nor be missing unless
-they were left out by asking for less; the list only grows.
+Results are counted by tag. Scenarios in tests/conformance/must-pass.txt must pass; they may be missing
+only if a filter excluded them. The list only grows.
 """
 
 import argparse
@@ -27,12 +27,12 @@ ROOT = Path(__file__).resolve().parent.parent
 MUST_PASS = ROOT / "tests" / "conformance" / "must-pass.txt"
 REPORT = ROOT / "build" / "conformance.xml"
 READY_SECONDS = 30
-# Attempts that failed are tried again soon: the scenarios allow for seconds, not for the minutes of the defaults.
+# Short backoff: the scenarios wait for seconds, not for the minutes of the defaults.
 BACK_OFF = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
 
 Words = list[str | Path]
 Cluster = Callable[[Path], AbstractContextManager[Words]]
-"""Starts a cluster whose files lie in the folder, and gives the words that tell the runner of the suite about it."""
+"""Starts a cluster with its files in the folder; yields the arguments for the runner of the suite."""
 
 
 def main() -> int:
@@ -152,7 +152,7 @@ def with_posse(folder: Path) -> Iterator[Words]:
 
 @contextmanager
 def with_custom_groups(folder: Path) -> Iterator[Words]:
-    """The same on a Kubernetes that has no groups: they are custom resources there, and the scenarios of gangs must do."""
+    """The same on a Kubernetes without PodGroups: they are custom resources, and only gang scenarios run."""
     with installed(folder, WITHOUT_GROUPS, "crd") as plane:
         [port] = free_ports(1)
         words: Words = ["-m", "tools.custom_groups", plane.kubeconfig(), str(port)]

@@ -1,7 +1,7 @@
-"""Shows the custom resources of Posse as if they were the groups of scheduling.k8s.io, to a client that knows only these.
+"""Serves the custom resources of Posse as groups of scheduling.k8s.io, on a Kubernetes without those.
 
-A proxy on loopback for the conformance scenarios: what they ask of an API that an older Kubernetes does not have is asked of
-scheduling.posse.dev, and where a pod names its group in its spec, it is given a label. Answers pass as they are.
+A proxy on loopback for the conformance scenarios: requests for scheduling.k8s.io go to scheduling.posse.dev,
+and pods that name a group in their spec get a label. Responses are not changed.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Draw the picture of the guide to LeaderWorkerSets: the same replicas as gangs and pod by pod, on real embedded clusters."""
+"""Draw the picture of the guide to LeaderWorkerSets: replicas as gangs and pod by pod."""
 
 import asyncio
 import io

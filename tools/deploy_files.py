@@ -1,6 +1,6 @@
 """Write deploy/ anew: the Kustomize base and the Helm chart, from what `posse install` prints.
 
-In the chart, what can be chosen is a value of the chart. There is no Namespace in it, since Helm makes that itself.
+Options of `posse install` are values of the chart. It has no Namespace, because Helm creates that.
 """
 
 import shutil

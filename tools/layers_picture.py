@@ -1,7 +1,7 @@
 """Draw docs/images/layers.svg: the packages of Posse and the layers of its engine.
 
-Order comes from the import contracts in pyproject.toml and captions from the docstrings of the packages, so the picture
-cannot differ from what `make check` enforces. A test compares the file with what would be drawn.
+Order comes from the import contracts in pyproject.toml and captions from the package docstrings, so the
+picture cannot differ from what `make check` enforces. A test compares the file with what would be drawn.
 """
 
 import ast

