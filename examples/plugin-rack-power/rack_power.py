@@ -55,7 +55,7 @@ class PowerFilter:
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         return (("node(s) had too little power in their rack", ~self.passes(rows)),)
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         """Evicting pods of the rack gives their watts back, unless the rack never had enough."""
         return np.less(_rack_watts(self._context)[rows], self._wanted)
 

@@ -26,13 +26,11 @@ ENGINE_ROOT = {
     "engine",
 }
 MAX_LINE_LENGTH = 110
-# What is left to mend: names may be removed and numbers lowered, never the other way round.
-SHARED_CLASS_NAMES = {"Choice"}
+# What is left to mend: numbers may be lowered, never the other way round.
 LONG_LINES = {
     "apiserver": 5,
     "client": 29,
     "controllers": 115,
-    "engine": 0,
     "kinds": 14,
     "kubelet": 10,
     "model": 15,
@@ -94,7 +92,7 @@ def test_a_class_name_means_one_thing():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, set()).add(module.layer)
     shared = {name for name, where in places.items() if len(where) > 1}
-    assert shared - SHARED_CLASS_NAMES == set()
+    assert shared == set()
 
 
 def test_only_root_values_stand_directly_in_the_engine():

@@ -37,7 +37,7 @@ def test_a_filter_refuses_what_its_twin_refuses_and_for_the_same_reason(rule, po
         assert bool(made.passes(ALL_ROWS)[row]) == (not expected)
         if expected:
             assert reasons(made, row) == [expected]
-            assert bool(made.hopeless(ALL_ROWS)[row]) == (expected == oracle_pods.NOT_NEAR)
+            assert bool(made.unresolvable(ALL_ROWS)[row]) == (expected == oracle_pods.NOT_NEAR)
 
 
 @given(pod=sociable_pods(), world=worlds())

@@ -67,7 +67,7 @@ def test_a_filter_refuses_what_its_twin_refuses_and_for_the_same_reasons(rule, p
         assert bool(row_filter.passes(ALL_ROWS)[row]) == (not expected)
         if expected:
             assert sorted(reasons(row_filter, row)) == expected
-            assert bool(row_filter.hopeless(ALL_ROWS)[row]) == bool(TWINS[rule](pod, node, []))
+            assert bool(row_filter.unresolvable(ALL_ROWS)[row]) == bool(TWINS[rule](pod, node, []))
 
 
 @pytest.mark.parametrize("rule", RELATIVE_TWINS)

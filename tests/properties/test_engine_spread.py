@@ -39,7 +39,7 @@ def test_the_law_refuses_what_its_twin_refuses_and_for_the_same_reason(pod, worl
         assert bool(made.passes(ALL_ROWS)[row]) == (not expected)
         if expected:
             assert reasons(made, row) == [expected]
-            assert bool(made.hopeless(ALL_ROWS)[row]) == (expected == oracle_pods.NO_LABEL)
+            assert bool(made.unresolvable(ALL_ROWS)[row]) == (expected == oracle_pods.NO_LABEL)
 
 
 @given(pod=spread_pods("ScheduleAnyway"), world=worlds(), hidden=st.integers(0, 4))

@@ -53,7 +53,7 @@ def test_a_filter_refuses_what_its_twin_refuses_and_for_the_same_reasons(rule, p
         assert bool(row_filter.passes(ALL_ROWS)[row]) == (not expected)
         assert [reason for reason, holds in row_filter.refusals(ALL_ROWS) if holds[row]] == expected
         if expected:
-            assert bool(row_filter.hopeless(ALL_ROWS)[row]) == (rule not in HOPEFUL)
+            assert bool(row_filter.unresolvable(ALL_ROWS)[row]) == (rule not in HOPEFUL)
     picked = np.array([2, 0])
     if row_filter is not None:
         assert row_filter.passes(picked).tolist() == row_filter.passes(ALL_ROWS)[picked].tolist()

@@ -207,5 +207,5 @@ def said(rule, state, pod):
 
 
 def hopeless_nodes(rule, state, pod):
-    hopeless = made(rule, state, pod).hopeless(ALL_ROWS)
+    hopeless = made(rule, state, pod).unresolvable(ALL_ROWS)
     return [name for row, name in enumerate(state.nodes.names) if hopeless[row]]

@@ -2,7 +2,8 @@
 projects are not installed.
 
 Their schemas follow from the structs, like those of groups. Templates of Jobs and pods pass as they are
-written. Most defaults, and rules that compare fields, are left to the controller, which reports on the object.
+written. Most defaults, and rules that compare fields, are left to the controller, which reports
+on the object.
 """
 
 from collections.abc import Collection

@@ -1,8 +1,8 @@
 """What the value of a field must be like, stated once, with the field: `Annotated[Int32 | None, Minimum(1)]`.
 
 Decoding ignores these marks. Validation, OpenAPI, the schemas of custom resource definitions and their CEL
-rules are derived from them. A `Format` (see formats.py) is a constraint, too. An optional text without `REQUIRED`
-may be empty; a text that may be None may be absent, but not empty.
+rules are derived from them. A `Format` (see formats.py) is a constraint, too. An optional text
+without `REQUIRED` may be empty; a text that may be None may be absent, but not empty.
 """
 
 from dataclasses import dataclass

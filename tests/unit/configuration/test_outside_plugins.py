@@ -48,7 +48,7 @@ class NowhereFilter:
     def refusals(self, rows):
         return (("node(s) are nowhere", ~self.passes(rows)),)
 
-    def hopeless(self, rows):
+    def unresolvable(self, rows):
         return ~self.passes(rows)
 
     def _padded(self):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from posse.cli.explain.group_words import pods
-from posse.engine.explain.preemption import Forgone, HeldRoom, PreemptionStatus
+from posse.engine.explain.preemption import Forgone, PreemptionStatus, ReservedCapacity
 from posse.engine.keys import PodRef
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.marks import described
@@ -29,7 +29,7 @@ def making_room(told: PreemptionStatus) -> Iterator[str]:
         yield f"rather than {who}{where}: {_drawback(forgone, told.cost)}"
 
 
-def held_room(rooms: Sequence[HeldRoom]) -> Iterator[str]:
+def held_room(rooms: Sequence[ReservedCapacity]) -> Iterator[str]:
     for room in rooms[:_MAX_HOLDERS]:
         nodes = "1 node" if room.nodes == 1 else f"{room.nodes} nodes"
         yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which is preempting"

@@ -94,8 +94,8 @@ def _leaving(pod: PodExplanation) -> str:
 
 
 def _room(told: Explanation | PodExplanation) -> Iterator[str]:
-    if told.held_rooms:
-        yield from headed("Capacity reserved for others", held_room(told.held_rooms))
+    if told.reserved:
+        yield from headed("Capacity reserved for others", held_room(told.reserved))
     if told.making_room.progress is not None:
         yield from headed("Preemption", making_room(told.making_room))
 

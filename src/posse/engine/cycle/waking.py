@@ -16,7 +16,7 @@ from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.tree.bounds import may_fit
-from posse.engine.preemption.pod_search import could_make_room
+from posse.engine.preemption.pod_search import could_preempt
 from posse.engine.queue.backlog import Key
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.node_scores import REFUSED
@@ -65,7 +65,7 @@ class Waking:
             ):
                 is_freed = frees_up_to is not None and frees_up_to >= priority
                 evicts = renewed or is_freed
-                if is_helped or (evicts and could_make_room(state, scheduling_class, priority, rows)):
+                if is_helped or (evicts and could_preempt(state, scheduling_class, priority, rows)):
                     for key in keys:
                         self._wake(key, now, _Change(improved, bool(renewed), is_freed))
         self._seen_version = state.version
@@ -114,7 +114,7 @@ class Waking:
         state = self._knowledge.state
         if may_fit(state, group):
             return True
-        if not (change.is_freed and self._trials.makes_room_for(group)):
+        if not (change.is_freed and self._trials.preempts_for(group)):
             return False
         with state.lightened_below(group.priority):
             return may_fit(state, group)

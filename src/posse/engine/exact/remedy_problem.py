@@ -73,18 +73,18 @@ class _Ground:
         return by_row
 
 
-def impasse_of(
-    state: ClusterState, groups: GroupBook, root: Root, key: GroupKey, *, makes_room: bool
+def remedy_problem_of(
+    state: ClusterState, groups: GroupBook, root: Root, key: GroupKey, *, preempts: bool
 ) -> RemedyProblem | Unadvised | None:
     """The remedy problem; None where there is nothing to ask.
 
     In a started tree, it is about the group with the key.
 
-    `makes_room` says whether pods of lower priority are evicted for the group.
+    `preempts` says whether pods of lower priority are evicted for the group.
     """
     top = root.top
     if top is None or not (top.children and top.is_started):
-        return _impasse(about(state, root), groups, root, makes_room=makes_room)
+        return _remedy_problem(about(state, root), groups, root, preempts=preempts)
     above, newcomer = _newcomer(top, key)
     if newcomer is None:
         return None
@@ -93,7 +93,7 @@ def impasse_of(
         found = all_places(state, branch, rows)
         rows = found[0].rows if len(found) == 1 else rows
     with inside(state, rows):
-        return _impasse(about_part(state, newcomer, above), groups, root, makes_room=makes_room)
+        return _remedy_problem(about_part(state, newcomer, above), groups, root, preempts=preempts)
 
 
 def _newcomer(part: Part, key: GroupKey) -> tuple[list[Part], Part | None]:
@@ -110,8 +110,8 @@ def _keys(part: Part) -> list[GroupKey]:
     return [part.key, *(key for child in part.children for key in _keys(child))]
 
 
-def _impasse(
-    asking: ProblemBuilder | None, groups: GroupBook, root: Root, *, makes_room: bool
+def _remedy_problem(
+    asking: ProblemBuilder | None, groups: GroupBook, root: Root, *, preempts: bool
 ) -> RemedyProblem | Unadvised | None:
     if asking is None:
         return None
@@ -129,8 +129,8 @@ def _impasse(
         for one, line in zip(asking.scheduling_classes, ground.room, strict=True)
     ]
     units = _units(ground, groups, root)
-    lesser = [unit for unit in units if makes_room and unit.priority < root.priority]
-    others = [unit for unit in units if not makes_room or unit.priority >= root.priority]
+    lesser = [unit for unit in units if preempts and unit.priority < root.priority]
+    others = [unit for unit in units if not preempts or unit.priority >= root.priority]
     others = [unit for unit in others if not any(map(_comes_back, unit.records))]
     return RemedyProblem(
         PlacementProblem(lines(free), tuple(pod_sets), asking.demand(asking.top), lines(ground.domains)),

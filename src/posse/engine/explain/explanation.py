@@ -6,16 +6,16 @@ The answer is that of an attempt made now and rolled back. Earlier attempts are 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from posse.engine.exact.remedy_problem import impasse_of
+from posse.engine.exact.remedy_problem import remedy_problem_of
 from posse.engine.explain.capacity_limits import NeverFits, out_of_reach
 from posse.engine.explain.group_status import GroupStatus, as_if_its_turn, lasting_hold, situations
 from posse.engine.explain.obstacles import Obstacle, obstacle
 from posse.engine.explain.preemption import (
-    HeldRoom,
     PreemptionStatus,
+    ReservedCapacity,
     held_against,
-    room_for_group,
-    room_for_pod,
+    preemption_for_group,
+    preemption_for_pod,
 )
 from posse.engine.groups.admission import gates_of
 from posse.engine.groups.part import Root
@@ -28,7 +28,7 @@ from posse.engine.placement.gang.domain_bounds import closest_domain
 from posse.engine.placement.gang.domain_pin import domain_noun
 from posse.engine.placement.search.fill import classes_of, fill
 from posse.engine.placement_problem import RemedyProblem, Unadvised
-from posse.engine.preemption.marks import described, for_whom
+from posse.engine.preemption.marks import described, preemptor_named
 from posse.engine.state.draft import Draft
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials
@@ -62,7 +62,7 @@ class Explanation:
     ahead: Ahead | None = None
     """Entries ahead of it, if it is tried at all."""
     making_room: PreemptionStatus = field(default_factory=PreemptionStatus)
-    held_rooms: tuple[HeldRoom, ...] = ()
+    reserved: tuple[ReservedCapacity, ...] = ()
     """For entries that wait for capacity: capacity that is reserved for others."""
     remedy_problem: RemedyProblem | Unadvised | None = None
     """The input of a search for remedies."""
@@ -87,7 +87,7 @@ class PodExplanation:
     obstacle: Obstacle | None = None
     out_of_reach: NeverFits | None = None
     making_room: PreemptionStatus = field(default_factory=PreemptionStatus)
-    held_rooms: tuple[HeldRoom, ...] = ()
+    reserved: tuple[ReservedCapacity, ...] = ()
     """For entries that wait for capacity: capacity that is reserved for others."""
     ahead: Ahead | None = None
 
@@ -108,8 +108,8 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         undescribed=len(obstacles[_MAX_OBSTACLES:]),
         domain=_closest_domain(knowledge, group) if obstacles else "",
         ahead=_ahead(knowledge, _order_of(group)) if is_tried else None,
-        making_room=room_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),
-        held_rooms=held_against(knowledge, group.priority, group.members) if obstacles else (),
+        making_room=preemption_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),
+        reserved=held_against(knowledge, group.priority, group.members) if obstacles else (),
         remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
         tree=found if group.key.is_composite else (),
     )
@@ -162,8 +162,8 @@ def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplana
         target=probe.node,
         obstacle=in_the_way,
         out_of_reach=beyond,
-        making_room=room_for_pod(knowledge, trials, record, probe.outcome),
-        held_rooms=() if probe.node else held_against(knowledge, record.priority, [uid]),
+        making_room=preemption_for_pod(knowledge, trials, record, probe.outcome),
+        reserved=() if probe.node else held_against(knowledge, record.priority, [uid]),
         ahead=_ahead(knowledge, (-record.priority, record.created, record.arrival)),
     )
 
@@ -214,9 +214,9 @@ def remedy_problem(
     knowledge: Knowledge, trials: GroupTrials, group: Root, key: GroupKey
 ) -> RemedyProblem | Unadvised | None:
     """The remedy problem of a refused group; in a started tree, of one of its groups."""
-    makes_room = trials.makes_room_for(group)
+    preempts = trials.preempts_for(group)
     with as_if_its_turn(knowledge, group):
-        return impasse_of(knowledge.state, knowledge.groups, group, key, makes_room=makes_room)
+        return remedy_problem_of(knowledge.state, knowledge.groups, group, key, preempts=preempts)
 
 
 def _preemptor(knowledge: Knowledge, victim: PodRecord) -> str:
@@ -226,7 +226,7 @@ def _preemptor(knowledge: Knowledge, victim: PodRecord) -> str:
             root = root_of(knowledge.groups, who)
             return f"{described(who)}, priority {root.priority}" if root is not None else described(who)
         return f"{described(knowledge.pods[who].ref)}, priority {knowledge.pods[who].priority}"
-    named = for_whom(victim.pod)
+    named = preemptor_named(victim.pod)
     return f"{named}, which does not wait for it any more" if named else ""
 
 

@@ -23,7 +23,7 @@ _MAX_HOLDERS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class NodeRoom:
+class FreeCapacity:
     """Free and total capacity of a node in the lacking resource."""
 
     node: str
@@ -56,7 +56,7 @@ class Obstacle:
     refusals: tuple[Refusal, ...]
     resource: str = ""
     """The lacking resource; empty if the cause is no resource."""
-    closest: tuple[NodeRoom, ...] = ()
+    closest: tuple[FreeCapacity, ...] = ()
     holders: tuple[Holder, ...] = ()
 
 
@@ -88,7 +88,7 @@ def _requests(state: ClusterState, scheduling_class: SchedulingClass) -> tuple[t
     return tuple((name, amount_text(name, wanted)) for name, wanted in asked if name != "pods")
 
 
-def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:
+def _closest(state: ClusterState, lack: Lack) -> tuple[FreeCapacity, ...]:
     """Nodes with most of the resource left, though too little; empty where none is left."""
     nodes, name = state.nodes, lack.resource
     capacity = nodes.allocatable[lack.index]
@@ -96,7 +96,9 @@ def _closest(state: ClusterState, lack: Lack) -> tuple[NodeRoom, ...]:
     rows = np.flatnonzero(lack.short & (free > 0)).tolist()
     nearest = sorted(rows, key=lambda row: (-int(free[row]), nodes.names[row]))[:_MAX_NODES]
     return tuple(
-        NodeRoom(nodes.names[row], amount_text(name, int(free[row])), amount_text(name, int(capacity[row])))
+        FreeCapacity(
+            nodes.names[row], amount_text(name, int(free[row])), amount_text(name, int(capacity[row]))
+        )
         for row in nearest
     )
 

@@ -22,7 +22,7 @@ from posse.engine.preemption.group_search import EvictionPlan
 from posse.engine.preemption.pod_search import PodSearchResult
 from posse.engine.preemption.units import Unit, units_below
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.trials.group_trial import GroupTrials, RoomSought
+from posse.engine.trials.group_trial import GroupTrials, VictimSearch
 from posse.engine.trials.pod_trial import PodTrials
 from posse.engine.verdict import GroupPreemption, PodPreemption
 
@@ -103,7 +103,7 @@ class PreemptionStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRoom:
+class ReservedCapacity:
     """Capacity on nodes reserved for a preemptor of equal or higher priority."""
 
     who: GroupKey | PodRef
@@ -111,7 +111,7 @@ class HeldRoom:
     nodes: int
 
 
-def room_for_group(knowledge: Knowledge, trials: GroupTrials, group: Root) -> PreemptionStatus:
+def preemption_for_group(knowledge: Knowledge, trials: GroupTrials, group: Root) -> PreemptionStatus:
     left = _left(knowledge, group.key)
     if not left:
         sought = _seek(knowledge, trials, group)
@@ -124,7 +124,7 @@ def room_for_group(knowledge: Knowledge, trials: GroupTrials, group: Root) -> Pr
         return _under_way(knowledge, group.key, replace(seen, others=others))
 
 
-def room_for_pod(
+def preemption_for_pod(
     knowledge: Knowledge, trials: PodTrials, record: PodRecord, outcome: PodSearchResult | None
 ) -> PreemptionStatus:
     """The preemption status of a pod; `outcome` is the result of an attempt made now."""
@@ -137,7 +137,7 @@ def room_for_pod(
         return _under_way(knowledge, record.ref.uid, in_hindsight(units, knowledge.budgets, again))
 
 
-def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> tuple[HeldRoom, ...]:
+def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> tuple[ReservedCapacity, ...]:
     """Reservations against pods of this priority, except those of `own`; most nodes first."""
     nodes: dict[GroupKey | PodRef, dict[str, None]] = {}
     ranks: dict[GroupKey | PodRef, int] = {}
@@ -146,13 +146,13 @@ def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> t
             who = knowledge.entry_of(record.group) if record.group is not None else record.ref
             nodes.setdefault(who, {})[record.nominated] = None
             ranks[who] = record.effective_priority
-    held = [HeldRoom(who, ranks[who], len(where)) for who, where in nodes.items()]
+    held = [ReservedCapacity(who, ranks[who], len(where)) for who, where in nodes.items()]
     return tuple(sorted(held, key=lambda one: -one.nodes))
 
 
-def _seek(knowledge: Knowledge, trials: GroupTrials, group: Root) -> RoomSought:
+def _seek(knowledge: Knowledge, trials: GroupTrials, group: Root) -> VictimSearch:
     with as_if_its_turn(knowledge, group):
-        return trials.seek_room(group, probe_placement(knowledge.state, group).verdict)
+        return trials.seek_victims(group, probe_placement(knowledge.state, group).verdict)
 
 
 def _instead(
@@ -172,7 +172,7 @@ def _left(knowledge: Knowledge, preemptor: str | GroupKey) -> list[PodRecord]:
     return [knowledge.pods[uid] for uid in preemption.left] if preemption is not None else []
 
 
-def _sought(sought: RoomSought, instead: tuple[Choice, ...]) -> PreemptionStatus:
+def _sought(sought: VictimSearch, instead: tuple[Choice, ...]) -> PreemptionStatus:
     others = sought.room.others if sought.room is not None else ()
     victims = tuple(victim.ref for victim in sought.victims)
     return PreemptionStatus(sought.progress, victims, sought.cost, _forgone(others or instead))

@@ -29,7 +29,7 @@ class NotReady:
     is_error: bool = False
 
     @property
-    def told_to_pods(self) -> str:
+    def pod_reason(self) -> str:
         """The reason reported on pods, which know only one kind of error."""
         return SCHEDULER_ERROR if self.is_error else self.reason
 

@@ -257,7 +257,7 @@ def group_names(workload: Workload) -> tuple[str, ...]:
     return tuple(template.name for template in workload.spec.pod_group_templates)
 
 
-def outcome_told(conditions: Sequence[Condition]) -> str:
+def reported_outcome(conditions: Sequence[Condition]) -> str:
     """Outcome of the search for a placement in the status; empty if there is none."""
     return next((one.reason for one in conditions if one.type == PLACEMENT_EXISTS), "")
 

@@ -99,7 +99,7 @@ class GroupBook:
         group.define(None if implied is None else _permitted(implied, self._gates))
         return self.definition(group.key) != before
 
-    def say_again(self, lost: ReportGroup) -> None:
+    def repeat_report(self, lost: ReportGroup) -> None:
         """A report, or only the answer to it, was lost.
 
         A started group stays started, even if it lost members since.
@@ -111,7 +111,7 @@ class GroupBook:
         if record is None or (record.uid, record.scheduled) != (lost.uid, lost.scheduled):
             return
         if record.scheduled:
-            record.is_untold = True
+            record.report_may_be_lost = True
         else:
             record.not_yet_scheduled()
 

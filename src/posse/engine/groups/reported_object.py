@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from posse.engine.groups.forms import DISRUPTION_TARGET, outcome_told
+from posse.engine.groups.forms import DISRUPTION_TARGET, reported_outcome
 from posse.engine.keys import GroupKey
 from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.meta import Condition
@@ -18,7 +18,7 @@ class ReportedObject(ABC):
     _: KW_ONLY
     scheduled: bool = False
     """The condition of its type is True, or was reported so. It never becomes False again."""
-    is_untold: bool = False
+    report_may_be_lost: bool = False
     """The report that it is scheduled may be lost, and is repeated regardless of later events."""
     is_disrupted: bool = False
     """It is marked as evicted as a whole, and does not run again yet."""
@@ -87,7 +87,7 @@ class ReportedObject(ABC):
         return obj is None or (before is not None and before.metadata.uid != obj.metadata.uid)
 
     def forget_reports(self) -> None:
-        self.scheduled = self.is_untold = self.is_disrupted = False
+        self.scheduled = self.report_may_be_lost = self.is_disrupted = False
         self.reported, self.outcome = NEVER_REPORTED, ""
 
     def read_conditions(self) -> bool:
@@ -98,7 +98,7 @@ class ReportedObject(ABC):
         self.is_disrupted = self.is_disrupted or any(
             one.type == DISRUPTION_TARGET and one.status == "True" for one in conditions
         )
-        self.outcome = outcome_told(conditions) or self.outcome
+        self.outcome = reported_outcome(conditions) or self.outcome
         condition = self._condition()
         if condition is not None:
             self.scheduled = self.scheduled or condition.status == "True"
@@ -109,10 +109,10 @@ class ReportedObject(ABC):
         """The last report does not hold, or was not written: return to the object's conditions."""
         condition = self._condition()
         self.scheduled = condition is not None and condition.status == "True"
-        self.is_untold = False
+        self.report_may_be_lost = False
         seen = (condition.reason, condition.message) if condition is not None else ("", "")
         self.reported = Reported(*seen)
-        self.outcome = outcome_told(self._conditions)
+        self.outcome = reported_outcome(self._conditions)
 
     @property
     def _conditions(self) -> Sequence[Condition]:

@@ -33,7 +33,7 @@ class FailedWrites:
             self._knowledge.groups.not_yet_scheduled(event.group)
             self._knowledge.unsettle(event.group)
         elif isinstance(event, GroupReportFailed):
-            self._knowledge.groups.say_again(event.report)
+            self._knowledge.groups.repeat_report(event.report)
             self._knowledge.unsettle(event.report.group)
         elif isinstance(event, ReportFailed):
             self._report_failed(event.pod_uid)
@@ -71,4 +71,4 @@ class FailedWrites:
         """Repeat the report after the next attempt, even if it has not changed."""
         record = self._knowledge.pods.get(uid)
         if record is not None:
-            record.is_untold = True
+            record.report_may_be_lost = True

@@ -10,7 +10,7 @@ from posse.engine.groups.group_record import GroupRecord
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
-from posse.engine.preemption.marks import described, for_whom, was_preempted
+from posse.engine.preemption.marks import described, preemptor_named, was_preempted
 from posse.engine.queue.backlog import Waiting
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import NEVER_REPORTED, Reported
@@ -142,7 +142,7 @@ class PodEvents:
         is_terminating = pod.spec.node_name and pod.metadata.deletion_timestamp
         if is_terminating and not record.evicted_for and was_preempted(pod):
             record.evicted_for = _UNKNOWN_PREEMPTOR
-            if name := for_whom(pod):
+            if name := preemptor_named(pod):
                 self._knowledge.unclaimed_victims[record.ref.uid] = name
 
     def _follow_nomination(self, record: PodRecord) -> None:

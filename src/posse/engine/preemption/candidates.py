@@ -18,7 +18,7 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.state.pod_record import PodRecord
 
-MAX_TOLD = 3
+MAX_ALTERNATIVES = 3
 """Rejected choices that are reported all the same."""
 _AT_ONCE = 128
 """Nodes whose free capacity is read at once; mostly no more are needed."""
@@ -159,7 +159,7 @@ def least_lost(candidates: Sequence[Candidate]) -> tuple[Candidate, tuple[Choice
     latest = min(dict.fromkeys(starts), key=_latest_first)
     chosen = equals[starts.index(latest)]
     ranked = sorted(zip(costs, candidates, strict=True), key=itemgetter(0))
-    return chosen, tuple(islice(_different(chosen, ranked), MAX_TOLD))
+    return chosen, tuple(islice(_different(chosen, ranked), MAX_ALTERNATIVES))
 
 
 def _different(chosen: Candidate, ranked: Sequence[tuple[Cost, Candidate]]) -> Iterator[Choice]:

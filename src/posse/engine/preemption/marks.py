@@ -30,7 +30,7 @@ def was_preempted(pod: Pod) -> bool:
     return bool(_marks(pod))
 
 
-def for_whom(pod: Pod) -> str:
+def preemptor_named(pod: Pod) -> str:
     """Preemptor of the pod as in `described`; empty if it is no victim or the mark names none."""
     names = (message.partition(_FOR)[2] for message in _marks(pod))
     return next((name for name in names if "/" in name), "")

@@ -45,7 +45,7 @@ def preempt(search: Search) -> PodSearchResult:
     return PodSearchResult(NodeChosen(chosen.node, count), chosen, others)
 
 
-def could_make_room(
+def could_preempt(
     state: ClusterState, scheduling_class: SchedulingClass, priority: int, rows: IntArray
 ) -> bool:
     """Whether one of the rows could hold the pod if all pods of lower priority were gone."""

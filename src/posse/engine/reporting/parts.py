@@ -102,7 +102,7 @@ def mark_progress(root: Root, being_bound: Collection[GroupKey] = ()) -> list[De
 
 def mark_started_again(root: Root) -> list[Decision]:
     """Report started parts again where the first report may be lost."""
-    untold = [part for part in _parts(root) if part.record.is_untold]
+    untold = [part for part in _parts(root) if part.record.report_may_be_lost]
     return [report for part in untold for report in _mark_started(root, part, ())]
 
 
@@ -118,7 +118,7 @@ def mark_not_ready(root: Root, hold: NotReady) -> list[Decision]:
         return [report for record in mended for report in _mark_waiting(root, record, waiting)]
     error = Reported(hold.reason, hold.message)
     reports = [report for record in root.records for report in _mark_waiting(root, record, error)]
-    reason = hold.told_to_pods
+    reason = hold.pod_reason
     pods = [report for pod in root.unattached() for report in mark_pod_error(pod, reason, hold.message)]
     return [*reports, *pods]
 
@@ -192,9 +192,9 @@ def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> 
     record = part.record
     awaits_volumes = any(leaf.awaits_volumes for leaf in part.leaves)
     has_started = not awaits_volumes and part.is_seen_started(being_bound)
-    if not record.uid or not (record.is_untold or (not record.scheduled and has_started)):
+    if not record.uid or not (record.report_may_be_lost or (not record.scheduled and has_started)):
         return []
-    was_scheduled, record.scheduled, record.is_untold = record.scheduled, True, False
+    was_scheduled, record.scheduled, record.report_may_be_lost = record.scheduled, True, False
     return [
         ReportGroup(
             record.key,

@@ -53,7 +53,11 @@ def mark_pods_refused(
         if statement is None:
             statement = statements[number] = Statement(verdict, reservation)
         is_repeated = record.reported.says(reason, statement)
-        if is_repeated and record.reported.nominated_node == record.nominated and not record.is_untold:
+        if (
+            is_repeated
+            and record.reported.nominated_node == record.nominated
+            and not record.report_may_be_lost
+        ):
             continue
         text = texts.get(number)
         if text is None:
@@ -79,10 +83,10 @@ def _mark_pod(record: PodRecord, reported: Reported) -> list[ReportPod]:
         reported.message,
         reported.nominated_node,
     )
-    if is_same and not record.is_untold:
+    if is_same and not record.report_may_be_lost:
         return []
-    is_first = record.is_untold or not before.reason
-    record.is_untold = False
+    is_first = record.report_may_be_lost or not before.reason
+    record.report_may_be_lost = False
     return [
         ReportPod(record.ref, reported.reason, reported.message, reported.nominated_node, is_first=is_first)
     ]

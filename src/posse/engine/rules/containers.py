@@ -39,7 +39,7 @@ class PortsFilter:
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         return (("node(s) didn't have free ports for the requested pod ports", ~self.passes(rows)),)
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         return np.zeros(self._context.nodes.alive[rows].shape, dtype=np.bool_)
 
 

@@ -26,7 +26,7 @@ class Filter(Protocol):
         """Every reason with its rows; called only for rows that do not pass."""
         ...
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         """Rows, among those that do not pass, where no eviction could help."""
         ...
 
@@ -126,5 +126,5 @@ class StaticFilter:
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         return ((self.reason, ~self.passes(rows)),)
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         return ~self.passes(rows)

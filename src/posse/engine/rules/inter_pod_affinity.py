@@ -54,7 +54,7 @@ class AffinityFilter:
             (_UNWANTED, (near & ~too_near & self._unwanted())[rows]),
         )
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         """Eviction never satisfies affinity."""
         return ~self._near()[rows]
 

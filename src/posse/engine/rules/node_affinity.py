@@ -77,7 +77,7 @@ class EnforcedAffinityFilter:
         enforced = self._enforced(rows)
         return ((_NOT_ENFORCED, ~enforced), (_NO_MATCH, enforced & ~self.passes(rows)))
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         return ~self.passes(rows)
 
 

@@ -113,10 +113,10 @@ class GuardedFilter:
     def _failed(self, refused: BoolArray) -> Reasons:
         return ((self._guard.fault, refused),)
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         """Eviction does not repair a plugin."""
         all_of_them = np.ones_like(self._context.nodes.alive[rows])
-        return self._guard.ask(lambda: _bools(self._made.hopeless(rows), all_of_them.shape), all_of_them)
+        return self._guard.ask(lambda: _bools(self._made.unresolvable(rows), all_of_them.shape), all_of_them)
 
 
 S = TypeVar("S")

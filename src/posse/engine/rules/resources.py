@@ -47,7 +47,7 @@ class ResourcesFitFilter:
             for index, lacking in zip(self._resources, self._lacking(rows), strict=True)
         ]
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         offered = _pick(self._nodes.allocatable, self._lines, rows)
         never: BoolArray = np.any(offered < self._wanted, axis=0)
         return never

@@ -104,7 +104,7 @@ class SpreadFilter:
         unlabelled, skewed = self._refused()
         return ((_NO_LABEL, unlabelled[rows]), (_SKEWED, skewed[rows]))
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         return self._refused()[0][rows]
 
     def _refused(self) -> tuple[BoolArray, BoolArray]:

@@ -15,7 +15,7 @@ from posse.engine.nodes.label_columns import ABSENT
 from posse.engine.pods.domain_counts import has_domain
 from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.engine.storage.book import ClaimUse, VolumeNeeds
-from posse.engine.storage.matching import NOT_CHOSEN, Choice, Choices
+from posse.engine.storage.matching import NOT_CHOSEN, Choices, ClaimChoice
 from posse.engine.storage.records import VolumeRecord
 from posse.engine.storage.storage import Storage
 
@@ -100,7 +100,7 @@ class ReachFilter:
             (_NO_SUCH_VOLUME, missing[rows]),
         )
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         return ~self.passes(rows)
 
     def _bound_claims(self) -> tuple[BoolArray, BoolArray]:
@@ -183,7 +183,7 @@ class ZoneFilter:
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         return ((_ELSEWHERE, ~self.passes(rows)),)
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         return ~self.passes(rows)
 
     def _volumes(self) -> list[VolumeRecord]:
@@ -247,14 +247,14 @@ class RoomScore:
         return (2 * total + counted) // np.maximum(2 * counted, 1)
 
 
-def _by_class(choices: Iterable[Choice]) -> Iterable[list[Choice]]:
-    classes: dict[str, list[Choice]] = {}
+def _by_class(choices: Iterable[ClaimChoice]) -> Iterable[list[ClaimChoice]]:
+    classes: dict[str, list[ClaimChoice]] = {}
     for choice in choices:
         classes.setdefault(choice.claim.storage_class, []).append(choice)
     return classes.values()
 
 
-def _amounts(choices: Choices, together: Iterable[Choice]) -> tuple[IntArray, IntArray, BoolArray]:
+def _amounts(choices: Choices, together: Iterable[ClaimChoice]) -> tuple[IntArray, IntArray, BoolArray]:
     """Requested and chosen capacity of claims of one class that get a volume, and where any of them does."""
     capacities = np.array([volume.capacity for volume in choices.volumes], dtype=np.int64)
     wanted, offered = (np.zeros(choices.satisfied.size, dtype=np.int64) for _ in range(2))

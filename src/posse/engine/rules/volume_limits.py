@@ -69,7 +69,7 @@ class SharingFilter:
         disk_taken = self._disk_taken(rows)
         return ((_DISK_TAKEN, disk_taken), (_CLAIM_TAKEN, ~disk_taken & self._claim_taken()))
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         """The pod that holds the claim or the disk could be evicted."""
         return np.zeros(self._nodes.alive[rows].shape, dtype=np.bool_)
 
@@ -127,7 +127,7 @@ class LimitsFilter:
             (_FULL, full[rows]),
         ]
 
-    def hopeless(self, rows: Rows) -> BoolArray:
+    def unresolvable(self, rows: Rows) -> BoolArray:
         return np.zeros(self._nodes.alive[rows].shape, dtype=np.bool_)
 
     def _drivers(self) -> Counter[str]:

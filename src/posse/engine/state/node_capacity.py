@@ -59,7 +59,7 @@ class NodeCapacity:
         """Return the nodes that pass every filter, or fail only those that evictions can help with."""
         open_rows = self._scope.usable(self._nodes.alive)
         for _, made in self._rules.filters:
-            open_rows &= made.passes(ALL_ROWS) | ~made.hopeless(ALL_ROWS)
+            open_rows &= made.passes(ALL_ROWS) | ~made.unresolvable(ALL_ROWS)
         return open_rows
 
     def open_when_empty(self) -> BoolArray:

@@ -145,7 +145,7 @@ class NodeScores:
             refused = undecided & ~made.passes(ALL_ROWS)
             if refused.any():
                 refusals += _counted(name, made.refusals(ALL_ROWS), refused)
-                resolvable |= refused & ~made.hopeless(ALL_ROWS)
+                resolvable |= refused & ~made.unresolvable(ALL_ROWS)
                 undecided &= ~refused
         code = Code.UNSCHEDULABLE if resolvable.any() else Code.UNRESOLVABLE
         return Verdict(code, NoNodeFits(node_count, tuple(refusals)))

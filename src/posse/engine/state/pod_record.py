@@ -37,7 +37,7 @@ class PodRecord:
     """The preemptor, once its eviction is decided: the uid of a pod, or a group."""
     reported: Reported = NEVER_REPORTED
     """The last report in PodScheduled=False."""
-    is_untold: bool = False
+    report_may_be_lost: bool = False
     """The report may be lost, and is repeated though it is unchanged."""
     queued_at: float = 0.0
     """When it first became ready to be tried; 0 until then."""

@@ -20,7 +20,7 @@ _NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ClaimChoice:
     """The volumes chosen for one claim."""
 
     claim: ClaimRecord
@@ -36,7 +36,7 @@ class Choices:
     """Rows where every claim gets a volume or can have one provisioned."""
     volumes: tuple[VolumeRecord, ...]
     """The volumes that the indexes refer to."""
-    choices: tuple[Choice, ...]
+    choices: tuple[ClaimChoice, ...]
 
     def at(self, row: int) -> list[tuple[ClaimRecord, VolumeRecord | None]]:
         """Each claim with its volume; None where one has to be provisioned."""
@@ -53,17 +53,17 @@ class Chooser:
     def choose(self, claims: Sequence[ClaimRecord]) -> Choices:
         satisfied = self._nodes.alive.copy()
         volumes: dict[VolumeRecord, int] = {}
-        choices: list[Choice] = []
+        choices: list[ClaimChoice] = []
         for claim in sorted(claims, key=lambda claim: claim.size):
             chosen = self._choose_for(claim, volumes, choices)
-            choices.append(Choice(claim, chosen))
+            choices.append(ClaimChoice(claim, chosen))
             unmet = np.equal(chosen, NOT_CHOSEN)
             if (satisfied & unmet).any():
                 satisfied &= ~unmet | self._can_be_made(claim)
         return Choices(satisfied, tuple(volumes), tuple(choices))
 
     def _choose_for(
-        self, claim: ClaimRecord, volumes: dict[VolumeRecord, int], before: Sequence[Choice]
+        self, claim: ClaimRecord, volumes: dict[VolumeRecord, int], before: Sequence[ClaimChoice]
     ) -> IntArray:
         """The first offer that is reachable from the row and not chosen there by an earlier claim.
 

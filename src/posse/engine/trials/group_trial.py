@@ -49,7 +49,7 @@ class GroupTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class RoomSought:
+class VictimSearch:
     """The result of the search for victims, if one was made."""
 
     progress: GroupPreemption | None = None
@@ -91,7 +91,7 @@ class GroupTrials:
             elif _is_doubtful(attempt) and self.questions.asks:
                 # The solver will not be asked, so this search is the last one.
                 attempt = try_placement(self.state, group, {}, is_thorough=True)
-            sought = self.seek_room(group, attempt.verdict)
+            sought = self.seek_victims(group, attempt.verdict)
         room = sought.room
         self._nominate(group, room.places if room is not None else ())
         if sought.progress is not None:
@@ -102,14 +102,14 @@ class GroupTrials:
         in_doubt = self.questions.asks and _is_doubtful(attempt)
         return question_of(self.state, group) if in_doubt else None
 
-    def seek_room(self, group: Root, verdict: Verdict) -> RoomSought:
+    def seek_victims(self, group: Root, verdict: Verdict) -> VictimSearch:
         """Search victims for a group with this verdict. The state is unchanged."""
         if verdict.code is not Code.UNSCHEDULABLE or not self.could_evict(group):
-            return RoomSought()
+            return VictimSearch()
         if _policy(group) == "Never":
-            return RoomSought(PreemptionForbidden(of_group=True))
+            return VictimSearch(PreemptionForbidden(of_group=True))
         room = self.room(group)
-        return RoomSought(self._progress(group, room), room, sought=True)
+        return VictimSearch(self._progress(group, room), room, sought=True)
 
     def could_evict(self, group: Root) -> bool:
         """Whether any pod has lower priority, and groups like this one may preempt."""
@@ -117,7 +117,7 @@ class GroupTrials:
         lowest = min(self.state.usage.priorities(), default=group.priority)
         return lowest < group.priority and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
 
-    def makes_room_for(self, group: Root) -> bool:
+    def preempts_for(self, group: Root) -> bool:
         """Whether pods of lower priority are evicted for it as a whole, if that lets it start."""
         is_allowed = Gate.WORKLOAD_AWARE_PREEMPTION in self.gates and _policy(group) != "Never"
         return is_allowed and self.could_evict(group)

@@ -1,7 +1,7 @@
 """Why these victims and no others, as `posse explain` tells it."""
 
 from posse.cli.explain.preemption_words import held_room, making_room
-from posse.engine.explain.preemption import HeldRoom, PreemptionStatus
+from posse.engine.explain.preemption import PreemptionStatus, ReservedCapacity
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.preemption.cost import Cost
 from posse.engine.verdict import NoVictims
@@ -120,12 +120,12 @@ def test_others_are_told_for_whom_room_is_held():
     driver = Driver(*nodes(2, cpu="1"), low("a", "n1"), low("b", "n2"), gang(minimum=2, priority=9))
     driver.see(*pods(2, cpu="1", group="g1", priority=9), low("late", ""))
     driver.decide()
-    told = list(held_room(driver.engine.explain_pod("uid-late").held_rooms))
+    told = list(held_room(driver.engine.explain_pod("uid-late").reserved))
     assert told == ["on 2 nodes for podgroup test/g1, priority 9, which is preempting"]
 
 
 def test_of_many_for_whom_room_is_held_some_are_named():
-    rooms = [HeldRoom(GroupKey(NAMESPACE, f"g{i}"), 9, 1) for i in range(7)]
+    rooms = [ReservedCapacity(GroupKey(NAMESPACE, f"g{i}"), 9, 1) for i in range(7)]
     told = list(held_room(rooms))
     assert told[0] == "on 1 node for podgroup test/g0, priority 9, which is preempting"
     assert told[5:] == ["and for 2 more"]

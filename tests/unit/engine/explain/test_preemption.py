@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.engine.explain.preemption import HeldRoom
+from posse.engine.explain.preemption import ReservedCapacity
 from posse.engine.groups.forms import DISRUPTION_TARGET
 from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.engine.preemption.cost import Cost
@@ -146,17 +146,17 @@ def test_asking_changes_nothing(later):
 
 def test_others_that_wait_are_told_for_whom_room_is_held(later):
     driver = group_preempting(later)
-    held = (HeldRoom(URGENT, HIGH, 2),)
-    assert driver.engine.explain_pod("uid-other").held_rooms == held
+    held = (ReservedCapacity(URGENT, HIGH, 2),)
+    assert driver.engine.explain_pod("uid-other").reserved == held
     driver.see(gang("late", minimum=1, priority=1), pod("late-1", cpu="1", group="late", priority=1))
-    assert driver.engine.explain(GroupKey(NAMESPACE, "late")).held_rooms == held
-    assert driver.engine.explain(URGENT).held_rooms == ()
+    assert driver.engine.explain(GroupKey(NAMESPACE, "late")).reserved == held
+    assert driver.engine.explain(URGENT).reserved == ()
 
 
 def test_who_matters_more_is_not_told_of_room_that_it_may_take(later):
     driver = group_preempting(later)
     driver.see(pod("above", cpu="9", priority=HIGH + 1))
-    assert driver.engine.explain_pod("uid-above").held_rooms == ()
+    assert driver.engine.explain_pod("uid-above").reserved == ()
 
 
 def test_victims_are_told_for_whom_they_leave(later):

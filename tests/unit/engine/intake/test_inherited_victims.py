@@ -5,7 +5,7 @@ import pytest
 from posse.engine.explain.preemption import PreemptionStatus
 from posse.engine.groups.forms import DISRUPTION_TARGET, FORMS, NATIVE, POSSE, WORKLOAD_REF
 from posse.engine.keys import GroupKey, GroupRef, PodRef
-from posse.engine.preemption.marks import PREEMPTION, described, for_whom, mark_for
+from posse.engine.preemption.marks import PREEMPTION, described, mark_for, preemptor_named
 from posse.model.pod import PodCondition
 from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.support.builders import NAMESPACE, changed, composite, gang, node, nodes, pod, pods
@@ -122,10 +122,10 @@ def test_a_mark_names_everybody_so_that_they_are_told_apart():
     keys += [GroupKey(NAMESPACE, "g1", form.name, is_composite=True) for form in (NATIVE, POSSE)]
     assert len({described(key) for key in keys}) == len(keys)
     for key in keys:
-        assert for_whom(ending(low(1), GroupRef(key, "u", SCHEDULER))) == described(key)
+        assert preemptor_named(ending(low(1), GroupRef(key, "u", SCHEDULER))) == described(key)
 
 
 def test_a_mark_of_another_scheduler_names_nobody():
     text = "default-scheduler: preempting to accommodate a higher priority pod"
     mark = PodCondition(type=DISRUPTION_TARGET, status="True", reason=PREEMPTION, message=text)
-    assert for_whom(changed(low(1), status={"conditions": (mark,)})) == ""
+    assert preemptor_named(changed(low(1), status={"conditions": (mark,)})) == ""

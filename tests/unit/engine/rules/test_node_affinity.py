@@ -122,7 +122,7 @@ def test_a_number_first_seen_later_is_compared():
 def test_a_refusal_says_so_and_no_eviction_helps():
     row_filter = compiled(RULE, pod(node_selector={"zone": "north"}), state_of(*NODES))
     assert reasons(row_filter, 0) == ["node(s) didn't match Pod's node affinity/selector"]
-    assert row_filter.hopeless(ALL_ROWS)[0]
+    assert row_filter.unresolvable(ALL_ROWS)[0]
 
 
 TAINTED = node("tainted", taints=[taint("gpu")])

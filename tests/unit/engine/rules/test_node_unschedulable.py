@@ -25,4 +25,4 @@ def test_a_toleration_of_another_effect_does_not():
 def test_a_refusal_says_so_and_no_eviction_helps():
     row_filter = compiled(RULE, pod(), state_of(*NODES))
     assert reasons(row_filter, 1) == ["node(s) were unschedulable"]
-    assert row_filter.hopeless(ALL_ROWS)[1]
+    assert row_filter.unresolvable(ALL_ROWS)[1]

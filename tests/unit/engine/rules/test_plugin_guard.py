@@ -60,11 +60,11 @@ def filtered(rule):
     "rule",
     [
         Rule(made=broken),
-        Rule(passes=broken, hopeless=broken),
+        Rule(passes=broken, unresolvable=broken),
         Rule(
             passes=lambda rows: np.zeros(64, dtype=bool)[rows],
             refusals=broken,
-            hopeless=lambda rows: np.zeros(64, dtype=bool)[rows],
+            unresolvable=lambda rows: np.zeros(64, dtype=bool)[rows],
         ),
     ],
     ids=["when-compiled", "when-asked", "when-asked-why"],
@@ -101,16 +101,16 @@ def test_a_filter_that_does_not_say_whether_it_is_local_refuses():
 def test_what_a_broken_filter_refuses_no_eviction_mends():
     surroundings = Surroundings([node()])
     made = surroundings.compiled(
-        GuardedFilterRule(Rule(passes=broken, hopeless=broken), PluginFaults()), pod()
+        GuardedFilterRule(Rule(passes=broken, unresolvable=broken), PluginFaults()), pod()
     )
-    assert made.hopeless(np.array([0])).tolist() == [True]
+    assert made.unresolvable(np.array([0])).tolist() == [True]
 
 
 def test_a_sound_filter_is_left_alone():
     rule = Rule(
         passes=lambda rows: np.array([True, False])[rows],
         refusals=lambda rows: (("not this one", np.array([False, True])[rows]),),
-        hopeless=lambda rows: np.array([False, False])[rows],
+        unresolvable=lambda rows: np.array([False, False])[rows],
     )
     made = Surroundings(nodes(2)).compiled(GuardedFilterRule(rule, PluginFaults()), pod())
     rows = np.array([0, 1])
@@ -118,7 +118,7 @@ def test_a_sound_filter_is_left_alone():
     assert [(reason, holds.tolist()) for reason, holds in made.refusals(rows)] == [
         ("not this one", [False, True])
     ]
-    assert made.hopeless(rows).tolist() == [False, False]
+    assert made.unresolvable(rows).tolist() == [False, False]
 
 
 def test_what_looks_at_descriptions_only_may_say_so():

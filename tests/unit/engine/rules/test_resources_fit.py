@@ -54,4 +54,4 @@ def test_it_is_hopeless_only_where_the_whole_node_would_not_do():
     attached(state, pod("there", cpu="1"), "a")
     fit = compiled(RULE, pod(cpu="2"), state)
     assert fit.passes(ALL_ROWS)[:2].tolist() == [False, False]
-    assert fit.hopeless(ALL_ROWS)[:2].tolist() == [False, True]
+    assert fit.unresolvable(ALL_ROWS)[:2].tolist() == [False, True]

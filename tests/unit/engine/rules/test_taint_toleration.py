@@ -41,4 +41,4 @@ def test_a_set_of_taints_first_seen_later_is_judged():
 def test_a_refusal_says_so_and_no_eviction_helps():
     row_filter = compiled(RULE, pod(), state_of(*NODES))
     assert reasons(row_filter, 1) == ["node(s) had untolerated taint(s)"]
-    assert row_filter.hopeless(ALL_ROWS)[1]
+    assert row_filter.unresolvable(ALL_ROWS)[1]

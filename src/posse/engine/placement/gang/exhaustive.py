@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.placement.gang.member_pass import Pass, pass_beside
 from posse.engine.placement.gang.proof import missing
-from posse.engine.placement.search.backtracking import Backtracking, Ending
+from posse.engine.placement.search.backtracking import Backtracking, SearchEnd
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
@@ -30,7 +30,7 @@ class ThoroughSearch:
     draft: Draft
     group: GroupRecord
     _steps: Steps
-    _endings: list[Ending] = field(default_factory=list)
+    _endings: list[SearchEnd] = field(default_factory=list)
 
     def run(self, shares: int = 1) -> Pass | None:
         """Search the rows of the search scope with one of so many shares of the remaining steps."""
@@ -39,13 +39,13 @@ class ThoroughSearch:
         ending = search.run()
         self._steps.left -= steps - search.steps_left
         self._endings.append(ending)
-        return pass_beside(self.state, self.draft, self.group, start) if ending is Ending.FOUND else None
+        return pass_beside(self.state, self.draft, self.group, start) if ending is SearchEnd.FOUND else None
 
     def proof(self, before: Proof) -> Proof:
         """The proof after runs wherever the group might fit found nothing; `before` is that without them."""
-        if Ending.OUT_OF_REACH in self._endings:
+        if SearchEnd.OUT_OF_REACH in self._endings:
             return Proof((*before.doubts, _MANY_PODS))
-        if Ending.CUT_SHORT in self._endings:
+        if SearchEnd.CUT_SHORT in self._endings:
             return Proof(before.doubts, exhausted=True)
         rules = [self.state.rules(self.state.scheduling_class(record)) for record in self.group.unattached()]
         return Proof(tuple(dict.fromkeys(name for one in rules for name in one.uncountable_rules)))

@@ -23,7 +23,7 @@ from posse.engine.state.node_scores import NodeScores
 from posse.engine.state.pod_record import PodRecord
 
 
-class Ending(Enum):
+class SearchEnd(Enum):
     FOUND = "as many as must start are in the draft"
     THROUGH = "no way was left out, and none leads there"
     CUT_SHORT = "the steps allowed did not suffice"
@@ -69,7 +69,7 @@ class Backtracking:
         self._seen: dict[tuple[tuple[int, _Counts], ...], None] = {}
         """States reached before; they led nowhere, except for those on the current path."""
 
-    def run(self) -> Ending:
+    def run(self) -> SearchEnd:
         """If a placement is found, the pods are in the draft; otherwise the draft is unchanged."""
         start, affordable = self._draft.checkpoint(), self._needed <= self.steps_left
         path: list[_Move] = []
@@ -82,13 +82,13 @@ class Backtracking:
                     self._take_back(path.pop())
             elif self.steps_left < self._needed - len(path):
                 self._draft.roll_back(start)
-                return Ending.CUT_SHORT if affordable else Ending.OUT_OF_REACH
+                return SearchEnd.CUT_SHORT if affordable else SearchEnd.OUT_OF_REACH
             elif self._make(move):
                 path.append(move)
                 if len(path) == self._needed:
-                    return Ending.FOUND
+                    return SearchEnd.FOUND
                 moves.append(self._moves())
-        return Ending.THROUGH
+        return SearchEnd.THROUGH
 
     def _make(self, move: _Move) -> bool:
         """Place the pod, unless that leads to a state seen before."""

@@ -4,7 +4,7 @@ import pytest
 
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
-from posse.engine.placement.search.backtracking import Backtracking, Ending
+from posse.engine.placement.search.backtracking import Backtracking, SearchEnd
 from posse.engine.placement.search.equivalent_nodes import equal_nodes
 from posse.engine.placement.tree.attempt import probe_placement, try_placement
 from posse.engine.proof import Outcome
@@ -123,7 +123,7 @@ def test_that_is_seen_at_once_however_many_nodes_there_are():
     state = state_of(*hosts(*(f"n{i}" for i in range(40)), cpu="2"))
     records = [record_of(state, one) for one in members("a", 41, **avoiding("a", HOSTNAME))]
     search = Backtracking(state, Draft(state), records, 41, 100)
-    assert search.run() is Ending.THROUGH
+    assert search.run() is SearchEnd.THROUGH
     assert search.steps_left == 100
 
 
