@@ -29,15 +29,9 @@ MAX_LINE_LENGTH = 110
 # What is left to mend: numbers may be lowered, never the other way round.
 LONG_LINES = {
     "apiserver": 5,
-    "client": 29,
-    "controllers": 115,
-    "kinds": 14,
-    "kubelet": 10,
-    "model": 15,
-    "runtime": 60,
-    "store": 20,
-    "transport": 3,
-    "writes": 6,
+    "kinds": 13,
+    "model": 10,
+    "runtime": 1,
 }
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base", "misc"}
 READS_OF_CLOCK_OR_CHANCE = {

@@ -37,7 +37,9 @@ _STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]|(?P<any>\[\.\.\.\])"
 
 
 class ShapeError(ValueError):
-    """A value of the wrong type; `path` is like `spec.containers[0].ports[1].hostPort`, empty for the whole object."""
+    """A value of the wrong type; `path` is like `spec.containers[0].ports[1].hostPort`, empty for the whole
+    object.
+    """
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}" if path else message)
@@ -95,7 +97,9 @@ def _unknown_within(shape: FieldShape, item: Any) -> list[str]:
 
 
 def known_part(struct: type[Shape], data: dict[str, Any]) -> dict[str, Any]:
-    """A copy without the members that the struct does not have, at any depth; what it does not describe stays as it is."""
+    """A copy without the members that the struct does not have, at any depth; what it does not describe stays
+    as it is.
+    """
     shapes = fields_of(struct)
     return {name: _known_within(shapes[name], item) for name, item in data.items() if name in shapes}
 

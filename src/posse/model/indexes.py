@@ -29,7 +29,9 @@ def parse_indexes(text: str, below: int) -> list[int]:
 
 
 def known_indexes(text: str, below: int) -> set[int]:
-    """Read indexes that a controller wrote: what is out of range by now, or was never an index, does not count."""
+    """Read indexes that a controller wrote: what is out of range by now, or was never an index, does not
+    count.
+    """
     return {index for part in text.split(",") for index in _range_below(part, below)}
 
 

@@ -74,7 +74,9 @@ class JobSchedulingPolicy(Shape):
 
 
 class JobSchedulingSpec(Shape):
-    """How the pods are scheduled as a group. All but gang.minCount is fixed at creation; without a policy it is basic."""
+    """How the pods are scheduled as a group. All but gang.minCount is fixed at creation; without a policy it
+    is basic.
+    """
 
     scheduling_policy: JobSchedulingPolicy | None = None
     scheduling_constraints: SchedulingConstraints | None = None

@@ -32,7 +32,9 @@ def parse_timestamp(text: str) -> float:
 
 
 def format_timestamp(seconds: float) -> str:
-    """Whole seconds, cut off rather than rounded, so that a time never lies in the future: 2026-01-31T12:00:00Z."""
+    """Whole seconds, cut off rather than rounded, so that a time never lies in the future:
+    2026-01-31T12:00:00Z.
+    """
     return _whole_second(round(seconds * 1_000_000) // 1_000_000)
 
 

@@ -100,7 +100,8 @@ class Dialect:
     incoming: Callable[[Json], Json]
     """To the stored form, of an object that fits the struct."""
     refusals: Callable[[Any, Any], list[FieldError]]
-    """What only this version forbids, given the new and the old object (None for a creation) as its struct."""
+    """What only this version forbids, given the new and the old object (None for a creation) as its struct.
+    """
     field_names: tuple[tuple[str, str], ...]
     """Parts of stored field paths with what this version calls them, applied in order."""
     baseline: Callable[[Json, Json], Json] = _as_it_was
