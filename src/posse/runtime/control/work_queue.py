@@ -55,16 +55,15 @@ class WorkQueue:
                 for key in self._timers.pop_due(self._clock(), MAX_CONCURRENT_KEYS):
                     self._touched.add(key)
                 keys = self._touched.take(MAX_CONCURRENT_KEYS - len(self._under_way))
+                # Other tasks go on between many keys that need nothing, and what they observe is planned for at once.
+                await asyncio.sleep(0)
                 for key in keys:
                     if key in self._under_way:
                         self._under_way[key] = True
                     elif (work := self._start(key)) is not None:
                         self._under_way[key] = False
                         tasks.create_task(self._finish(key, work))
-                if keys:
-                    # Many keys need nothing; other tasks shall not wait for all of them.
-                    await asyncio.sleep(0)
-                else:
+                if not keys:
                     await self._wait()
 
     async def _finish(self, key: str, work: Work) -> None:

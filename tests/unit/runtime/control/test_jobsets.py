@@ -277,10 +277,12 @@ def test_the_workload_of_a_user_is_taken_as_it_is(in_lab):
         made = await lab.transport.create(WORKLOAD, "default", user_workload(2, name="mine"))
         jobs = [replicated_job("workers", replicas=2, gangConfig=GANG)]
         await lab.transport.create(JOB_SET, "default", jobset(*jobs))
-        await lab.until(lambda: "Completed" in conditions_of(lab))
+        # Once pods have ended, minCount follows the work that is left.
+        await lab.until(lambda: listed(lab, POD_GROUP))
         (group,) = listed(lab, POD_GROUP)
         assert group["spec"]["schedulingPolicy"] == {"gang": {"minCount": 2}}
         assert group["spec"]["workloadRef"] == {"workloadName": "mine", "templateName": "pg-workers"}
+        await lab.until(lambda: "Completed" in conditions_of(lab))
         await lab.transport.delete(JOB_SET, "default", "js", propagation="Background")
         await lab.until(lambda: not names(lab, POD_GROUP))
         assert listed(lab, WORKLOAD) == [made]
