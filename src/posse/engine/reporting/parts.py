@@ -4,7 +4,7 @@ Functions called `mark_...` change what is remembered as reported, and return th
 is made once.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from posse.engine.decisions import (
@@ -183,16 +183,17 @@ def still_valid(groups: GroupBook, lost: Iterable[MarkDisrupted]) -> list[Decisi
     ]
 
 
-def _parts(root: Root) -> Iterator[Part]:
-    yield from root.leaves
-    yield from root.top.branches if root.top is not None else ()
+def _parts(root: Root) -> Sequence[Part]:
+    return [*root.leaves, *(root.top.branches if root.top is not None else ())]
 
 
 def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> list[Decision]:
     record = part.record
+    if not record.uid or (record.scheduled and not record.report_may_be_lost):
+        return []
     awaits_volumes = any(leaf.awaits_volumes for leaf in part.leaves)
     has_started = not awaits_volumes and part.is_seen_started(being_bound)
-    if not record.uid or not (record.report_may_be_lost or (not record.scheduled and has_started)):
+    if not record.report_may_be_lost and not has_started:
         return []
     was_scheduled, record.scheduled, record.report_may_be_lost = record.scheduled, True, False
     return [
@@ -212,8 +213,9 @@ def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> 
 
 def _mark_short(group: GroupRecord) -> list[Decision]:
     """PodGroupInitiallyScheduled stays True: lost members are an event, once until the group recovers."""
-    was_known, group.is_known_to_be_short = group.is_known_to_be_short, group.has_fallen_short
-    if not group.uid or was_known or not group.has_fallen_short:
+    is_short = group.has_fallen_short
+    was_known, group.is_known_to_be_short = group.is_known_to_be_short, is_short
+    if not is_short or was_known or not group.uid:
         return []
     text = below_minimum_text(group.attached_count, group.minimum)
     return [WarnGroup(group.key, group.uid, BELOW_MINIMUM, text, group.scheduler_name)]
