@@ -378,7 +378,7 @@ def what_has_started_is_told(world, engine):
     """The condition is on every group that the engine takes for scheduled; it is said again until it is."""
     for group in engine._knowledge.groups:
         told = world.objects[PodGroup].get(group.key.name)
-        if group.scheduled and group.podgroup is not None and told is not None:
+        if group.scheduled and group.obj is not None and told is not None:
             conditions = {c.type: c.status for c in told.status.conditions}
             law = "what has started is told"
             ensure(conditions.get(INITIALLY_SCHEDULED) == "True", law, group=group.key.name)

@@ -108,4 +108,4 @@ def _queue_of(knowledge: Knowledge, record: PodRecord) -> Queue:
     if entry is not None:
         return _QUEUE_OF_PLACE[entry.place]
     group = knowledge.groups.get(record.group) if record.group is not None else None
-    return Queue.INCOMPLETE if group is not None and group.podgroup is None else Queue.GATED
+    return Queue.INCOMPLETE if group is not None and group.obj is None else Queue.GATED

@@ -97,11 +97,11 @@ def contradiction(root: Root) -> str:
 
 def _contradiction(group: GroupRecord) -> str:
     pods = [record.pod for record in group.members.values()]
-    if group.podgroup is None:
+    if group.obj is None:
         return ""
     if not group.states_priority:
         return _members_disagree(pods)
-    policy = group.podgroup.spec.preemption_policy
+    policy = group.obj.spec.preemption_policy
     return _members_disagree(pods) or _members_contradict(pods, group.priority, policy)
 
 

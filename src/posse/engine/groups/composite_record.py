@@ -10,31 +10,27 @@ from posse.model.workload import CompositePodGroup
 
 @dataclass(slots=True, eq=False)
 class CompositeRecord(ReportedObject):
-    composite: CompositePodGroup
+    obj: CompositePodGroup
 
     condition_type: ClassVar[str] = TREE_INITIALLY_SCHEDULED
 
     @property
-    def obj(self) -> CompositePodGroup:
-        return self.composite
-
-    @property
     def minimum(self) -> int:
         """How many children must start before any does: with the basic policy, one."""
-        gang = self.composite.spec.scheduling_policy.gang
+        gang = self.obj.spec.scheduling_policy.gang
         return gang.min_group_count if gang is not None else 1
 
     @property
     def priority(self) -> int:
-        return self.composite.spec.priority or 0
+        return self.obj.spec.priority or 0
 
     @property
     def goes_as_one(self) -> bool:
-        mode = self.composite.spec.disruption_mode
+        mode = self.obj.spec.disruption_mode
         return mode is not None and mode.all is not None
 
     def define(self, composite: CompositePodGroup) -> None:
         if self.is_replaced_by(composite):
             self.forget_reports()
-        self.composite = composite
+        self.obj = composite
         self.read_conditions()

@@ -51,11 +51,11 @@ class GroupBook:
         """The specification of the group with its object's identity; None while no object describes it."""
         if key.is_composite:
             record = self.links.composite(key)
-            return (record.uid, record.composite.spec) if record is not None else None
+            return (record.uid, record.obj.spec) if record is not None else None
         group = self._groups.get(key)
-        if group is None or group.podgroup is None:
+        if group is None or group.obj is None:
             return None
-        return group.podgroup.metadata.uid, group.podgroup.spec, group.minimum_resources
+        return group.obj.metadata.uid, group.obj.spec, group.minimum_resources
 
     def put(self, obj: GroupObject) -> GroupRecord:
         description = describe(obj)
@@ -71,7 +71,7 @@ class GroupBook:
         root = self.links.root(group.key)
         if root is not None:
             return root.priority
-        return group.priority if group.podgroup is not None else None
+        return group.priority if group.obj is not None else None
 
     def workload(self, namespace: str, name: str) -> Workload | None:
         return self._workloads.get((namespace, name))
@@ -152,7 +152,7 @@ class GroupBook:
 
     def _forget_if_empty(self, group: GroupRecord) -> None:
         is_implied = form_of(group.key).is_implied
-        if not group.members and (group.podgroup is None or is_implied):
+        if not group.members and (group.obj is None or is_implied):
             del self._groups[group.key]
             if is_implied:
                 self._forget_implied(group.key)

@@ -16,7 +16,7 @@ from posse.model.workload import PodGroup
 class GroupRecord(ReportedObject):
     """The leaf of a tree, or a root by itself: see `Part` and `Root` for the questions it answers as such."""
 
-    podgroup: PodGroup | None = None
+    obj: PodGroup | None = None
     """The object that describes it, in the hub's version; None until it is seen.
 
     Until then its members wait.
@@ -40,43 +40,39 @@ class GroupRecord(ReportedObject):
 
     condition_type: ClassVar[str] = INITIALLY_SCHEDULED
 
-    @property
-    def obj(self) -> PodGroup | None:
-        return self.podgroup
-
     def define(self, podgroup: PodGroup | None) -> None:
         if self.is_replaced_by(podgroup):
             self.forget_reports()
             self.has_completed_members = self.is_known_to_be_short = self.gathered = False
-        self.podgroup = podgroup
+        self.obj = podgroup
         self.gathered = self.read_conditions() or self.gathered
 
     @property
     def minimum(self) -> int:
         """How many must be placed before any is bound: a basic group starts with whatever fits."""
-        policy = self.podgroup.spec.scheduling_policy if self.podgroup is not None else None
+        policy = self.obj.spec.scheduling_policy if self.obj is not None else None
         return policy.gang.min_count if policy is not None and policy.gang is not None else 1
 
     @property
     def expected(self) -> int:
         """How many members a basic group says there will be; 0 if it does not say."""
-        policy = self.podgroup.spec.scheduling_policy if self.podgroup is not None else None
+        policy = self.obj.spec.scheduling_policy if self.obj is not None else None
         basic = policy.basic if policy is not None else None
         return (basic.desired_count or 0) if basic is not None else 0
 
     @property
     def states_priority(self) -> bool:
         """Whether the group has a priority of its own, which members must share."""
-        stated = self.podgroup is not None and self.podgroup.spec.priority is not None
+        stated = self.obj is not None and self.obj.spec.priority is not None
         return stated or form_of(self.key).has_resolved_priority
 
     @property
     def priority(self) -> int:
         """Its own priority, else the lowest of its members."""
-        if self.podgroup is None:
+        if self.obj is None:
             return 0
         if self.states_priority:
-            return self.podgroup.spec.priority or 0
+            return self.obj.spec.priority or 0
         return min((record.priority for record in self.members.values()), default=0)
 
     @property
@@ -167,7 +163,7 @@ class GroupRecord(ReportedObject):
 
     @property
     def absence(self) -> str:
-        return form_of(self.key).absence(self.key, self.siblings) if self.podgroup is None else ""
+        return form_of(self.key).absence(self.key, self.siblings) if self.obj is None else ""
 
     @property
     def lack(self) -> str:

@@ -1,9 +1,8 @@
 """The last report about a group or a composite group, beside the object that describes it."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from posse.engine.groups.forms import DISRUPTION_TARGET, reported_outcome
 from posse.engine.keys import GroupKey
@@ -13,7 +12,7 @@ from posse.model.workload import CompositePodGroup, PodGroup
 
 
 @dataclass(slots=True, eq=False)
-class ReportedObject(ABC):
+class ReportedObject:
     key: GroupKey
     _: KW_ONLY
     scheduled: bool = False
@@ -29,10 +28,11 @@ class ReportedObject(ABC):
 
     condition_type: ClassVar[str]
 
-    @property
-    @abstractmethod
-    def obj(self) -> PodGroup | CompositePodGroup | None:
-        """The object that describes it; None until that is seen."""
+    if TYPE_CHECKING:
+
+        @property
+        def obj(self) -> PodGroup | CompositePodGroup | None:
+            """The object that describes it, a field of each subclass; None until that is seen."""
 
     @property
     def uid(self) -> str:

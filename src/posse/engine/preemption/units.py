@@ -111,7 +111,7 @@ def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) 
 
 
 def goes_as_one(group: GroupRecord) -> bool:
-    mode = group.podgroup.spec.disruption_mode if group.podgroup is not None else None
+    mode = group.obj.spec.disruption_mode if group.obj is not None else None
     return mode is not None and mode.all is not None
 
 

@@ -28,7 +28,7 @@ def test_a_pod_names_its_group_in_its_own_namespace():
 def test_pods_may_come_before_the_object():
     book = GroupBook()
     joined(book, pod("a", group="g1"))
-    assert book.get(KEY).podgroup is None
+    assert book.get(KEY).obj is None
     group = book.put(gang(minimum=3))
     assert group is book.get(KEY)
     assert names(group.members.values()) == ["a"]
@@ -130,7 +130,7 @@ def test_a_deleted_object_is_forgotten_but_not_its_members():
     book.put(gang(conditions=[initially_scheduled("True")]))
     book.drop(KEY)
     group = book.get(KEY)
-    assert (group.podgroup, group.scheduled, group.reported) == (None, False, NEVER_REPORTED)
+    assert (group.obj, group.scheduled, group.reported) == (None, False, NEVER_REPORTED)
     assert names(group.members.values()) == ["a"]
 
 

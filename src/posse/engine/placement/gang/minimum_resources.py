@@ -55,7 +55,7 @@ def note_minimum(state: ClusterState, group: GroupRecord) -> None:
 def share_of(nodes: NodeTable, group: GroupRecord) -> Share:
     """What is reserved for a group: what it lacks while it runs and is not about to finish."""
     on_nodes = [record for record in group.members.values() if record.node]
-    is_deleted = group.podgroup is None or bool(group.podgroup.metadata.deletion_timestamp)
+    is_deleted = group.obj is None or bool(group.obj.metadata.deletion_timestamp)
     is_ending = all(record.pod.metadata.deletion_timestamp for record in on_nodes)
     if is_ending or is_deleted or group.has_completed_members:
         return Share()
