@@ -150,5 +150,5 @@ def test_a_gang_is_asked_for_when_a_jobset_is_made_and_never_after(kubectl):
     kubectl("apply", "-f", str(manifest))
     change = json.dumps({"spec": {"gangConfig": {"gangMode": "Off"}}})
     told = kubectl.refused("patch jobset pytorch --type merge -p", change)
-    assert "gangConfig is fixed at creation" in told
+    assert "spec.gangConfig: Invalid value: field is immutable" in told
     removed(kubectl, manifest)
