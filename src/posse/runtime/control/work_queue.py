@@ -55,7 +55,7 @@ class WorkQueue:
                 for key in self._timers.pop_due(self._clock(), MAX_CONCURRENT_KEYS):
                     self._touched.add(key)
                 keys = self._touched.take(MAX_CONCURRENT_KEYS - len(self._under_way))
-                # Other tasks go on between many keys that need nothing, and what they observe is planned for at once.
+                # Other tasks go on between many keys that need nothing; plans then rest on what they observe.
                 await asyncio.sleep(0)
                 for key in keys:
                     if key in self._under_way:
