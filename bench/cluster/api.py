@@ -92,12 +92,12 @@ class Api:
         version = (await self.get(PODS, {"limit": "1"}))["metadata"]["resourceVersion"]
         while len(bound) < expected:
             query = {"watch": "1", "resourceVersion": version, "timeoutSeconds": str(_WATCH_SECONDS)}
-            async with self._connection.stream(Call("GET", PODS, query), _WATCH_SECONDS) as content:
-                async for line in content:
-                    pod = _CHANGES.decode(line).object
-                    version = pod.metadata.resourceVersion
-                    if pod.spec.nodeName:
-                        bound.setdefault(pod.metadata.name, time.time())
+            async with self._connection.stream(Call("GET", PODS, query), _WATCH_SECONDS) as stream:
+                async for lines in stream.lines():
+                    for pod in [_CHANGES.decode(line).object for line in lines if line]:
+                        version = pod.metadata.resourceVersion
+                        if pod.spec.nodeName:
+                            bound.setdefault(pod.metadata.name, time.time())
                     if len(bound) >= expected:
                         return
 

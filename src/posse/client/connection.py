@@ -19,9 +19,10 @@ import msgspec
 from yarl import URL
 
 from posse.client.credentials import ClusterAccess, Credentials, CredentialsError
-from posse.client.http_connections import Fence, Wires, keep_alive, open_fence
+from posse.client.http_connections import Fence, Patience, Wires, keep_alive, open_fence
 from posse.client.http_responses import AnswerBroken, HttpResponse
 from posse.client.reachability import Reachability
+from posse.client.streams import Stream
 from posse.kinds.machinery.errors import UNAUTHORIZED, ApiError
 from posse.version import VERSION
 
@@ -33,13 +34,14 @@ JSON = "application/json"
 UNREACHABLE = "Unreachable"
 """The reason when no answer came: what was asked may or may not have been done."""
 SERVICE_UNAVAILABLE = 503
-CONNECT_SECONDS = 5.0
-ANSWER_SECONDS = 30.0
+PATIENCE = Patience()
+BEGIN_SECONDS = 10.0
+"""For an answer that goes on to begin."""
 READ_AGAIN_SECONDS = 5.0
 """Minimum time between reloads of credentials because of a certificate error."""
 _FIRST_REFUSAL = 400
 _NO_ANSWER = (OSError, TimeoutError, AnswerBroken, aiohttp.ClientError)
-_USUAL_PATIENCE = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=CONNECT_SECONDS)
+_USUAL_PATIENCE = aiohttp.ClientTimeout(total=PATIENCE.answer, sock_connect=PATIENCE.connect)
 # Compressing costs both sides more than sending.
 _HEADERS = {"User-Agent": f"posse/{VERSION}", "Accept-Encoding": "identity"}
 
@@ -74,6 +76,7 @@ class Connection:
         self._renewing = asyncio.Lock()
         self._read_at = float("-inf")
         self._reachability = Reachability()
+        self._streams: list[Stream] = []
         self._session: aiohttp.ClientSession
 
     async def open(self) -> None:
@@ -111,27 +114,36 @@ class Connection:
         return answer.body
 
     @asynccontextmanager
-    async def stream(self, call: Call, quiet_seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
-        """An answer that goes on; when nothing came for so long, it is given up. So it is when it breaks off.
+    async def stream(self, call: Call, quiet_seconds: float) -> AsyncIterator[Stream]:
+        """An answer that goes on, and ends when nothing came for so long.
 
-        That it begins is not waited for longer than for any other answer.
+        It breaks off if the connection does, or is suspected to be dead because another one was.
         """
-        patience = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=quiet_seconds)
+        patience = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE.connect, sock_read=quiet_seconds)
         access, asked_at = self._access, self._reachability.clock()
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(BEGIN_SECONDS):
                 response = await self._begun(call, patience)
         except _NO_ANSWER as error:
             raise self._without_answer(access, error, asked_at) from error
         self._reachability.answered()
+        stream = Stream(response)
+        self._streams.append(stream)
         try:
             async with response:
                 try:
-                    yield response.content
+                    yield stream
                 finally:
-                    _cut(response)
+                    self._streams.remove(stream)
+                    stream.cut()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _unreachable(access, error) from error
+
+    def _cut_silent(self, since: float) -> None:
+        silent = [stream for stream in self._streams if stream.heard_at < since]
+        log.warning("a connection to %s went silent; %d watches start over", self.server, len(silent))
+        for stream in silent:
+            stream.cut()
 
     def _without_answer(self, access: ClusterAccess, error: Exception, asked_at: float) -> ApiError:
         found = _unreachable(access, error)
@@ -163,7 +175,9 @@ class Connection:
 
     async def _exchange(self, call: Call, fence: Fence) -> HttpResponse:
         if self._access.proxy is None:
-            return await self._wires.exchange(self._encoded(call), fence)
+            return await self._wires.exchange(
+                self._encoded(call), fence, changes_nothing=call.method == "GET"
+            )
         fence()
         async with await self._request(call, _USUAL_PATIENCE) as response:
             return await _read(response)
@@ -208,7 +222,7 @@ class Connection:
     def _use(self, access: ClusterAccess) -> None:
         self._access = access
         self._read_at = asyncio.get_running_loop().time()
-        self._wires = Wires(access, CONNECT_SECONDS, ANSWER_SECONDS)
+        self._wires = Wires(access, PATIENCE, self._cut_silent)
         address = urlsplit(access.server)
         self._prefix = address.path.rstrip("/")
         headers = {"Host": address.netloc, **_headers(access)}
@@ -217,13 +231,6 @@ class Connection:
 
 def _headers(access: ClusterAccess) -> dict[str, str]:
     return _HEADERS | ({"Authorization": access.authorization} if access.authorization else {})
-
-
-def _cut(response: aiohttp.ClientResponse) -> None:
-    """An answer that goes on is left at once, without waiting for the server to agree."""
-    connection = response.connection
-    if connection is not None and connection.transport is not None:
-        connection.transport.abort()
 
 
 async def _read(response: aiohttp.ClientResponse) -> HttpResponse:

@@ -2,11 +2,17 @@
 
 A scheduler makes thousands of small requests, for which a general HTTP client takes several times longer than
 the server does. What is long, or goes through a proxy, is left to one.
+
+A kept connection may be dead without a word: a firewall has forgotten it, a proxy has lost its other half. If
+a request on one stays without a byte of an answer for a while, a second connection is opened. If that works,
+the silent one is given up, and with it all others that have been idle since before.
 """
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -17,6 +23,25 @@ from posse.client.http_responses import AnswerBroken, AnswerReader, HttpResponse
 KEEPALIVE = {socket.TCP_KEEPIDLE: 15, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """In seconds: for a connection to open, for a whole answer, and for its first byte on a kept connection.
+
+    A request that changes nothing is sent again on the second connection, and the first answer counts. Others
+    are given up, and whether to repeat them is decided elsewhere: the server may just take its time with one.
+    """
+
+    connect: float = 5.0
+    answer: float = 30.0
+    read_silence: float = 2.0
+    write_silence: float = 5.0
+
+
+class SilentConnection(OSError):  # noqa: N818 - it names what happened
+    def __init__(self) -> None:
+        super().__init__("a kept connection is silent, although the server takes new ones")
+
+
 class Wire(asyncio.Protocol):
     """One connection. Errors of `exchange`: OSError, AnswerBroken."""
 
@@ -25,6 +50,11 @@ class Wire(asyncio.Protocol):
         self._reader = AnswerReader()
         self._waiting: asyncio.Future[HttpResponse] | None = None
         self.is_open = False
+        self.heard_at = time.monotonic()
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._waiting is not None and not self._waiting.done()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -39,6 +69,7 @@ class Wire(asyncio.Protocol):
                 self._waiting.set_exception(exc or error)
 
     def data_received(self, data: bytes) -> None:
+        self.heard_at = time.monotonic()
         if self._waiting is None or self._waiting.done():
             # Unrequested data: what follows on this connection could be taken for another answer.
             self.close()
@@ -65,6 +96,15 @@ class Wire(asyncio.Protocol):
         finally:
             self._waiting = None
 
+    def give_up(self, instead: HttpResponse | SilentConnection) -> None:
+        """End the connection; whoever waits for an answer gets this one, or the error."""
+        if self._waiting is not None and not self._waiting.done():
+            if isinstance(instead, HttpResponse):
+                self._waiting.set_result(instead)
+            else:
+                self._waiting.set_exception(instead)
+        self.close()
+
     def close(self) -> None:
         self.is_open = False
         self._transport.abort()
@@ -79,29 +119,85 @@ def open_fence() -> None:
 
 
 class Wires:
-    """As many connections to one server as there are requests at once."""
+    """As many connections to one server as there are requests at once.
 
-    def __init__(self, access: ClusterAccess, connect_seconds: float, answer_seconds: float) -> None:
+    `on_silence` is told since when a connection has been silent that turned out to be dead.
+    """
+
+    def __init__(
+        self,
+        access: ClusterAccess,
+        patience: Patience,
+        on_silence: Callable[[float], None] = lambda _since: None,
+    ) -> None:
         address = urlsplit(access.server)
         self._host = address.hostname or ""
         self._port = address.port or (443 if access.tls else 80)
         self._access = access
-        self._connect_seconds = connect_seconds
-        self._answer_seconds = answer_seconds
+        self._patience = patience
+        self._on_silence = on_silence
         self._idle: list[Wire] = []
         self._is_closed = False
 
-    async def exchange(self, request: bytes, fence: Fence = open_fence) -> HttpResponse:
+    async def exchange(
+        self, request: bytes, fence: Fence = open_fence, *, changes_nothing: bool = False
+    ) -> HttpResponse:
         """Errors: OSError, TimeoutError, AnswerBroken, and those of the fence."""
-        async with asyncio.timeout(self._answer_seconds):
-            wire = self._take() or await self._open()
+        async with asyncio.timeout(self._patience.answer):
+            kept = self._take()
+            wire = kept or await self._open()
             self._pass(fence, wire)
-            answer = await wire.exchange(request)
-        if answer.is_last or self._is_closed:
+            if kept is None:
+                answer = await wire.exchange(request)
+            else:
+                answer = await self._exchange_on_kept(wire, request, changes_nothing)
+        self._keep(wire, answer)
+        return answer
+
+    async def _exchange_on_kept(self, wire: Wire, request: bytes, changes_nothing: bool) -> HttpResponse:
+        doubt = _Doubt(self, wire, request if changes_nothing else b"")
+        silence = self._patience.read_silence if changes_nothing else self._patience.write_silence
+        timer = asyncio.get_running_loop().call_later(silence, doubt.begin)
+        try:
+            return await wire.exchange(request)
+        finally:
+            timer.cancel()
+            doubt.end()
+
+    def _keep(self, wire: Wire, answer: HttpResponse) -> None:
+        if answer.is_last:
             wire.close()
         elif wire.is_open:
+            self._set_idle(wire)
+
+    def _set_idle(self, wire: Wire) -> None:
+        if self._is_closed:
+            wire.close()
+        else:
             self._idle.append(wire)
+
+    async def second(self, request: bytes) -> HttpResponse | SilentConnection:
+        """Open another connection, whatever time it takes, and have its answer if there is a request."""
+        while True:
+            try:
+                wire = await self._open()
+                break
+            except (OSError, TimeoutError):
+                await asyncio.sleep(self._patience.read_silence)
+        if not request:
+            self._set_idle(wire)
+            return SilentConnection()
+        answer = await wire.exchange(request)
+        self._keep(wire, answer)
         return answer
+
+    def drop_silent(self, since: float) -> None:
+        """Close what is idle and was not heard of since then: it has probably met the same end."""
+        silent = [wire for wire in self._idle if wire.heard_at < since]
+        self._idle = [wire for wire in self._idle if wire.heard_at >= since]
+        for wire in silent:
+            wire.close()
+        self._on_silence(since)
 
     def _pass(self, fence: Fence, wire: Wire) -> None:
         """At the last moment: opening a connection takes time."""
@@ -127,7 +223,7 @@ class Wires:
 
     async def _open(self) -> Wire:
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(self._connect_seconds):
+        async with asyncio.timeout(self._patience.connect):
             transport, wire = await loop.create_connection(
                 Wire,
                 self._host,
@@ -137,6 +233,38 @@ class Wires:
             )
         keep_alive(transport.get_extra_info("socket"))
         return wire
+
+
+class _Doubt:
+    """Whether a silent connection is dead: asked of a second one, which races with it."""
+
+    def __init__(self, wires: Wires, wire: Wire, request: bytes) -> None:
+        self._wires = wires
+        self._wire = wire
+        self._request = request
+        self._sent_at = time.monotonic()
+        self._asking: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        if self._is_silent():
+            self._asking = asyncio.ensure_future(self._ask())
+
+    def end(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+
+    async def _ask(self) -> None:
+        try:
+            instead = await self._wires.second(self._request)
+        except (OSError, AnswerBroken):
+            # The server is in trouble; the first connection has its time.
+            return
+        if self._is_silent():
+            self._wire.give_up(instead)
+            self._wires.drop_silent(self._sent_at)
+
+    def _is_silent(self) -> bool:
+        return self._wire.is_waiting and self._wire.heard_at < self._sent_at
 
 
 def keep_alive(connected: socket.socket) -> None:

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import aiohttp
 import msgspec
 
 from posse.client.connection import Call, Connection, RequestRefused
@@ -23,7 +22,8 @@ from posse.transport.objects import WatchEvent
 
 # How long a server is asked to go on; different for each watch, so that they do not all start over at once.
 LEAST_SECONDS, MOST_SECONDS = 240, 480
-QUIET_GRACE_SECONDS = 15
+QUIET_SECONDS = 75.0
+"""Servers send a bookmark every minute; a watch without one may be dead, and is asked for again."""
 MOST_PAUSE_SECONDS = 5.0
 
 
@@ -105,9 +105,9 @@ class Watch:
             "resourceVersion": self.version,
             "timeoutSeconds": str(seconds),
         }
-        async with connection.stream(Call("GET", self.path, query), seconds + QUIET_GRACE_SECONDS) as content:
+        async with connection.stream(Call("GET", self.path, query), QUIET_SECONDS) as stream:
             health.opened()
-            async for lines in _lines(content):
+            async for lines in stream.lines():
                 if batch := self._read(lines):
                     yield batch
 
@@ -127,18 +127,6 @@ class Watch:
             for line in read
             if line.type != "BOOKMARK"
         ]
-
-
-async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[Sequence[bytes]]:
-    """Yield what has arrived, in whole lines; half a line at the end is of no use."""
-    parts: list[bytes] = []
-    async for chunk in content.iter_any():
-        head, newline, tail = chunk.rpartition(b"\n")
-        if newline:
-            yield b"".join([*parts, head]).split(b"\n")
-            parts = [tail]
-        else:
-            parts.append(chunk)
 
 
 def _error(status: Any) -> ApiError:

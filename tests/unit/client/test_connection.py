@@ -1,5 +1,6 @@
 import asyncio
 
+import aiohttp
 import pytest
 import yaml
 from aiohttp import web
@@ -7,6 +8,7 @@ from aiohttp import web
 from posse.client import connection as connections
 from posse.client.connection import Call, Connection
 from posse.client.credentials import CredentialsError, Kubeconfig
+from posse.client.http_connections import Patience
 from posse.kinds.machinery.errors import ApiError
 from tests.support.live_server import running_server
 from tests.support.scripted_server import FixedCredentials, ScriptedServer, connected, dropping, status
@@ -137,7 +139,7 @@ def test_a_stream_that_does_not_begin_is_not_waited_for_longer_than_any_answer(m
         ):
             pass
 
-    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "BEGIN_SECONDS", 0.05)
     with pytest.raises(ApiError) as error:
         asyncio.run(main())
     assert error.value.reason == "Unreachable"
@@ -157,6 +159,56 @@ def test_a_refused_stream_is_a_refusal_and_new_credentials_are_tried_first():
     with pytest.raises(ApiError, match="not you") as error:
         asyncio.run(main())
     assert error.value.code == 403
+
+
+def test_a_silent_connection_makes_silent_watches_start_over(monkeypatch):
+    """After a silent fault of the network, what has said nothing since is as dead as what was asked."""
+    release = asyncio.Event
+
+    async def serve(request):
+        if "watch" in request.query:
+            response = web.StreamResponse()
+            await response.prepare(request)
+            await release.wait()
+            return response
+        served.append(request)
+        if len(served) == 2:
+            await release.wait()
+        return web.Response(body=b"here")
+
+    async def main():
+        nonlocal release
+        release = asyncio.Event()
+        async with connected(ScriptedServer(serve)) as connection, asyncio.timeout(10):
+            await connection.ask(HERE)
+            async with connection.stream(Call("GET", "/x", {"watch": "1"}), 300) as stream:
+                answer = await connection.ask(HERE)
+                with pytest.raises(aiohttp.ClientError):
+                    await anext(stream.lines())
+                raised.append(answer)
+                release.set()
+
+    served, raised = [], []
+    monkeypatch.setattr(connections, "PATIENCE", Patience(read_silence=0.05))
+    asyncio.run(main())
+    assert raised == [b"here"]
+
+
+def test_a_quiet_stream_ends_without_an_error():
+    async def quiet(request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"one\n")
+        await asyncio.sleep(5)
+
+    async def main():
+        async with (
+            connected(ScriptedServer(quiet)) as connection,
+            connection.stream(HERE, quiet_seconds=0.1) as stream,
+        ):
+            return [lines async for lines in stream.lines()]
+
+    assert asyncio.run(main()) == [[b"one"]]
 
 
 @pytest.fixture(scope="module")

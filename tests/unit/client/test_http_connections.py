@@ -3,14 +3,17 @@ import asyncio
 import pytest
 
 from posse.client.credentials import ClusterAccess
-from posse.client.http_connections import Wires
+from posse.client.http_connections import Patience, SilentConnection, Wires
 from posse.client.http_responses import AnswerBroken
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 YES = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"
 
 
-def served(scenario, *answers, seconds=5.0):
+SILENCE = b""
+
+
+def served(scenario, *answers, seconds=5.0, silences=None):
     """Run `scenario(wires, connections)` with a server that gives each request the next answer; None: closes instead."""
     connections = []
     left = list(answers)
@@ -31,7 +34,9 @@ def served(scenario, *answers, seconds=5.0):
     async def main():
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        wires = Wires(ClusterAccess(f"http://127.0.0.1:{port}", "", None, None, None), 1.0, seconds)
+        patience = Patience(1.0, seconds, read_silence=0.05, write_silence=0.05)
+        told = (lambda _since: None) if silences is None else silences.append
+        wires = Wires(ClusterAccess(f"http://127.0.0.1:{port}", "", None, None, None), patience, told)
         try:
             return await scenario(wires, connections)
         finally:
@@ -145,3 +150,63 @@ def test_the_fence_is_asked_when_the_connection_is_open_and_keeps_it():
 
     assert served(scenario) == (b"yes", 1)
     assert len(asked) == 2
+
+
+def test_a_read_on_a_silent_connection_is_answered_on_a_second_one():
+    silences = []
+
+    async def scenario(wires, connections):
+        await wires.exchange(REQUEST)
+        answer = await wires.exchange(REQUEST, changes_nothing=True)
+        return answer.body, len(connections)
+
+    assert served(scenario, YES, SILENCE, silences=silences) == (b"yes", 2)
+    assert len(silences) == 1
+
+
+def test_a_write_on_a_silent_connection_is_given_up_and_not_sent_twice():
+    async def scenario(wires, connections):
+        await wires.exchange(REQUEST)
+        with pytest.raises(SilentConnection):
+            await wires.exchange(REQUEST)
+        return (await wires.exchange(REQUEST)).body, len(connections)
+
+    assert served(scenario, YES, SILENCE) == (b"yes", 2)
+
+
+def test_one_silent_connection_empties_the_pool():
+    """All five are dead; before, each of the others cost its own wait."""
+
+    async def scenario(wires, connections):
+        await asyncio.gather(*(wires.exchange(REQUEST) for _ in range(5)))
+        with pytest.raises(SilentConnection):
+            await wires.exchange(REQUEST)
+        bodies = [(await wires.exchange(REQUEST)).body for _ in range(5)]
+        return bodies, len(connections)
+
+    assert served(scenario, *[YES] * 5, SILENCE) == ([b"yes"] * 5, 6)
+
+
+def test_a_slow_answer_on_a_kept_connection_counts_if_it_comes_first():
+    """The second connection is silent as well: the server is slow, and no connection is blamed."""
+    silences = []
+
+    async def scenario(wires, connections):
+        await wires.exchange(REQUEST)
+        asking = asyncio.ensure_future(wires.exchange(REQUEST, changes_nothing=True))
+        while len(connections) < 2:  # noqa: ASYNC110 - it has no event to wait for
+            await asyncio.sleep(0.01)
+        connections[0].write(YES)
+        return (await asking).body, len(connections)
+
+    assert served(scenario, YES, SILENCE, SILENCE, silences=silences) == (b"yes", 2)
+    assert not silences
+
+
+def test_a_new_connection_has_its_time():
+    async def scenario(wires, connections):
+        with pytest.raises(TimeoutError):
+            await wires.exchange(REQUEST, changes_nothing=True)
+        return len(connections)
+
+    assert served(scenario, SILENCE, seconds=0.3) == 1

@@ -2,8 +2,9 @@ import asyncio
 import json
 
 import pytest
+from aiohttp import web
 
-from posse.client import repeating
+from posse.client import repeating, watches
 from posse.client.watches import Watch, WatchHealth
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import NODE, POD_GROUP
@@ -124,3 +125,19 @@ def test_older_versions_are_told_in_the_form_of_the_newest():
 
     asyncio.run(main())
     assert seen[0].obj["spec"]["workloadRef"] == {"workloadName": "w", "templateName": "t"}
+
+
+def test_a_watch_without_bookmarks_is_asked_for_again(monkeypatch):
+    """Servers send one every minute: silence for longer may be that of a dead connection."""
+
+    async def silent(request):
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(line("BOOKMARK", "", 20))
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(watches, "QUIET_SECONDS", 0.1)
+    health = WatchHealth()
+    server = ScriptedServer(silent, streaming(line("ADDED", "a", 21)))
+    assert watched(server, 1, health=health) == ([("ADDED", "a")], ["10", "20"])
+    assert health.interruptions == 0
