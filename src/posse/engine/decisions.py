@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from posse.engine.keys import ClaimKey, GroupKey, GroupRef, PodRef
 from posse.engine.placement_problem import PlacementProblem, RemedyProblem
 from posse.engine.proof import Outcome
+from posse.model.pod import ContainerExtendedResourceRequest
+from posse.model.resource_claim import AllocationResult, ResourceClaimConsumerReference, ResourceClaimSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +20,69 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtendedResourceClaim:
+    """A claim that is created for the extended resources of a pod; the pod's status names it."""
+
+    pod: PodRef
+    spec: ResourceClaimSpec
+    mappings: tuple[ContainerExtendedResourceRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAllocation:
+    """Give the claim these devices, and reserve it for these pods and groups.
+
+    A claim that has been allocated keeps its allocation, which is repeated here; only consumers are added.
+    """
+
+    claim: ClaimKey
+    uid: str
+    """Empty for a claim that is created."""
+    allocation: AllocationResult
+    """Without a timestamp, if it is new: the write adds it."""
+    consumers: tuple[ResourceClaimConsumerReference, ...]
+    """Those to add. The claim is written once for all pods that share it."""
+    created: ExtendedResourceClaim | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Bind:
-    """Bind all of these. They belong together when `group` is set."""
+    """Bind all of these. They belong together when `group` is set.
+
+    Their claims are written before, and if one of them fails, none of the pods is bound: the engine sees
+    claims that were written, and uses or releases them.
+    """
 
     placements: tuple[Placement, ...]
     group: GroupKey | None = None
+    claims: tuple[ClaimAllocation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AllocateClaims:
+    """Write the claims of these pods, which are bound later, once drivers have met the binding conditions.
+
+    A failure refuses all of the placements.
+    """
+
+    placements: tuple[Placement, ...]
+    claims: tuple[ClaimAllocation, ...]
+    group: GroupKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseClaim:
+    """Take the claim from pods and groups that did not start, if it is still as it was at that version."""
+
+    claim: ClaimKey
+    uid: str
+    version: str
+    consumers: tuple[ResourceClaimConsumerReference, ...]
+    """Their reservations are removed; others stay."""
+    deallocates: bool
+    """Also clear the allocation: nobody else uses the claim."""
+    deletes: bool = False
+    """Also delete the claim, which was created for extended resources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,4 +226,16 @@ class Advise:
     remedy_problem: RemedyProblem
 
 
-Decision = Bind | BindVolumes | Evict | ReportPod | ReportGroup | WarnGroup | MarkDisrupted | Solve | Advise
+Decision = (
+    Bind
+    | AllocateClaims
+    | ReleaseClaim
+    | BindVolumes
+    | Evict
+    | ReportPod
+    | ReportGroup
+    | WarnGroup
+    | MarkDisrupted
+    | Solve
+    | Advise
+)

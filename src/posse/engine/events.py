@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from posse.engine.decisions import MarkDisrupted, ReportGroup
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import Remedies, Solution
+from posse.model.device import DeviceTaintRule, ResourceSlice
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.resource_claim import DeviceClass, ResourceClaim
 from posse.model.service import Service
 from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from posse.model.workload import CompositePodGroup, Workload
 
 StorageObject = PersistentVolume | PersistentVolumeClaim | StorageClass | CSINode | CSIDriver
+DeviceObject = ResourceSlice | DeviceClass | ResourceClaim | DeviceTaintRule
 
 ClusterObject = (
     Pod

@@ -19,7 +19,7 @@ class ContainerPort(Shape):
     protocol: str = ""
 
 
-class ResourceClaim(Shape):
+class ContainerResourceClaim(Shape):
     name: str = ""
     request: str = ""
 
@@ -27,7 +27,7 @@ class ResourceClaim(Shape):
 class ResourceRequirements(Shape):
     requests: dict[str, Quantity] = msgspec.field(default_factory=dict)
     limits: dict[str, Quantity] = msgspec.field(default_factory=dict)
-    claims: tuple[ResourceClaim, ...] = ()
+    claims: tuple[ContainerResourceClaim, ...] = ()
 
 
 class EnvVar(Shape):

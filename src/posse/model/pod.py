@@ -141,6 +141,19 @@ class PodResourceClaimStatus(Shape):
     resource_claim_name: str | None = None
 
 
+class ContainerExtendedResourceRequest(Shape):
+    container_name: str = ""
+    resource_name: str = ""
+    request_name: str = ""
+
+
+class PodExtendedResourceClaimStatus(Shape):
+    """The claim made for the extended resources of the pod that are backed by device classes."""
+
+    resource_claim_name: str = ""
+    request_mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
+
+
 class PodStatus(Shape):
     observed_generation: Int64 = 0
     phase: str = ""
@@ -161,7 +174,7 @@ class PodStatus(Shape):
     resource_claim_statuses: Annotated[
         tuple[PodResourceClaimStatus, ...], merge_list("name", retain_keys=True)
     ] = ()
-    extended_resource_claim_status: Any = None
+    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
     node_allocatable_resource_claim_statuses: tuple[Any, ...] = ()
     allocated_resources: dict[str, Quantity] = msgspec.field(default_factory=dict)
     resources: ResourceRequirements | None = None
