@@ -141,7 +141,7 @@ class Device(Shape):
 
 
 class ResourceSliceSpec(Shape):
-    """Exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection says where the devices are."""
+    """One of nodeName, nodeSelector, allNodes and perDeviceNodeSelection says where the devices are."""
 
     driver: Annotated[str, PRESENT, IMMUTABLE, Meta(description="The driver that publishes the slice.")] = ""
     pool: Annotated[ResourcePool, PRESENT] = ResourcePool()
