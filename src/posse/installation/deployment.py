@@ -10,7 +10,7 @@ from posse.installation.permissions import LEASE
 from posse.kinds.machinery.kind import Json
 
 PORT = 10259
-PORT_NAME = "http"
+PORT_NAME = "https"
 CONFIGURATION_FILE = "scheduler.yaml"
 
 _REPLICAS = 2
@@ -102,7 +102,7 @@ def _container(options: InstallOptions) -> Json:
 
 def _probe(path: str, *, period_seconds: int, failures: int) -> Json:
     return {
-        "httpGet": {"path": path, "port": PORT_NAME},
+        "httpGet": {"path": path, "port": PORT_NAME, "scheme": "HTTPS"},
         "periodSeconds": period_seconds,
         "failureThreshold": failures,
         "timeoutSeconds": 5,

@@ -16,7 +16,16 @@ def monitoring(options: InstallOptions) -> list[Json]:
     monitor = named("monitoring.coreos.com/v1", "ServiceMonitor", NAME, options.namespace) | {
         "spec": {
             "selector": {"matchLabels": dict(LABELS)},
-            "endpoints": [{"port": PORT_NAME, "path": "/metrics"}],
+            "endpoints": [
+                {
+                    "port": PORT_NAME,
+                    "path": "/metrics",
+                    "scheme": "https",
+                    # Its certificate is made when a pod starts; the token tells who asks.
+                    "tlsConfig": {"insecureSkipVerify": True},
+                    "bearerTokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token",
+                }
+            ],
         }
     }
     return [service, monitor]

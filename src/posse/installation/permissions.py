@@ -41,7 +41,13 @@ def _of_custom_groups(form: GroupForm) -> tuple[Permission, ...]:
     )
 
 
+TO_SERVE_PAGES = (
+    Permission("authentication.k8s.io", ("tokenreviews",), ("create",), "know who asks for metrics"),
+    Permission("authorization.k8s.io", ("subjectaccessreviews",), ("create",), "know who may read metrics"),
+)
+
 IN_THE_CLUSTER = (
+    *TO_SERVE_PAGES,
     Permission("", ("pods",), _READ, "see what waits and what takes up room"),
     Permission("", ("pods",), ("get",), "see whether a binding without an answer was made"),
     Permission("", ("pods",), ("delete",), "evict pods for more important ones"),

@@ -110,7 +110,7 @@ def test_the_configuration_is_one_that_posse_reads():
 
 
 def test_the_port_is_that_of_posse_run(pod):
-    assert pod["containers"][0]["ports"] == [{"name": "http", "containerPort": DEFAULT_PORT}]
+    assert pod["containers"][0]["ports"] == [{"name": "https", "containerPort": DEFAULT_PORT}]
 
 
 def test_the_lease_is_the_one_the_role_is_about():

@@ -119,7 +119,8 @@ BindAddressOption = Annotated[
     str | None,
     typer.Option(
         metavar="IP",
-        help="Address of /healthz, /readyz, /metrics and /configz. Default: 127.0.0.1; in a pod 0.0.0.0.",
+        help="Address of /healthz, /readyz, /metrics and /configz. Default: 127.0.0.1; in a pod 0.0.0.0. "
+        "Other than on loopback it is HTTPS, and metrics need a token of the cluster.",
         rich_help_panel=SERVING,
     ),
 ]

@@ -15,9 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from posse.apiserver.http.server import serve
 from posse.client.connection import Connection
-from posse.client.credentials import find_credentials, own_namespace
+from posse.client.credentials import find_credentials
 from posse.client.http_connections import open_fence
 from posse.client.http_transport import HttpTransport
 from posse.client.write_priorities import Pace, RequestLimits
@@ -34,6 +33,7 @@ from posse.runtime.remote.leadership import Leadership
 from posse.runtime.remote.probes import Checks, build_probes
 from posse.runtime.remote.remote_controllers import RemoteControllers
 from posse.runtime.remote.remote_gauges import RemoteGauges
+from posse.runtime.remote.serving import serve_pages
 from posse.runtime.scheduling.dry_run import DryRun
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.runtime.scheduling.shadow import ShadowGauges, ShadowLedger, ShadowTransport
@@ -42,7 +42,6 @@ from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
-LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - probes of a pod come from outside
 SHADOW_SUMMARY_SECONDS = 60.0
 FINISH_SECONDS = 20.0
 """For what was decided before the process was asked to stop; a pod is killed after 30."""
@@ -127,9 +126,11 @@ class RemoteScheduler:
         return DryRun(self._remote) if self._options.dry_run else self._remote
 
     async def _serve(self, parts: AsyncExitStack) -> None:
-        host = self._options.bind_address or (EVERYWHERE if own_namespace() else LOOPBACK)
-        app = build_probes(self._alive, self._ready, self._metrics, self._settings)
-        listener = await serve(app, host, self._options.port, None)
+        listener = await serve_pages(
+            lambda access: build_probes(self._alive, self._ready, self._metrics, self._settings, access),
+            self._options,
+            self._connection,
+        )
         parts.push_async_callback(listener.close)
         self.url = listener.url
 

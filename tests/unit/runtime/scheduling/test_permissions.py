@@ -37,7 +37,11 @@ CUSTOM = [
     for kind in (POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP, COSCHEDULING_POD_GROUP, VOLCANO_POD_GROUP)
 ]
 # Used over HTTP alone: after an answer that did not come, and where the API server cannot merge for us.
-OVER_HTTP = {("", "pods", "get")}.union(*CUSTOM)
+OVER_HTTP = {
+    ("", "pods", "get"),
+    ("authentication.k8s.io", "tokenreviews", "create"),
+    ("authorization.k8s.io", "subjectaccessreviews", "create"),
+}.union(*CUSTOM)
 # Used when two pods of one claim are placed in the same moment.
 IN_A_RACE = {("", "persistentvolumes", "get")}
 
