@@ -112,6 +112,7 @@ class ApiService:
             raise bad_request("resourceVersion should not be set on objects to be created")
         stamp_created(kind, obj, self._clock(), self._entropy)
         self._generate_name(kind, obj)
+        kind.rules.default_new(obj)
         kind.rules.default(obj)
         if hook := self._admission.get(kind):
             hook(obj, self._objects)

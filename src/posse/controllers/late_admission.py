@@ -80,6 +80,7 @@ class Unadmitted(Reconciler):
 
     def _judge(self, obj: Json) -> None:
         uid, filled = obj["metadata"]["uid"], deepcopy(obj)
+        self.subject_kind.rules.default_new(filled)
         self.subject_kind.rules.default(filled)
         try:
             subject: Any = decode(self.subject_kind.struct, filled)

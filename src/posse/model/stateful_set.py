@@ -52,7 +52,7 @@ class StatefulSetUpdateStrategy(Shape):
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(Shape):
     when_deleted: Annotated[str, OneOf((RETAIN, DELETE), unlisted=("",))] = ""
-    when_scaled: Annotated[str, OneOf((RETAIN,), unlisted=("",))] = ""
+    when_scaled: Annotated[str, OneOf((RETAIN, DELETE), unlisted=("",))] = ""
 
 
 class StatefulSetOrdinals(Shape):

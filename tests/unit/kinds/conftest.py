@@ -20,6 +20,7 @@ def problems() -> Judge:
 
     def judge(kind: Kind, obj: Json, patch: Json | None = None) -> list[str]:
         new = merge_patch(copy.deepcopy(obj), patch or {})
+        kind.rules.default_new(new)
         kind.rules.default(new)
         return [str(error) for error in kind.rules.validate(decode(kind.struct, new))]
 
@@ -32,6 +33,7 @@ def update_problems() -> Judge:
 
     def judge(kind: Kind, obj: Json, patch: Json) -> list[str]:
         old = copy.deepcopy(obj)
+        kind.rules.default_new(old)
         kind.rules.default(old)
         new = merge_patch(copy.deepcopy(old), patch)
         kind.rules.default(new)

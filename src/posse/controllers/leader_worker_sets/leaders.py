@@ -33,6 +33,7 @@ Json = dict[str, Any]
 
 # What kubectl notes on the set is about the set alone.
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+RETENTION_POLICY = "persistentVolumeClaimRetentionPolicy"
 
 
 def limits_of(spec: LeaderWorkerSetSpec) -> RolloutLimits:
@@ -90,6 +91,8 @@ def with_changes(existing: Json, wanted: Json) -> Json | None:
         "replicas": wanted["spec"]["replicas"],
         "updateStrategy": _strategy(spec["updateStrategy"], wanted["spec"]["updateStrategy"]),
     }
+    if policy := wanted["spec"].get(RETENTION_POLICY):
+        fields[RETENTION_POLICY] = (spec.get(RETENTION_POLICY) or {}) | policy
     if _parts(spec["template"]) != _parts(wanted["spec"]["template"]):
         fields["template"] = wanted["spec"]["template"]
     changed = existing | {
@@ -123,7 +126,7 @@ def inherited_metadata(lws: Json, labels: Json, annotations: Json) -> Json:
 
 
 def claims_of(template: Json) -> Json:
-    names = ("volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy")
+    names = ("volumeClaimTemplates", RETENTION_POLICY)
     return {name: template[name] for name in names if template.get(name)}
 
 

@@ -1,18 +1,25 @@
 """The StatefulSet controller. It does not adopt pods and revisions that have no controller."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from posse.controllers.observed import ObservedObjects
 from posse.controllers.reconciler import Reconciler, Touched
-from posse.controllers.stateful_sets.pods import SetPod, new_claims, new_pod, read_pods
+from posse.controllers.stateful_sets.claims import (
+    FindClaim,
+    is_leaving_with_pod,
+    missing_claims,
+    reowned_claims,
+)
+from posse.controllers.stateful_sets.pods import SetPod, new_pod, read_pods
 from posse.controllers.stateful_sets.revisions import Revisions, outdated, settle, template_of
-from posse.controllers.stateful_sets.scaling import is_available, scale
+from posse.controllers.stateful_sets.scaling import scale
+from posse.controllers.stateful_sets.statuses import next_status
 from posse.controllers.steps import Create, Delete, Plan, Write, controller_uid, is_deleting
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
 from posse.model.decoding import decode
-from posse.model.stateful_set import ROLLING_UPDATE, StatefulSet, StatefulSetSpec
+from posse.model.stateful_set import StatefulSet, StatefulSetSpec
 
 Json = dict[str, Any]
 
@@ -21,7 +28,7 @@ class StatefulSetController(Reconciler):
     subject_kind = STATEFUL_SET
     reporter = "statefulset-controller"
     # Sets first: a pod whose set nobody knows is nobody's business.
-    kinds = (STATEFUL_SET, CONTROLLER_REVISION, POD)
+    kinds = (STATEFUL_SET, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD)
 
     def __init__(self) -> None:
         self._observed = ObservedObjects()
@@ -31,6 +38,10 @@ class StatefulSetController(Reconciler):
         self.touched = Touched()
 
     def see(self, kind: Kind, obj: Json) -> None:
+        if kind is PERSISTENT_VOLUME_CLAIM:
+            if self._observed.see(kind, obj):
+                self._touch_users(obj)
+            return
         if kind is CONTROLLER_REVISION:
             self._revision_owners[_place(obj)] = controller_uid(obj)
         elif kind is STATEFUL_SET:
@@ -44,6 +55,9 @@ class StatefulSetController(Reconciler):
 
     def lose(self, kind: Kind, obj: Json) -> None:
         self._observed.lose(obj)
+        if kind is PERSISTENT_VOLUME_CLAIM:
+            self._touch_users(obj)
+            return
         if kind is CONTROLLER_REVISION:
             self._revision_owners.pop(_place(obj), None)
         elif kind is STATEFUL_SET and self._uids.get(_place(obj)) == obj["metadata"]["uid"]:
@@ -65,15 +79,26 @@ class StatefulSetController(Reconciler):
         def is_taken(name: str) -> bool:
             return self._revision_owners.get((namespace, name), key) != key
 
+        def find_claim(name: str) -> Json | None:
+            return self._observed.at(PERSISTENT_VOLUME_CLAIM, namespace, name)
+
         history = self._observed.owned_by(key, CONTROLLER_REVISION)
         pods = read_pods(obj["metadata"]["name"], self._observed.owned_by(key, POD))
-        own = Belongings(pods, history, settle(obj, history, is_taken), self._is_held)
+        own = Belongings(pods, history, settle(obj, history, is_taken), self._is_held, find_claim)
         return plan(obj, own, now)
 
     def _is_held(self, pod: Json) -> bool:
         """Whether a pod of an earlier set still holds the name."""
         present = self._observed.at(POD, *_place(pod))
         return present is not None and bool(controller_uid(present))
+
+    def _touch_users(self, claim: Json) -> None:
+        """A claim is called after its template, the set and a number; the set may have dashes in its name."""
+        parts = claim["metadata"]["name"].split("-")
+        for first in range(1, len(parts) - 1):
+            place = claim["metadata"]["namespace"], "-".join(parts[first:-1])
+            if uid := self._uids.get(place):
+                self.touched.add(uid)
 
     def _touch_subject(self, kind: Kind, obj: Json) -> None:
         if uid := _subject_uid(kind, obj):
@@ -87,6 +112,7 @@ class Belongings(NamedTuple):
     history: Sequence[Json]
     revisions: Revisions
     is_held: Callable[[Json], bool]
+    find_claim: FindClaim
 
 
 def plan(obj: Json, own: Belongings, now: float) -> Plan:
@@ -101,15 +127,33 @@ def plan(obj: Json, own: Belongings, now: float) -> Plan:
     if status != (obj.get("status") or {}):
         result.then(Write(STATEFUL_SET, obj | {"status": status}, "status"))
     changes = scale(spec, pods, revisions.update["metadata"]["name"], now)
-    claims = [claim for ordinal in changes.create for claim in new_claims(obj, ordinal)]
-    result.then(*(Create(PERSISTENT_VOLUME_CLAIM, claim, unless_present=True) for claim in claims))
+    made = [
+        pod
+        for ordinal in changes.create
+        if _may_be_made(obj, own, pod := _made(obj, spec, revisions, ordinal))
+    ]
+    waiting = [pod.obj for pod in pods if pod.phase == "Pending" and not pod.is_deleting]
+    names = [pod["metadata"]["name"] for pod in (*waiting, *made)]
+    missing = missing_claims(obj, names, own.find_claim)
+    result.then(*(Create(PERSISTENT_VOLUME_CLAIM, claim, unless_present=True) for claim in missing))
+    result.then(*(Write(PERSISTENT_VOLUME_CLAIM, claim) for claim in _reowned(obj, spec, own)))
     # Somebody may have a pod wait for what depends on it.
     result.then(*(Delete(POD, pod.obj, "") for pod in changes.delete))
-    made = [_made(obj, spec, revisions, ordinal) for ordinal in changes.create]
-    result.then(*(Create(POD, pod) for pod in made if not own.is_held(pod)))
+    result.then(*(Create(POD, pod) for pod in made))
     live = {status["currentRevision"], status["updateRevision"], *(pod.revision for pod in pods)}
     result.then(*(Delete(CONTROLLER_REVISION, old) for old in outdated(obj, own.history, live)))
     return result
+
+
+def _may_be_made(obj: Json, own: Belongings, pod: Json) -> bool:
+    """Whether neither the name of the pod nor that of a claim of it is still taken by an earlier one."""
+    return not own.is_held(pod) and not is_leaving_with_pod(obj, pod["metadata"]["name"], own.find_claim)
+
+
+def _reowned(obj: Json, spec: StatefulSetSpec, own: Belongings) -> Iterator[Json]:
+    wanted = range(spec.start, spec.start + spec.wanted)
+    for pod in own.pods:
+        yield from reowned_claims(obj, pod.obj, own.find_claim, is_surplus=pod.ordinal not in wanted)
 
 
 def _made(obj: Json, spec: StatefulSetSpec, revisions: Revisions, ordinal: int) -> Json:
@@ -132,31 +176,3 @@ def _place(obj: Json) -> tuple[str, str]:
 
 def _parent_place(pod: Json) -> tuple[str, str]:
     return pod["metadata"]["namespace"], pod["metadata"]["name"].rpartition("-")[0]
-
-
-def next_status(
-    obj: Json, spec: StatefulSetSpec, pods: Sequence[SetPod], revisions: Revisions, now: float
-) -> Json:
-    """Return the whole status. Conditions that others have set stay as they are."""
-    current, update = revisions.current["metadata"]["name"], revisions.update["metadata"]["name"]
-    staying = [pod for pod in pods if not pod.is_deleting]
-    status: Json = {
-        "observedGeneration": obj["metadata"].get("generation") or 0,
-        "replicas": len(pods),
-        "readyReplicas": sum(pod.is_ready for pod in pods),
-        "availableReplicas": sum(is_available(pod, spec, now) for pod in pods),
-        "currentReplicas": sum(pod.revision == current for pod in staying),
-        "updatedReplicas": sum(pod.revision == update for pod in staying),
-        "currentRevision": current,
-        "updateRevision": update,
-        "collisionCount": revisions.collisions,
-    }
-    if conditions := (obj.get("status") or {}).get("conditions"):
-        status["conditions"] = conditions
-    if spec.update_strategy.type == ROLLING_UPDATE and _is_complete(status, spec.wanted):
-        status |= {"currentRevision": update, "currentReplicas": status["updatedReplicas"]}
-    return status
-
-
-def _is_complete(status: Json, wanted: int) -> bool:
-    return all(status[name] == wanted for name in ("replicas", "updatedReplicas", "readyReplicas"))

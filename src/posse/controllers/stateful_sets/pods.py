@@ -1,13 +1,13 @@
 """What the StatefulSet controller needs to know of a pod, and how the pods of a set are made."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from posse.controllers.stateful_sets.claims import claim_name, claims_of
 from posse.controllers.steps import is_deleting, owner_reference
 from posse.kinds.registry import STATEFUL_SET
 from posse.model.pod import ENDED_PHASES
-from posse.model.stateful_set import DELETE
 from posse.model.timestamps import TimestampError, parse_timestamp
 
 Json = dict[str, Any]
@@ -101,32 +101,5 @@ def new_pod(stateful_set: Json, template: Json, revision: str, ordinal: int) -> 
     }
 
 
-def new_claims(stateful_set: Json, ordinal: int) -> Iterator[Json]:
-    """The claims of one pod; they outlive it, and the set as well unless it says otherwise."""
-    metadata, spec = stateful_set["metadata"], stateful_set["spec"]
-    policy = spec.get("persistentVolumeClaimRetentionPolicy") or {}
-    is_owned = policy.get("whenDeleted") == DELETE
-    owner = owner_reference(STATEFUL_SET, stateful_set) | {"controller": False, "blockOwnerDeletion": False}
-    for template in claims_of(stateful_set):
-        given = template["metadata"]
-        labels = (spec.get("selector") or {}).get("matchLabels") or {}
-        yield {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {
-                "name": f"{given['name']}-{metadata['name']}-{ordinal}",
-                "namespace": metadata["namespace"],
-                "labels": {**(given.get("labels") or {}), **labels},
-                "annotations": dict(given.get("annotations") or {}),
-                "ownerReferences": [owner] if is_owned else [],
-            },
-            "spec": template["spec"],
-        }
-
-
-def claims_of(stateful_set: Json) -> list[Json]:
-    return stateful_set["spec"].get("volumeClaimTemplates") or []
-
-
 def _volume(claim: str, pod_name: str) -> Json:
-    return {"name": claim, "persistentVolumeClaim": {"claimName": f"{claim}-{pod_name}"}}
+    return {"name": claim, "persistentVolumeClaim": {"claimName": claim_name(claim, pod_name)}}

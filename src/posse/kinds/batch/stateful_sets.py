@@ -1,7 +1,4 @@
-"""Rules for StatefulSet and ControllerRevision: what is filled in, what is refused, what may change.
-
-Claims of pods that a smaller set has no more are always kept: whenScaled other than Retain is refused.
-"""
+"""Rules for StatefulSet and ControllerRevision: what is filled in, what is refused, what may change."""
 
 from collections.abc import Sequence
 
@@ -10,7 +7,7 @@ import msgspec
 from posse.kinds.batch.job_columns import CONTAINER_COLUMNS
 from posse.kinds.columns import AGE, NAME, NONE, value_at
 from posse.kinds.core.pod_defaults import default_pod
-from posse.kinds.core.pod_templates import template_errors
+from posse.kinds.core.pod_templates import template_errors, with_claims
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
@@ -85,7 +82,7 @@ def _spec_errors(spec: StatefulSetSpec) -> list[FieldError]:
         *declared_errors("spec", spec),
         *_strategy_errors("spec.updateStrategy.rollingUpdate", spec.update_strategy),
         *_selector_errors(spec.selector, spec.template),
-        *template_errors("spec.template", spec.template),
+        *template_errors("spec.template", with_claims(spec.template, spec.volume_claim_templates)),
         *endless_errors("spec.template.spec", spec.template),
         *claims_errors("spec.volumeClaimTemplates", spec.volume_claim_templates),
     ]

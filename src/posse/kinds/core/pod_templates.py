@@ -1,5 +1,6 @@
 """Rules for pod templates inside other kinds: their pods are judged before there are any."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
@@ -10,11 +11,24 @@ from posse.kinds.machinery.metadata import template_metadata_errors
 from posse.model.container import Container
 from posse.model.placement import Affinity
 from posse.model.pod import PodTemplateSpec
+from posse.model.volume import PersistentVolumeClaim, PersistentVolumeClaimVolumeSource, Volume
 
 
 def template_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
     errors = template_metadata_errors(template.metadata) + spec_errors(template.spec)
     return [replace(error, field=f"{field}.{error.field}") for error in errors]
+
+
+def with_claims(template: PodTemplateSpec, claims: Iterable[PersistentVolumeClaim]) -> PodTemplateSpec:
+    """Return the template with the volumes that its pods get from claims, whose names do not matter yet."""
+    present = {volume.name for volume in template.spec.volumes}
+    names = dict.fromkeys(claim.metadata.name for claim in claims)
+    source = PersistentVolumeClaimVolumeSource(claim_name="claim")
+    added = tuple(
+        Volume(name=name, persistent_volume_claim=source) for name in names if name and name not in present
+    )
+    spec = msgspec.structs.replace(template.spec, volumes=(*template.spec.volumes, *added))
+    return msgspec.structs.replace(template, spec=spec)
 
 
 def with_scheduling_of(template: PodTemplateSpec, other: PodTemplateSpec) -> PodTemplateSpec:

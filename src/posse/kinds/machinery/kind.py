@@ -75,6 +75,8 @@ class KindRules:
     has been put back by then, so it cannot fail.
     """
 
+    # Filled in at creation only: taking it away later is for the rules to judge.
+    default_new: Callable[[Json], None] = _leave_alone
     default: Callable[[Json], None] = _leave_alone
     prepare_create: Callable[[Json], None] = _leave_alone
     prepare_update: Callable[[Json, Json], None] = keep_status

@@ -11,13 +11,14 @@ import msgspec
 
 from posse.kinds.batch import jobs
 from posse.kinds.columns import AGE, NAME
+from posse.kinds.core.pod_templates import with_claims
 from posse.kinds.machinery.checks import formatted
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.sets.jobset_claims import claim_templates, claims_errors, mounted_names
+from posse.kinds.sets.jobset_claims import claim_templates, claims_errors
 from posse.kinds.sets.jobset_gangs import INT32_MAX, gang_errors, replicas
 from posse.kinds.sets.jobset_policies import policy_errors
 from posse.kinds.storage.volumes import default_claim
@@ -25,7 +26,6 @@ from posse.model.decoding import decode
 from posse.model.formats import dns_1035_label, dns_subdomain, label_value
 from posse.model.job import INDEXED, Job
 from posse.model.jobset import ANY_ORDER, DELETE, RECREATE, Coordinator, JobSet, JobSetSpec, ReplicatedJob
-from posse.model.volume import PersistentVolumeClaimVolumeSource, Volume
 
 DEFAULT_GROUP = "default"
 # What a pod is called after its index: a dash and five characters.
@@ -112,17 +112,7 @@ def _replicated_job_errors(field: str, jobset_name: str, job: ReplicatedJob) -> 
 
 def _with_shared_volumes(job: ReplicatedJob, spec: JobSetSpec) -> ReplicatedJob:
     """Return the replicatedJob with the volumes that its pods get from the claims of the JobSet."""
-    pods = job.template.spec.template
-    names = mounted_names(pods.spec) - {volume.name for volume in pods.spec.volumes}
-    source = PersistentVolumeClaimVolumeSource(claim_name="shared")
-    shared = tuple(
-        Volume(name=name, persistent_volume_claim=source)
-        for name in dict.fromkeys(claim.metadata.name for claim in claim_templates(spec))
-        if name in names
-    )
-    pods = msgspec.structs.replace(
-        pods, spec=msgspec.structs.replace(pods.spec, volumes=(*pods.spec.volumes, *shared))
-    )
+    pods = with_claims(job.template.spec.template, claim_templates(spec))
     job_spec = msgspec.structs.replace(job.template.spec, template=pods)
     return msgspec.structs.replace(job, template=msgspec.structs.replace(job.template, spec=job_spec))
 

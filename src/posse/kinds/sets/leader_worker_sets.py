@@ -11,7 +11,7 @@ import msgspec
 from posse.kinds.batch.stateful_sets import claims_errors, endless_errors
 from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.core.pod_defaults import default_pod
-from posse.kinds.core.pod_templates import template_errors
+from posse.kinds.core.pod_templates import template_errors, with_claims
 from posse.kinds.machinery.checks import immutable, one_of
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
@@ -67,7 +67,12 @@ def default(obj: Json) -> None:
     rolling = section(strategy, "rollingUpdateConfiguration")
     for name, value in (("partition", 0), ("maxUnavailable", 1), ("maxSurge", 0)):
         fill(rolling, name, value)
-    fill_text(section(spec, "networkConfig"), "subdomainPolicy", SHARED)
+    if spec.get("networkConfig") is not None:
+        fill_text(section(spec, "networkConfig"), "subdomainPolicy", SHARED)
+
+
+def default_new(obj: Json) -> None:
+    section(section(obj, "spec"), "networkConfig")
 
 
 def validate(lws: LeaderWorkerSet) -> list[FieldError]:
@@ -83,7 +88,7 @@ def validate_update(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldErr
     if new.metadata.annotations != old.metadata.annotations:
         errors += _annotation_errors(new) + _provider_update_errors(new, old)
     if new.spec != old.spec:
-        errors += _spec_errors(new) + _subgroup_update_errors(new, old)
+        errors += _spec_errors(new) + _subgroup_update_errors(new, old) + _network_update_errors(new, old)
     if new.status != old.status:
         errors += declared_errors("status", new.status)
     return errors
@@ -174,17 +179,23 @@ def _subgroup_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[
     return []
 
 
+def _network_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldError]:
+    if old.spec.network_config is None or new.spec.network_config is not None:
+        return []
+    return [FieldError.required("spec.networkConfig", "cannot be removed once it is set")]
+
+
 def _templates_errors(template: LeaderWorkerTemplate) -> list[FieldError]:
-    errors = _pods_errors(f"{TEMPLATE}.workerTemplate", template.worker_template)
+    errors = _pods_errors(f"{TEMPLATE}.workerTemplate", template.worker_template, template)
     if template.leader_template is not None:
-        errors += _pods_errors(f"{TEMPLATE}.leaderTemplate", template.leader_template)
+        errors += _pods_errors(f"{TEMPLATE}.leaderTemplate", template.leader_template, template)
     return errors
 
 
-def _pods_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
+def _pods_errors(field: str, template: PodTemplateSpec, whole: LeaderWorkerTemplate) -> list[FieldError]:
     filled: Json = msgspec.json.decode(msgspec.json.encode(template))
     default_pod(filled)
-    judged = decode(PodTemplateSpec, filled)
+    judged = with_claims(decode(PodTemplateSpec, filled), whole.volume_claim_templates)
     return template_errors(field, judged) + endless_errors(f"{field}.spec", judged)
 
 
@@ -218,7 +229,11 @@ def _child_name_errors(lws: LeaderWorkerSet) -> list[FieldError]:
 
 
 RULES = KindRules(
-    default=default, prepare_create=clear_status, validate=validate, validate_update=validate_update
+    default_new=default_new,
+    default=default,
+    prepare_create=clear_status,
+    validate=validate,
+    validate_update=validate_update,
 )
 
 

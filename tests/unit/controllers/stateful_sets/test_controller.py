@@ -6,7 +6,7 @@ import pytest
 
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.controllers.steps import Create, Delete, Write
-from posse.kinds.registry import CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
+from posse.kinds.registry import CONTROLLER_REVISION, POD, STATEFUL_SET
 from posse.model.timestamps import format_timestamp
 
 NOW = 1_800_000_000.0
@@ -266,19 +266,6 @@ def test_a_set_that_is_being_deleted_is_left_alone():
     obj = stateful_set(replicas=2)
     obj["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     assert World(obj).plan().stages == []
-
-
-def test_pods_bring_their_claims():
-    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
-    retention = {"whenDeleted": "Delete"}
-    world = World(stateful_set(volumeClaimTemplates=[claim], persistentVolumeClaimRetentionPolicy=retention))
-    world.work()
-    (made,) = world.of(PERSISTENT_VOLUME_CLAIM).values()
-    assert made["metadata"]["name"] == "data-web-0"
-    assert made["metadata"]["labels"] == {"app": "web"}
-    assert [owner["uid"] for owner in made["metadata"]["ownerReferences"]] == ["u"]
-    (volume,) = world.pods["web-0"]["spec"]["volumes"]
-    assert volume == {"name": "data", "persistentVolumeClaim": {"claimName": "data-web-0"}}
 
 
 def test_pods_of_others_do_not_count():

@@ -68,7 +68,7 @@ def test_an_ordinary_set_is_fine(problems):
         ({"template": {"spec": {"restartPolicy": "Never"}}}, "spec.template.spec.restartPolicy"),
         ({"template": {"spec": {"activeDeadlineSeconds": 1}}}, "spec.template.spec.activeDeadlineSeconds"),
         (
-            {"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"}},
+            {"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Archive"}},
             "spec.persistentVolumeClaimRetentionPolicy.whenScaled",
         ),
     ],
@@ -76,6 +76,20 @@ def test_an_ordinary_set_is_fine(problems):
 def test_what_is_refused(problems, spec, field):
     (problem,) = problems(STATEFUL_SET, stateful_set(), {"spec": spec})
     assert problem.startswith(f"{field}: ")
+
+
+def mounting(*claims):
+    """A set whose container mounts a volume, with claim templates of these names."""
+    container = {"name": "c", "image": "i:1", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    templates = [{"metadata": {"name": name}, "spec": storage} for name in claims]
+    return {"spec": {"template": {"spec": {"containers": [container]}}, "volumeClaimTemplates": templates}}
+
+
+def test_containers_mount_what_the_claim_templates_bring(problems):
+    assert problems(STATEFUL_SET, stateful_set(), mounting("data")) == []
+    (problem,) = problems(STATEFUL_SET, stateful_set(), mounting("other"))
+    assert problem == 'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"'
 
 
 def test_claims_must_be_claims(problems):

@@ -29,6 +29,7 @@ def rolling(**changes):
 
 def test_what_is_filled_in():
     obj = {"metadata": {"name": "x"}, "spec": {"leaderWorkerTemplate": {"workerTemplate": TEMPLATE}}}
+    LEADER_WORKER_SET.rules.default_new(obj)
     LEADER_WORKER_SET.rules.default(obj)
     assert obj["spec"] == {
         "replicas": 1,
@@ -146,6 +147,29 @@ def test_what_is_fine(problems, patch):
 def test_what_is_refused(problems, patch, problem):
     (found,) = problems(LEADER_WORKER_SET, lws(), patch)
     assert found.startswith(problem)
+
+
+def test_containers_of_leaders_and_workers_mount_what_the_claim_templates_bring(problems):
+    container = {"name": "c", "image": "i:1", "volumeMounts": [{"name": "cache", "mountPath": "/cache"}]}
+    pods = {"spec": {"containers": [container]}}
+    storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = {"metadata": {"name": "cache"}, "spec": storage}
+    patch = template(workerTemplate=pods, leaderTemplate=pods, volumeClaimTemplates=[claim])
+    assert problems(LEADER_WORKER_SET, lws(), patch) == []
+    assert len(problems(LEADER_WORKER_SET, lws(), template(workerTemplate=pods, leaderTemplate=pods))) == 2
+
+
+@pytest.mark.parametrize("occasion", ["whenDeleted", "whenScaled"])
+def test_claims_may_go_with_the_set_or_with_its_replicas(problems, occasion):
+    patch = template(persistentVolumeClaimRetentionPolicy={occasion: "Delete"})
+    assert problems(LEADER_WORKER_SET, lws(), patch) == []
+
+
+def test_the_network_may_change_but_not_go(update_problems):
+    unique = {"spec": {"networkConfig": {"subdomainPolicy": "UniquePerReplica"}}}
+    assert update_problems(LEADER_WORKER_SET, lws(), unique) == []
+    (problem,) = update_problems(LEADER_WORKER_SET, lws(), {"spec": {"networkConfig": None}})
+    assert problem == "spec.networkConfig: Required value: cannot be removed once it is set"
 
 
 def test_sizes_that_overflow_are_refused(problems):
