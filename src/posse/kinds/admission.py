@@ -22,7 +22,8 @@ from posse.kinds.registry import (
 )
 
 POD_GROUP_FINALIZER = "scheduling.k8s.io/podgroup-protection"
-IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
+# Kubernetes would make the last one anew; here nobody does, and nodes would have nowhere to keep their leases.
+IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 # How long a pod stays on a node that fails, unless it says otherwise itself.
 FAILING_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 FAILING_NODE_SECONDS = 300

@@ -80,7 +80,8 @@ def _paths_of(kind: Kind, version: str) -> Iterator[tuple[str, Json]]:
     item = f"{collection}/{{name}}"
     if kind.namespaced:
         yield f"{root}/{kind.plural}", _path_item(kind, version, f"{root}/{kind.plural}", (_LIST,))
-    yield collection, _path_item(kind, version, collection, (_LIST, _CREATE, _DELETE_ALL))
+    deleting = (_DELETE_ALL,) if kind.has_delete_collection else ()
+    yield collection, _path_item(kind, version, collection, (_LIST, _CREATE, *deleting))
     yield item, _path_item(kind, version, item, (_GET, _UPDATE, _PATCH, _DELETE_ONE))
     for name in (*(("status",) if kind.has_status else ()), *kind.subresources):
         path = f"{item}/{name}"

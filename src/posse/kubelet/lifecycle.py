@@ -120,10 +120,13 @@ def _first_container_status(pod: Json) -> Json:
 
 
 def _moment(recorded: str | None, now: float) -> float:
-    """Sharpen a recorded whole second: seen at once it is now, seen late it is the end of that second."""
+    """Sharpen a recorded whole second: seen at once it is now, seen late it is the end of that second.
+
+    One that is yet to come is now as well: the clock was set back since.
+    """
     try:
         second = parse_timestamp(recorded or "")
     except ValueError:
         # Anybody may write a status; a time that cannot be read starts counting when it is seen.
         return now
-    return min(max(second, now), second + RECORDED_PRECISION_SECONDS)
+    return min(now, second + RECORDED_PRECISION_SECONDS)

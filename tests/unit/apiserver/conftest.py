@@ -30,7 +30,7 @@ def clock():
 @pytest.fixture
 def service(clock):
     service = ApiService(Store(history_limit=100), clock, random.Random(7))
-    for name in ("default", "kube-system", "kube-public"):
+    for name in ("default", "kube-system", "kube-public", "kube-node-lease"):
         service.create(NAMESPACE, "", {"metadata": {"name": name}})
     return service
 

@@ -224,7 +224,7 @@ def test_a_finalizer_in_the_metadata_holds_a_finalized_namespace(service):
     assert "x" not in names(service, NAMESPACE)
 
 
-@pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
+@pytest.mark.parametrize("name", ["default", "kube-system", "kube-public", "kube-node-lease"])
 def test_the_first_namespaces_stay(service, refused, name):
     error = refused(service.delete, NAMESPACE, "", name)
     assert error.code == 403

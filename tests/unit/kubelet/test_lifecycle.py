@@ -150,3 +150,17 @@ def test_pods_of_a_job_end_by_themselves_unless_they_say_when():
     asked = running({"posse.dev/run-seconds": "60"}, ownerReferences=[owner])
     assert next_move(asked, NOW) == Due(NOW + 60, Move.EXIT)
     assert next_move(running(ownerReferences=[owner | {"kind": "ReplicaSet"}]), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("made", "seconds", "move"),
+    [
+        (running({"posse.dev/run-seconds": "5"}), 5, Move.EXIT),
+        (crashed(2), 20, Move.RESTART),
+        (deleted(running({"posse.dev/stop-seconds": "3"})), 3, Move.REMOVE),
+    ],
+)
+def test_times_that_are_yet_to_come_count_from_now(made, seconds, move):
+    """The clock was an hour ahead when they were recorded, and was set right since."""
+    earlier = NOW - 3600
+    assert next_move(made, earlier) == Due(earlier + seconds, move)

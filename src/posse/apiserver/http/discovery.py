@@ -117,7 +117,7 @@ def _resource_entries(kind: Kind) -> list[Json]:
         "singularName": kind.singular,
         "namespaced": kind.namespaced,
         "kind": kind.name,
-        "verbs": list(VERBS),
+        "verbs": _verbs(kind),
     }
     return [entry | _naming(kind), *(_subresource_entry(kind, name) for name in _subresources(kind))]
 
@@ -158,7 +158,7 @@ def _discovered_resource(kind: Kind, version: str) -> Json:
         "responseKind": {"group": kind.group, "version": version, "kind": kind.name},
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.singular,
-        "verbs": list(VERBS),
+        "verbs": _verbs(kind),
     }
     subresources = [_discovered_subresource(kind, version, name) for name in _subresources(kind)]
     return entry | _naming(kind) | ({"subresources": subresources} if subresources else {})
@@ -177,6 +177,10 @@ def _subresources(kind: Kind) -> tuple[str, ...]:
 
 def _subresource(name: str) -> tuple[tuple[str, ...], tuple[str, str, str] | None]:
     return (STATUS_VERBS, None) if name == "status" else SUBRESOURCES[name]
+
+
+def _verbs(kind: Kind) -> list[str]:
+    return [verb for verb in VERBS if kind.has_delete_collection or verb != "deletecollection"]
 
 
 def _naming(kind: Kind) -> dict[str, Any]:

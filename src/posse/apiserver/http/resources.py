@@ -96,6 +96,8 @@ class Resources:
     def _verb(self, method: str, target: ResourcePath) -> Verb:
         if target.name:
             verb = self._object_verbs.get((method, target.subresource))
+        elif method == "DELETE" and not target.kind.has_delete_collection:
+            verb = None
         elif method == "GET" or target.namespace or not target.kind.namespaced:
             verb = self._collection_verbs.get(method)
         else:

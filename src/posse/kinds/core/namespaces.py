@@ -64,6 +64,7 @@ NAMESPACE = Kind(
     columns=NAMESPACE_COLUMNS,
     short_names=("ns",),
     has_status=True,
+    has_delete_collection=False,
     subresources=("finalize",),
     selectable_fields=("status.phase",),
 )

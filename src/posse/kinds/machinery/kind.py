@@ -126,6 +126,8 @@ class Kind:
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     has_status: bool = False
+    # Whether one request can delete all objects of a collection.
+    has_delete_collection: bool = True
     subresources: tuple[str, ...] = ()
     # For kinds with the subresource scale: the labels by which the pods that it counts are found.
     scale_selector: Callable[[Json], str] | None = None

@@ -6,7 +6,6 @@ writes to: first the server stops, then the background work, then pending writes
 
 import asyncio
 import random
-import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -42,7 +41,7 @@ from posse.runtime.embedded.bootstrap import Item, bootstrap_objects, create_mis
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.runtime.embedded.usage import NodeUsage, node_usage
 from posse.runtime.process.background import Background
-from posse.runtime.process.clock import steady_clock
+from posse.runtime.process.clock import forward_clock, steady_clock
 from posse.runtime.process.configuration import load_configuration
 from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions
 from posse.runtime.scheduling.scheduler import SchedulerLoop
@@ -74,6 +73,7 @@ class EmbeddedCluster:
     def __init__(self, options: ClusterOptions) -> None:
         self._options = options
         self._parts = AsyncExitStack()
+        self._clock = forward_clock()
         self.url = ""
 
     async def start(self) -> None:
@@ -81,7 +81,7 @@ class EmbeddedCluster:
         async with AsyncExitStack() as parts:
             self._start_store(parts)
             await create_missing(self._transport, bootstrap_objects())
-            await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, time.time())
+            await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, self._clock())
             self._start_background(parts, self._engine_options(configuration))
             await self._start_server(parts)
             self._parts = parts.pop_all()
@@ -122,7 +122,7 @@ class EmbeddedCluster:
         self._committer = Committer(store)
         parts.push_async_callback(self._committer.close)
         self._service = ApiService(
-            store, time.time, random.SystemRandom(), self._options.gates, {POD: admit_pod}
+            store, self._clock, random.SystemRandom(), self._options.gates, {POD: admit_pod}
         )
         self._transport = LocalTransport(self._service, self._committer)
         self._is_new = not self._service.list(NAMESPACE, None).items
@@ -138,16 +138,16 @@ class EmbeddedCluster:
         self._scheduler = SchedulerLoop(self._transport, Engine(options), steady_clock())
         self._background.start("the scheduler", self._scheduler.run())
         reconcilers = embedded_reconcilers(self._options.gates)
-        runner = ReconcilerRunner(self._transport, reconcilers, time.time)
+        runner = ReconcilerRunner(self._transport, reconcilers, self._clock)
         self._background.start("the controllers", runner.run())
-        self._background.start("the simulated nodes", SimulatedNodes(self._transport, time.time).run())
+        self._background.start("the simulated nodes", SimulatedNodes(self._transport, self._clock).run())
 
     async def _start_server(self, parts: AsyncExitStack) -> None:
         directory = self._options.data_dir
-        certificates = ensure_certificates(directory / "certificates", time.time())
+        certificates = ensure_certificates(directory / "certificates", self._clock())
         token = ensure_token(directory / "token")
         pages = {"/metrics": self._scheduler.metrics.page}
-        app = build_app(self._service, self._committer, token, time.time, pages)
+        app = build_app(self._service, self._committer, token, self._clock, pages)
         listener = await serve(app, HOST, self._options.port, certificates.server_context())
         parts.push_async_callback(listener.close)
         self.url = listener.url

@@ -7,7 +7,6 @@ gang sidecar makes gangs for the sets that ask for them.
 
 import asyncio
 import logging
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -36,6 +35,7 @@ from posse.kinds.registry import (
 )
 from posse.model.feature_gates import Gate
 from posse.runtime.control.reconciling import ReconcilerRunner
+from posse.runtime.process.clock import forward_clock
 from posse.runtime.process.run_options import GroupApi, RunOptions, SetController
 from posse.runtime.remote.competing_controllers import find_rival
 from posse.runtime.remote.custom_groups import CustomGroups
@@ -69,6 +69,7 @@ class RemoteControllers:
         self._transport = transport
         self._versions = ServedVersions(connection)
         self._wanted = options.controllers
+        self._clock = forward_clock()
         self._gates = options.gates
         self._form = options.form
 
@@ -129,7 +130,7 @@ class RemoteControllers:
         else:
             log.info("controlling %s", kind.group_resource)
         works = self._job_set_works(found) if kind is JOB_SET else self._leader_worker_set_works(found)
-        running = [ReconcilerRunner(transport, [reconciler], time.time) for transport, reconciler in works]
+        running = [ReconcilerRunner(transport, [reconciler], self._clock) for transport, reconciler in works]
         return asyncio.create_task(_run(running)) if running else None
 
     def _job_set_works(self, found: Situation) -> Iterator[Work]:

@@ -362,6 +362,7 @@ def test_a_body_over_the_limit_is_refused(http):
     [
         ("POST", "/api/v1/pods"),
         ("DELETE", "/api/v1/pods"),
+        ("DELETE", "/api/v1/namespaces"),
         ("PUT", PODS),
         ("PATCH", PODS),
         ("POST", f"{PODS}/a"),
@@ -439,9 +440,10 @@ def test_errors_stay_a_status_when_a_table_is_asked_for(http):
 
 
 def test_what_a_half_refused_collection_delete_has_done_is_told_and_kept(http):
-    created(http("POST", "/api/v1/namespaces", {"metadata": {"name": "a"}}))
-    version = http("GET", "/api/v1/namespaces").json()["metadata"]["resourceVersion"]
-    refused(http("DELETE", "/api/v1/namespaces"), 403, "Forbidden")
-    query = f"watch=true&resourceVersion={version}&timeoutSeconds=1"
-    lines = http("GET", f"/api/v1/namespaces?{query}").text.splitlines()
-    assert [json.loads(line)["object"]["status"]["phase"] for line in lines] == ["Terminating"]
+    uid = created(http("POST", PODS, pod("a")))["metadata"]["uid"]
+    created(http("POST", PODS, pod("b")))
+    version = http("GET", PODS).json()["metadata"]["resourceVersion"]
+    refused(http("DELETE", PODS, {"preconditions": {"uid": uid}}), 409, "Conflict")
+    lines = http("GET", f"{PODS}?watch=true&resourceVersion={version}&timeoutSeconds=1").text.splitlines()
+    told = [(event["type"], event["object"]["metadata"]["name"]) for event in map(json.loads, lines)]
+    assert told == [("DELETED", "a")]
