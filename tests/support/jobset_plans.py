@@ -82,7 +82,7 @@ COMPLETE = {"succeeded": 2, "conditions": [condition("Complete")]}
 READY = {"active": 2, "ready": 2}
 
 
-def failed(reason="BackoffLimitExceeded", message="", at=NOW - 10):
+def failed(reason="BackoffLimitError", message="", at=NOW - 10):
     return {"conditions": [condition("Failed", reason, message, at)]}
 
 

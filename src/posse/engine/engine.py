@@ -88,9 +88,10 @@ class Engine:
     def overcommitted(self) -> list[Overcommitted]:
         return overcommitted(self._knowledge.state.nodes)
 
-    def take_plugin_faults(self) -> list[str]:
-        """Return the faults of plugins since the last call; each fault is returned once."""
-        return self._faults.take()
+    def take_faults(self) -> list[str]:
+        """Return faults of plugins and objects beyond a limit since the last call; each is returned once."""
+        left_out, self._knowledge.left_out = self._knowledge.left_out, {}
+        return [*self._faults.take(), *left_out]
 
     def overview(self) -> Overview:
         return overview(self._knowledge)

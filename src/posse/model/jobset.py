@@ -46,7 +46,7 @@ RESTART_JOB_SET = "RestartJobSet"
 RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS = "RestartJobSetAndIgnoreMaxRestarts"
 
 FAILURE_REASONS = (
-    "BackoffLimitExceeded",
+    "BackoffLimitError",
     "DeadlineExceeded",
     "FailedIndexes",
     "MaxFailedIndexesExceeded",

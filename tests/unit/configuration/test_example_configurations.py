@@ -75,7 +75,7 @@ def test_a_label_that_is_no_number_closes_its_own_nodes_alone(powered, unreadabl
     assert "1 node(s) had too little power in their rack" in pod_reports(driving.decide())["first"][1]
     driving.see(racked("n2", "b"))
     assert driving.bind() == {"first": "n2"}
-    assert not driving.engine.take_plugin_faults()
+    assert not driving.engine.take_faults()
 
 
 def test_a_label_that_is_put_right_opens_its_nodes(powered):

@@ -93,7 +93,7 @@ class Survey:
 
     def warn_of_faults(self) -> None:
         """Rules of installed packages that failed were left out of the answer."""
-        for fault in self.engine.take_plugin_faults():
+        for fault in self.engine.take_faults():
             warn(fault)
 
     def note(self, kind: Kind, obj: Json) -> None:

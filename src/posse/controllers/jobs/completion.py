@@ -24,7 +24,7 @@ COMPLETIONS_REACHED = JobCompletion(
     SUCCESS_CRITERIA_MET, "CompletionsReached", "Reached expected number of succeeded pods"
 )
 BACKOFF_LIMIT_EXCEEDED = JobCompletion(
-    FAILURE_TARGET, "BackoffLimitExceeded", "Job has reached the specified backoff limit"
+    FAILURE_TARGET, "BackoffLimitError", "Job has reached the specified backoff limit"
 )
 DEADLINE_EXCEEDED = JobCompletion(
     FAILURE_TARGET, "DeadlineExceeded", "Job was active longer than specified deadline"

@@ -36,7 +36,8 @@ class NotReady:
 
 def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
     """Why the group or tree is not tried now; None when it may be."""
-    if wrong := violation(root, groups.workload(root.key.namespace, root.workload_name)):
+    workload = groups.workload(root.key.namespace, root.workload_name)
+    if wrong := _beyond_limits(root) or violation(root, workload):
         return NotReady(INVALID, wrong, is_error=True)
     if root.absence:
         return NotReady(WAITING_FOR_GROUP, root.absence)
@@ -47,6 +48,10 @@ def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
     if error := contradiction(root):
         return NotReady(SCHEDULER_ERROR, error, is_error=True)
     return _premature(root)
+
+
+def _beyond_limits(root: Root) -> str:
+    return next((str(leaf.excess) for leaf in root.leaves if leaf.excess is not None), "")
 
 
 def _premature(root: Root) -> NotReady | None:

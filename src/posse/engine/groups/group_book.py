@@ -18,6 +18,7 @@ from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
+from posse.model.limits import first_excess
 from posse.model.meta import GroupObject
 from posse.model.workload import GATED_GROUP_FIELDS, BasicSchedulingPolicy, PodGroup, Workload
 
@@ -55,12 +56,13 @@ class GroupBook:
         group = self._groups.get(key)
         if group is None or group.obj is None:
             return None
-        return group.obj.metadata.uid, group.obj.spec, group.minimum_resources
+        return group.obj.metadata.uid, group.obj.spec, group.minimum_resources, group.excess
 
     def put(self, obj: GroupObject) -> GroupRecord:
         description = describe(obj)
         group = self._get_or_make(key_of(obj))
-        group.minimum_resources = description.minimum_resources
+        group.excess = first_excess(obj)
+        group.minimum_resources = {} if group.excess else description.minimum_resources
         podgroup = _permitted(description.podgroup, self._gates)
         group.define(podgroup)
         self.links.link(group.key, podgroup)
@@ -126,7 +128,7 @@ class GroupBook:
         if group is not None:
             group.define(None)
             self.links.link(key, None)
-            group.minimum_resources = {}
+            group.minimum_resources, group.excess = {}, None
             self._forget_if_empty(group)
 
     def join(self, record: PodRecord, key: GroupKey) -> GroupRecord:

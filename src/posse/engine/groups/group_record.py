@@ -8,6 +8,7 @@ from posse.engine.groups.forms import INITIALLY_SCHEDULED, form_of
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
+from posse.model.limits import Excess
 from posse.model.meta import Quantity
 from posse.model.workload import PodGroup
 
@@ -25,6 +26,8 @@ class GroupRecord(ReportedObject):
     """The groups of its Workload; None without a Workload, or where its form has none."""
     minimum_resources: Mapping[str, Quantity] = field(default_factory=dict)
     """Capacity that must be free in the whole cluster before it is tried; empty in most forms."""
+    excess: Excess | None = None
+    """The limit that its object exceeds; such a group is not tried."""
     members: dict[str, PodRecord] = field(default_factory=dict)
     """Every pod that names the group and is neither finished nor deleted, by uid, in order of arrival."""
     has_completed_members: bool = False

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from posse.engine.events import ClusterObject, Observed, Vanished
 from posse.engine.groups.forms import key_of
+from posse.engine.intake.closed_node import closed_node
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import PodEvents
 from posse.engine.keys import GroupKey
@@ -15,12 +16,16 @@ from posse.engine.pods.policy import Selector, selects
 from posse.engine.pods.rule_inputs import same_to_rules
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
+from posse.model.limits import first_excess
 from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.service import Service
 from posse.model.workload import CompositePodGroup, Workload
+
+_BOUNDED_BY_THEMSELVES = (Pod, Node, GroupObject)
+"""Beyond a limit, pods and groups are told so, and nodes take no pods. Any other object is left out."""
 
 
 class ClusterEvents:
@@ -40,6 +45,10 @@ class ClusterEvents:
 
     def _observed(self, obj: ClusterObject) -> None:
         knowledge = self._knowledge
+        if not isinstance(obj, _BOUNDED_BY_THEMSELVES) and (excess := first_excess(obj)) is not None:
+            knowledge.note_left_out(obj, excess)
+            self._vanished(obj)
+            return
         match obj:
             case Pod():
                 self._pods.observed(obj)
@@ -106,9 +115,16 @@ class ClusterEvents:
         nodes = self._knowledge.state.nodes
         row = nodes.row_of.get(node.metadata.name)
         before = nodes.nodes[row] if row is not None else None
-        if before is None or not same_to_rules(before, node):
-            self._knowledge.state.put_node(node)
-            self._wake_nominated(node.metadata.name)
+        if before is not None and same_to_rules(before, node):
+            return
+        excess = first_excess(node)
+        if excess is not None:
+            self._knowledge.note_left_out(node, excess)
+            node = closed_node(node)
+            if before is not None and same_to_rules(before, node):
+                return
+        self._knowledge.state.put_node(node)
+        self._wake_nominated(node.metadata.name)
 
     def _wake_nominated(self, node: str) -> None:
         """The node has changed since it was nominated, so pods nominated to it are tried again."""

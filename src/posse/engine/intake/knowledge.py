@@ -20,6 +20,11 @@ from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.nominations import Nominations
 from posse.engine.state.pod_record import PodRecord
 from posse.model.feature_gates import ALL_GATES, Gates
+from posse.model.limits import Excess
+from posse.model.meta import ApiObject
+
+_MAX_LEFT_OUT = 1_000
+"""Objects beyond a limit that are remembered, so that each is logged once."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +52,19 @@ class Knowledge:
     """Pods that entered the queue since the last cycle; the cycle notes since when they wait."""
     unreadable_pods: dict[str, ReportPod | None] = field(default_factory=dict)
     """Pods with invalid requests or selectors, by uid, and the report that is still to be made."""
+    left_out: dict[str, None] = field(default_factory=dict)
+    """Objects beyond a limit, in words for the log that were not taken yet."""
+    _left_out_before: dict[tuple[str, str, str], Excess] = field(default_factory=dict)
+
+    def note_left_out(self, obj: ApiObject, excess: Excess) -> None:
+        """Note an object that is not read because it exceeds a limit, once."""
+        kind, place = type(obj).__name__, (obj.metadata.namespace, obj.metadata.name)
+        if self._left_out_before.get((kind, *place)) == excess:
+            return
+        if len(self._left_out_before) >= _MAX_LEFT_OUT:
+            self._left_out_before.clear()
+        self._left_out_before[kind, *place] = excess
+        self.left_out[f"{kind} {'/'.join(filter(None, place))} is left out: {excess}"] = None
 
     def entry_of(self, key: GroupKey) -> GroupKey:
         """Return the key of the group's queue entry: its own, or that of the root of its tree."""

@@ -14,10 +14,13 @@ from posse.engine.preemption.marks import described, preemptor_named, was_preemp
 from posse.engine.queue.backlog import Waiting
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import NEVER_REPORTED, Reported
+from posse.model.limits import LimitError
 from posse.model.pod import Pod
 from posse.model.quantity import QuantityError
 from posse.model.selectors import SelectorError
 
+_UNREADABLE = (LimitError, QuantityError, SelectorError)
+"""What is wrong with a pod that cannot be tried."""
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _UNKNOWN_PREEMPTOR = "unknown"
 """Placeholder preemptor for a pod that another scheduler evicted."""
@@ -78,7 +81,7 @@ class PodEvents:
             return
         try:
             pod_class, labels = knowledge.state.classes.enroll(pod)
-        except (QuantityError, SelectorError) as error:
+        except _UNREADABLE as error:
             self._note_unreadable(pod, error)
             return
         knowledge.unreadable_pods.pop(pod.metadata.uid, None)
@@ -118,7 +121,7 @@ class PodEvents:
             return
         try:
             self._reenroll(record)
-        except (QuantityError, SelectorError) as error:
+        except _UNREADABLE as error:
             # A pod on a node goes on counting with its former requests.
             if not record.node:
                 self.gone(record.ref.uid)
@@ -206,7 +209,7 @@ class PodEvents:
                 knowledge.state.attach_by_name(record, node)
         knowledge.state.classes.dismiss(*before)
 
-    def _note_unreadable(self, pod: Pod, error: QuantityError | SelectorError) -> None:
+    def _note_unreadable(self, pod: Pod, error: Exception) -> None:
         """Report the error once, and only on pods that are ours to place."""
         if not pod.spec.node_name and pod.spec.scheduler_name in self._knowledge.scheduler_names:
             report = ReportPod(_ref(pod), SCHEDULER_ERROR, str(error))

@@ -18,6 +18,7 @@ from posse.engine.pods.affinity_terms import HostPort, PodTerms, host_ports
 from posse.engine.pods.policy import PodReader
 from posse.engine.pods.selectors import PodQuery
 from posse.engine.storage.book import VolumeNeeds, volume_needs
+from posse.model.limits import require_within_limits
 from posse.model.pod import Pod, PodSpec
 
 ClassKey = tuple[bytes, PodTerms, VolumeNeeds | None]
@@ -94,6 +95,8 @@ class ClassTable:
             del self._classes[pod_class.key]
 
     def _compile(self, pod: Pod, key: ClassKey) -> PodClass:
+        """LimitError: the pod is not to be read."""
+        require_within_limits(pod)
         needed = effective_requests(pod)
         limits = self._reader.policy(pod).limits
         requests = self._indexed(needed)

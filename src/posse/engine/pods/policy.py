@@ -13,6 +13,7 @@ from posse.engine.nodes.resources import ALL_LIMITED, ResourceLimits
 from posse.engine.pods.affinity_terms import PodTerms, Spread, spread_of, terms_of
 from posse.engine.pods.domain_counts import HOSTNAME
 from posse.engine.pods.selectors import PodSelector
+from posse.model.limits import require_within_limits
 from posse.model.placement import TopologySpreadConstraint
 from posse.model.pod import Pod
 from posse.model.selectors import LabelQuery, LabelRequirement
@@ -141,7 +142,7 @@ class PodReader:
         return self._policies.get(pod.spec.scheduler_name, PLAIN_POLICY)
 
     def terms(self, pod: Pod) -> PodTerms:
-        """Terms of the pod; equal inputs are read once."""
+        """Terms of the pod; equal inputs are read once. LimitError: it has too many."""
         spreads = self.policy(pod).spreading.spreads(pod, self.services)
         spec = pod.spec
         if spreads or not (spec.affinity or spec.topology_spread_constraints):
@@ -155,5 +156,6 @@ class PodReader:
         if terms is None:
             if len(self._terms) >= _MAX_REMEMBERED:
                 self._terms.clear()
+            require_within_limits(pod)
             terms = self._terms[said] = terms_of(pod)
         return terms

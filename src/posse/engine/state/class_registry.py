@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
+from posse.engine.pods.bounded_pod import bounded_pod
 from posse.engine.pods.census import Column, LabelClass
 from posse.engine.pods.pod_class import ClassTable, PodClass
 from posse.engine.pods.policy import PodReader
@@ -11,6 +12,7 @@ from posse.engine.rules.profile import CompiledRules, Profile
 from posse.engine.state.node_capacity import NodeCapacity
 from posse.engine.state.node_scores import NodeScores
 from posse.engine.state.pod_record import PodRecord
+from posse.model.limits import LimitError
 from posse.model.pod import Pod
 
 
@@ -49,8 +51,17 @@ class ClassRegistry:
         """Scheduling classes that have tables."""
 
     def enroll(self, pod: Pod) -> tuple[PodClass, LabelClass]:
-        """Return the classes of a pod that is being added. Undone by `dismiss`."""
-        pod_class = self._classes.join(pod)
+        """Return the classes of a pod that is being added. Undone by `dismiss`.
+
+        LimitError: the pod is not to be tried. On a node, such a pod counts with what is within the limits.
+        """
+        try:
+            pod_class = self._classes.join(pod)
+        except LimitError:
+            if not pod.spec.node_name:
+                raise
+            pod = bounded_pod(pod, self._context.nodes.resource_index)
+            pod_class = self._classes.join(pod)
         if pod_class.member_count == 1:
             for query in pod_class.queries:
                 self._census.ask(query, self._attached())

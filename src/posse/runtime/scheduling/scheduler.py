@@ -98,7 +98,7 @@ class SchedulerLoop:
         while not self._is_stopping:
             self._something_happened.clear()
             done = self._decide_once()
-            for fault in self._engine.take_plugin_faults():
+            for fault in self._engine.take_faults():
                 log.error(fault)
             if done.decisions or done.tried:
                 self._observer.decided(done)

@@ -138,7 +138,7 @@ def test_failures_are_answered_with_a_growing_pause():
 
 def test_too_many_failures_end_the_job():
     result = plan(job(completions=2, backoffLimit=1), pod("a", "Failed"), pod("b", "Failed"), pod("c"))
-    assert conditions(result) == {"FailureTarget": "BackoffLimitExceeded"}
+    assert conditions(result) == {"FailureTarget": "BackoffLimitError"}
     assert names(result.delete) == ["c"]
     assert not result.create
 
@@ -148,7 +148,7 @@ def test_restarts_in_place_count_against_the_limit():
     running = pod("a")
     running["status"]["containerStatuses"] = [{"name": "c", "restartCount": 2}]
     obj = job(completions=1, backoffLimit=2, template=template)
-    assert conditions(plan(obj, running)) == {"FailureTarget": "BackoffLimitExceeded"}
+    assert conditions(plan(obj, running)) == {"FailureTarget": "BackoffLimitError"}
 
 
 def test_the_end_is_told_only_when_every_pod_has_ended():

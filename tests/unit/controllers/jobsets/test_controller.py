@@ -195,7 +195,7 @@ def test_after_the_end_a_group_that_was_made_anew_for_nobody_goes(created, group
     obj = jobset(gangConfig=GANG)
     (group,) = made(plan(obj), POD_GROUP)
     group = as_seen(group, status=group_status, metadata={"creationTimestamp": f"2026-01-01T{created}Z"})
-    jobs = children(obj, js_driver_0=failed("BackoffLimitExceeded", ""))
+    jobs = children(obj, js_driver_0=failed("BackoffLimitError", ""))
     for job in jobs:
         job["metadata"]["creationTimestamp"] = "2026-01-01T13:00:00Z"
     ended = jobset(gangConfig=GANG, status={"conditions": [condition("Failed")]})
@@ -210,7 +210,7 @@ def test_a_finished_jobset_goes_in_time():
     assert plan(jobset(status=ended)).wake_at is None
 
 
-def after_failure(policy, reason="BackoffLimitExceeded", message="no luck", job="js_workers_0", **status):
+def after_failure(policy, reason="BackoffLimitError", message="no luck", job="js_workers_0", **status):
     obj = jobset(status=status, **({} if policy is None else {"failurePolicy": policy}))
     return plan(obj, children(obj, **{job: failed(reason, message)}))
 
@@ -252,7 +252,7 @@ def test_a_failed_job_fails_the_jobset(policy, counts, reason, message):
 
 MATCHING = [
     {},
-    {"onJobFailureReasons": ["BackoffLimitExceeded"]},
+    {"onJobFailureReasons": ["BackoffLimitError"]},
     {"onJobFailureMessagePatterns": ["nothing", "l[uo]ck"]},
     {"targetReplicatedJobs": ["workers"]},
 ]

@@ -49,7 +49,7 @@ def told(profile, *objects):
     """The reports on pods, and the faults."""
     faults = PluginFaults()
     driving = Driver(*objects, options=EngineOptions({SCHEDULER: profile(faults)}, faults=faults))
-    return driving.decide(), driving.engine.take_plugin_faults()
+    return driving.decide(), driving.engine.take_faults()
 
 
 def filtered(rule):

@@ -74,7 +74,7 @@ def test_a_job_fails_when_its_pods_do(in_lab):
     async def scenario(lab):
         await lab.transport.create(JOB, "default", job(exit_code="3", backoffLimit=0))
         await lab.until(lambda: "Failed" in conditions_of(lab))
-        assert conditions_of(lab)["Failed"] == "BackoffLimitExceeded"
+        assert conditions_of(lab)["Failed"] == "BackoffLimitError"
         assert status_of(lab)["failed"] == 1
 
     in_lab(scenario, run)
