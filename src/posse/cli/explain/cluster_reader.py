@@ -1,19 +1,17 @@
-"""Reads a whole cluster through its API, once and without changes, into an engine.
+"""Reads a whole cluster into an engine, once and without changes.
 
-The engine that schedules also explains, on any cluster. Kinds that are not served have no objects.
+The engine that schedules also explains, on any cluster.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
 from rich.console import Console
 
-from posse.cli.client import ApiClient, Refused
 from posse.cli.explain.ended_members import Fates, fates_of, has_ended
+from posse.cli.explain.sources import ClusterSource
 from posse.cli.session import warn
-from posse.client.paths import path_of
 from posse.engine.engine import Engine
 from posse.engine.events import Observed
 from posse.engine.explain.explanation import Explanation
@@ -21,18 +19,15 @@ from posse.engine.explain.group_status import GroupStatus, situation_of_ended
 from posse.engine.groups.forms import WORKLOAD_REF, form_of, group_of
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
-from posse.kinds.machinery.conversion import to_storage
-from posse.kinds.machinery.errors import EXPIRED
 from posse.kinds.machinery.kind import Kind
 from posse.model.decoding import ShapeError, decode
+from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.workload import Workload
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 from posse.writes.group_status import object_kind
 
 Json = dict[str, Any]
-
-PAGE = 500
 
 
 @dataclass(slots=True)
@@ -42,6 +37,7 @@ class Survey:
     """By namespace and name."""
     members: dict[GroupKey, dict[str, Pod]] = field(default_factory=dict)
     """By name; finished pods included."""
+    nodes: dict[str, Node] = field(default_factory=dict)
     _objects: dict[tuple[Kind, str, str], Json] = field(default_factory=dict)
 
     def object_of(self, key: GroupKey) -> Json | None:
@@ -62,6 +58,10 @@ class Survey:
 
     def fates(self, key: GroupKey) -> Fates:
         return fates_of(self.members.get(key, {}).values())
+
+    def objects(self) -> Iterator[Json]:
+        """Objects in stored form, without pods."""
+        return iter(self._objects.values())
 
     def group_keys(self) -> list[GroupKey]:
         known = {group.key: None for group in self.engine.overview().groups}
@@ -107,45 +107,14 @@ class Survey:
             self.members.setdefault(group, {})[pod.metadata.name] = pod
 
 
-def survey_cluster(client: ApiClient, options: EngineOptions) -> Survey:
+def survey_cluster(source: ClusterSource, options: EngineOptions) -> Survey:
     survey = Survey(Engine(options))
     with Console(stderr=True).status("Reading the cluster") as status:
         for kind, struct in FOLLOWED_KINDS:
-            for obj in listed(client, kind, None, status.update):
+            for obj in source.objects(kind, None, status.update):
                 _take_in(survey, kind, struct, obj)
         status.update("Computing the state of the groups")
     return survey
-
-
-def listed(
-    client: ApiClient, kind: Kind, namespace: str | None, tell: Callable[[str], None]
-) -> Iterator[Json]:
-    """All objects of a kind in stored form, in whichever version it is served; in all namespaces if None."""
-    version = client.served.version_of(kind)
-    if version is None:
-        return
-    for number, item in enumerate(_pages(client, path_of(kind, version, namespace))):
-        if number % PAGE == 0:
-            tell(f"Reading {kind.plural}: {number:,}")
-        # Items of a list do not say what they are.
-        yield to_storage(kind, item | {"apiVersion": kind.api_version_of(version), "kind": kind.name})
-
-
-def _pages(client: ApiClient, path: str) -> Iterator[Json]:
-    """Read page by page. If the continue token expires, list everything again in one page."""
-    token = ""
-    while True:
-        try:
-            answer = client.get(f"{path}?limit={PAGE}&continue={quote(token, safe='')}")
-        except Refused as refusal:
-            if refusal.code != EXPIRED:
-                raise
-            yield from client.get(path).get("items") or []
-            return
-        yield from answer.get("items") or []
-        token = answer["metadata"].get("continue", "")
-        if not token:
-            return
 
 
 def _take_in(survey: Survey, kind: Kind, struct: type[Any], obj: Json) -> None:
@@ -159,5 +128,7 @@ def _take_in(survey: Survey, kind: Kind, struct: type[Any], obj: Json) -> None:
     survey.engine.absorb(Observed(decoded))
     if isinstance(decoded, Pod):
         survey.note_pod(decoded)
-    else:
-        survey.note(kind, obj)
+        return
+    if isinstance(decoded, Node):
+        survey.nodes[decoded.metadata.name] = decoded
+    survey.note(kind, obj)

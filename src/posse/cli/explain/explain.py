@@ -16,7 +16,9 @@ from posse.cli.session import (
 TargetArgument = Annotated[
     str,
     typer.Argument(
-        metavar="TYPE/NAME", help="podgroup/NAME, compositepodgroup/NAME, workload/NAME or pod/NAME."
+        metavar="TYPE/NAME",
+        help="job/NAME, jobset/NAME, lws/NAME, statefulset/NAME, deployment/NAME, podgroup/NAME, "
+        "compositepodgroup/NAME, workload/NAME or pod/NAME.",
     ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name, if TYPE stands alone.")]
@@ -30,11 +32,13 @@ def explain(
     scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Explain a group or a pod: its state, what blocks it, which pods use what it lacks, what would help.
+    """Explain a workload, a group or a pod: its state, what blocks it, what it lacks, what would help.
 
     The cluster is only read. The answer is the result that scheduling it now would have.
 
     [bold]Examples[/bold]
+
+      posse explain job/train                  the groups and pods of a Job; also jobset/, lws/ ...
 
       posse explain podgroup/trainer
 
@@ -49,6 +53,7 @@ def explain(
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.explain.run import tell  # noqa: PLC0415
+    from posse.cli.explain.sources import ApiSource  # noqa: PLC0415
 
     with connected(kubeconfig) as client:
-        tell(client, (target, name), namespace or client.default_namespace, rules)
+        tell(ApiSource(client), (target, name), namespace or client.default_namespace, rules)

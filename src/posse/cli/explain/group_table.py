@@ -1,104 +1,146 @@
 """`posse gangs`: one line per group, waiting groups first, the oldest of them at the top."""
 
-import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import msgspec
 import typer
 
-from posse.cli.client import ApiClient
 from posse.cli.configuration_file import engine_options
-from posse.cli.explain.cluster_reader import Survey, survey_cluster
-from posse.cli.explain.group_words import FINISHED, cause, shown_state
-from posse.cli.explain.targets import short_name
+from posse.cli.explain.cluster_reader import survey_cluster
+from posse.cli.explain.group_line import GroupLine, in_order, lines_of, trees_of
+from posse.cli.explain.owners import Owners
+from posse.cli.explain.sources import ClusterSource
+from posse.cli.output import Output, print_data
 from posse.cli.session import Rules
 from posse.cli.tables import aligned
-from posse.engine.explain.group_status import State
+from posse.engine.keys import NATIVE_FORM
 from posse.kinds.machinery.durations import since
+from posse.model.selectors import LabelQuery
 
-HEADER = ("NAMESPACE", "NAME", "FORM", "STATE", "READY", "MEMBERS", "AGE", "WHY")
 INDENT = "  "
-_AT_REST = (State.SCHEDULED, FINISHED)
+MAX_RACKS = 2
+PAUSE_SECONDS = 2.0
+# Reading a large cluster takes a while; this is the largest share of time that watching may take.
+MAX_SHARE_OF_TIME = 0.1
 
 
-class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
-    namespace: str
-    name: str
-    form: str
-    state: str
-    policy: str
-    """Gang or Basic; empty while no object describes the group."""
-    on_nodes: int
-    minimum: int
-    """Of pods, or of groups for a group of groups."""
-    members: int
-    created: str
-    why: str
-    kind: str = "PodGroup"
-    depth: int = 0
-    """How many groups of groups are above it."""
-    started_groups: int | None = None
-    """Of a group of groups: those directly below it that have started."""
-
-    def order(self) -> tuple[bool, str, str, str, str]:
-        return self.state in _AT_REST, self.created, self.namespace, self.name, self.form
+_ORDER: dict[str, Callable[[GroupLine], Any]] = {
+    "name": lambda line: (line.namespace, line.name),
+    "age": lambda line: line.created,
+    "priority": lambda line: -line.priority,
+    "gpus": lambda line: -line.gpus,
+    "rack": lambda line: (not line.racks, line.racks),
+    "owner": lambda line: (not line.owner, line.owner),
+    "state": lambda line: line.state,
+}
+"""Numbers descend, the oldest comes first."""
 
 
-def show_groups(client: ApiClient, namespace: str | None, rules: Rules, *, as_json: bool) -> None:
-    survey = survey_cluster(client, engine_options(rules))
-    lines = _in_order(_lines(survey, namespace))
-    survey.warn_of_faults()
-    if as_json:
-        typer.echo(json.dumps(msgspec.to_builtins(lines), indent=4))
+class GroupChoice(msgspec.Struct, frozen=True):
+    """Which groups are shown, and in which order."""
+
+    namespace: str | None
+    """None: all."""
+    labels: LabelQuery | None = None
+    sort: str = ""
+
+
+def show_groups(source: ClusterSource, choice: GroupChoice, rules: Rules, output: Output) -> None:
+    lines = _read(source, choice, rules)
+    if output.is_data:
+        print_data(msgspec.to_builtins(lines), output)
     elif lines:
-        for text in _table(lines, time.time(), with_namespace=namespace is None):
+        with_namespace, wide = choice.namespace is None, output is Output.wide
+        for text in table(lines, source.now(), with_namespace=with_namespace, wide=wide):
             typer.echo(text)
     else:
-        typer.echo(f"No groups found{f' in {namespace} namespace' if namespace else ''}.", err=True)
+        where = f" in {choice.namespace} namespace" if choice.namespace else ""
+        typer.echo(f"No groups found{where}.", err=True)
 
 
-def _in_order(lines: Iterable[GroupLine]) -> list[GroupLine]:
-    """Sort by root; the groups of a tree stay together."""
-    trees: list[list[GroupLine]] = []
-    for line in lines:
-        if line.depth and trees:
-            trees[-1].append(line)
-        else:
-            trees.append([line])
-    return [line for tree in sorted(trees, key=lambda tree: tree[0].order()) for line in tree]
+def watch_groups(source: ClusterSource, choice: GroupChoice, rules: Rules, output: Output) -> None:
+    """Print all groups, then again those that changed, until interrupted."""
+    known: list[GroupLine] = []
+    while True:
+        started = time.monotonic()
+        lines = _read(source, choice, rules)
+        for text in changes(known, lines, source.now(), choice, wide=output is Output.wide):
+            typer.echo(text)
+        known = lines
+        time.sleep(max(PAUSE_SECONDS, (time.monotonic() - started) / MAX_SHARE_OF_TIME))
 
 
-def _lines(survey: Survey, namespace: str | None) -> Iterator[GroupLine]:
-    for now in survey.situations():
-        if namespace in {None, now.key.namespace}:
-            fates = survey.fates(now.key)
-            yield GroupLine(
-                now.key.namespace,
-                short_name(now.key),
-                now.key.form,
-                shown_state(now, fates),
-                now.policy,
-                now.counts.on_nodes,
-                now.minimum,
-                now.counts.members,
-                survey.created(now.key),
-                cause(now, fates),
-                kind="CompositePodGroup" if now.key.is_composite else "PodGroup",
-                depth=now.depth,
-                started_groups=now.groups.started if now.groups is not None else None,
-            )
+def changes(
+    before: Sequence[GroupLine], lines: Sequence[GroupLine], now: float, choice: GroupChoice, *, wide: bool
+) -> list[str]:
+    """Rows of groups that are new or changed, and of those that are gone; a header the first time."""
+    known = {(line.namespace, line.kind, line.form, line.name): line for line in before}
+    there = {(line.namespace, line.kind, line.form, line.name): line for line in lines}
+    changed = [line for key, line in there.items() if known.get(key) != line]
+    gone = [
+        msgspec.structs.replace(line, state="Gone", why="") for key, line in known.items() if key not in there
+    ]
+    if not changed and not gone:
+        return []
+    text = table([*changed, *gone], now, with_namespace=choice.namespace is None, wide=wide)
+    return text if not before else text[1:]
 
 
-def _table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool) -> list[str]:
-    rows = [HEADER, *(_row(line, now) for line in lines)]
-    return aligned(rows if with_namespace else [row[1:] for row in rows])
+def table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool, wide: bool) -> list[str]:
+    """Columns in which no group has anything are left out, unless wide."""
+    columns: list[tuple[str, bool, Callable[[GroupLine], str]]] = [
+        ("NAMESPACE", with_namespace, lambda line: line.namespace),
+        ("NAME", True, lambda line: f"{INDENT * line.depth}{line.name}"),
+        ("FORM", wide or any(line.form != NATIVE_FORM for line in lines), lambda line: line.form),
+        ("STATE", True, lambda line: line.state),
+        ("READY", True, _ready),
+        ("MEMBERS", wide, lambda line: str(line.members)),
+        ("PRIORITY", wide or any(line.priority for line in lines), lambda line: str(line.priority)),
+        ("GPUS", wide or any(line.gpus for line in lines), lambda line: str(line.gpus)),
+        ("RACK", wide or any(line.racks for line in lines), _racks),
+        ("OWNER", wide or any(line.owner for line in lines), lambda line: line.owner or "-"),
+        ("AGE", True, lambda line: since(line.created, now)),
+        ("WHY", True, lambda line: line.why),
+    ]
+    shown = [(name, cell) for name, is_shown, cell in columns if is_shown]
+    return aligned([[name for name, _ in shown], *([cell(line) for _, cell in shown] for line in lines)])
 
 
-def _row(line: GroupLine, now: float) -> tuple[str, ...]:
+def _read(source: ClusterSource, choice: GroupChoice, rules: Rules) -> list[GroupLine]:
+    survey = survey_cluster(source, engine_options(rules))
+    owners = Owners(survey, source, choice.namespace)
+    lines = chosen(lines_of(survey, owners, choice.namespace), choice)
+    survey.warn_of_faults()
+    return lines
+
+
+def chosen(lines: Iterable[GroupLine], choice: GroupChoice) -> list[GroupLine]:
+    """Trees of which any group has the labels, in the chosen order."""
+    ordered = in_order(lines)
+    if choice.labels is not None:
+        query = choice.labels
+        ordered = [
+            line
+            for tree in trees_of(ordered)
+            if any(query.matches(one.labels) for one in tree)
+            for line in tree
+        ]
+    if not choice.sort:
+        return ordered
+    order = _ORDER[choice.sort]
+    trees = sorted(trees_of(ordered), key=lambda tree: order(tree[0]))
+    return [line for tree in trees for line in tree]
+
+
+def _ready(line: GroupLine) -> str:
     there = line.on_nodes if line.started_groups is None else line.started_groups
     ready = f"{there}/{line.minimum}" if line.policy == "Gang" else str(there)
-    if line.started_groups is not None:
-        ready += " groups"
-    name, age = f"{INDENT * line.depth}{line.name}", since(line.created, now)
-    return line.namespace, name, line.form, line.state, ready, str(line.members), age, line.why
+    return ready if line.started_groups is None else f"{ready} groups"
+
+
+def _racks(line: GroupLine) -> str:
+    if len(line.racks) > MAX_RACKS:
+        return f"{len(line.racks)} racks"
+    return ",".join(line.racks) or "-"

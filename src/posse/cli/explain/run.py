@@ -1,18 +1,35 @@
 """Runs `posse explain`: prints the engine's answer, then conditions and events from the API."""
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
 from rich.console import Console
 
-from posse.cli.client import ApiClient
 from posse.cli.configuration_file import engine_options
-from posse.cli.explain.cluster_reader import Survey, listed, survey_cluster
+from posse.cli.explain.cluster_reader import Survey, survey_cluster
+from posse.cli.explain.controller_words import (
+    MAX_STORIES,
+    controller_lines,
+    controller_object,
+    first_waiting,
+    summary,
+)
 from posse.cli.explain.ended_members import has_ended
+from posse.cli.explain.group_line import in_order, lines_of
 from posse.cli.explain.group_words import headline, title
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
-from posse.cli.explain.targets import Target, groups_meant, listing, parse_target, typed
+from posse.cli.explain.owners import CONTROLLERS, Owners
+from posse.cli.explain.sources import ClusterSource
+from posse.cli.explain.targets import (
+    Target,
+    group_probably_meant,
+    groups_meant,
+    listing,
+    parse_target,
+    typed,
+)
 from posse.cli.explain.text import group_lines, headed, pod_lines
 from posse.cli.problems import Problem
 from posse.cli.session import Rules
@@ -24,22 +41,67 @@ from posse.kinds.machinery.durations import since
 from posse.kinds.registry import EVENT, POD
 from posse.model.pod import Pod
 
+Json = dict[str, Any]
 
-def tell(client: ApiClient, words: tuple[str, str], namespace: str, rules: Rules) -> None:
+
+def tell(source: ClusterSource, words: tuple[str, str], namespace: str, rules: Rules) -> None:
     target, options = parse_target(*words), engine_options(rules)
-    survey = survey_cluster(client, options)
-    for number, story in enumerate(_stories(client, survey, target, namespace)):
+    survey = survey_cluster(source, options)
+    asked = Asked(source, survey, Owners(survey, source, namespace), source.now())
+    for number, story in enumerate(_stories(asked, target, namespace)):
         print_lines(["", *story] if number else story)
     survey.warn_of_faults()
 
 
-def _stories(client: ApiClient, survey: Survey, target: Target, namespace: str) -> Iterator[Iterator[str]]:
-    now = time.time()
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What all parts of an answer are made from."""
+
+    source: ClusterSource
+    survey: Survey
+    owners: Owners
+    now: float
+
+
+def _stories(asked: Asked, target: Target, namespace: str) -> Iterator[Iterable[str]]:
     if target.kind is POD:
-        yield _pod_story(client, survey, _pod_named(survey, target.name, namespace), now)
+        yield _pod_story(asked, _pod_named(asked.survey, target.name, namespace))
+    elif target.kind in CONTROLLERS:
+        yield from _controller_stories(asked, target, namespace)
+    else:
+        yield from _group_stories(asked, groups_meant(asked.survey, target, namespace))
+
+
+def _controller_stories(asked: Asked, target: Target, namespace: str) -> Iterator[Iterable[str]]:
+    """A summary, then the story of what waits: of its group, or of a pod without a group."""
+    obj = controller_object(asked.source, target, namespace)
+    uid = obj["metadata"].get("uid", "")
+    pods = asked.owners.pods_of(uid, namespace)
+    keys = asked.owners.groups_of(uid, namespace)
+    own = [*controller_lines(obj, keys, pods), *_told_of(asked, obj)]
+    yield own
+    if keys:
+        yield from _group_stories(asked, keys)
+    elif waiting := [pod for pod in pods if not pod.spec.node_name and not has_ended(pod)]:
+        yield _pod_story(asked, waiting[0])
+
+
+def _group_stories(asked: Asked, keys: Sequence[GroupKey]) -> Iterator[Iterable[str]]:
+    """The story of each group; of many, a summary and the story of the first that waits."""
+    if len(keys) <= MAX_STORIES:
+        yield from (_group_story(asked, key) for key in keys)
         return
-    for key in groups_meant(survey, target, namespace):
-        yield _group_story(client, survey, key, now)
+    lines = in_order(lines_of(asked.survey, asked.owners, None, keys))
+    yield summary(lines, asked.now)
+    if first := first_waiting(asked.survey, keys):
+        yield _group_story(asked, first)
+
+
+def _told_of(asked: Asked, obj: Json) -> Iterator[str]:
+    if conditions := condition_lines(obj, asked.now):
+        yield from headed("What its status says", conditions)
+    metadata = obj["metadata"]
+    yield from _events(asked, metadata.get("namespace", ""), (), metadata.get("uid", ""))
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -49,15 +111,17 @@ def print_lines(lines: Iterable[str]) -> None:
         console.print(line, style=None if line.startswith(" ") else "bold")
 
 
-def _group_story(client: ApiClient, survey: Survey, key: GroupKey, now: float) -> Iterator[str]:
+def _group_story(asked: Asked, key: GroupKey) -> Iterator[str]:
+    survey = asked.survey
     explanation = survey.explain(key)
-    told = list(group_lines(explanation, survey.fates(key), since(survey.created(key), now)))
+    age = since(survey.created(key), asked.now)
+    told = list(group_lines(explanation, survey.fates(key), age, list(_facts(asked, key))))
     yield from told
     known = ". ".join(explanation.situation.sentences)
     if not explanation.obstacles:
         # With obstacles, the whole message was printed above in other words.
         known = said_already(explanation.situation.sentences, "\n".join(told))
-    for line in _remembered_of_group(client, survey, explanation.situation, now):
+    for line in _remembered_of_group(asked, explanation.situation):
         # The stored message mostly repeats the text above, and is long.
         yield line.replace(known, "as above") if known else line
 
@@ -67,42 +131,50 @@ def said_already(sentences: Sequence[str], told: str) -> str:
     return ". ".join(takewhile(lambda one: one in told, sentences))
 
 
-def _remembered_of_group(
-    client: ApiClient, survey: Survey, situation: GroupStatus, now: float
-) -> Iterator[str]:
+def _facts(asked: Asked, key: GroupKey) -> Iterator[tuple[str, str]]:
+    named, owner = asked.owners.controller_named(key), asked.owners.owner_of(key)
+    if owner is not None:
+        yield "owner", f"{owner}{' (controllerRef of its Workload)' if named is not None else ''}"
+    if meant := group_probably_meant(asked.survey, key):
+        yield "did you mean", f"{meant}, which exists"
+
+
+def _remembered_of_group(asked: Asked, situation: GroupStatus) -> Iterator[str]:
     key = situation.key
-    obj = survey.object_of(key)
-    if conditions := condition_lines(obj, now, situation.message):
+    obj = asked.survey.object_of(key)
+    if conditions := condition_lines(obj, asked.now, situation.message):
         yield from headed("What its status says", conditions)
-    members = survey.members.get(key, {}).values()
+    members = asked.survey.members.get(key, {}).values()
     group_uid = obj["metadata"].get("uid", "") if obj is not None else ""
-    yield from _events(client, key.namespace, members, group_uid, now)
+    yield from _events(asked, key.namespace, members, group_uid)
 
 
 def _pod_named(survey: Survey, name: str, namespace: str) -> Pod:
     pod = survey.pods.get((namespace, name))
     if pod is None:
         others = [other for place, other in survey.pods if place == namespace]
-        raise Problem(f'there is no pod "{name}" in namespace {namespace}; {listing(sorted(others))}')
+        raise Problem(f'there is no pod "{name}" in namespace {namespace}; {listing(sorted(others), name)}')
     return pod
 
 
-def _pod_story(client: ApiClient, survey: Survey, pod: Pod, now: float) -> Iterator[str]:
-    explanation = survey.engine.explain_pod(pod.metadata.uid)
+def _pod_story(asked: Asked, pod: Pod) -> Iterator[str]:
+    explanation = asked.survey.engine.explain_pod(pod.metadata.uid)
     if explanation is None:
         yield f"Pod {pod.metadata.namespace}/{pod.metadata.name} {_not_known(pod)}."
     else:
         yield from pod_lines(explanation)
     group = group_of(pod)
     if group is not None:
-        yield from headed("Its group", _group_of_pod(survey, group))
+        yield from headed("Its group", _group_of_pod(asked, group))
     fits = explanation is not None and bool(explanation.target)
-    yield from _remembered_of_pod(client, pod, now, "" if fits else None)
+    yield from _remembered_of_pod(asked, pod, "" if fits else None)
 
 
-def _group_of_pod(survey: Survey, key: GroupKey) -> Iterator[str]:
+def _group_of_pod(asked: Asked, key: GroupKey) -> Iterator[str]:
+    survey = asked.survey
     is_known = key in survey.group_keys()
     yield headline(survey.explain(key).situation, survey.fates(key)) if is_known else title(key)
+    yield from (f"{name}: {text}" for name, text in _facts(asked, key))
     yield f"posse explain {typed(key)} -n {key.namespace}"
 
 
@@ -115,7 +187,7 @@ def _not_known(pod: Pod) -> str:
     )
 
 
-def _remembered_of_pod(client: ApiClient, pod: Pod, now: float, verdict: str | None) -> Iterator[str]:
+def _remembered_of_pod(asked: Asked, pod: Pod, verdict: str | None) -> Iterator[str]:
     told = [
         {
             "type": one.type,
@@ -128,18 +200,16 @@ def _remembered_of_pod(client: ApiClient, pod: Pod, now: float, verdict: str | N
         if one.type in {"PodScheduled", DISRUPTION_TARGET}
     ]
     if told:
-        lines = condition_lines({"status": {"conditions": told}}, now, verdict)
+        lines = condition_lines({"status": {"conditions": told}}, asked.now, verdict)
         yield from headed("What its status says", lines)
-    yield from _events(client, pod.metadata.namespace, [pod], "", now)
+    yield from _events(asked, pod.metadata.namespace, [pod], "")
 
 
-def _events(
-    client: ApiClient, namespace: str, members: Collection[Pod], group_uid: str, now: float
-) -> Iterator[str]:
-    events = list(listed(client, EVENT, namespace, lambda _: None))
+def _events(asked: Asked, namespace: str, members: Collection[Pod], group_uid: str) -> Iterator[str]:
+    events = list(asked.source.objects(EVENT, namespace, lambda _: None))
     victims = {pod.metadata.uid for pod in members if was_preempted(pod)}
     if causes := preemptors(events, {group_uid, *victims} - {""}):
         yield from headed("Preempted for", causes)
     found = happenings(events, {group_uid, *(pod.metadata.uid for pod in members)})
     if found:
-        yield from headed("Latest events", happening_lines(found, now))
+        yield from headed("Latest events", happening_lines(found, asked.now))

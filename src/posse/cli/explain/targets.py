@@ -1,10 +1,12 @@
-"""The groups or the pod that a user names, as in podgroup/trainer, workload/job-1 or pod/web."""
+"""The groups or the pod that a user names, as in podgroup/trainer, workload/job-1, job/train or pod/web."""
 
-from collections.abc import Iterator, Sequence
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from posse.cli.explain.cluster_reader import Survey
+from posse.cli.explain.owners import CONTROLLERS
 from posse.cli.problems import Misuse, Problem
 from posse.cli.resources import kind_named
 from posse.engine.groups.forms import FORMS, NATIVE, form_of
@@ -14,14 +16,22 @@ from posse.kinds.registry import COMPOSITE_POD_GROUP, POD, POD_GROUP, WORKLOAD
 from posse.writes.group_status import forms_of, object_kind
 
 MAX_LISTED = 10
+_SIMILAR = 0.8
+"""How similar two names are, from 0 to 1, if one is probably a misspelling of the other."""
 ANY_POD_GROUP = frozenset({"podgroup", "podgroups", "pg"})
 ANY_COMPOSITE = frozenset({"compositepodgroup", "compositepodgroups", "cpg"})
-EXPLAINED = "podgroup/NAME, compositepodgroup/NAME, workload/NAME or pod/NAME"
+EXPLAINED = (
+    "podgroup/NAME, pod/NAME, workload/NAME, compositepodgroup/NAME, "
+    "job/NAME, jobset/NAME, lws/NAME, statefulset/NAME or deployment/NAME"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Kind and name of an object. `forms` are the forms of groups that it may name; a pod has none."""
+    """Kind and name of an object.
+
+    `forms` are the forms of groups that it may name; a pod and a controller have none.
+    """
 
     kind: Kind
     name: str
@@ -39,7 +49,9 @@ def parse_target(text: str, name: str = "") -> Target:
         return Target(POD_GROUP, name, tuple(form.name for form in FORMS if not form.is_implied))
     if kind_text.lower() in ANY_COMPOSITE:
         return Target(COMPOSITE_POD_GROUP, name, tuple(form.name for form in FORMS if form.has_composites))
-    kind = kind_named(kind_text)
+    kind = _CONTROLLER_BY_NAME.get(kind_text.lower()) or kind_named(kind_text)
+    if kind in CONTROLLERS:
+        return Target(kind, name, ())
     forms = forms_of(kind)
     if kind is not POD and not forms:
         raise Misuse(f"{kind.plural} cannot be explained; try {EXPLAINED}")
@@ -73,11 +85,27 @@ def short_name(key: GroupKey) -> str:
     return "/".join(filter(None, (key.name, key.pod_group, key.replica_key)))
 
 
-def listing(names: Sequence[str]) -> str:
+def listing(names: Sequence[str], wanted: str = "") -> str:
+    """What there is instead; the name that was probably meant, if one is close."""
     if not names:
         return "there are none"
+    if close := closest(wanted, names):
+        return f'did you mean "{close}"?'
     rest = len(names) - MAX_LISTED
     return f"there are {', '.join(names[:MAX_LISTED])}" + (f" and {rest} more" if rest > 0 else "")
+
+
+def closest(wanted: str, names: Iterable[str]) -> str:
+    """The name that differs from the wanted one by a slip of the fingers; empty if there is none."""
+    return next(iter(difflib.get_close_matches(wanted, list(names), 1, cutoff=_SIMILAR)), "")
+
+
+def group_probably_meant(survey: Survey, key: GroupKey) -> str:
+    """The name of an existing group in the namespace that differs from that of a missing one by a slip."""
+    if survey.object_of(key) is not None:
+        return ""
+    others = (one for one in survey.group_keys() if one.namespace == key.namespace and one.form == key.form)
+    return closest(key.name, dict.fromkeys(one.name for one in others if survey.object_of(one) is not None))
 
 
 def _matching(survey: Survey, target: Target, namespace: str) -> Iterator[GroupKey]:
@@ -110,7 +138,7 @@ def _unnamed(workload: dict[str, Any], name: str, namespace: str) -> str:
     names = [str(template.get("name")) for template in templates]
     if group.partition("/")[0] in names:
         return f'no pod names "{group}" of Workload "{own_name}" in {namespace} yet'
-    return f'Workload "{own_name}" in {namespace} has no group "{group}"; {listing(names)}'
+    return f'Workload "{own_name}" in {namespace} has no group "{group}"; {listing(names, group)}'
 
 
 def _nothing(survey: Survey, target: Target, namespace: str) -> str:
@@ -126,4 +154,11 @@ def _nothing(survey: Survey, target: Target, namespace: str) -> str:
     if elsewhere:
         return f"{what}; there is one in {', '.join(elsewhere)} (use -n)"
     here = dict.fromkeys(short_name(key) for key in keys if key.namespace == namespace)
-    return f"{what}; {listing(list(here))}"
+    return f"{what}; {listing(list(here), target.name)}"
+
+
+_CONTROLLER_BY_NAME = {
+    name: kind
+    for kind in CONTROLLERS
+    for name in (kind.singular, kind.plural, kind.group_resource, kind.group_kind.lower(), *kind.short_names)
+}

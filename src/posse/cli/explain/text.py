@@ -25,10 +25,13 @@ MAX_NODES = 8
 INDENT = "  "
 
 
-def group_lines(explanation: Explanation, fates: Fates, age: str) -> Iterator[str]:
+def group_lines(
+    explanation: Explanation, fates: Fates, age: str, more: Sequence[tuple[str, str]] = ()
+) -> Iterator[str]:
+    """The story of a group; `more` are facts that the engine does not know, such as its owner."""
     now = explanation.situation
     yield headline(now, fates)
-    facts = [("described by", _described(now, age)), ("pods", _counted(now, fates))]
+    facts = [("described by", _described(now, age)), *more, ("pods", _counted(now, fates))]
     if explanation.ahead is not None:
         facts.append(("queue", _queued(explanation.ahead)))
     if now.placement:

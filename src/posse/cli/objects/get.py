@@ -1,14 +1,12 @@
 """posse get: show objects as tables, YAML or JSON."""
 
-import json
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from posse.cli.client import TABLE, ApiClient
+from posse.cli.output import Output, OutputOption, print_data
 from posse.cli.problems import Misuse
 from posse.cli.resources import kind_named, resource_names
 from posse.cli.session import AllNamespacesOption, KubeconfigOption, NamespaceOption, connected
@@ -17,12 +15,6 @@ from posse.client.paths import path_of
 from posse.kinds.machinery.kind import Kind
 
 Json = dict[str, Any]
-
-
-class Output(StrEnum):
-    wide = "wide"
-    yaml = "yaml"
-    json = "json"
 
 
 def complete_resource(incomplete: str) -> list[str]:
@@ -38,10 +30,6 @@ ResourcesArgument = Annotated[
     ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Only the object of this name.")]
-OutputOption = Annotated[
-    Output | None, typer.Option("--output", "-o", help="More columns, or the whole objects.")
-]
-
 RawOption = Annotated[
     str,
     typer.Option("--raw", metavar="PATH", help="Print the response of the server at this path unchanged."),
@@ -53,7 +41,7 @@ def get(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     name: NameArgument = "",
     namespace: NamespaceOption = None,
     all_namespaces: AllNamespacesOption = False,
-    output: OutputOption = None,
+    output: OutputOption = Output.table,
     raw: RawOption = "",
     kubeconfig: KubeconfigOption = None,
 ) -> None:
@@ -80,8 +68,9 @@ def get(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     with connected(kubeconfig) as client:
         place = None if all_namespaces else namespace or client.default_namespace
         paths = [(kind, path_of(kind, kind.versions[0], place, name)) for kind in kinds]
-        if output in {Output.yaml, Output.json}:
-            typer.echo(_whole_objects([client.get(path) for _, path in paths], output).rstrip())
+        if output.is_data:
+            answers = [client.get(path) for _, path in paths]
+            print_data(answers[0] if len(answers) == 1 else _joined(answers), output)
         else:
             _print_tables(client, paths, wide=output is Output.wide, place=place)
 
@@ -104,13 +93,6 @@ def _print_tables(client: ApiClient, paths: list[tuple[Kind, str]], *, wide: boo
         with_namespace = place is None and kind.namespaced
         for line in table_lines(table, wide=wide, with_namespace=with_namespace):
             typer.echo(line)
-
-
-def _whole_objects(answers: list[Json], output: Output) -> str:
-    answer = answers[0] if len(answers) == 1 else _joined(answers)
-    if output is Output.json:
-        return json.dumps(answer, indent=4)
-    return yaml.safe_dump(answer, sort_keys=False, width=1000)
 
 
 def _joined(answers: list[Json]) -> Json:

@@ -5,9 +5,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from posse.cli.client import Refused
-from posse.cli.explain.cluster_reader import PAGE, listed, survey_cluster
+from posse.cli.explain.cluster_reader import survey_cluster
 from posse.cli.explain.ended_members import Fates
 from posse.cli.explain.group_words import headline
+from posse.cli.explain.sources import PAGE, ApiSource
 from posse.engine.explain.group_status import State
 from posse.engine.groups.forms import NATIVE, POSSE, WORKLOAD_REF
 from posse.engine.keys import GroupKey
@@ -89,7 +90,7 @@ def surveyed(**lists):
         "posse_groups": "/apis/scheduling.posse.dev/v1alpha1/podgroups",
     }
     client = FakeClient({paths[name]: items for name, items in lists.items()})
-    return survey_cluster(client, EngineOptions())
+    return survey_cluster(ApiSource(client), EngineOptions())
 
 
 def test_kinds_that_are_not_served_are_none_of():
@@ -125,7 +126,7 @@ def test_an_older_version_is_read_where_it_is_the_only_one():
 def test_long_lists_come_in_pages(forgets_after):
     pods = [pod(f"p{i}") for i in range(2 * PAGE + 5)]
     client, told = FakeClient({PODS: pods}, forgets_after), []
-    names = [obj["metadata"]["name"] for obj in listed(client, POD, None, told.append)]
+    names = [obj["metadata"]["name"] for obj in ApiSource(client).objects(POD, None, told.append)]
     assert set(names) == {one["metadata"]["name"] for one in pods}
     assert len(client.asked) == (3 if forgets_after is None else 4)
     assert f"Reading pods: {PAGE}" in told
@@ -139,7 +140,7 @@ def test_refusals_are_told():
             raise Refused({"code": 403, "reason": "Forbidden", "message": "no"})
 
     with pytest.raises(Refused, match="Forbidden"):
-        list(listed(Forbidding(), POD_GROUP, None, print))
+        list(ApiSource(Forbidding()).objects(POD_GROUP, None, print))
 
 
 def test_one_object_that_cannot_be_read_is_left_out_with_a_warning(capsys):

@@ -1,0 +1,186 @@
+"""Groups and pods of a Job, a JobSet or a Deployment, and misspelt names of groups."""
+
+import pytest
+
+from posse.cli.explain.cluster_reader import survey_cluster
+from posse.cli.explain.group_line import in_order, lines_of
+from posse.cli.explain.group_table import GroupChoice, changes, chosen, table
+from posse.cli.explain.owners import DEPLOYMENT, Owners
+from posse.cli.explain.run import Asked, _stories
+from posse.cli.explain.targets import parse_target
+from posse.cli.problems import Problem
+from posse.engine.options import EngineOptions
+from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import JOB, JOB_SET, NODE, POD, POD_GROUP, WORKLOAD
+from posse.model.selectors import parse_label_selector
+
+MADE = "2026-01-01T00:00:00Z"
+NOW = 1767225660.0
+
+
+class ListedObjects:
+    """A source of the objects it was given."""
+
+    default_namespace = "team"
+
+    def __init__(self, **objects: list) -> None:
+        kinds = {"jobs": JOB, "jobsets": JOB_SET, "deployments": DEPLOYMENT, "nodes": NODE, "pods": POD}
+        kinds |= {"groups": POD_GROUP, "workloads": WORKLOAD}
+        self._objects = {kinds[name].name: (kinds[name], found) for name, found in objects.items()}
+
+    def now(self) -> float:
+        return NOW
+
+    def serves(self, kind: Kind) -> bool:
+        return kind.name in self._objects
+
+    def objects(self, kind, namespace, _tell):
+        own, found = self._objects.get(kind.name, (kind, []))
+        if own.group_kind != kind.group_kind:
+            return
+        for obj in found:
+            if namespace in {None, obj["metadata"].get("namespace", "")}:
+                yield obj | {"apiVersion": kind.api_version, "kind": kind.name}
+
+
+def made(name, owner=None, labels=None, **content):
+    metadata = {"name": name, "namespace": "team", "uid": f"uid-{name}", "creationTimestamp": MADE}
+    if owner:
+        kind, owner_name = owner.split("/")
+        reference = {"kind": kind, "name": owner_name, "uid": f"uid-{owner_name}", "controller": True}
+        metadata["ownerReferences"] = [reference]
+    return {"metadata": metadata | {"labels": labels or {}}, **content}
+
+
+def node(name, rack="", gpus=8):
+    allocatable = {"cpu": "32", "memory": "64Gi", "pods": "100", "nvidia.com/gpu": str(gpus)}
+    metadata = {"name": name, "uid": name, "labels": {"topology.posse.dev/rack": rack} if rack else {}}
+    return {"metadata": metadata, "status": {"allocatable": allocatable}}
+
+
+def pod(name, owner=None, group="", node_name="", gpus=0):
+    spec = {"schedulerName": "default-scheduler", "nodeName": node_name}
+    requests = {"cpu": "1"} | ({"nvidia.com/gpu": str(gpus)} if gpus else {})
+    spec["containers"] = [{"name": "c", "resources": {"requests": requests}}]
+    if group:
+        spec["schedulingGroup"] = {"podGroupName": group}
+    return made(name, owner, spec=spec, status={"phase": "Running" if node_name else "Pending"})
+
+
+def gang(name, minimum, owner=None, labels=None, **spec):
+    return made(
+        name, owner, labels, spec={"schedulingPolicy": {"gang": {"minCount": minimum}}, **spec}, status={}
+    )
+
+
+def told(source, *words):
+    survey = survey_cluster(source, EngineOptions())
+    asked = Asked(source, survey, Owners(survey, source, "team"), NOW)
+    return "\n".join(line for story in _stories(asked, parse_target(*words), "team") for line in story)
+
+
+def lines(source):
+    survey = survey_cluster(source, EngineOptions())
+    return in_order(lines_of(survey, Owners(survey, source, None), None))
+
+
+def a_jobset(waiting=0):
+    """One JobSet with five Jobs of one gang each; the last ones wait."""
+    names = [f"train-{index}" for index in range(5)]
+    placed = names[: len(names) - waiting]
+    return ListedObjects(
+        jobsets=[made("train", spec={})],
+        jobs=[made(f"job-{name}", "JobSet/train") for name in names],
+        groups=[gang(name, 2, labels={"part": name}) for name in names],
+        nodes=[node("n1", "r1"), node("n2", "r2")],
+        pods=[
+            pod(f"{name}-{index}", f"Job/job-{name}", name, "n1" if name in placed else "", gpus=1)
+            for name in names
+            for index in range(2)
+        ],
+    )
+
+
+def test_the_groups_of_a_jobset_are_found_through_its_jobs_and_summed_up():
+    text = told(a_jobset(waiting=1), "jobset/train")
+    assert text.startswith("JobSet team/train has 5 groups and 10 pods (8 on nodes, 2 waiting).\n5 groups: ")
+    assert "5 groups: 4 Scheduled, 1 Fits" in text
+    # The story of the one that has not started follows.
+    assert "PodGroup team/train-4 fits: it could start now." in text
+    assert "owner          jobset/train" in text
+    assert "PodGroup team/train-3 " not in text
+
+
+def test_few_groups_are_explained_one_by_one():
+    source = ListedObjects(
+        jobs=[made("one", spec={})],
+        workloads=[made("w", "Job/one", spec={"controllerRef": {"kind": "Job", "name": "one"}})],
+        groups=[gang("g", 1, workloadRef={"workloadName": "w", "templateName": "t"})],
+        nodes=[node("n1")],
+        pods=[pod("p", "Job/one", "g", "n1")],
+    )
+    text = told(source, "job", "one")
+    assert text.startswith("Job team/one has 1 group and 1 pod (1 on nodes).")
+    assert "PodGroup team/g has started" in text
+    assert "owner          job/one (controllerRef of its Workload)" in text
+
+
+def test_a_deployment_without_groups_explains_a_pod_that_waits():
+    source = ListedObjects(
+        deployments=[made("web", spec={})],
+        nodes=[node("n1", gpus=0)],
+        pods=[pod("web-1", "Deployment/web", node_name="n1"), pod("web-2", "Deployment/web", gpus=1)],
+    )
+    text = told(source, "deploy/web")
+    assert text.startswith("Deployment team/web has 2 pods (1 on nodes, 1 waiting).")
+    assert "Pod team/web-2 waits: it " in text
+
+
+def test_a_controller_without_pods_says_so():
+    source = ListedObjects(jobs=[made("held", spec={"suspend": True})], nodes=[], pods=[])
+    assert told(source, "job/held") == "Job team/held has no pods. It is suspended."
+
+
+def test_names_that_do_not_exist_offer_a_near_one():
+    with pytest.raises(Problem, match='there is no Job "trian" in namespace team; did you mean "train"'):
+        told(ListedObjects(jobs=[made("train")], pods=[]), "job/trian")
+    with pytest.raises(
+        Problem, match='there is no PodGroup "trainr" in namespace team; did you mean "trainer"'
+    ):
+        told(ListedObjects(groups=[gang("trainer", 1)], pods=[]), "pg/trainr")
+    with pytest.raises(Problem, match="this cluster has no deployments"):
+        told(ListedObjects(pods=[]), "deployment/web")
+
+
+def test_a_pod_whose_group_is_misspelt_is_told_the_near_name():
+    source = ListedObjects(groups=[gang("trainer", 1)], nodes=[node("n1")], pods=[pod("p", group="trainr")])
+    assert "did you mean: trainer, which exists" in told(source, "pod/p")
+    assert "did you mean   trainer, which exists" in told(source, "pg/trainr")
+
+
+def test_gangs_show_racks_gpus_and_owners():
+    rows = table(lines(a_jobset(waiting=1)), NOW, with_namespace=False, wide=False)
+    assert rows[0].split() == ["NAME", "STATE", "READY", "GPUS", "RACK", "OWNER", "AGE", "WHY"]
+    assert rows[1].split()[:7] == ["train-4", "Fits", "0/2", "2", "-", "jobset/train", "60s"]
+    assert rows[2].split() == ["train-0", "Scheduled", "2/2", "2", "r1", "jobset/train", "60s"]
+    wide = table(lines(a_jobset()), NOW, with_namespace=True, wide=True)[0].split()
+    assert wide[:5] == ["NAMESPACE", "NAME", "FORM", "STATE", "READY"]
+    assert wide[5:] == ["MEMBERS", "PRIORITY", "GPUS", "RACK", "OWNER", "AGE", "WHY"]
+
+
+def test_gangs_are_selected_by_label_and_sorted():
+    found = lines(a_jobset(waiting=1))
+    some = chosen(found, GroupChoice(None, parse_label_selector("part in (train-1,train-3)"), "name"))
+    assert [line.name for line in some] == ["train-1", "train-3"]
+    assert [line.name for line in chosen(found, GroupChoice(None, None, "rack"))][-1] == "train-4"
+
+
+def test_watching_prints_what_changed():
+    choice = GroupChoice(None)
+    before, after = lines(a_jobset(waiting=1)), lines(a_jobset())
+    assert len(changes([], before, NOW, choice, wide=False)) == 6
+    (changed,) = changes(before, after, NOW, choice, wide=False)
+    assert changed.split()[1:3] == ["train-4", "Scheduled"]
+    assert changes(after, after, NOW, choice, wide=False) == []
+    (gone,) = changes(after, after[1:], NOW, choice, wide=False)
+    assert gone.split()[1:3] == [after[0].name, "Gone"]
