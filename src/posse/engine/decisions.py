@@ -207,6 +207,16 @@ class MarkDisrupted:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishReservation:
+    """Write on the group's object which capacity is reserved for the group, or that none is any more."""
+
+    group: GroupKey
+    uid: str
+    note: str
+    """The value of the annotation; empty to remove it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Solve:
     """Determine whether the group can be placed at all; the answer is an event with the same number."""
 
@@ -236,6 +246,7 @@ Decision = (
     | ReportGroup
     | WarnGroup
     | MarkDisrupted
+    | PublishReservation
     | Solve
     | Advise
 )

@@ -86,12 +86,17 @@ class Engine:
         return statistics(self._knowledge)
 
     def overcommitted(self) -> list[Overcommitted]:
-        return overcommitted(self._knowledge.state.nodes)
+        return overcommitted(self._knowledge)
 
     def take_faults(self) -> list[str]:
         """Return faults of plugins and objects beyond a limit since the last call; each is returned once."""
         left_out, self._knowledge.left_out = self._knowledge.left_out, {}
         return [*self._faults.take(), *left_out]
+
+    def take_over(self, now: float) -> None:
+        """Take over what the running scheduler has written, where an engine only answers queries."""
+        rank_members(self._knowledge)
+        self._knowledge.published.take_over(now)
 
     def overview(self) -> Overview:
         return overview(self._knowledge)

@@ -5,7 +5,7 @@ Adapters translate watch events and responses into these.
 
 from dataclasses import dataclass
 
-from posse.engine.decisions import MarkDisrupted, ReportGroup
+from posse.engine.decisions import MarkDisrupted, PublishReservation, ReportGroup
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import Remedies, Solution
 from posse.model.device import DeviceTaintRule, ResourceSlice
@@ -94,7 +94,22 @@ class MarkFailed:
     mark: MarkDisrupted
 
 
-Setback = BindRefused | EvictionFailed | ReportWithheld | GroupReportFailed | ReportFailed | MarkFailed
+@dataclass(frozen=True, slots=True)
+class PublicationFailed:
+    """The reservation was not published, or may have been and only the response is missing."""
+
+    publication: PublishReservation
+
+
+Setback = (
+    BindRefused
+    | EvictionFailed
+    | ReportWithheld
+    | GroupReportFailed
+    | ReportFailed
+    | MarkFailed
+    | PublicationFailed
+)
 
 
 @dataclass(frozen=True, slots=True)

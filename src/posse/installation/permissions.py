@@ -11,6 +11,7 @@ from posse.kinds.machinery.kind import Json
 
 LEASE = "posse"
 _READ = ("list", "watch")
+_PUBLISH = "note on a group which capacity is reserved for it"
 
 
 class Permission(NamedTuple):
@@ -38,6 +39,7 @@ def _of_custom_groups(form: GroupForm) -> tuple[Permission, ...]:
     return (
         Permission(form.name, resources, (*_READ, "get"), "know who starts together"),
         Permission(form.name, statuses, ("patch", "update"), "tell groups how they stand"),
+        Permission(form.name, resources, ("patch",), _PUBLISH),
     )
 
 
@@ -76,6 +78,7 @@ IN_THE_CLUSTER = (
         ("patch",),
         "tell groups how they stand",
     ),
+    Permission("scheduling.k8s.io", ("workloads", "podgroups", "compositepodgroups"), ("patch",), _PUBLISH),
     *(permission for form in FORMS if form.is_custom_resource for permission in _of_custom_groups(form)),
 )
 

@@ -6,9 +6,17 @@ Writes of one round overlap, so two of them about the same object would have no 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
-from posse.engine.decisions import Bind, Decision, Finding, MarkDisrupted, ReportGroup, ReportPod
+from posse.engine.decisions import (
+    Bind,
+    Decision,
+    Finding,
+    MarkDisrupted,
+    PublishReservation,
+    ReportGroup,
+    ReportPod,
+)
 
-Report = ReportPod | ReportGroup | MarkDisrupted
+Report = ReportPod | ReportGroup | MarkDisrupted | PublishReservation
 
 
 def merged_reports(decisions: Iterable[Decision]) -> list[Report]:

@@ -7,12 +7,14 @@ replaced, and the report is dropped.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from posse.engine.decisions import MarkDisrupted, ReportGroup, ReportPod
-from posse.engine.events import GroupReportFailed, MarkFailed, ReportFailed
+from posse.engine.decisions import MarkDisrupted, PublishReservation, ReportGroup, ReportPod
+from posse.engine.events import GroupReportFailed, MarkFailed, PublicationFailed, ReportFailed
 from posse.engine.keys import GroupKey, GroupRef, PodRef
+from posse.engine.queue.reservation_note import RESERVED_CAPACITY
 from posse.kinds.machinery.errors import TRANSIENT, ApiError
 from posse.kinds.registry import POD
 from posse.transport.notes import Note
+from posse.transport.patches import MERGE_PATCH, Patch
 from posse.writes.group_status import disruption_status, group_note, group_status, object_kind
 from posse.writes.object_writes import ObjectPatch, patch_status
 from posse.writes.scheduling_events import not_scheduled, preempted_as_a_whole
@@ -110,4 +112,29 @@ class GroupMarkWrite:
         return preempted_as_a_whole(GroupRef(mark.group, mark.uid), mark.preemptor)
 
 
-ReportWrite = PodReportWrite | GroupReportWrite | GroupMarkWrite
+@dataclass(frozen=True, slots=True)
+class ReservationWrite:
+    decision: PublishReservation
+
+    @property
+    def about(self) -> GroupKey:
+        return self.decision.group
+
+    @property
+    def subject(self) -> GroupKey:
+        return self.decision.group
+
+    def writes(self, _stamp: str) -> Sequence[ObjectPatch]:
+        group, note = self.decision.group, self.decision.note or None
+        metadata = {"uid": self.decision.uid, "annotations": {RESERVED_CAPACITY: note}}
+        patch = Patch(MERGE_PATCH, {"metadata": metadata})
+        return (ObjectPatch(object_kind(group), group.namespace, group.name, patch),)
+
+    def failed(self, error: ApiError) -> PublicationFailed | None:
+        return PublicationFailed(self.decision) if error.code in TRANSIENT else None
+
+    def note(self) -> None:
+        """The condition of the group, and its event, say the same in words."""
+
+
+ReportWrite = PodReportWrite | GroupReportWrite | GroupMarkWrite | ReservationWrite

@@ -19,6 +19,7 @@ from posse.engine.decisions import (
     Decision,
     Evict,
     MarkDisrupted,
+    PublishReservation,
     ReportGroup,
     ReportPod,
     WarnGroup,
@@ -29,7 +30,13 @@ from posse.writes.bindings import BindTogether
 from posse.writes.evictions import EvictionWrites
 from posse.writes.group_status import warning_note
 from posse.writes.report_merging import Report, merged_reports
-from posse.writes.reports import GroupMarkWrite, GroupReportWrite, PodReportWrite, ReportWrite
+from posse.writes.reports import (
+    GroupMarkWrite,
+    GroupReportWrite,
+    PodReportWrite,
+    ReportWrite,
+    ReservationWrite,
+)
 from posse.writes.scheduling_events import preempting
 from posse.writes.volumes import VolumeWrites
 
@@ -118,3 +125,5 @@ def _report_write(report: Report) -> ReportWrite:
             return GroupReportWrite(report)
         case MarkDisrupted():
             return GroupMarkWrite(report)
+        case PublishReservation():
+            return ReservationWrite(report)

@@ -32,7 +32,8 @@ def making_room(told: PreemptionStatus) -> Iterator[str]:
 def held_room(rooms: Sequence[ReservedCapacity]) -> Iterator[str]:
     for room in rooms[:_MAX_HOLDERS]:
         nodes = "1 node" if room.nodes == 1 else f"{room.nodes} nodes"
-        yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which is preempting"
+        why = "is preempting" if room.is_preempting else "has waited long"
+        yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which {why}"
     if len(rooms) > _MAX_HOLDERS:
         yield f"and for {len(rooms) - _MAX_HOLDERS} more"
 

@@ -17,6 +17,7 @@ from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement_problem import RemedyProblem
 from posse.engine.reporting.cause_messages import lack_text, shortfall_text
+from posse.engine.reporting.messages import counted
 from posse.engine.reporting.remedy_messages import no_remedy_text, remedy_texts, unadvised_text
 from posse.solver.remedies import remedies
 from posse.writes.group_status import object_kind
@@ -97,6 +98,9 @@ def _leaving(pod: PodExplanation) -> str:
 
 
 def _room(told: Explanation | PodExplanation) -> Iterator[str]:
+    if isinstance(told, Explanation) and told.reserved_for_it:
+        where = counted(told.reserved_for_it, "node")
+        yield from headed("Capacity reserved for it", [f"on {where}, because it has waited long"])
     if told.reserved:
         yield from headed("Capacity reserved for others", held_room(told.reserved))
     if told.making_room.progress is not None:

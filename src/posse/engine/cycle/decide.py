@@ -67,15 +67,17 @@ class DecisionLoop:
         # 6. Put off what a failed write sent back.
         self._back_off_after_failed_writes(now)
         # 7. Review the capacity that is reserved for a group that has waited long.
+        knowledge.published.take_over(now)
         knowledge.starvation_guard.settle(now)
         # 8. Wake what a change of the cluster or the passing of time may help.
         self._waking.wake_improved(now)
         knowledge.backlog.promote(now)
         # 9. Try the entries of the queue, in order.
         self._take_turns(cycle)
-        # 10. Report how many victims are left, and ask what would help a refused group.
+        # 10. Report victims left and reserved capacity, and ask what would help a refused group.
         self._count_down(cycle)
         decisions += self._advisory.ask(now)
+        decisions += knowledge.published.news()
         # 11. Mark the groups that are evicted as a whole.
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
         decisions += mark_disrupted(knowledge.pods, knowledge.groups, evictions)

@@ -64,6 +64,8 @@ class Explanation:
     making_room: PreemptionStatus = field(default_factory=PreemptionStatus)
     reserved: tuple[ReservedCapacity, ...] = ()
     """For entries that wait for capacity: capacity that is reserved for others."""
+    reserved_for_it: int = 0
+    """Nodes with capacity that is reserved for the group because it has waited long."""
     remedy_problem: RemedyProblem | Unadvised | None = None
     """The input of a search for remedies."""
     tree: tuple[GroupStatus, ...] = ()
@@ -109,7 +111,8 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         domain=_closest_domain(knowledge, group) if obstacles else "",
         ahead=_ahead(knowledge, _order_of(group)) if is_tried else None,
         making_room=preemption_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),
-        reserved=held_against(knowledge, group.priority, group.members) if obstacles else (),
+        reserved=held_against(knowledge, group.priority, group.members, group.key) if obstacles else (),
+        reserved_for_it=_reserved_for(knowledge, group),
         remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
         tree=found if group.key.is_composite else (),
     )
@@ -147,8 +150,12 @@ def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplana
             _preemptor(knowledge, record),
             reason,
         )
-    probe = trials.probe(record)
-    with knowledge.nominations.held(record.priority, [uid]):
+    with knowledge.starvation_guard.lifted_for(record.priority):
+        probe = trials.probe(record)
+    with (
+        knowledge.starvation_guard.lifted_for(record.priority),
+        knowledge.nominations.held(record.priority, [uid]),
+    ):
         scheduling_class = knowledge.state.scheduling_class(record)
         in_the_way = (
             None if probe.node else obstacle(knowledge.state, knowledge.groups, scheduling_class, [record], 0)
@@ -202,6 +209,11 @@ def _closest(knowledge: Knowledge, group: Root) -> tuple[str, IntArray] | None:
         return None
     closest = closest_domain(knowledge.state, top)
     return (f"{domain_noun(top)} {closest[0]}", closest[1]) if closest is not None else None
+
+
+def _reserved_for(knowledge: Knowledge, group: Root) -> int:
+    reservation = knowledge.starvation_guard.reservation
+    return reservation.rows.size if reservation is not None and reservation.key == group.key else 0
 
 
 def _closest_domain(knowledge: Knowledge, group: Root) -> str:

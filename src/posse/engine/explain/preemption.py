@@ -104,11 +104,13 @@ class PreemptionStatus:
 
 @dataclass(frozen=True, slots=True)
 class ReservedCapacity:
-    """Capacity on nodes reserved for a preemptor of equal or higher priority."""
+    """Capacity on nodes reserved for a pod or group of equal or higher priority."""
 
     who: GroupKey | PodRef
     priority: int
     nodes: int
+    is_preempting: bool = True
+    """Otherwise it is reserved for a group because it has waited long."""
 
 
 def preemption_for_group(knowledge: Knowledge, trials: GroupTrials, group: Root) -> PreemptionStatus:
@@ -137,8 +139,10 @@ def preemption_for_pod(
         return _under_way(knowledge, record.ref.uid, in_hindsight(units, knowledge.budgets, again))
 
 
-def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> tuple[ReservedCapacity, ...]:
-    """Reservations against pods of this priority, except those of `own`; most nodes first."""
+def held_against(
+    knowledge: Knowledge, priority: int, own: Collection[str], key: GroupKey | None = None
+) -> tuple[ReservedCapacity, ...]:
+    """Reservations against pods of this priority, most nodes first; not those of `own` or of the group."""
     nodes: dict[GroupKey | PodRef, dict[str, None]] = {}
     ranks: dict[GroupKey | PodRef, int] = {}
     for record in knowledge.nominations:
@@ -147,6 +151,9 @@ def held_against(knowledge: Knowledge, priority: int, own: Collection[str]) -> t
             nodes.setdefault(who, {})[record.nominated] = None
             ranks[who] = record.effective_priority
     held = [ReservedCapacity(who, ranks[who], len(where)) for who, where in nodes.items()]
+    guarded = knowledge.starvation_guard.reservation
+    if guarded is not None and guarded.priority >= priority and guarded.key != key:
+        held.append(ReservedCapacity(guarded.key, guarded.priority, guarded.rows.size, is_preempting=False))
     return tuple(sorted(held, key=lambda one: -one.nodes))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import claim_victims
-from posse.engine.nodes.node_table import NodeTable
 from posse.engine.queue.backlog import QueueState
 from posse.engine.state.pod_record import PodRecord
 
@@ -24,14 +23,19 @@ class Overcommitted(NamedTuple):
     allocatable: int
 
 
-def overcommitted(nodes: NodeTable) -> list[Overcommitted]:
-    over = (nodes.requested > nodes.allocatable) & nodes.alive
+def overcommitted(knowledge: Knowledge) -> list[Overcommitted]:
+    """Capacity that is reserved for a group counts as used in the table, but is no pod."""
+    nodes, requested = knowledge.state.nodes, knowledge.state.nodes.requested
+    reservation = knowledge.starvation_guard.reservation
+    if reservation is not None:
+        requested = requested - reservation.usage(requested.shape)
+    over = (requested > nodes.allocatable) & nodes.alive
     names = list(nodes.resource_index)
     return [
         Overcommitted(
             nodes.names[row],
             names[resource],
-            int(nodes.requested[resource, row]),
+            int(requested[resource, row]),
             int(nodes.allocatable[resource, row]),
         )
         for resource, row in np.argwhere(over).tolist()
@@ -91,7 +95,7 @@ def statistics(knowledge: Knowledge) -> Statistics:
         pods_by_queue=Counter(queue for _, queue in queues),
         single_pods_by_queue=Counter(queue for record, queue in queues if record.group is None),
         groups_by_queue=Counter(group_queues.values()),
-        overcommitted_nodes=len({each.node: None for each in overcommitted(knowledge.state.nodes)}),
+        overcommitted_nodes=len({each.node: None for each in overcommitted(knowledge)}),
         refused_pods=Counter(
             (rule, record.ref.scheduler_name)
             for record in waiting

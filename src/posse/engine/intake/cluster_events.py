@@ -10,7 +10,7 @@ from posse.engine.groups.forms import key_of
 from posse.engine.intake.closed_node import closed_node
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import PodEvents
-from posse.engine.keys import GroupKey
+from posse.engine.keys import WORKLOAD_FORM, GroupKey
 from posse.engine.placement.gang.minimum_resources import note_minimum
 from posse.engine.pods.policy import Selector, selects
 from posse.engine.pods.rule_inputs import same_to_rules
@@ -59,6 +59,8 @@ class ClusterEvents:
             case CompositePodGroup():
                 self._composite_observed(obj)
             case Workload():
+                metadata = obj.metadata
+                knowledge.published.seen(GroupKey(metadata.namespace, metadata.name, WORKLOAD_FORM), metadata)
                 self._redefined(knowledge.groups.put_workload(obj))
                 self._redefined(knowledge.groups.links.roots_from(obj.metadata.namespace, obj.metadata.name))
             case Namespace():
@@ -84,12 +86,14 @@ class ClusterEvents:
                 key = key_of(obj)
                 self._redefined([knowledge.entry_of(key)])
                 knowledge.groups.drop(key)
+                knowledge.published.gone(key)
                 knowledge.state.minimum_reservations.drop(key)
                 self._redefined([key])
             case CompositePodGroup():
                 key = key_of(obj)
                 self._redefined([knowledge.entry_of(key)])
                 knowledge.groups.links.drop(key)
+                knowledge.published.gone(key)
                 self._redefined([key])
             case Workload():
                 self._redefined(knowledge.groups.drop_workload(obj.metadata.namespace, obj.metadata.name))
@@ -137,6 +141,7 @@ class ClusterEvents:
         knowledge, key = self._knowledge, key_of(obj)
         before, entry = knowledge.groups.definition(key), knowledge.entry_of(key)
         group = knowledge.groups.put(obj)
+        knowledge.published.seen(key, obj.metadata)
         note_minimum(knowledge.state, group)
         if before != knowledge.groups.definition(key):
             self._redefined([entry, key])
@@ -147,6 +152,7 @@ class ClusterEvents:
         knowledge, key = self._knowledge, key_of(composite)
         before, entry = knowledge.groups.definition(key), knowledge.entry_of(key)
         knowledge.groups.links.put(composite)
+        knowledge.published.seen(key, composite.metadata)
         if before != knowledge.groups.definition(key):
             self._redefined([entry, key])
 

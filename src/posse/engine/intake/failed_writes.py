@@ -5,6 +5,7 @@ from posse.engine.events import (
     BindRefused,
     EvictionFailed,
     GroupReportFailed,
+    MarkFailed,
     ReportFailed,
     ReportWithheld,
     Setback,
@@ -37,9 +38,11 @@ class FailedWrites:
             self._knowledge.unsettle(event.report.group)
         elif isinstance(event, ReportFailed):
             self._report_failed(event.pod_uid)
-        else:
+        elif isinstance(event, MarkFailed):
             self._lost_marks[event.mark.group] = event.mark
             self._knowledge.unsettle(event.mark.group)
+        else:
+            self._knowledge.published.failed(event.publication)
 
     def take_refused(self) -> list[Key]:
         """Return the queue keys that back off: a refused write is likely to be refused again."""

@@ -13,6 +13,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.queue.backlog import Backlog, Backoff, Key
+from posse.engine.queue.published_reservation import PublishedReservation
 from posse.engine.queue.starvation_guard import StarvationGuard
 from posse.engine.queue.timers import GATHERING_SECONDS, DelayTimers
 from posse.engine.rules.profile import Profile
@@ -36,6 +37,7 @@ class Knowledge:
     ledger: Ledger
     backlog: Backlog
     starvation_guard: StarvationGuard
+    published: PublishedReservation
     gatherings: DelayTimers[GroupKey]
     """Basic groups that wait for the rest of the pods they expect."""
     scheduler_names: Collection[str]
@@ -111,6 +113,7 @@ class Knowledge:
 def no_knowledge(profiles: Mapping[str, Profile], backoff: Backoff, gates: Gates = ALL_GATES) -> Knowledge:
     """Return the knowledge of an engine that has seen nothing yet."""
     state, groups, backlog = ClusterState(profiles), GroupBook(gates), Backlog(backoff)
+    guard, names = StarvationGuard(state, groups, backlog), profiles.keys()
     return Knowledge(
         state=state,
         groups=groups,
@@ -118,7 +121,8 @@ def no_knowledge(profiles: Mapping[str, Profile], backoff: Backoff, gates: Gates
         nominations=Nominations(state),
         ledger=Ledger(groups),
         backlog=backlog,
-        starvation_guard=StarvationGuard(state, groups, backlog),
+        starvation_guard=guard,
+        published=PublishedReservation(state, groups, guard, names),
         gatherings=DelayTimers(GATHERING_SECONDS),
-        scheduler_names=profiles.keys(),
+        scheduler_names=names,
     )

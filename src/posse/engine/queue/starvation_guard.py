@@ -38,7 +38,7 @@ _LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Share:
+class ReservedShare:
     """A number of pods of one class on one row."""
 
     row: int
@@ -51,11 +51,19 @@ class CapacityReservation:
     key: GroupKey
     priority: int
     until: float
-    shares: tuple[_Share, ...]
+    shares: tuple[ReservedShare, ...]
 
     @property
     def rows(self) -> IntArray:
         return np.unique(np.array([share.row for share in self.shares], dtype=np.int64))
+
+    def usage(self, shape: tuple[int, ...]) -> IntArray:
+        """What it counts for in the columns of requests, which have this shape."""
+        total = np.zeros(shape, dtype=np.int64)
+        for share in self.shares:
+            for index, amount in share.load.requests:
+                total[index, share.row] += amount * share.pods
+        return total
 
 
 class StarvationGuard:
@@ -71,6 +79,8 @@ class StarvationGuard:
         """End times of reservations that had to be released early."""
         self._overtaken_at = -math.inf
         """When any pod was last placed."""
+        self.changes = 0
+        """Grows when capacity is reserved or released."""
 
     @property
     def reservation(self) -> CapacityReservation | None:
@@ -85,6 +95,11 @@ class StarvationGuard:
             self._ended = {key: ended for key, ended in self._ended.items() if key in self._backlog}
             self._unfinished = {key: end for key, end in self._unfinished.items() if key in self._backlog}
             self._reserve_for_next(now)
+
+    def take_over(self, reservation: CapacityReservation) -> None:
+        """Go on with the reservation of an earlier scheduler."""
+        if self._reservation is None:
+            self._put(reservation)
 
     def note_placed(self, now: float) -> None:
         """A pod was placed, so groups that have waited longer were overtaken."""
@@ -139,6 +154,7 @@ class StarvationGuard:
         """Release the capacity, and retry entries that could use it."""
         if self._reservation is not None:
             reservation, self._reservation = self._reservation, None
+            self.changes += 1
             self._count(reservation, -1)
             for row in reservation.rows.tolist():
                 self._state.note_improved(self._state.nodes.names[row], reservation.priority)
@@ -172,10 +188,14 @@ class StarvationGuard:
             shares = _plan(self._state, group) if group is not None and not _preempts(group) else ()
             if group is not None and shares:
                 until = self._unfinished.pop(group.key, now + RESERVATION_SECONDS)
-                self._reservation = CapacityReservation(group.key, entry.priority, until, shares)
-                self._count(self._reservation, 1)
+                self._put(CapacityReservation(group.key, entry.priority, until, shares))
                 return
             self._ended[entry.key] = now
+
+    def _put(self, reservation: CapacityReservation) -> None:
+        self._reservation = reservation
+        self.changes += 1
+        self._count(reservation, 1)
 
     def _count(self, reservation: CapacityReservation, sign: int) -> None:
         for share in reservation.shares:
@@ -188,7 +208,7 @@ def _preempts(root: Root) -> bool:
     return any(record.nominated for record in root.members.values())
 
 
-def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
+def _plan(state: ClusterState, root: Root) -> tuple[ReservedShare, ...]:
     """Where its minimum would fit without pods of equal or lower priority; empty if not even then."""
     part = root.top
     if part is None or part.is_started:
@@ -198,7 +218,7 @@ def _plan(state: ClusterState, root: Root) -> tuple[_Share, ...]:
     return tuple(_planned(state, part, None, free) or ())
 
 
-def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[_Share] | None:
+def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[ReservedShare] | None:
     """Take capacity for a part's minimum out of `free`, in one domain of its key; the emptiest first."""
     for place in all_places(state, part, rows)[:_MAX_DOMAINS]:
         left = free.copy()
@@ -213,9 +233,11 @@ def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> lis
     return None
 
 
-def _planned_children(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[_Share] | None:
+def _planned_children(
+    state: ClusterState, part: Part, rows: Rows, free: IntArray
+) -> list[ReservedShare] | None:
     missing = part.minimum - part.started_count
-    shares: list[_Share] = []
+    shares: list[ReservedShare] = []
     for child in part.children:
         found = _planned(state, child, rows, free) if missing > 0 and not child.is_started else None
         if found is not None:
@@ -224,10 +246,10 @@ def _planned_children(state: ClusterState, part: Part, rows: Rows, free: IntArra
     return shares if missing <= 0 else None
 
 
-def _planned_pods(state: ClusterState, part: Part, free: IntArray) -> list[_Share] | None:
+def _planned_pods(state: ClusterState, part: Part, free: IntArray) -> list[ReservedShare] | None:
     """Prefer nodes that are emptier now: their capacity will be free soonest."""
     missing = part.minimum - part.started_count
-    shares: list[_Share] = []
+    shares: list[ReservedShare] = []
     for scheduling_class, records in classes_of(state, part.own_unattached()):
         found = _shares(state, scheduling_class, records[:missing], free)
         missing -= sum(share.pods for share in found)
@@ -248,7 +270,7 @@ def _take_own(state: ClusterState, group: Root, free: IntArray) -> None:
 
 def _shares(
     state: ClusterState, scheduling_class: SchedulingClass, records: Sequence[PodRecord], free: IntArray
-) -> list[_Share]:
+) -> list[ReservedShare]:
     """Take capacity for as many of the records as fit out of `free`, which is changed."""
     pod_class = scheduling_class.pod_class
     open_rows = state.capacity(scheduling_class).open_when_empty()
@@ -265,4 +287,4 @@ def _shares(
     for index, wanted in pod_class.requests:
         free[index, rows] -= pods * wanted
     taken = zip(rows.tolist(), pods.tolist(), strict=True)
-    return [_Share(row, pod_class.load, number) for row, number in taken]
+    return [ReservedShare(row, pod_class.load, number) for row, number in taken]

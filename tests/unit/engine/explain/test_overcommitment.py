@@ -1,5 +1,6 @@
 from posse.engine.explain.statistics import Overcommitted
-from tests.support.builders import node, pod
+from posse.engine.queue.starvation_guard import PATIENCE_SECONDS
+from tests.support.builders import gang, node, nodes, pod, pods
 from tests.support.engine_driver import Driver
 
 
@@ -13,3 +14,17 @@ def test_what_others_took_beyond_what_there_is_is_told_and_nothing_more_goes_the
     assert set(driver.bind().values()) == {"large"}
     driver.lose(pod("theirs-2", cpu="1", on="small"))
     assert driver.engine.overcommitted() == []
+
+
+def test_reserved_capacity_counts_as_no_pod():
+    service = pod("service", cpu="1", on="n1")
+    driver = Driver(*nodes(2, cpu="1"), service, gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    passer_by = pod("passer-by", cpu="1")
+    driver.see(passer_by)
+    driver.bind()
+    driver.lose(passer_by)
+    driver.decide(after=PATIENCE_SECONDS)
+    assert driver.engine._knowledge.starvation_guard.reservation is not None
+    assert driver.engine.overcommitted() == []
+    assert driver.engine.statistics().overcommitted_nodes == 0

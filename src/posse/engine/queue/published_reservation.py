@@ -1,0 +1,126 @@
+"""Keeps the capacity reserved for a group written on its object, and takes over what was written before.
+
+The running scheduler alone knows which capacity it reserves. `posse explain` and `posse gangs` would call it
+free, and the scheduler that takes over would forget it.
+"""
+
+from collections.abc import Collection, Iterator
+
+from posse.engine.decisions import PublishReservation
+from posse.engine.groups.forms import form_of
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.tree import root_of
+from posse.engine.keys import GroupKey
+from posse.engine.queue.reservation_note import (
+    RESERVED_CAPACITY,
+    holder_named,
+    note_of,
+    read_note,
+    reservation_of,
+)
+from posse.engine.queue.starvation_guard import CapacityReservation, StarvationGuard
+from posse.engine.state.cluster_state import ClusterState
+from posse.model.meta import ObjectMeta
+
+
+class PublishedReservation:
+    def __init__(
+        self,
+        state: ClusterState,
+        groups: GroupBook,
+        guard: StarvationGuard,
+        scheduler_names: Collection[str],
+    ) -> None:
+        self._state = state
+        self._groups = groups
+        self._guard = guard
+        self._scheduler_names = scheduler_names
+        self._written: dict[GroupKey, str] = {}
+        """Notes on objects, by the key of the object without a group within it."""
+        self._own: dict[GroupKey, None] = {}
+        """Objects that notes were written on here."""
+        self._has_taken_over = False
+        self._made: tuple[CapacityReservation, str] | None = None
+        """The last reservation with its note: making the text reads every reserved node."""
+
+    def seen(self, key: GroupKey, metadata: ObjectMeta) -> None:
+        text = metadata.annotations.get(RESERVED_CAPACITY)
+        if text is not None:
+            self._written[key] = text
+        else:
+            self._written.pop(key, None)
+
+    def gone(self, key: GroupKey) -> None:
+        self._written.pop(key, None)
+
+    def failed(self, publication: PublishReservation) -> None:
+        """The note was not written, or only the response is missing: publish again what holds then."""
+        described = _described(publication.group)
+        self._written[described], self._own[described] = "unknown", None
+
+    def take_over(self, now: float) -> None:
+        """Once: keep the capacity reserved that an earlier scheduler reserved, if its time is not over."""
+        if self._has_taken_over:
+            return
+        self._has_taken_over = True
+        found = [one for key, text in self._written.items() if (one := self._read(key, text)) is not None]
+        valid = [one for one in found if one.until > now]
+        if valid:
+            self._guard.take_over(max(valid, key=lambda one: (one.priority, one.until)))
+
+    def _read(self, key: GroupKey, text: str) -> CapacityReservation | None:
+        note = read_note(text)
+        if note is None:
+            return None
+        root = root_of(self._groups, holder_named(note, key))
+        if root is None or not root.unattached():
+            return None
+        return reservation_of(self._state, note, root.key, root.priority)
+
+    def news(self) -> Iterator[PublishReservation]:
+        """What objects should say, and do not say yet."""
+        reservation = self._guard.reservation
+        if reservation is None and not self._written:
+            return
+        holder = _described(reservation.key) if reservation is not None else None
+        for key in [key for key in self._written if key != holder and self._is_ours(key)]:
+            yield from self._publish(key, "")
+        if reservation is not None and holder is not None:
+            text = self._text(reservation)
+            if self._written.get(holder) != text:
+                yield from self._publish(reservation.key, text)
+
+    def _text(self, reservation: CapacityReservation) -> str:
+        if self._made is None or self._made[0] is not reservation:
+            self._made = reservation, note_of(self._state, reservation)
+        return self._made[1]
+
+    def _publish(self, key: GroupKey, text: str) -> Iterator[PublishReservation]:
+        described = _described(key)
+        if text:
+            self._written[described] = text
+            self._own[described] = None
+        else:
+            self._written.pop(described, None)
+            self._own.pop(described, None)
+        uid = self._uid(key)
+        if uid:
+            yield PublishReservation(key, uid, text)
+
+    def _is_ours(self, key: GroupKey) -> bool:
+        """Another scheduler reserves capacity for its own groups."""
+        root = root_of(self._groups, key)
+        members = root.members.values() if root is not None else ()
+        return key in self._own or any(one.ref.scheduler_name in self._scheduler_names for one in members)
+
+    def _uid(self, key: GroupKey) -> str:
+        workload = self._groups.workload(key.namespace, key.name) if form_of(key).is_implied else None
+        if workload is not None:
+            return workload.metadata.uid
+        record = self._groups.reported(key)
+        return record.uid if record is not None else ""
+
+
+def _described(key: GroupKey) -> GroupKey:
+    """The key of the object that describes the group, where one object describes several."""
+    return key._replace(pod_group="", replica_key="")

@@ -1,0 +1,91 @@
+"""The reserved capacity of a group as text: an annotation on its object, for other processes to read."""
+
+import msgspec
+
+from posse.engine.groups.forms import WORKLOAD_REF
+from posse.engine.keys import GroupKey
+from posse.engine.nodes.node_table import load_of
+from posse.engine.nodes.resources import CPU, MEMORY, amounts
+from posse.engine.queue.starvation_guard import CapacityReservation, ReservedShare
+from posse.engine.state.cluster_state import ClusterState
+from posse.model.quantity import QuantityError, canonical
+from posse.model.timestamps import format_timestamp, parse_timestamp
+
+RESERVED_CAPACITY = "scheduling.posse.dev/reserved-capacity"
+
+
+class NodeShares(msgspec.Struct, frozen=True):
+    """Nodes on each of which the same is reserved."""
+
+    nodes: tuple[str, ...]
+    requests: dict[str, str]
+
+
+class ReservationNote(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    until: str
+    reserved: tuple[NodeShares, ...]
+    pod_group: str = ""
+    """The group within a Workload that describes several."""
+    replica_key: str = ""
+
+
+def note_of(state: ClusterState, reservation: CapacityReservation) -> str:
+    names, resources = state.nodes.names, list(state.nodes.resource_index)
+    held: dict[int, dict[str, int]] = {}
+    for share in reservation.shares:
+        there = held.setdefault(share.row, {})
+        for index, amount in share.load.requests:
+            there[resources[index]] = there.get(resources[index], 0) + amount * share.pods
+    alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    for row, there in held.items():
+        alike.setdefault(tuple(sorted(there.items())), []).append(names[row])
+    reserved = tuple(
+        NodeShares(tuple(sorted(nodes)), {name: _quantity(name, amount) for name, amount in requests})
+        for requests, nodes in alike.items()
+    )
+    key = reservation.key
+    note = ReservationNote(format_timestamp(reservation.until), reserved, key.pod_group, key.replica_key)
+    return msgspec.json.encode(note).decode()
+
+
+def read_note(text: str) -> ReservationNote | None:
+    """The note; None if the text is not one, as anybody may write annotations."""
+    try:
+        return msgspec.json.decode(text, type=ReservationNote)
+    except msgspec.DecodeError:
+        return None
+
+
+def holder_named(note: ReservationNote, described: GroupKey) -> GroupKey:
+    """The group that the note is about, on the object of this key."""
+    if described.form != WORKLOAD_REF.name:
+        return described
+    return described._replace(pod_group=note.pod_group, replica_key=note.replica_key)
+
+
+def reservation_of(
+    state: ClusterState, note: ReservationNote, key: GroupKey, priority: int
+) -> CapacityReservation | None:
+    """The reservation that the note describes; None if a node is gone, or it cannot be read."""
+    shares: list[ReservedShare] = []
+    for one in note.reserved:
+        try:
+            requests = amounts(one.requests)
+        except QuantityError:
+            return None
+        indexed = sorted((state.nodes.resource(name), amount) for name, amount in requests.items())
+        load = load_of(indexed, (requests.get(CPU, 0), requests.get(MEMORY, 0)))
+        for node in one.nodes:
+            row = state.nodes.row_of.get(node)
+            if row is None:
+                return None
+            shares.append(ReservedShare(row, load, 1))
+    try:
+        until = parse_timestamp(note.until)
+    except ValueError:
+        return None
+    return CapacityReservation(key, priority, until, tuple(shares)) if shares else None
+
+
+def _quantity(resource: str, amount: int) -> str:
+    return canonical(f"{amount}m") if resource == CPU else str(amount)

@@ -1,0 +1,94 @@
+"""Capacity reserved for a group that has waited long is written on its object, and read there by everybody else."""
+
+from posse.engine.decisions import PublishReservation
+from posse.engine.events import PublicationFailed
+from posse.engine.explain.group_status import State
+from posse.engine.explain.preemption import ReservedCapacity
+from posse.engine.keys import GroupKey
+from posse.engine.queue.reservation_note import RESERVED_CAPACITY
+from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS
+from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
+from tests.support.engine_driver import Driver, placements
+
+LARGE, SMALL = GroupKey(NAMESPACE, "g1"), GroupKey(NAMESPACE, "small")
+NODES = nodes(4, cpu="1")
+THERE = [pod(f"service-{number}", cpu="1", on=f"n{number}") for number in (1, 2)]
+MEMBERS = pods(4, cpu="1", group="g1")
+SMALL_GANG = [gang("small", 2), *(pod(f"s{number}", cpu="1", group="small") for number in (1, 2))]
+
+
+def reserving():
+    """A driver whose engine reserves capacity on all nodes for the large gang, and what it published."""
+    driver = Driver(*NODES, *THERE, gang(minimum=4), *MEMBERS)
+    driver.decide()
+    passer_by = pod("passer-by", cpu="1")
+    driver.see(passer_by)
+    assert list(driver.bind()) == ["passer-by"]
+    driver.lose(passer_by)
+    return driver, published(driver.decide(after=PATIENCE_SECONDS))
+
+
+def published(decisions):
+    return [one for one in decisions if isinstance(one, PublishReservation)]
+
+
+def noted(publication):
+    return changed(gang(minimum=4), metadata={"annotations": {RESERVED_CAPACITY: publication.note}})
+
+
+def test_a_reservation_is_written_on_the_group_and_removed_at_its_end():
+    driver, (publication,) = reserving()
+    assert publication.group == LARGE
+    assert '"nodes":["n1","n2","n3","n4"]' in publication.note
+    driver.see(noted(publication))
+    assert published(driver.decide(after=1.0)) == []
+    (cleared,) = published(driver.decide(after=RESERVATION_SECONDS))
+    assert (cleared.group, cleared.note) == (LARGE, "")
+
+
+def test_a_note_that_may_be_lost_is_written_again():
+    driver, (publication,) = reserving()
+    driver.engine.absorb(PublicationFailed(publication))
+    assert published(driver.decide(after=1.0)) == [publication]
+
+
+def test_whoever_reads_the_cluster_knows_the_capacity_that_is_reserved():
+    driver, (publication,) = reserving()
+    reader = Driver(*NODES, *THERE, noted(publication), *MEMBERS, *SMALL_GANG)
+    assert reader.engine.explain(SMALL).situation.state is State.FITS
+    reader.engine.take_over(driver.now)
+    told = reader.engine.explain(SMALL)
+    assert told.situation.state is State.WAITING
+    assert told.reserved == (ReservedCapacity(LARGE, 0, 4, is_preempting=False),)
+    assert reader.engine.explain(LARGE).reserved_for_it == 4
+
+
+def test_the_next_scheduler_keeps_what_is_reserved_for_the_rest_of_its_time():
+    driver, (publication,) = reserving()
+    successor = Driver(*NODES, *THERE, noted(publication), *MEMBERS, *SMALL_GANG)
+    successor.now = driver.now + 10.0
+    assert placements(successor.decide()) == {}
+    assert sorted(placements(successor.decide(after=RESERVATION_SECONDS - 9.0))) == ["s1", "s2"]
+
+
+def test_a_reservation_whose_time_is_over_counts_for_nobody_and_is_removed():
+    driver, (publication,) = reserving()
+    successor = Driver(*NODES, *THERE, noted(publication), *MEMBERS, *SMALL_GANG)
+    successor.now = driver.now + RESERVATION_SECONDS
+    decisions = successor.decide()
+    assert sorted(placements(decisions)) == ["s1", "s2"]
+    assert [(one.group, one.note) for one in published(decisions)] == [(LARGE, "")]
+
+
+def test_notes_of_another_scheduler_and_nonsense_are_left_alone():
+    others = [changed(one, spec={"scheduler_name": "another"}) for one in MEMBERS]
+    for note in (
+        "nonsense",
+        '{"until": "soon", "reserved": []}',
+        '{"until": "x", "reserved": [{"nodes": ["n1"]}]}',
+    ):
+        strange = changed(gang(minimum=4), metadata={"annotations": {RESERVED_CAPACITY: note}})
+        driver = Driver(*NODES, *THERE, strange, *others, *SMALL_GANG)
+        decisions = driver.decide()
+        assert sorted(placements(decisions)) == ["s1", "s2"]
+        assert published(decisions) == []
