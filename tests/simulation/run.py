@@ -6,7 +6,7 @@ Even seeds have a server that binds a group whole, as the embedded one does; odd
 import random
 from collections import Counter
 
-from posse.engine.decisions import Bind, Evict, MarkDisrupted, ReportGroup, WarnGroup
+from posse.engine.decisions import Bind, Evict, MarkDisrupted, PublishReservation, ReportGroup, WarnGroup
 from posse.engine.engine import Engine
 from posse.engine.keys import GroupRef
 from posse.engine.options import EngineOptions
@@ -47,6 +47,8 @@ def told(decision):
         return f"evict {decision.pod.name} from {decision.node} for {name}"
     if isinstance(decision, MarkDisrupted):
         return f"mark {decision.group.name} as {'evicted' if decision.message else 'running again'}"
+    if isinstance(decision, PublishReservation):
+        return f"note on {decision.group.name}: {decision.note or 'nothing reserved'}"
     about = decision.group.name if isinstance(decision, ReportGroup | WarnGroup) else decision.pod.name
     return f"report {about}: {decision.reason}"
 
