@@ -18,7 +18,17 @@ GIVEN_BY_SERVER = (
 )
 # Kubernetes counts generations of these; not of nodes, namespaces and the scheduling kinds, among others.
 WITH_GENERATION = frozenset(
-    {"Job", "LeaderWorkerSet", "Pod", "PodDisruptionBudget", "PriorityClass", "StatefulSet"}
+    {
+        "DeviceClass",
+        "DeviceTaintRule",
+        "Job",
+        "LeaderWorkerSet",
+        "Pod",
+        "PodDisruptionBudget",
+        "PriorityClass",
+        "ResourceSlice",
+        "StatefulSet",
+    }
 )
 NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 NAME_SUFFIX_LENGTH = 5

@@ -37,6 +37,7 @@ from posse.kinds.machinery.validation import creation_errors, update_errors
 from posse.kinds.registry import NAMESPACE, POD
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.model.scale import Scale
+from posse.model.timestamps import format_timestamp
 from posse.store.change_log import Interest
 from posse.store.errors import HistoryExpired
 from posse.store.objects import Stored
@@ -114,6 +115,7 @@ class ApiService:
         self._generate_name(kind, obj)
         kind.rules.default_new(obj)
         kind.rules.default(obj)
+        kind.rules.stamp(obj, None, format_timestamp(self._clock()))
         if hook := self._admission.get(kind):
             hook(obj, self._objects)
         # Twice: admission must not judge what does not count, and what it fills in must not be kept.
@@ -268,6 +270,7 @@ class ApiService:
         new, rules = change.new, kind.rules
         _check_unmodified(kind, new, old)
         rules.default(new)
+        rules.stamp(new, old.obj, format_timestamp(self._clock()))
         drop_disabled_fields(kind, new, old.obj, self.gates)
         admit_update(kind, new, self._objects)
         prepare = rules.prepare_status_update if change.subresource == "status" else rules.prepare_update

@@ -19,7 +19,10 @@ from posse.kinds.registry import (
     POSSE_COMPOSITE_POD_GROUP,
     POSSE_POD_GROUP,
     PRIORITY_CLASS,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
 )
+from posse.model.resource_claim import ADMIN_ACCESS_LABEL
 
 POD_GROUP_FINALIZER = "scheduling.k8s.io/podgroup-protection"
 # Kubernetes would make the last one anew; here nobody does, and nodes would have nowhere to keep their leases.
@@ -60,6 +63,10 @@ def admit_create(kind: Kind, obj: Json, cluster: ClusterView) -> None:
         _protect(section(obj, "metadata"))
     elif kind is PRIORITY_CLASS:
         _require_single_default(obj, cluster)
+    elif kind is RESOURCE_CLAIM:
+        _require_admin_namespace(kind, obj, section(obj, "spec"), cluster)
+    elif kind is RESOURCE_CLAIM_TEMPLATE:
+        _require_admin_namespace(kind, obj, section(section(obj, "spec"), "spec"), cluster)
 
 
 def admit_update(kind: Kind, obj: Json, cluster: ClusterView) -> None:
@@ -149,6 +156,21 @@ def _require_single_default(obj: Json, cluster: ClusterView) -> None:
             marked = other["metadata"]["name"]
             text = f"PriorityClass {marked} is already marked as default. Only one default can exist"
             raise errors.forbidden(PRIORITY_CLASS, name, text)
+
+
+def _require_admin_namespace(kind: Kind, obj: Json, spec: Json, cluster: ClusterView) -> None:
+    """Only in a namespace that is meant for it may a claim ask for devices that are in use."""
+    namespace = cluster.get(NAMESPACE, None, section(obj, "metadata").get("namespace") or "") or {}
+    if (section(namespace, "metadata").get("labels") or {}).get(ADMIN_ACCESS_LABEL) == "true":
+        return
+    for index, request in enumerate(entries(section(spec, "devices"), "requests")):
+        if (request.get("exactly") or {}).get("adminAccess") is True:
+            field = f"spec.devices.requests[{index}].adminAccess"
+            text = (
+                f"admin access to devices requires the `{ADMIN_ACCESS_LABEL}: true` label "
+                "on the containing namespace"
+            )
+            raise errors.invalid(kind, _name_of(obj), [errors.FieldError.forbidden(field, text)])
 
 
 def _tolerate_failing_nodes(spec: Json) -> None:

@@ -8,6 +8,10 @@ from posse.kinds.core.namespaces import NAMESPACE
 from posse.kinds.core.nodes import NODE
 from posse.kinds.core.pods import POD
 from posse.kinds.core.services import CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT
+from posse.kinds.devices.device_classes import DEVICE_CLASS
+from posse.kinds.devices.device_taints import DEVICE_TAINT_RULE
+from posse.kinds.devices.resource_claims import RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
+from posse.kinds.devices.resource_slices import RESOURCE_SLICE
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.scheduling.composite_pod_groups import COMPOSITE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP
 from posse.kinds.scheduling.disruption_budgets import POD_DISRUPTION_BUDGET
@@ -51,6 +55,11 @@ KINDS = (
     STORAGE_CLASS,
     CSI_NODE,
     CSI_DRIVER,
+    RESOURCE_SLICE,
+    DEVICE_CLASS,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    DEVICE_TAINT_RULE,
     POSSE_WORKLOAD,
     POSSE_POD_GROUP,
     POSSE_COMPOSITE_POD_GROUP,

@@ -1,10 +1,11 @@
-"""Rules for Pod. What is filled in is in pod_defaults.py; containers and placement have rules of their own."""
+"""Rules for Pod. What is filled in is in pod_defaults.py; containers and placement have own rules."""
 
 from collections.abc import Sequence
 
 from posse.kinds.core.containers import all_containers_errors
 from posse.kinds.core.label_keys import resolve_label_keys
 from posse.kinds.core.placements import affinity_errors, spread_errors, tolerations_errors
+from posse.kinds.core.pod_claims import claim_statuses_errors, pod_claims_errors
 from posse.kinds.core.pod_columns import POD_COLUMNS
 from posse.kinds.core.pod_defaults import default_pod, first_status
 from posse.kinds.core.pod_updates import pod_spec_update_errors
@@ -38,6 +39,9 @@ def validate_update(new: Pod, old: Pod) -> list[FieldError]:
     if new.spec != old.spec:
         errors += spec_errors(new.spec) + pod_spec_update_errors(new.spec, old.spec)
     errors += core_conditions_errors("status.conditions", new.status.conditions, old.status.conditions)
+    if new.status.resource_claim_statuses != old.status.resource_claim_statuses:
+        field, claims = "status.resourceClaimStatuses", new.spec.resource_claims
+        errors += claim_statuses_errors(field, new.status.resource_claim_statuses, claims)
     if new.status.nominated_node_name != old.status.nominated_node_name:
         errors += optional(dns_subdomain)("status.nominatedNodeName", new.status.nominated_node_name)
     return errors
@@ -55,6 +59,7 @@ def spec_errors(spec: PodSpec) -> list[FieldError]:
         *spread_errors("spec.topologySpreadConstraints", spec.topology_spread_constraints),
         *amounts_errors("spec.overhead", spec.overhead),
         *([] if spec.resources is None else requirements_errors("spec.resources", spec.resources)),
+        *pod_claims_errors(spec),
         *_gates_errors("spec.schedulingGates", spec.scheduling_gates, node_name=spec.node_name),
         *_group_errors("spec.schedulingGroup", spec.scheduling_group, spec),
         *_workload_reference_errors("spec.workloadRef", spec.workload_ref, spec),

@@ -31,6 +31,10 @@ def _leave_alone(_obj: Json) -> None:
     pass
 
 
+def _no_times(_new: Json, _old: Json | None, _now: str) -> None:
+    pass
+
+
 def clear_status(obj: Json) -> None:
     """A new object has no status yet, whatever its maker says."""
     obj.pop("status", None)
@@ -78,6 +82,8 @@ class KindRules:
     # Filled in at creation only: taking it away later is for the rules to judge.
     default_new: Callable[[Json], None] = _leave_alone
     default: Callable[[Json], None] = _leave_alone
+    stamp: Callable[[Json, Json | None, str], None] = _no_times
+    """Fills in times that clients leave to the server, given the old object (None for a creation)."""
     prepare_create: Callable[[Json], None] = _leave_alone
     prepare_update: Callable[[Json, Json], None] = keep_status
     prepare_status_update: Callable[[Json, Json], None] = keep_all_but_status

@@ -1,0 +1,1 @@
+"""Devices: resource slices, device classes, claims and their templates, device taints."""

@@ -1,0 +1,150 @@
+"""Rules for the capacities of devices, and for how much of one a claim may consume."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from posse.kinds.devices.device_names import qualified_name_errors
+from posse.kinds.machinery.checks import duplicates
+from posse.kinds.machinery.errors import FieldError
+from posse.model.device import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
+from posse.model.meta import Quantity
+from posse.model.quantity import QuantityError, canonical, parse_quantity
+
+VALID_VALUES_MAX = 10
+
+
+def quantity_errors(field: str, amount: Quantity | None) -> list[FieldError]:
+    """Kubernetes refuses these before it looks at anything else."""
+    try:
+        if amount is not None:
+            parse_quantity(amount)
+    except QuantityError as error:
+        return [FieldError.invalid(field, amount, str(error))]
+    return []
+
+
+def capacities_errors(
+    field: str, capacities: Mapping[str, DeviceCapacity], *, is_shared: bool
+) -> list[FieldError]:
+    errors = []
+    for name, capacity in capacities.items():
+        path = f"{field}[{name}]"
+        errors += qualified_name_errors(field, name)
+        errors += _quantity_errors(path, capacity) or _policy_errors(path, capacity, is_shared=is_shared)
+    return errors
+
+
+def _quantity_errors(path: str, capacity: DeviceCapacity) -> list[FieldError]:
+    errors = quantity_errors(f"{path}.value", capacity.value)
+    policy = capacity.request_policy
+    if policy is not None:
+        errors += quantity_errors(f"{path}.requestPolicy.default", policy.default)
+        for index, value in enumerate(policy.valid_values):
+            errors += quantity_errors(f"{path}.requestPolicy.validValues[{index}]", value)
+        for name, bound in _bounds(policy.valid_range):
+            errors += quantity_errors(f"{path}.requestPolicy.validRange.{name}", bound)
+    return errors
+
+
+def _bounds(valid: CapacityRequestPolicyRange | None) -> Sequence[tuple[str, Quantity | None]]:
+    return () if valid is None else (("min", valid.min), ("max", valid.max), ("step", valid.step))
+
+
+def _policy_errors(path: str, capacity: DeviceCapacity, *, is_shared: bool) -> list[FieldError]:
+    policy, field = capacity.request_policy, f"{path}.requestPolicy"
+    if policy is None:
+        return []
+    if not is_shared:
+        return [FieldError.forbidden(field, "allowMultipleAllocations must be true")]
+    return _form_errors(field, policy, capacity.value)
+
+
+def _form_errors(field: str, policy: CapacityRequestPolicy, whole: Quantity) -> list[FieldError]:
+    if policy.valid_values and policy.valid_range is not None:
+        text = (
+            'exactly one policy can be specified, cannot specify "validValues" and "validRange" '
+            "at the same time"
+        )
+        return [FieldError.forbidden(field, text)]
+    form = "validValues" if policy.valid_values else "validRange" if policy.valid_range is not None else ""
+    if form and policy.default is None:
+        return [FieldError.required(f"{field}.default", f"required when {form} is defined")]
+    if policy.valid_values:
+        return _value_errors(f"{field}.validValues", policy, whole)
+    if policy.valid_range is not None and policy.default is not None:
+        return _range_errors(f"{field}.validRange", policy.default, policy.valid_range, whole)
+    return []
+
+
+def _value_errors(field: str, policy: CapacityRequestPolicy, whole: Quantity) -> list[FieldError]:
+    values = [_exact(value) for value in policy.valid_values]
+    if len(values) > VALID_VALUES_MAX:
+        return [FieldError.too_many(field, len(values), VALID_VALUES_MAX)]
+    errors = []
+    for index, value in enumerate(policy.valid_values):
+        path = f"{field}[{index}]"
+        if index and values[index - 1] > values[index]:
+            errors.append(_invalid(path, value, "values must be sorted in ascending order"))
+        if values[index] > _exact(whole):
+            errors.append(_invalid(path, value, f"option is larger than capacity value: {canonical(whole)}"))
+    errors += duplicates(field, values, [canonical(value) for value in policy.valid_values])
+    if policy.default is not None and _exact(policy.default) not in values:
+        text = "default value is not valid according to the requestPolicy"
+        errors.append(_invalid(field, policy.default, text))
+    return errors
+
+
+def _range_errors(
+    field: str, default: Quantity, valid: CapacityRequestPolicyRange, whole: Quantity
+) -> list[FieldError]:
+    if valid.min is None:
+        return [FieldError.required(f"{field}.min", "required when validRange is defined")]
+    errors = []
+    capacity = f"capacity value: {canonical(whole)}"
+    if _exact(valid.min) > _exact(whole):
+        errors.append(_invalid(f"{field}.min", valid.min, f"min is larger than {capacity}"))
+    if _exact(default) < _exact(valid.min):
+        text = f"default is less than min: {canonical(valid.min)}"
+        errors.append(_invalid(f"{field}.default", default, text))
+    if valid.max is not None:
+        most = canonical(valid.max)
+        if _exact(valid.min) > _exact(valid.max):
+            errors.append(_invalid(f"{field}.max", valid.min, f"min is larger than max: {most}"))
+        if _exact(valid.max) > _exact(whole):
+            errors.append(_invalid(f"{field}.max", valid.max, f"max is larger than {capacity}"))
+        if _exact(default) > _exact(valid.max):
+            errors.append(_invalid(f"{field}.default", default, f"default is more than max: {most}"))
+    if valid.step is not None:
+        errors += _step_errors(f"{field}.step", default, valid, valid.min, valid.step, whole)
+    return errors
+
+
+def _step_errors(
+    field: str,
+    default: Quantity,
+    valid: CapacityRequestPolicyRange,
+    least: Quantity,
+    step: Quantity,
+    whole: Quantity,
+) -> list[FieldError]:
+    if _exact(step) <= 0:
+        return [_invalid(field, step, "must be greater than zero")]
+    errors = []
+    if _exact(least) + _exact(step) > _exact(whole):
+        text = f"one step beyond min is larger than capacity value: {canonical(whole)}"
+        errors.append(_invalid(field, step, text))
+    text = f"value is not a multiple of a given step ({canonical(step)}) from ({canonical(least)})"
+    return errors + [
+        _invalid(field, value, text)
+        for value in (default, valid.max)
+        if value is not None and (_exact(value) - _exact(least)) % _exact(step)
+    ]
+
+
+def _exact(amount: Quantity) -> Fraction:
+    quantity = parse_quantity(amount)
+    return Fraction(quantity.mantissa) * Fraction(10) ** quantity.exponent
+
+
+def _invalid(field: str, amount: Quantity, text: str) -> FieldError:
+    return FieldError.invalid(field, canonical(amount), text)
