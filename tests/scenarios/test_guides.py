@@ -30,9 +30,11 @@ def posse(line, kubeconfig):
 
 
 @pytest.fixture
-def words(request):
-    """What the guide adds to `posse up`."""
-    return getattr(request, "param", [])
+def words(request, tmp_path):
+    """What the guide adds to `posse up`; logs go to the directory of the test."""
+    return [
+        str(tmp_path / word) if word.endswith(".jsonl") else word for word in getattr(request, "param", [])
+    ]
 
 
 @pytest.fixture
@@ -295,6 +297,24 @@ def test_why_something_waits_is_told_as_its_guide_says(cluster):
             assert story == readme_story()
         elif line == "posse get podgroup colossus -o yaml":
             wait_until(lambda line=line: ADVICE in unfolded(posse(line, cluster)), "advice in the condition")
+
+
+@pytest.mark.parametrize(
+    "words", [["--topology", "rack=2", "--log-decisions", "decisions.jsonl"]], indirect=True
+)
+def test_usage_and_history_are_told_as_their_guide_says(cluster, tmp_path):
+    page = ROOT / "docs" / "guides" / "usage.md"
+    table = told(page)[1]
+    for line in commands_of(page):
+        if line == "posse top":
+            wait_until(lambda: running(cluster, "trainer") == 4, "the gang of four")
+        answer = posse(line.replace("decisions.jsonl", str(tmp_path / "decisions.jsonl")), cluster)
+        if line == "posse top":
+            assert answer == table
+        elif line == "posse top --by rack":
+            assert [row.split()[0] for row in answer.splitlines()[3:]] == ["rack-1", "rack-2"]
+        elif line.startswith("posse history"):
+            assert "trainer" in answer
 
 
 ADVICE = "Any of these would let it start: 5 more nodes like node-0001; a minCount of 4 instead of 9."

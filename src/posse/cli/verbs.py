@@ -16,6 +16,8 @@ VERBS = {
     "install": ("posse.cli.install.install", "A real cluster"),
     "gangs": ("posse.cli.explain.gangs", "Why something waits"),
     "explain": ("posse.cli.explain.explain", "Why something waits"),
+    "top": ("posse.cli.top.top", "Why something waits"),
+    "history": ("posse.cli.history.history", "Why something waits"),
     "apply": ("posse.cli.objects.apply", "What is in the cluster"),
     "get": ("posse.cli.objects.get", "What is in the cluster"),
     "delete": ("posse.cli.objects.delete", "What is in the cluster"),

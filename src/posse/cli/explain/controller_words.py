@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from posse.cli.explain.cluster_reader import Survey
-from posse.cli.explain.ended_members import has_ended
 from posse.cli.explain.group_line import GroupLine
 from posse.cli.explain.group_table import table
 from posse.cli.explain.group_words import groups, pods, shown_state
-from posse.cli.explain.sources import ClusterSource
 from posse.cli.explain.targets import Target, listing
 from posse.cli.problems import Problem
+from posse.cli.reading.cluster_reader import Survey
+from posse.cli.reading.ended_members import has_ended
+from posse.cli.reading.sources import ClusterSource
 from posse.engine.explain.group_status import State
 from posse.engine.keys import GroupKey
 from posse.model.pod import Pod

@@ -53,7 +53,7 @@ def explain(
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.explain.run import tell  # noqa: PLC0415
-    from posse.cli.explain.sources import ApiSource  # noqa: PLC0415
+    from posse.cli.reading.sources import ApiSource  # noqa: PLC0415
 
     with connected(kubeconfig) as client:
         tell(ApiSource(client), (target, name), namespace or client.default_namespace, rules)

@@ -75,8 +75,8 @@ def gangs(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer rea
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.explain.group_table import GroupChoice, show_groups, watch_groups  # noqa: PLC0415
-    from posse.cli.explain.selection import chosen_labels  # noqa: PLC0415
-    from posse.cli.explain.sources import ApiSource  # noqa: PLC0415
+    from posse.cli.reading.selection import chosen_labels  # noqa: PLC0415
+    from posse.cli.reading.sources import ApiSource  # noqa: PLC0415
 
     labels = chosen_labels(selector)
     with connected(kubeconfig) as client:

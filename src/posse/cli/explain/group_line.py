@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
-from posse.cli.explain.cluster_reader import Survey
 from posse.cli.explain.group_words import FINISHED, cause, shown_state
-from posse.cli.explain.owners import Owners
-from posse.cli.explain.placements import domains_of, gpus_of, rack_label
 from posse.cli.explain.targets import short_name
+from posse.cli.reading.cluster_reader import Survey
+from posse.cli.reading.owners import Owners
+from posse.cli.reading.placements import domains_of, gpus_of, rack_label
 from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.keys import GroupKey
 

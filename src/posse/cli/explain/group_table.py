@@ -8,11 +8,11 @@ import msgspec
 import typer
 
 from posse.cli.configuration_file import engine_options
-from posse.cli.explain.cluster_reader import survey_cluster
 from posse.cli.explain.group_line import GroupLine, in_order, lines_of, trees_of
-from posse.cli.explain.owners import Owners
-from posse.cli.explain.sources import ClusterSource
 from posse.cli.output import Output, print_data
+from posse.cli.reading.cluster_reader import survey_cluster
+from posse.cli.reading.owners import Owners
+from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import Rules
 from posse.cli.tables import aligned
 from posse.engine.keys import NATIVE_FORM

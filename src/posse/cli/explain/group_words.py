@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from posse.cli.explain.ended_members import Fates
+from posse.cli.reading.ended_members import Fates
 from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.groups.forms import form_of

@@ -8,7 +8,6 @@ from typing import Any
 from rich.console import Console
 
 from posse.cli.configuration_file import engine_options
-from posse.cli.explain.cluster_reader import Survey, survey_cluster
 from posse.cli.explain.controller_words import (
     MAX_STORIES,
     controller_lines,
@@ -16,12 +15,9 @@ from posse.cli.explain.controller_words import (
     first_waiting,
     summary,
 )
-from posse.cli.explain.ended_members import has_ended
 from posse.cli.explain.group_line import in_order, lines_of
 from posse.cli.explain.group_words import headline, title
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
-from posse.cli.explain.owners import CONTROLLERS, Owners
-from posse.cli.explain.sources import ClusterSource
 from posse.cli.explain.targets import (
     Target,
     group_probably_meant,
@@ -32,6 +28,10 @@ from posse.cli.explain.targets import (
 )
 from posse.cli.explain.text import group_lines, headed, pod_lines
 from posse.cli.problems import Problem
+from posse.cli.reading.cluster_reader import Survey, survey_cluster
+from posse.cli.reading.ended_members import has_ended
+from posse.cli.reading.owners import CONTROLLERS, Owners
+from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import Rules
 from posse.engine.explain.group_status import GroupStatus
 from posse.engine.groups.forms import DISRUPTION_TARGET, group_of

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from posse.cli.explain.cluster_reader import Survey
-from posse.cli.explain.owners import CONTROLLERS
 from posse.cli.problems import Misuse, Problem
+from posse.cli.reading.cluster_reader import Survey
+from posse.cli.reading.owners import CONTROLLERS
 from posse.cli.resources import kind_named
 from posse.engine.groups.forms import FORMS, NATIVE, form_of
 from posse.engine.keys import GroupKey

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from posse.cli.explain.ended_members import Fates
 from posse.cli.explain.exact_check import certainty
 from posse.cli.explain.group_words import closed_nodes, groups, has_minimum, headline, pods, with_closures
 from posse.cli.explain.preemption_words import held_room, making_room
 from posse.cli.explain.targets import short_name, typed
 from posse.cli.explain.tree_picture import tree_lines
+from posse.cli.reading.ended_members import Fates
 from posse.cli.tables import aligned
 from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.explanation import Ahead, Explanation, PodExplanation

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from posse.cli.explain.ended_members import Fates
 from posse.cli.explain.group_words import groups, pods, shown_state
+from posse.cli.reading.ended_members import Fates
 from posse.cli.tables import aligned
 from posse.engine.explain.group_status import GroupStatus
 from posse.engine.keys import GroupKey

@@ -13,7 +13,7 @@ import msgspec
 from posse.engine.causes import Refusal
 from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.decisions import SCHEDULER_ERROR, Bind, Placement, ReportGroup, ReportPod
-from posse.engine.keys import GroupKey, PodRef
+from posse.engine.keys import NATIVE_FORM, WORKLOAD_FORM, GroupKey, PodRef
 from posse.engine.reporting.messages import verdict_text
 from posse.model.timestamps import format_micro_timestamp
 from posse.runtime.process.logs import DECISIONS
@@ -38,6 +38,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pod: str = ""
     uid: str = ""
     group: str = ""
+    form: str = ""
+    """Of a group: the API that describes it, unless that is Kubernetes' own."""
+    composite: bool = False
+    """Whether the group is a CompositePodGroup."""
     scheduler: str = ""
     attempt: int = 0
     queue_seconds: float | None = None
@@ -101,7 +105,9 @@ def _refused(tried: AttemptRecord, now: float) -> Line:
         outcome=LineOutcome.REFUSED,
         pod=_name(pod) if pod else "",
         uid=pod.uid if pod else "",
-        group="" if pod else str(tried.who),
+        group=_group_name(tried.who),
+        form=_form(tried.who),
+        composite=isinstance(tried.who, GroupKey) and tried.who.is_composite,
         scheduler=tried.scheduler_name,
         attempt=tried.number,
         queue_seconds=_seconds(now - tried.queued_at),
@@ -133,7 +139,9 @@ def _group_bound(bind: Bind, group: GroupKey, refusals: Mapping[str, str], now: 
     return Line(
         time=format_micro_timestamp(now),
         outcome=LineOutcome.FAILED if refused else LineOutcome.BOUND,
-        group=str(group),
+        group=_group_name(group),
+        form=_form(group),
+        composite=group.is_composite,
         scheduler=bind.placements[0].pod.scheduler_name,
         attempt=max(placement.attempts for placement in bind.placements),
         queue_seconds=_seconds(now - min(placement.queued_at for placement in bind.placements)),
@@ -153,7 +161,9 @@ def _failed(report: ReportPod | ReportGroup, now: float) -> Line:
         outcome=LineOutcome.FAILED,
         pod=_name(pod) if pod else "",
         uid=pod.uid if pod else "",
-        group=str(report.group) if isinstance(report, ReportGroup) else "",
+        group=_group_name(report.group) if isinstance(report, ReportGroup) else "",
+        form=_form(report.group) if isinstance(report, ReportGroup) else "",
+        composite=isinstance(report, ReportGroup) and report.group.is_composite,
         scheduler=pod.scheduler_name if pod else "",
         message=report.message,
     )
@@ -165,6 +175,17 @@ def _write(line: Line) -> None:
 
 def _name(pod: PodRef) -> str:
     return f"{pod.namespace}/{pod.name}"
+
+
+def _group_name(who: GroupKey | PodRef) -> str:
+    """Namespace and name, without the form, so that it can be searched for."""
+    if isinstance(who, PodRef):
+        return ""
+    return "/".join(filter(None, (who.namespace, who.name, who.pod_group, who.replica_key)))
+
+
+def _form(who: GroupKey | PodRef) -> str:
+    return "" if isinstance(who, PodRef) or who.form in {NATIVE_FORM, WORKLOAD_FORM} else who.form
 
 
 def _seconds(duration: float) -> float:

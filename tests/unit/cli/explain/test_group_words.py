@@ -2,10 +2,10 @@
 
 import pytest
 
-from posse.cli.explain.ended_members import Fates, fates_of
 from posse.cli.explain.group_words import cause, headline, shown_state
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
 from posse.cli.explain.text import group_lines, pod_lines
+from posse.cli.reading.ended_members import Fates, fates_of
 from posse.engine.groups.forms import VOLCANO, WORKLOAD_REF
 from posse.engine.keys import GroupKey
 from posse.model.pod import PodCondition

@@ -1,7 +1,7 @@
 """What would let a group start: nothing is named that cannot be done, or would not last."""
 
-from posse.cli.explain.ended_members import Fates
 from posse.cli.explain.text import group_lines
+from posse.cli.reading.ended_members import Fates
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import Advice
 from posse.engine.reporting.remedy_messages import advice_text

@@ -2,10 +2,10 @@
 
 import pytest
 
-from posse.cli.explain.ended_members import Fates
 from posse.cli.explain.group_words import cause, headline, shown_state
 from posse.cli.explain.run import said_already
 from posse.cli.explain.text import group_lines
+from posse.cli.reading.ended_members import Fates
 from posse.engine.keys import GroupKey
 from tests.support.builders import (
     NAMESPACE,

@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
-from posse.cli.explain.ended_members import Fates, fates_of, has_ended
-from posse.cli.explain.sources import ClusterSource
+from posse.cli.reading.ended_members import Fates, fates_of, has_ended
+from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import warn
 from posse.engine.engine import Engine
 from posse.engine.events import Observed

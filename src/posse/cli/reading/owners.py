@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from posse.cli.client import Refused
-from posse.cli.explain.cluster_reader import Survey
-from posse.cli.explain.sources import ClusterSource
+from posse.cli.reading.cluster_reader import Survey
+from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import warn
 from posse.engine.keys import GroupKey
 from posse.kinds.machinery.kind import Kind, KindRules

@@ -5,10 +5,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from posse.cli.client import Refused
-from posse.cli.explain.cluster_reader import survey_cluster
-from posse.cli.explain.ended_members import Fates
 from posse.cli.explain.group_words import headline
-from posse.cli.explain.sources import PAGE, ApiSource
+from posse.cli.reading.cluster_reader import survey_cluster
+from posse.cli.reading.ended_members import Fates
+from posse.cli.reading.sources import PAGE, ApiSource
 from posse.engine.explain.group_status import State
 from posse.engine.groups.forms import NATIVE, POSSE, WORKLOAD_REF
 from posse.engine.keys import GroupKey

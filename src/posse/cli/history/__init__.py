@@ -1,0 +1,1 @@
+"""posse history: what ran, waited and was preempted."""

@@ -1,0 +1,1 @@
+"""posse top: users of a resource."""
