@@ -1,0 +1,10 @@
+"""The functions that an expression may call: those of CEL, and those that Kubernetes adds."""
+
+from posse.cel.functions import gather
+from posse.cel.library.collections import COLLECTIONS
+from posse.cel.library.conversions import CONVERSIONS
+from posse.cel.library.kubernetes import ADDRESSES, QUANTITIES, VERSIONS
+from posse.cel.library.operators import OPERATORS
+from posse.cel.library.strings import STRINGS
+
+LIBRARY = gather((OPERATORS, CONVERSIONS, STRINGS, COLLECTIONS, QUANTITIES, VERSIONS, ADDRESSES))
