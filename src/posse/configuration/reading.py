@@ -9,7 +9,14 @@ from posse.configuration.outside import PluginLoader
 from posse.configuration.problems import ConfigurationError, ConfigurationProblem
 from posse.configuration.profiles import ProfileReader
 from posse.configuration.running import Running, read_running
-from posse.configuration.shapes import API_VERSION, KIND, ConfigurationShape, ProfileShape
+from posse.configuration.shapes import (
+    API_VERSION,
+    IGNORE,
+    KIND,
+    MUST_MATCH,
+    ConfigurationShape,
+    ProfileShape,
+)
 from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
 from posse.engine.queue.backlog import Backoff
 from posse.engine.rules.profile import Profile
@@ -53,7 +60,12 @@ def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Co
     if problems:
         raise ConfigurationError(problems)
     return Configuration(
-        EngineOptions(profiles, _backoff(shape), reader.faults),
+        EngineOptions(
+            profiles,
+            _backoff(shape),
+            reader.faults,
+            members_must_match=shape.member_priority == MUST_MATCH,
+        ),
         (*_notices(shape, document), *reader.notices),
         running,
         tuple(_unused(document, _WITHOUT_EFFECT_EMBEDDED)),
@@ -92,6 +104,10 @@ def _file_problems(shape: ConfigurationShape) -> Iterator[ConfigurationProblem]:
     yield from _backoff_problems(_backoff(shape))
     if shape.parallelism is not None and shape.parallelism <= 0:
         yield ConfigurationProblem("parallelism", f"must be greater than 0, not {shape.parallelism}")
+    if shape.member_priority not in {None, IGNORE, MUST_MATCH}:
+        yield ConfigurationProblem(
+            "memberPriority", f"must be {IGNORE} or {MUST_MATCH}, not {shape.member_priority!r}"
+        )
     yield from _percentage_problems(shape.percentage_of_nodes_to_score, "")
     for index, profile in enumerate(shape.profiles):
         yield from _percentage_problems(profile.percentage_of_nodes_to_score, f"profiles[{index}].")

@@ -8,6 +8,9 @@ from posse.model.placement import NodeAffinity, TopologySpreadConstraint
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 KIND = "KubeSchedulerConfiguration"
 
+IGNORE, MUST_MATCH = "Ignore", "MustMatch"
+"""Values of memberPriority, a field of Posse: what becomes of pods with another priority than their group."""
+
 
 class PluginEntry(Shape):
     name: str = ""
@@ -84,6 +87,7 @@ class ConfigurationShape(Shape):
     pod_max_backoff_seconds: Int64 | None = None
     profiles: tuple[ProfileShape, ...] = ()
     extenders: tuple[Any, ...] = ()
+    member_priority: str | None = None
     delay_cache_until_active: bool | None = None
 
 

@@ -217,6 +217,17 @@ class PublishReservation:
 
 
 @dataclass(frozen=True, slots=True)
+class NotePriorities:
+    """Write to the group's object that members have another priority, or that none has any more."""
+
+    group: GroupKey
+    uid: str
+    message: str = ""
+    """Empty if all members have the priority of the group."""
+    scheduler_name: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Solve:
     """Determine whether the group can be placed at all; the answer is an event with the same number."""
 
@@ -247,6 +258,7 @@ Decision = (
     | WarnGroup
     | MarkDisrupted
     | PublishReservation
+    | NotePriorities
     | Solve
     | Advise
 )

@@ -30,7 +30,9 @@ class Engine:
     def __init__(self, options: EngineOptions) -> None:
         self.gates = options.gates
         self._faults = options.faults
-        self._knowledge = no_knowledge(options.profiles, options.backoff, options.gates)
+        self._knowledge = no_knowledge(
+            options.profiles, options.backoff, options.gates, members_must_match=options.members_must_match
+        )
         self._cluster_events = ClusterEvents(self._knowledge, options.gates)
         self._failed_writes = FailedWrites(self._knowledge)
         self._questions = Questions(options.asks, options.effort)

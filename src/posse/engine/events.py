@@ -5,7 +5,7 @@ Adapters translate watch events and responses into these.
 
 from dataclasses import dataclass
 
-from posse.engine.decisions import MarkDisrupted, PublishReservation, ReportGroup
+from posse.engine.decisions import MarkDisrupted, NotePriorities, PublishReservation, ReportGroup
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import Remedies, Solution
 from posse.model.device import DeviceTaintRule, ResourceSlice
@@ -91,7 +91,7 @@ class ReportFailed:
 class MarkFailed:
     """The group was not marked, or may have been and only the response is missing."""
 
-    mark: MarkDisrupted
+    mark: MarkDisrupted | NotePriorities
 
 
 @dataclass(frozen=True, slots=True)

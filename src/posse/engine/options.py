@@ -20,6 +20,8 @@ class EngineOptions:
     faults: PluginFaults = field(default_factory=PluginFaults)
     """Faults of plugins among the rules of the profiles."""
     gates: Gates = ALL_GATES
+    members_must_match: bool = False
+    """Whether groups whose members have another priority are refused; otherwise the group's priority counts."""
     asks: bool = False
     """Whether an exact solver is available: then `decide` may ask it, and waits for its answer."""
     effort: float = 10.0

@@ -66,6 +66,7 @@ IN_THE_CLUSTER = (
         "storage.k8s.io", ("storageclasses", "csinodes", "csidrivers"), _READ, "know where volumes can be"
     ),
     Permission("policy", ("poddisruptionbudgets",), _READ, "evict first whom no budget protects"),
+    Permission("", ("resourcequotas",), ("list",), "warn where quotas on priority classes can be evaded"),
     Permission(
         "scheduling.k8s.io",
         ("workloads", "podgroups", "compositepodgroups"),

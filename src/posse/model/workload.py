@@ -32,7 +32,8 @@ from posse.model.feature_gates import Gate
 from posse.model.formats import dns_label, dns_subdomain, label_key
 from posse.model.meta import ApiObject, Conditions, GroupObject, Int32, Shape, TypedLocalObjectReference
 
-USER_PRIORITY_MAX = 1_000_000_000
+MAX_PRIORITY = 2_000_001_000
+"""That of system-node-critical. PriorityClasses of users end at half of it."""
 PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 MAX_TEMPLATES = 8
 # Levels of a tree of templates, that of the PodGroup templates included.
@@ -56,7 +57,7 @@ PriorityClassName = Annotated[
 Priority = Annotated[
     Int32 | None,
     IMMUTABLE,
-    Maximum(USER_PRIORITY_MAX),
+    Maximum(MAX_PRIORITY),
     Meta(description="Priority of the group. Computed from the PriorityClass on creation."),
 ]
 PreemptionPolicy = Annotated[
@@ -323,8 +324,10 @@ GATED_GROUP_FIELDS: Mapping[str, Gate] = {
     "scheduling_constraints": Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
     "preemption_policy": Gate.POD_GROUP_PREEMPTION_POLICY,
     "disruption_mode": Gate.WORKLOAD_AWARE_PREEMPTION,
+    "priority": Gate.WORKLOAD_AWARE_PREEMPTION,
+    "priority_class_name": Gate.WORKLOAD_AWARE_PREEMPTION,
 }
-"""Fields of a PodGroupSpec that a feature gate disables; absent is None in all of them."""
+"""Fields of a PodGroupSpec that a feature gate disables."""
 
 TEMPLATE_FIELDS: Mapping[str, str] = {
     field.name: field.encode_name

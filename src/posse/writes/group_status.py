@@ -8,13 +8,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from posse.engine.decisions import SCHEDULER_ERROR, Finding, MarkDisrupted, ReportGroup, WarnGroup
+from posse.engine.decisions import (
+    SCHEDULER_ERROR,
+    Finding,
+    MarkDisrupted,
+    NotePriorities,
+    ReportGroup,
+    WarnGroup,
+)
 from posse.engine.groups.forms import (
     COSCHEDULING,
     DISRUPTION_TARGET,
     INITIALLY_SCHEDULED,
     NATIVE,
     PLACEMENT_EXISTS,
+    PODS_NOT_MATCHING_PRIORITY,
     POSSE,
     TREE_INITIALLY_SCHEDULED,
     VOLCANO,
@@ -57,6 +65,10 @@ class FormStatus:
         """The changed status of a group that is evicted, or runs again; None if it cannot hold that."""
         return None
 
+    def priority_status(self, _note: NotePriorities, _stamp: str) -> Json | None:
+        """The changed status of a group with members of another priority; None if it cannot hold that."""
+        return None
+
 
 class ConditionStatus(FormStatus):
     """Kubernetes' own PodGroups: conditions."""
@@ -69,16 +81,10 @@ class ConditionStatus(FormStatus):
         return {"conditions": [*conditions, *_found(report.finding, stamp)]}
 
     def disruption_status(self, mark: MarkDisrupted, stamp: str) -> Json:
-        if not mark.message:
-            return {"conditions": [{"type": DISRUPTION_TARGET, "$patch": "delete"}]}
-        condition = {
-            "type": DISRUPTION_TARGET,
-            "status": "True",
-            "reason": PREEMPTION,
-            "message": mark.message,
-            "lastTransitionTime": stamp,
-        }
-        return {"conditions": [condition]}
+        return _marked(DISRUPTION_TARGET, PREEMPTION, mark.message, stamp)
+
+    def priority_status(self, note: NotePriorities, stamp: str) -> Json:
+        return _marked(PODS_NOT_MATCHING_PRIORITY, "PriorityOfGroupCounts", note.message, stamp)
 
 
 class CoschedulingStatus(FormStatus):
@@ -136,6 +142,10 @@ def disruption_status(mark: MarkDisrupted, stamp: str) -> Json | None:
     return _BY_FORM[mark.group.form].disruption_status(mark, stamp)
 
 
+def priority_status(note: NotePriorities, stamp: str) -> Json | None:
+    return _BY_FORM[note.group.form].priority_status(note, stamp)
+
+
 def group_note(report: ReportGroup) -> Note:
     subject = _subject(report)
     if report.scheduled:
@@ -150,7 +160,12 @@ def warning_note(warning: WarnGroup) -> Note:
     return Note(warning.scheduler_name, _subject(warning), warning.reason, text, "Scheduling", warning=True)
 
 
-def _subject(report: ReportGroup | WarnGroup) -> Subject:
+def priority_note(note: NotePriorities) -> Note:
+    text = _about(note.group, note.message)
+    return Note(note.scheduler_name, _subject(note), PODS_NOT_MATCHING_PRIORITY, text, "Scheduling")
+
+
+def _subject(report: ReportGroup | WarnGroup | NotePriorities) -> Subject:
     kind = object_kind(report.group)
     return Subject(kind.api_version, kind.name, report.group.namespace, report.group.name, report.uid)
 
@@ -177,6 +192,20 @@ def _found(finding: Finding | None, stamp: str) -> Iterator[Json]:
             "message": finding.text,
         }
         yield {**condition, "lastTransitionTime": stamp} if finding.is_new else condition
+
+
+def _marked(name: str, reason: str, message: str, stamp: str) -> Json:
+    """Status with a condition that exists only while it is true; without a message it goes."""
+    if not message:
+        return {"conditions": [{"type": name, "$patch": "delete"}]}
+    condition = {
+        "type": name,
+        "status": "True",
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": stamp,
+    }
+    return {"conditions": [condition]}
 
 
 def _condition(report: ReportGroup, name: str, stamp: str, *, holds: bool) -> Json:

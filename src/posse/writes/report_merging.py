@@ -11,12 +11,13 @@ from posse.engine.decisions import (
     Decision,
     Finding,
     MarkDisrupted,
+    NotePriorities,
     PublishReservation,
     ReportGroup,
     ReportPod,
 )
 
-Report = ReportPod | ReportGroup | MarkDisrupted | PublishReservation
+Report = ReportPod | ReportGroup | MarkDisrupted | NotePriorities | PublishReservation
 
 
 def merged_reports(decisions: Iterable[Decision]) -> list[Report]:

@@ -7,7 +7,13 @@ replaced, and the report is dropped.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from posse.engine.decisions import MarkDisrupted, PublishReservation, ReportGroup, ReportPod
+from posse.engine.decisions import (
+    MarkDisrupted,
+    NotePriorities,
+    PublishReservation,
+    ReportGroup,
+    ReportPod,
+)
 from posse.engine.events import GroupReportFailed, MarkFailed, PublicationFailed, ReportFailed
 from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.engine.queue.reservation_note import RESERVED_CAPACITY
@@ -15,7 +21,14 @@ from posse.kinds.machinery.errors import TRANSIENT, ApiError
 from posse.kinds.registry import POD
 from posse.transport.notes import Note
 from posse.transport.patches import MERGE_PATCH, Patch
-from posse.writes.group_status import disruption_status, group_note, group_status, object_kind
+from posse.writes.group_status import (
+    disruption_status,
+    group_note,
+    group_status,
+    object_kind,
+    priority_note,
+    priority_status,
+)
 from posse.writes.object_writes import ObjectPatch, patch_status
 from posse.writes.scheduling_events import not_scheduled, preempted_as_a_whole
 
@@ -137,4 +150,30 @@ class ReservationWrite:
         """The condition of the group, and its event, say the same in words."""
 
 
-ReportWrite = PodReportWrite | GroupReportWrite | GroupMarkWrite | ReservationWrite
+@dataclass(frozen=True, slots=True)
+class PriorityNoteWrite:
+    decision: NotePriorities
+
+    @property
+    def about(self) -> GroupKey:
+        return self.decision.group
+
+    @property
+    def subject(self) -> GroupKey:
+        return self.decision.group
+
+    def writes(self, stamp: str) -> Sequence[ObjectPatch]:
+        note, group = self.decision, self.decision.group
+        status = priority_status(note, stamp)
+        if status is None:
+            return ()
+        return (patch_status(object_kind(group), group.namespace, group.name, note.uid, status),)
+
+    def failed(self, error: ApiError) -> MarkFailed | None:
+        return MarkFailed(self.decision) if error.code in TRANSIENT else None
+
+    def note(self) -> Note | None:
+        return priority_note(self.decision) if self.decision.message else None
+
+
+ReportWrite = PodReportWrite | GroupReportWrite | GroupMarkWrite | PriorityNoteWrite | ReservationWrite

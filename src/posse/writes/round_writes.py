@@ -19,6 +19,7 @@ from posse.engine.decisions import (
     Decision,
     Evict,
     MarkDisrupted,
+    NotePriorities,
     PublishReservation,
     ReportGroup,
     ReportPod,
@@ -34,6 +35,7 @@ from posse.writes.reports import (
     GroupMarkWrite,
     GroupReportWrite,
     PodReportWrite,
+    PriorityNoteWrite,
     ReportWrite,
     ReservationWrite,
 )
@@ -127,3 +129,5 @@ def _report_write(report: Report) -> ReportWrite:
             return GroupMarkWrite(report)
         case PublishReservation():
             return ReservationWrite(report)
+        case NotePriorities():
+            return PriorityNoteWrite(report)

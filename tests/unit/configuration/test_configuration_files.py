@@ -55,6 +55,12 @@ def test_backoff_is_that_of_the_file():
     assert options(podInitialBackoffSeconds=2, podMaxBackoffSeconds=60).backoff == Backoff(2, 60)
 
 
+def test_members_of_another_priority_are_ignored_or_refused():
+    assert not options().members_must_match
+    assert not options(memberPriority="Ignore").members_must_match
+    assert options(memberPriority="MustMatch").members_must_match
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -212,6 +218,11 @@ WRONG_FILES = {
         {"podInitialBackoffSeconds": 20},
         "podMaxBackoffSeconds",
         "must not be less than the initial 20",
+    ),
+    "member-priority": (
+        {"memberPriority": "Maybe"},
+        "memberPriority",
+        "must be Ignore or MustMatch, not 'Maybe'",
     ),
     "extenders": (
         {"extenders": [{"urlPrefix": "http://localhost"}]},

@@ -3,6 +3,7 @@
 from posse.engine.decisions import ReportGroup
 from posse.engine.events import GroupReportFailed, ReportWithheld
 from posse.engine.keys import GroupKey
+from posse.engine.options import EngineOptions
 from posse.engine.queue.backlog import QueueState
 from posse.model.meta import Condition
 from tests.support.builders import (
@@ -301,7 +302,8 @@ def test_a_group_deleted_while_it_waits_is_not_tried():
 
 
 def test_a_contradiction_is_told_to_group_and_members():
-    driver = Driver(node("a"), gang(minimum=2, priority=5), *members(2))
+    options = EngineOptions(members_must_match=True)
+    driver = Driver(node("a"), gang(minimum=2, priority=5), *members(2), options=options)
     decisions = driver.decide()
     text = "all pods in a single pod group should have the same priority as the pod group's priority, got 0 and 5"
     assert group_reports(decisions) == [("g1", False, "SchedulerError", text)]

@@ -237,9 +237,10 @@ def test_a_workload_that_appears_is_held_against_the_tree():
     assert refused(driver.decide())["root"][0] == "Unschedulable"
 
 
-def test_pods_that_disagree_with_their_group_are_an_error_of_the_tree():
-    driver = Driver(node(), composite("root", priority=5), child("g", 1, priority=5), *members("g", 1))
-    told = refused(driver.decide())
+def test_pods_that_disagree_with_their_group_are_an_error_of_the_tree_where_they_must_match():
+    objects = [composite("root", priority=5), child("g", 1, priority=5), *members("g", 1)]
+    assert Driver(node(), *objects).bind() == {"g-0": "n1"}
+    told = refused(Driver(node(), *objects, options=EngineOptions(members_must_match=True)).decide())
     assert {reason for reason, _ in told.values()} == {"SchedulerError"}
 
 

@@ -11,19 +11,24 @@ from posse.model.workload import (
     SchedulingConstraints,
     TopologyConstraint,
 )
-from tests.support.builders import basic_group, gang, node, pod
+from tests.support.builders import basic_group, composite, gang, node, pod
 from tests.support.engine_driver import Driver, binds, evicted, group_reports
 from tests.support.group_forms import describing, member, named
 
 CONSTRAINTS = SchedulingConstraints(topology=(TopologyConstraint(key="rack"),))
 
 
+def child(name, minimum, parent="root", **spec):
+    return gang(name, minimum, parent_composite_pod_group_name=parent, **spec)
+
+
 def without(gate):
     return ALL_GATES - {gate} - {one for one, needs in NEEDS.items() if gate in needs}
 
 
-def driven(gates, *objects):
-    return Driver(node("n1", cpu="2"), *objects, options=EngineOptions(gates=gates))
+def driven(gates, *objects, members_must_match=False):
+    options = EngineOptions(gates=gates, members_must_match=members_must_match)
+    return Driver(node("n1", cpu="2"), *objects, options=options)
 
 
 def too_large(form):
@@ -83,11 +88,42 @@ def test_gate_off_what_a_stored_group_asks_for_is_not_acted_upon(gate, impossibl
 
 def test_pod_group_preemption_policy_off_members_are_not_held_to_that_of_the_group():
     objects = [
-        gang(minimum=1, preemption_policy="PreemptLowerPriority"),
+        gang(minimum=1, priority=0, preemption_policy="PreemptLowerPriority"),
         pod("p1", cpu="1", group="g1", preemption_policy="Never"),
     ]
-    assert driven(ALL_GATES, *objects).bind() == {}
-    assert driven(without(Gate.POD_GROUP_PREEMPTION_POLICY), *objects).bind() == {"p1": "n1"}
+    off = without(Gate.POD_GROUP_PREEMPTION_POLICY)
+    assert driven(ALL_GATES, *objects, members_must_match=True).bind() == {}
+    assert driven(off, *objects, members_must_match=True).bind() == {"p1": "n1"}
+
+
+@pytest.mark.parametrize("members_must_match", [False, True])
+def test_workload_aware_preemption_off_a_group_counts_with_the_lowest_priority_of_its_pods(
+    members_must_match,
+):
+    group = [
+        gang(minimum=2, priority=1000, preemption_policy="Never"),
+        pod("p1", cpu="1", group="g1", priority=10),
+        pod("p2", cpu="1", group="g1", priority=5),
+    ]
+    single = pod("single", cpu="2", priority=7, created="2027-01-01T00:00:00Z")
+    off = without(Gate.WORKLOAD_AWARE_PREEMPTION)
+    assert driven(off, *group, members_must_match=members_must_match).bind() == {"p1": "n1", "p2": "n1"}
+    assert driven(off, *group, single).bind() == {"single": "n1"}
+
+
+def test_workload_aware_preemption_off_a_tree_counts_with_the_lowest_priority_of_its_pods():
+    tree = [
+        composite("root", 2, priority=1000),
+        child("g1", 1, "root", priority=1000),
+        child("g2", 1, "root", priority=1000),
+        pod("p1", cpu="1", group="g1", priority=10),
+        pod("p2", cpu="1", group="g2", priority=5),
+    ]
+    single = pod("single", cpu="2", priority=7, created="2027-01-01T00:00:00Z")
+    off = without(Gate.WORKLOAD_AWARE_PREEMPTION)
+    assert driven(off, *tree).bind() == {"p1": "n1", "p2": "n1"}
+    assert driven(off, *tree, single).bind() == {"single": "n1"}
+    assert driven(ALL_GATES, *tree, single).bind() == {"p1": "n1", "p2": "n1"}
 
 
 def test_desired_count_off_nobody_waits_for_pods_that_are_expected():

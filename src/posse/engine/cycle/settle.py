@@ -22,6 +22,7 @@ from posse.engine.queue.backlog import Waiting
 from posse.engine.reporting.parts import (
     mark_nominations_lost,
     mark_not_ready,
+    mark_other_priorities,
     mark_progress,
     mark_started_again,
 )
@@ -54,6 +55,8 @@ class GroupSettling:
 
     def _settle(self, group: Root, cycle: Cycle, *, is_redefined: bool) -> None:
         cycle.decisions.extend(mark_progress(group))
+        if not self._knowledge.groups.members_must_match:
+            cycle.decisions.extend(mark_other_priorities(group))
         waiting = group.unattached()
         if not waiting:
             self._knowledge.backlog.remove(group.key)
@@ -82,6 +85,7 @@ class GroupSettling:
         is_tree = group is not None and group.key.is_composite
         if group is not None and not (is_tree and group.members):
             told += mark_started_again(group)
+            told += mark_other_priorities(group) if not group.members else ()
             hold = not_ready(self._knowledge.groups, group) if is_tree else None
             told += mark_not_ready(group, hold) if hold is not None else ()
         name = self._knowledge.own_name
@@ -139,9 +143,8 @@ def take_unsettled_groups(knowledge: Knowledge) -> dict[GroupKey, bool]:
 def rank_members(knowledge: Knowledge) -> None:
     """Give members of changed groups their group's priority, and note what is reserved for them."""
     for entry in dict.fromkeys(knowledge.entry_of(key) for key in knowledge.unsettled_groups):
-        for group in filter(None, map(knowledge.groups.get, knowledge.groups.links.below(entry))):
+        for group, effective_priority in knowledge.groups.ranked(entry):
             knowledge.state.minimum_reservations.note(group.key)
-            effective_priority = knowledge.groups.effective_priority(group)
             for record in group.members.values():
                 own = record.priority if effective_priority is None else effective_priority
                 if record.effective_priority != own:

@@ -45,7 +45,7 @@ def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
         return NotReady(WAITING_FOR_PODS, lack)
     if gated := next((text for leaf in root.leaves if (text := _gated(root, leaf))), ""):
         return NotReady("SchedulingGated", gated)
-    if error := contradiction(root):
+    if error := contradiction(root, members_must_match=groups.members_must_match):
         return NotReady(SCHEDULER_ERROR, error, is_error=True)
     return _premature(root)
 
@@ -90,21 +90,20 @@ def expecting(group: GroupRecord) -> NotReady | None:
     return None
 
 
-def contradiction(root: Root) -> str:
-    """How pods contradict each other or their group; empty if they do not."""
+def contradiction(root: Root, *, members_must_match: bool = False) -> str:
+    """How pods contradict each other or their group; empty if they do not.
+
+    The priority and preemption policy of pods are compared only where they `must_match` those of the group.
+    """
     for leaf in root.leaves:
-        if leaf.members and (error := _contradiction(leaf)):
+        if members_must_match and leaf.members and (error := _contradiction(leaf)):
             return error
-    if len(root.leaves) == 1:
-        return ""
     return _members_disagree([record.pod for record in root.members.values()])
 
 
 def _contradiction(group: GroupRecord) -> str:
     pods = [record.pod for record in group.members.values()]
-    if group.obj is None:
-        return ""
-    if not group.states_priority:
+    if group.obj is None or not group.states_priority:
         return _members_disagree(pods)
     policy = group.obj.spec.preemption_policy
     return _members_disagree(pods) or _members_contradict(pods, group.priority, policy)

@@ -21,8 +21,9 @@ class CompositeRecord(ReportedObject):
         return gang.min_group_count if gang is not None else 1
 
     @property
-    def priority(self) -> int:
-        return self.obj.spec.priority or 0
+    def priority(self) -> int | None:
+        """The priority it states; without one that of its members counts."""
+        return self.obj.spec.priority
 
     @property
     def goes_as_one(self) -> bool:

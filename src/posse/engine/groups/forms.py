@@ -30,6 +30,7 @@ INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
 DISRUPTION_TARGET = "DisruptionTarget"
 TREE_INITIALLY_SCHEDULED = "CompositePodGroupInitiallyScheduled"
 PLACEMENT_EXISTS = "scheduling.posse.dev/PlacementExists"
+PODS_NOT_MATCHING_PRIORITY = "PodsNotMatchingPriority"
 
 POSSE_LABEL = "scheduling.posse.dev/pod-group"
 COSCHEDULING_LABEL = "scheduling.x-k8s.io/pod-group"
@@ -67,8 +68,6 @@ class GroupForm:
     """API servers do not merge lists in the status of its objects."""
     has_composites: ClassVar[bool] = False
     """The API has CompositePodGroups, too."""
-    has_resolved_priority: ClassVar[bool] = False
-    """The API server resolves the priority of every group on creation."""
     has_message: ClassVar[bool] = True
     """The status of its objects has a field for advice."""
     refusal: ClassVar[tuple[str, str]] = (INITIALLY_SCHEDULED, "False")
@@ -103,7 +102,6 @@ class NativeForm(ObjectForm[PodGroup]):
     name = NATIVE_FORM
     struct = PodGroup
     has_composites = True
-    has_resolved_priority = True
 
     def group_of(self, pod: Pod) -> GroupKey | None:
         group = pod.spec.scheduling_group
@@ -156,7 +154,6 @@ class PosseForm(NativeForm):
 
     name = "scheduling.posse.dev"
     is_custom_resource = True
-    has_resolved_priority = False
 
     def group_of(self, pod: Pod) -> GroupKey | None:
         name = pod.metadata.labels.get(POSSE_LABEL)

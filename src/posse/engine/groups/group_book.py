@@ -1,6 +1,7 @@
 """Groups and their members, in any order of arrival. Nothing here decides where pods go."""
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from posse.engine.groups.forms import (
     group_names,
     key_of,
 )
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.group_record import GroupRecord, lowest_priority
 from posse.engine.groups.hierarchy_links import TreeLinks
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
@@ -20,7 +21,16 @@ from posse.engine.state.pod_record import PodRecord
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.model.limits import first_excess
 from posse.model.meta import GroupObject
-from posse.model.workload import GATED_GROUP_FIELDS, BasicSchedulingPolicy, PodGroup, Workload
+from posse.model.workload import (
+    GATED_GROUP_FIELDS,
+    BasicSchedulingPolicy,
+    CompositePodGroup,
+    PodGroup,
+    PodGroupSpec,
+    Workload,
+)
+
+Described = TypeVar("Described", PodGroup, CompositePodGroup)
 
 
 class GroupBook:
@@ -29,8 +39,10 @@ class GroupBook:
     A group implied by a Workload exists only with members: nothing else says how many replicas there are.
     """
 
-    def __init__(self, gates: Gates = ALL_GATES) -> None:
+    def __init__(self, gates: Gates = ALL_GATES, *, members_must_match: bool = False) -> None:
         self._gates = gates
+        self.members_must_match = members_must_match
+        """Whether groups whose members have another priority are refused; otherwise the group's counts."""
         self.links = TreeLinks()
         """The trees that groups with a parent are part of."""
         self._groups: dict[GroupKey, GroupRecord] = {}
@@ -63,17 +75,30 @@ class GroupBook:
         group = self._get_or_make(key_of(obj))
         group.excess = first_excess(obj)
         group.minimum_resources = {} if group.excess else description.minimum_resources
-        podgroup = _permitted(description.podgroup, self._gates)
+        podgroup = self._permitted(description.podgroup)
         group.define(podgroup)
         self.links.link(group.key, podgroup)
         return group
 
-    def effective_priority(self, group: GroupRecord) -> int | None:
-        """The priority that protects its members, in a tree that of the root; None if each has its own."""
-        root = self.links.root(group.key)
+    def _permitted(self, podgroup: PodGroup) -> PodGroup:
+        return _without_size(_permitted(podgroup, self._gates), self._gates)
+
+    def put_composite(self, composite: CompositePodGroup) -> None:
+        self.links.put(_permitted(composite, self._gates))
+
+    def ranked(self, entry: GroupKey) -> Iterator[tuple[GroupRecord, int | None]]:
+        """The groups of the entry, each with the priority that protects its members; None if each has its own.
+
+        In a tree it is that of the root.
+        """
+        groups = [one for one in map(self._groups.get, self.links.below(entry)) if one is not None]
+        root = self.links.composite(entry)
         if root is not None:
-            return root.priority
-        return group.priority if group.obj is not None else None
+            stated = root.priority
+            whole = stated if stated is not None else lowest_priority(groups)
+            yield from ((group, whole) for group in groups)
+        else:
+            yield from ((group, group.priority if group.obj is not None else None) for group in groups)
 
     def workload(self, namespace: str, name: str) -> Workload | None:
         return self._workloads.get((namespace, name))
@@ -98,7 +123,7 @@ class GroupBook:
         workload = self._workloads.get((group.key.namespace, group.key.name))
         group.siblings = None if workload is None else group_names(workload)
         implied = None if workload is None else WORKLOAD_REF.implied_group(workload, group.key)
-        group.define(None if implied is None else _permitted(implied, self._gates))
+        group.define(None if implied is None else self._permitted(implied))
         return self.definition(group.key) != before
 
     def repeat_report(self, lost: ReportGroup) -> None:
@@ -166,12 +191,20 @@ class GroupBook:
             del self._implied[key.namespace, key.name]
 
 
-def _permitted(podgroup: PodGroup, gates: Gates) -> PodGroup:
-    """The group without the fields that feature gates disable; the stored object may have them."""
-    spec, policy = podgroup.spec, podgroup.spec.scheduling_policy
-    disabled = {name: None for name, gate in GATED_GROUP_FIELDS.items() if gate not in gates}
-    if disabled:
-        spec = replace(spec, **disabled)
-    if Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT not in gates and policy.basic is not None:
-        spec = replace(spec, scheduling_policy=replace(policy, basic=BasicSchedulingPolicy()))
-    return podgroup if spec is podgroup.spec else replace(podgroup, spec=spec)
+def _permitted(obj: Described, gates: Gates) -> Described:
+    """The object without the fields that feature gates disable; what is stored may have them."""
+    absent = PodGroupSpec()
+    disabled = {name: getattr(absent, name) for name, gate in GATED_GROUP_FIELDS.items() if gate not in gates}
+    if Gate.WORKLOAD_AWARE_PREEMPTION not in gates:
+        # The policy belongs to the priority: without one, those of the members count.
+        disabled["preemption_policy"] = None
+    return replace(obj, spec=replace(obj.spec, **disabled)) if disabled else obj
+
+
+def _without_size(podgroup: PodGroup, gates: Gates) -> PodGroup:
+    """The group without the number of pods it expects, where its gate is off."""
+    policy = podgroup.spec.scheduling_policy
+    if Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT in gates or policy.basic is None:
+        return podgroup
+    unsized = replace(policy, basic=BasicSchedulingPolicy())
+    return replace(podgroup, spec=replace(podgroup.spec, scheduling_policy=unsized))

@@ -1,6 +1,6 @@
 """A pod group as the engine knows it: its members, its object, and what was reported about it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -65,18 +65,15 @@ class GroupRecord(ReportedObject):
 
     @property
     def states_priority(self) -> bool:
-        """Whether the group has a priority of its own, which members must share."""
-        stated = self.obj is not None and self.obj.spec.priority is not None
-        return stated or form_of(self.key).has_resolved_priority
+        """Whether the group has a priority of its own, which counts instead of its members'."""
+        return self.obj is not None and self.obj.spec.priority is not None
 
     @property
     def priority(self) -> int:
         """Its own priority, else the lowest of its members."""
         if self.obj is None:
             return 0
-        if self.states_priority:
-            return self.obj.spec.priority or 0
-        return min((record.priority for record in self.members.values()), default=0)
+        return self.obj.spec.priority if self.obj.spec.priority is not None else lowest_priority([self])
 
     @property
     def scheduler_name(self) -> str:
@@ -188,3 +185,8 @@ class GroupRecord(ReportedObject):
 
     def is_whole(self, placed: Collection[str]) -> bool:  # noqa: ARG002 - one of them is a member
         return self.attached_count >= self.minimum
+
+
+def lowest_priority(groups: Iterable[GroupRecord]) -> int:
+    """The lowest priority among the members of groups that state none: any higher one could evict a member."""
+    return min((record.priority for group in groups for record in group.members.values()), default=0)

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from posse.engine.groups.forms import DISRUPTION_TARGET, reported_outcome
+from posse.engine.groups.forms import DISRUPTION_TARGET, PODS_NOT_MATCHING_PRIORITY, reported_outcome
 from posse.engine.keys import GroupKey
 from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.meta import Condition
 from posse.model.workload import CompositePodGroup, PodGroup
+
+POSSIBLY_LOST = "possibly lost"
+"""In place of a note that may not have been written, so that the next one is."""
 
 
 @dataclass(slots=True, eq=False)
@@ -23,6 +26,8 @@ class ReportedObject:
     """It is marked as evicted as a whole, and does not run again yet."""
     reported: Reported = NEVER_REPORTED
     """The last report while the condition was False."""
+    priority_note: str = ""
+    """What was last written about members of another priority; empty if nothing."""
     outcome: str = ""
     """Outcome of the search for a placement, as last written."""
 
@@ -88,7 +93,7 @@ class ReportedObject:
 
     def forget_reports(self) -> None:
         self.scheduled = self.report_may_be_lost = self.is_disrupted = False
-        self.reported, self.outcome = NEVER_REPORTED, ""
+        self.reported, self.outcome, self.priority_note = NEVER_REPORTED, "", ""
 
     def read_conditions(self) -> bool:
         """Read earlier reports from the object's conditions; returns whether its own was ever written."""
@@ -99,6 +104,9 @@ class ReportedObject:
             one.type == DISRUPTION_TARGET and one.status == "True" for one in conditions
         )
         self.outcome = reported_outcome(conditions) or self.outcome
+        self.priority_note = self.priority_note or next(
+            (one.message for one in conditions if one.type == PODS_NOT_MATCHING_PRIORITY), ""
+        )
         condition = self._condition()
         if condition is not None:
             self.scheduled = self.scheduled or condition.status == "True"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from posse.engine.groups.composite_record import CompositeRecord
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.group_record import GroupRecord, lowest_priority
 from posse.engine.groups.part import Part, Root
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
@@ -32,7 +32,8 @@ class Branch:
 
     @property
     def priority(self) -> int:
-        return self.record.priority
+        stated = self.record.priority
+        return stated if stated is not None else lowest_priority(self.leaves)
 
     @property
     def topology_key(self) -> str:

@@ -151,7 +151,7 @@ class ClusterEvents:
             return
         knowledge, key = self._knowledge, key_of(composite)
         before, entry = knowledge.groups.definition(key), knowledge.entry_of(key)
-        knowledge.groups.links.put(composite)
+        knowledge.groups.put_composite(composite)
         knowledge.published.seen(key, composite.metadata)
         if before != knowledge.groups.definition(key):
             self._redefined([entry, key])

@@ -1,6 +1,6 @@
 """Writes that failed, or may have failed: their decisions are taken back, tried again or reported again."""
 
-from posse.engine.decisions import MarkDisrupted
+from posse.engine.decisions import MarkDisrupted, NotePriorities
 from posse.engine.events import (
     BindRefused,
     EvictionFailed,
@@ -10,6 +10,7 @@ from posse.engine.events import (
     ReportWithheld,
     Setback,
 )
+from posse.engine.groups.reported_object import POSSIBLY_LOST
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import nominees_beside, requeue, victim_gone
 from posse.engine.keys import GroupKey
@@ -39,8 +40,7 @@ class FailedWrites:
         elif isinstance(event, ReportFailed):
             self._report_failed(event.pod_uid)
         elif isinstance(event, MarkFailed):
-            self._lost_marks[event.mark.group] = event.mark
-            self._knowledge.unsettle(event.mark.group)
+            self._mark_failed(event.mark)
         else:
             self._knowledge.published.failed(event.publication)
 
@@ -69,6 +69,14 @@ class FailedWrites:
             self._refused[victim.evicted_for] = None
             self._refused |= dict.fromkeys(nominees_beside(self._knowledge, victim))
             victim.evicted_for = ""
+
+    def _mark_failed(self, mark: MarkDisrupted | NotePriorities) -> None:
+        record = self._knowledge.groups.reported(mark.group)
+        if isinstance(mark, MarkDisrupted):
+            self._lost_marks[mark.group] = mark
+        elif record is not None:
+            record.priority_note = POSSIBLY_LOST
+        self._knowledge.unsettle(mark.group)
 
     def _report_failed(self, uid: str) -> None:
         """Repeat the report after the next attempt, even if it has not changed."""

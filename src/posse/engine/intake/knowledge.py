@@ -110,9 +110,16 @@ class Knowledge:
         )
 
 
-def no_knowledge(profiles: Mapping[str, Profile], backoff: Backoff, gates: Gates = ALL_GATES) -> Knowledge:
+def no_knowledge(
+    profiles: Mapping[str, Profile],
+    backoff: Backoff,
+    gates: Gates = ALL_GATES,
+    *,
+    members_must_match: bool = False,
+) -> Knowledge:
     """Return the knowledge of an engine that has seen nothing yet."""
-    state, groups, backlog = ClusterState(profiles), GroupBook(gates), Backlog(backoff)
+    groups = GroupBook(gates, members_must_match=members_must_match)
+    state, backlog = ClusterState(profiles), Backlog(backoff)
     guard, names = StarvationGuard(state, groups, backlog), profiles.keys()
     return Knowledge(
         state=state,

@@ -3,6 +3,7 @@
 The sentences about causes and remedies are in the modules beside this one.
 """
 
+from collections.abc import Mapping
 from functools import singledispatch
 
 from posse.engine.causes import NoNodeFits
@@ -23,6 +24,8 @@ from posse.engine.verdict import (
     VictimsChosen,
     VictimsTerminating,
 )
+
+_MAX_PRIORITIES = 3
 
 MENDED = "what was wrong with its tree has been mended; it waits for groups or pods that are still to come"
 
@@ -126,6 +129,14 @@ def _(progress: NodesClearing) -> str:
 
 def below_minimum_text(left: int, minimum: int) -> str:
     return f"{left_text(left, minimum)}; others start only if the minimum is reached again"
+
+
+def other_priorities_text(examples: Mapping[int, str], own: int) -> str:
+    """The priorities that members have, each with one pod that has it, and the one that counts."""
+    shown = [f"{priority} ({pod})" for priority, pod in examples.items()]
+    rest = f" and {len(shown) - _MAX_PRIORITIES} more" if len(shown) > _MAX_PRIORITIES else ""
+    listed = ", ".join(shown[:_MAX_PRIORITIES]) + rest
+    return f"pods of this group state other priorities, which are ignored: {listed}; that of the group, {own}, counts"
 
 
 def left_text(left: int, minimum: int) -> str:

@@ -13,6 +13,7 @@ from posse.engine.decisions import (
     Evict,
     Finding,
     MarkDisrupted,
+    NotePriorities,
     ReportGroup,
     WarnGroup,
 )
@@ -29,7 +30,13 @@ from posse.engine.preemption.marks import mark_for
 from posse.engine.preemption.units import evicted_with
 from posse.engine.proof import Outcome, Proof
 from posse.engine.reporting.cause_messages import proof_text
-from posse.engine.reporting.messages import MENDED, below_minimum_text, is_written, statement_text
+from posse.engine.reporting.messages import (
+    MENDED,
+    below_minimum_text,
+    is_written,
+    other_priorities_text,
+    statement_text,
+)
 from posse.engine.reporting.pods import (
     mark_nomination_lost,
     mark_pod_error,
@@ -127,6 +134,25 @@ def mark_nominations_lost(root: Root) -> list[Decision]:
     """Clear nominatedNodeName of pods that lost their nomination."""
     lost = (pod for pod in root.unattached() if pod.reported.nominated_node and not pod.nominated)
     return [report for pod in lost for report in mark_nomination_lost(pod)]
+
+
+def mark_other_priorities(root: Root) -> list[Decision]:
+    """Report the members whose own priority is ignored, or that there are none any more."""
+    notes = list[Decision]()
+    for leaf in root.leaves:
+        text = _other_priorities(leaf, root.priority) if leaf.states_priority else ""
+        if leaf.uid and text != leaf.priority_note:
+            leaf.priority_note = text
+            notes.append(NotePriorities(leaf.key, leaf.uid, text, root.scheduler_name))
+    return notes
+
+
+def _other_priorities(group: GroupRecord, own: int) -> str:
+    others = (record for record in group.members.values() if record.priority != own)
+    examples: dict[int, str] = {}
+    for record in others:
+        examples.setdefault(record.priority, record.ref.name)
+    return other_priorities_text(examples, own) if examples else ""
 
 
 def mark_countdown(root: Root, preemption: Preemption) -> list[Decision]:

@@ -9,8 +9,8 @@ from posse.kinds.machinery.filling import fill_text
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.model.priority_class import PriorityClass
-from posse.model.workload import USER_PRIORITY_MAX
 
+USER_PRIORITY_MAX = 1_000_000_000
 SYSTEM_PREFIX = "system-"
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 

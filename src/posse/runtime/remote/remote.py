@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from posse.client.connection import Connection
-from posse.client.credentials import find_credentials
+from posse.client.credentials import find_credentials, own_namespace
 from posse.client.http_connections import open_fence
 from posse.client.http_transport import HttpTransport
 from posse.client.write_priorities import Pace, RequestLimits
@@ -24,6 +24,7 @@ from posse.configuration.reading import Configuration
 from posse.engine.engine import Engine
 from posse.engine.events import ClusterObject
 from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Kind
 from posse.runtime.process.background import Background
 from posse.runtime.process.clock import steady_clock
@@ -31,6 +32,7 @@ from posse.runtime.process.configuration import load_configuration
 from posse.runtime.process.run_options import GroupApi, RunOptions
 from posse.runtime.remote.leadership import Leadership
 from posse.runtime.remote.probes import Checks, build_probes
+from posse.runtime.remote.rationed_classes import rationing_quotas
 from posse.runtime.remote.remote_controllers import RemoteControllers
 from posse.runtime.remote.remote_gauges import RemoteGauges
 from posse.runtime.remote.serving import serve_pages
@@ -43,6 +45,7 @@ from posse.transport.transport import Transport
 log = logging.getLogger(__name__)
 
 SHADOW_SUMMARY_SECONDS = 60.0
+_MAX_NAMED = 3
 FINISH_SECONDS = 20.0
 """For what was decided before the process was asked to stop; a pod is killed after 30."""
 TELL_SECONDS = 2.0
@@ -215,8 +218,8 @@ class RemoteScheduler:
     def _tell_task(self, parts: AsyncExitStack) -> None:
         names = ", ".join(self._engine_options.profiles)
         log.info("working for pods with schedulerName %s at %s", names, self._connection.server)
-        telling = asyncio.ensure_future(self._tell_groups())
-        parts.callback(telling.cancel)
+        for telling in (self._tell_groups(), self._tell_rationed_classes()):
+            parts.callback(asyncio.ensure_future(telling).cancel)
 
     async def _tell_groups(self) -> None:
         """Pods of such groups would wait without an explanation."""
@@ -233,6 +236,24 @@ class RemoteScheduler:
             )
         else:
             log.info("groups are described by %s", names)
+
+    async def _tell_rationed_classes(self) -> None:
+        """A group could stand higher than its pods were admitted with."""
+        if self._engine_options.members_must_match:
+            return
+        try:
+            quotas = await rationing_quotas(self._connection, own_namespace())
+        except ApiError as error:
+            log.info("whether quotas ration priority classes is unknown: %s", error)
+            return
+        if quotas:
+            more = f" and {len(quotas) - _MAX_NAMED} more" if len(quotas) > _MAX_NAMED else ""
+            log.warning(
+                "quotas ration priority classes (%s%s), and groups can get around them: the priority of a group "
+                "counts, whatever class its pods were admitted with; memberPriority: MustMatch prevents that",
+                ", ".join(quotas[:_MAX_NAMED]),
+                more,
+            )
 
     def _metrics(self, accept: str) -> tuple[bytes, str]:
         return self._loop.metrics.page(accept)

@@ -238,9 +238,12 @@ def test_what_passes_in_a_moment_does_not_count_as_waiting():
             "1 of its pods has scheduling gates: b (x)",
         ),
         (
-            [gang(minimum=2, priority=5), *pods(2, group="g1")],
+            [gang(minimum=2), pod("a", group="g1"), pod("b", group="g1", scheduler_name="other")],
             State.INVALID,
-            "all pods in a single pod group should have the same priority as the pod group's priority, got 0 and 5",
+            (
+                "all pods in a single pod group should have the same .spec.schedulerName set, "
+                'got: "default-scheduler" and "other"'
+            ),
         ),
         (
             [gang(minimum=2), *pods(2, group="g1", scheduler_name="other")],

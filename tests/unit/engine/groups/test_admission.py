@@ -10,8 +10,8 @@ from tests.support.engine_parts import attached, record_of, state_of
 KEY = GroupKey(NAMESPACE, "g1")
 
 
-def hold(podgroup, *pods):
-    book = GroupBook()
+def hold(podgroup, *pods, members_must_match=False):
+    book = GroupBook(members_must_match=members_must_match)
     state = state_of()
     for one in pods:
         record = attached(state, one, one.spec.node_name) if one.spec.node_name else record_of(state, one)
@@ -72,7 +72,7 @@ def test_of_many_gated_members_a_few_are_named():
             "all pods in a single pod group should have the same priority as the pod group's priority, got 0 and 5",
         ),
         (
-            gang(minimum=1, preemption_policy="PreemptLowerPriority"),
+            gang(minimum=1, priority=0, preemption_policy="PreemptLowerPriority"),
             [pod("a", preemption_policy="Never")],
             (
                 "all pods in a single pod group should have the same preemption policy as the pod group's "
@@ -80,7 +80,7 @@ def test_of_many_gated_members_a_few_are_named():
             ),
         ),
         (
-            gang(minimum=1),
+            gang(minimum=1, priority=0),
             [pod("a", preemption_policy="Never"), pod("b")],
             (
                 "all pods in a single pod group should have the same preemption policy, "
@@ -91,7 +91,7 @@ def test_of_many_gated_members_a_few_are_named():
     ids=["scheduler", "priority", "preemption", "policies"],
 )
 def test_a_group_that_contradicts_itself_is_an_error(podgroup, pods, message):
-    waits = hold(podgroup, *pods)
+    waits = hold(podgroup, *pods, members_must_match=True)
     assert (waits.reason, waits.message, waits.is_error) == ("SchedulerError", message, True)
 
 
@@ -100,6 +100,14 @@ def test_equal_priorities_and_policies_do_not_contradict():
     assert hold(podgroup, pod("a", priority=5, preemption_policy="Never")) is None
     assert hold(gang(minimum=1), pod("a", preemption_policy="PreemptLowerPriority"), pod("b")) is None
     assert hold(gang(minimum=1), pod("a", preemption_policy="Never")) is None
+
+
+@pytest.mark.parametrize("describe", [gang, basic_group])
+def test_the_priority_and_policy_of_members_are_ignored(describe):
+    podgroup = describe(priority=5, preemption_policy="PreemptLowerPriority")
+    pods = [pod("a", priority=7), pod("b", preemption_policy="Never")]
+    assert hold(podgroup, *pods) is None
+    assert hold(podgroup, *pods, members_must_match=True).is_error
 
 
 def test_topology_is_no_contradiction():

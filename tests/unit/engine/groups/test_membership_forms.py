@@ -164,12 +164,10 @@ def test_members_of_groups_without_a_priority_may_differ_and_the_weakest_decides
     assert driver.bind() == {"single": "n1"}
 
 
-def test_a_priority_in_the_workload_binds_its_members():
-    driver = Driver(*nodes(1), workload("g1", a=1, priority=5), member("p1", WORKLOAD_REF, cpu="1"))
-    decisions = driver.decide()
-    [(_, _, reason, message)] = group_reports(decisions)
-    assert reason == "SchedulerError"
-    assert "same priority" in message
+def test_a_priority_in_the_workload_counts_for_its_members():
+    driver = Driver(*nodes(1, cpu="1"), workload("g1", a=1, priority=5), pod("single", cpu="1", priority=3))
+    driver.see(member("p1", WORKLOAD_REF, cpu="1", created="2027-01-01T00:00:00Z"))
+    assert driver.bind() == {"p1": "n1"}
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ REFUSED_SPECS = {
         ["spec.schedulingConstraints.topology: Too many: 2: must have at most 1 item"],
     ),
     "priority": (
-        {"priority": 2_000_000_000},
-        ["spec.priority: Invalid value: 2000000000: must be less than or equal to 1000000000"],
+        {"priority": 2_000_001_001},
+        ["spec.priority: Invalid value: 2000001001: must be less than or equal to 2000001000"],
     ),
 }
 

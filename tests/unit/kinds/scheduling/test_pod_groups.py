@@ -96,8 +96,8 @@ REFUSED_SPECS = {
         "spec.schedulingPolicy.gang.minCount: Invalid value: -1: must be greater than or equal to 1",
     ),
     "priority too high": (
-        {"priority": 1_000_000_001},
-        "spec.priority: Invalid value: 1000000001: must be less than or equal to 1000000000",
+        {"priority": 2_000_001_001},
+        "spec.priority: Invalid value: 2000001001: must be less than or equal to 2000001000",
     ),
     "bad class name": (
         {"priorityClassName": "A_b"},

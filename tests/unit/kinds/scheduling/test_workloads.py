@@ -154,11 +154,11 @@ REFUSED = {
         ],
     ),
     "priority too high": (
-        flat(leaf("a", priority=1_000_000_001)),
+        flat(leaf("a", priority=2_000_001_001)),
         [
             (
-                "spec.podGroupTemplates[0].priority: Invalid value: 1000000001: must be less than or equal to "
-                "1000000000"
+                "spec.podGroupTemplates[0].priority: Invalid value: 2000001001: must be less than or equal to "
+                "2000001000"
             )
         ],
     ),

@@ -146,11 +146,16 @@ def test_volumes_that_cannot_be_bound_are_told_with_the_pod(watched):
 
 
 def test_who_cannot_be_tried_is_told_once_with_the_reason(watched):
-    world = watched(gang(minimum=1), pod(group="g1", priority=7), pod("odd", cpu="lots"))
+    world = watched(
+        gang(minimum=1),
+        pod(group="g1"),
+        pod("alien", group="g1", scheduler_name="other"),
+        pod("odd", cpu="lots"),
+    )
     world.decide()
     world.decide(after=10)
-    odd, group, member = world.lines()
-    assert [line["outcome"] for line in (odd, group, member)] == ["failed"] * 3
+    odd, group, member, alien = world.lines()
+    assert [line["outcome"] for line in (odd, group, member, alien)] == ["failed"] * 4
     assert odd["pod"] == "test/odd"
     assert "lots" in odd["message"]
     assert (group["group"], member["pod"]) == ("test/g1", "test/p1")

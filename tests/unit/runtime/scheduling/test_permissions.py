@@ -36,8 +36,10 @@ CUSTOM = [
     {(kind.group, kind.plural, "get"), (kind.group, f"{kind.plural}/status", "update")}
     for kind in (POSSE_POD_GROUP, POSSE_COMPOSITE_POD_GROUP, COSCHEDULING_POD_GROUP, VOLCANO_POD_GROUP)
 ]
-# Used over HTTP alone: after an answer that did not come, and where the API server cannot merge for us.
+# Used over HTTP alone: at the start, after an answer that did not come, and where the API server cannot merge for us.
+AT_THE_START = {("", "resourcequotas", "list")}
 OVER_HTTP = {
+    *AT_THE_START,
     ("", "pods", "get"),
     ("authentication.k8s.io", "tokenreviews", "create"),
     ("authorization.k8s.io", "subjectaccessreviews", "create"),
@@ -90,7 +92,8 @@ class Guarded:
 
 
 def test_what_is_read_is_what_the_engine_has_to_know():
-    readable = {(group, resource) for group, resource, verb in GRANTED if verb in {"list", "watch"}}
+    reads = {one for one in GRANTED - AT_THE_START if one[2] in {"list", "watch"}}
+    readable = {(group, resource) for group, resource, _ in reads}
     assert readable == {(kind.group, kind.plural) for kind, _ in FOLLOWED_KINDS}
     assert {(*pair, verb) for pair in readable for verb in ("list", "watch")} <= GRANTED
 
