@@ -46,6 +46,8 @@ def jobsets(draw):
         spec["startupPolicy"] = {"startupPolicyOrder": "InOrder"}
     strategy = draw(st.sampled_from(["Recreate", "BlockingRecreate"]))
     spec["failurePolicy"] = {"maxRestarts": 1000, "restartStrategy": strategy}
+    if draw(st.booleans()):
+        spec["failurePolicy"]["rules"] = [{"name": "alone", "action": "RestartJobAndIgnoreMaxRestarts"}]
     return {"metadata": {"name": "js"}, "spec": spec}
 
 

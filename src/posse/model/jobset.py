@@ -40,10 +40,17 @@ COMPLETE = "Complete"
 
 RECREATE = "Recreate"
 BLOCKING_RECREATE = "BlockingRecreate"
+IN_PLACE_RESTART = "InPlaceRestart"
 
 FAIL_JOB_SET = "FailJobSet"
 RESTART_JOB_SET = "RestartJobSet"
 RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS = "RestartJobSetAndIgnoreMaxRestarts"
+RESTART_JOB = "RestartJob"
+RESTART_JOB_AND_IGNORE_MAX_RESTARTS = "RestartJobAndIgnoreMaxRestarts"
+# Actions that restart the failed Job alone.
+JOB_ACTIONS = (RESTART_JOB, RESTART_JOB_AND_IGNORE_MAX_RESTARTS)
+UNCOUNTED_ACTIONS = (RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS, RESTART_JOB_AND_IGNORE_MAX_RESTARTS)
+ACTIONS = (FAIL_JOB_SET, RESTART_JOB_SET, RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS, *JOB_ACTIONS)
 
 FAILURE_REASONS = (
     "BackoffLimitError",
@@ -130,9 +137,7 @@ class FailurePolicyRule(Shape):
     """What is done when a Job fails that meets all of its conditions; an empty list is met by every Job."""
 
     name: str = ""
-    action: Annotated[
-        str, OneOf((FAIL_JOB_SET, RESTART_JOB_SET, RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS))
-    ] = ""
+    action: Annotated[str, OneOf(ACTIONS)] = ""
     on_job_failure_reasons: Annotated[tuple[str, ...], OneOf(FAILURE_REASONS)] = ()
     on_job_failure_message_patterns: tuple[str, ...] = ()
     target_replicated_jobs: tuple[str, ...] = ()
@@ -140,7 +145,7 @@ class FailurePolicyRule(Shape):
 
 class FailurePolicy(Shape):
     max_restarts: Annotated[Int32, Minimum(0)] = 0
-    restart_strategy: Annotated[str, OneOf((RECREATE, BLOCKING_RECREATE))] = ""
+    restart_strategy: Annotated[str, OneOf((RECREATE, BLOCKING_RECREATE, IN_PLACE_RESTART))] = ""
     rules: tuple[FailurePolicyRule, ...] = ()
 
 
@@ -185,6 +190,12 @@ class JobSetSpec(Shape):
     ] = None
 
     @property
+    def restarts_in_place(self) -> bool:
+        """Whether pods restart where they are when one of them fails."""
+        policy = self.failure_policy
+        return policy is not None and policy.restart_strategy == IN_PLACE_RESTART
+
+    @property
     def is_sequenced(self) -> bool:
         """Whether some Jobs are made only after others have come up or ended."""
         is_in_order = self.startup_policy is not None and self.startup_policy.startup_policy_order == IN_ORDER
@@ -200,6 +211,9 @@ class ReplicatedJobStatus(Shape):
     failed: Int32 = 0
     active: Int32 = 0
     suspended: Int32 = 0
+    # By the index of a Job, how often it was restarted alone. A list may be shorter than there are Jobs.
+    job_restarts: tuple[Int32, ...] = ()
+    job_restarts_count_towards_max: tuple[Int32, ...] = ()
 
 
 class JobSetStatus(Shape):
@@ -208,6 +222,25 @@ class JobSetStatus(Shape):
     restarts_count_towards_max: Int32 = 0
     terminal_state: str = ""
     replicated_jobs_status: Annotated[tuple[ReplicatedJobStatus, ...], merge_list("name")] = ()
+    previous_in_place_restart_attempt: Annotated[
+        Int32 | None, Meta(description="Pods of this attempt or an earlier one restart where they are.")
+    ] = None
+    current_in_place_restart_attempt: Annotated[
+        Int32 | None, Meta(description="The attempt that all pods have reached: they may run.")
+    ] = None
+
+    @property
+    def counted_restarts(self) -> int:
+        """How many restarts, of the JobSet and of single Jobs, count against its maxRestarts."""
+        of_jobs = sum(sum(job.job_restarts_count_towards_max) for job in self.replicated_jobs_status)
+        return self.restarts_count_towards_max + of_jobs
+
+    def job_restarts(self, replicated_job: str, index: int) -> int:
+        """How often a Job was restarted alone."""
+        counts = next(
+            (job.job_restarts for job in self.replicated_jobs_status if job.name == replicated_job), ()
+        )
+        return counts[index] if index < len(counts) else 0
 
     def condition(self, kind: str) -> Condition | None:
         """Return the condition of this type if it holds."""

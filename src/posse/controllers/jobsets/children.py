@@ -4,10 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from posse.controllers.jobsets.names import REPLICATED_JOB_NAME, attempt_of
+from posse.controllers.jobsets.names import (
+    JOB_INDEX,
+    JOB_RESTART_ATTEMPT,
+    REPLICATED_JOB_NAME,
+    attempt_of,
+    number_in_label,
+)
 from posse.model.decoding import decode
 from posse.model.indexes import known_indexes
 from posse.model.job import COMPLETE, FAILED, Job, JobCondition, JobSpec
+from posse.model.jobset import JobSetStatus
 
 Json = dict[str, Any]
 
@@ -17,7 +24,9 @@ class ChildJob:
     obj: Json
     job: Job
     replicated_job: str
+    index: int
     attempt: int
+    job_attempt: int
 
     @property
     def name(self) -> str:
@@ -92,13 +101,15 @@ def read_job(obj: Json) -> ChildJob:
         obj=obj,
         job=decode(Job, obj),
         replicated_job=(obj["metadata"].get("labels") or {}).get(REPLICATED_JOB_NAME, ""),
+        index=number_in_label(obj, JOB_INDEX),
         attempt=attempt_of(obj),
+        job_attempt=number_in_label(obj, JOB_RESTART_ATTEMPT),
     )
 
 
 @dataclass(slots=True)
 class Children:
-    """The Jobs of a JobSet: of an earlier run, or unfinished, succeeded or failed in this one."""
+    """The Jobs of a JobSet: to be replaced by later ones, or unfinished, succeeded or failed in this one."""
 
     previous: list[ChildJob] = field(default_factory=list)
     active: list[ChildJob] = field(default_factory=list)
@@ -114,10 +125,11 @@ class Children:
         return {job.name for job in (*self.previous, *self.current)}
 
 
-def sort_children(jobs: Sequence[ChildJob], restarts: int) -> Children:
+def sort_children(jobs: Sequence[ChildJob], status: JobSetStatus) -> Children:
     children = Children()
     for job in jobs:
-        if job.attempt < restarts:
+        restarts = status.job_restarts(job.replicated_job, job.index)
+        if job.attempt < status.restarts or job.job_attempt < restarts:
             children.previous.append(job)
         elif job.is_complete:
             children.successful.append(job)

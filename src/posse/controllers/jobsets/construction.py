@@ -16,6 +16,7 @@ from posse.controllers.jobsets.names import (
     JOB_GROUP_INDEX,
     JOB_INDEX,
     JOB_KEY,
+    JOB_RESTART_ATTEMPT,
     JOBSET_NAME,
     JOBSET_UID,
     NAMESPACED_JOB,
@@ -29,6 +30,7 @@ from posse.controllers.jobsets.names import (
 from posse.controllers.steps import owner_reference
 from posse.kinds.registry import JOB, JOB_SET, SERVICE
 from posse.kinds.sets.jobset_gangs import replicas
+from posse.kinds.sets.jobset_policies import may_restart_alone
 from posse.kinds.sets.jobsets import coordinator_endpoint, subdomain
 from posse.model.jobset import JobSet, ReplicatedJob
 
@@ -84,6 +86,8 @@ def _marks(jobset: JobSet, position: int, index: int, name: str) -> Iterator[tup
     yield JOB_GLOBAL_INDEX, str(_total(earlier) + index)
     yield JOB_KEY, key
     yield RESTART_ATTEMPT, str(jobset.status.restarts)
+    if may_restart_alone(jobset.spec):
+        yield JOB_RESTART_ATTEMPT, str(jobset.status.job_restarts(replicated_job.name, index))
     yield GROUP_NAME, replicated_job.group_name
     yield GROUP_REPLICAS, str(_total(group))
     yield JOB_GROUP_INDEX, str(_total(group_earlier) + index)

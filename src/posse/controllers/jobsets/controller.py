@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from posse.controllers.jobsets.children import ChildJob, read_job
-from posse.controllers.jobsets.gang_objects import controller_reference, gangs_of
+from posse.controllers.jobsets.gang_objects import controller_reference, gangs_of, workload_parts
 from posse.controllers.jobsets.gang_state import GangSurroundings
-from posse.controllers.jobsets.names import JOBSET_NAME, workload_name
+from posse.controllers.jobsets.names import JOBSET_NAME
 from posse.controllers.jobsets.reconciling import plan
 from posse.controllers.observed import ObservedObjects
 from posse.controllers.reconciler import Reconciler, Touched
@@ -200,7 +200,8 @@ class JobSetController(Reconciler):
         """Yield the places of what a JobSet has beside its Jobs."""
         namespace, name = jobset.metadata.namespace, jobset.metadata.name
         yield ObjectName(SERVICE, namespace, subdomain(name, jobset.spec))
-        yield ObjectName(WORKLOAD, namespace, workload_name(name))
+        for part in workload_parts(jobset):
+            yield ObjectName(WORKLOAD, namespace, part.name)
         for template in claim_templates(jobset.spec):
             yield ObjectName(PERSISTENT_VOLUME_CLAIM, namespace, claim_name(template.metadata.name, name))
         for gang in gangs_of(jobset):

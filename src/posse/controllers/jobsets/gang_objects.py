@@ -1,7 +1,8 @@
 """The Workload of a JobSet and its groups, as objects. `gang_state` decides whether they are needed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,7 +19,7 @@ from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import COMPOSITE_POD_GROUP, JOB_SET, POD_GROUP, WORKLOAD
 from posse.kinds.sets.jobset_gangs import AskedGang, asked_gangs, asked_root, replicas
 from posse.model.jobset import GangConfig, JobSet
-from posse.model.workload import TEMPLATE_FIELDS
+from posse.model.workload import MAX_TEMPLATES, TEMPLATE_FIELDS
 
 Json = dict[str, Any]
 GroupKey = tuple[Kind, str]
@@ -40,6 +41,22 @@ class Gang:
     @property
     def key(self) -> GroupKey:
         return self.kind, self.name
+
+
+class WorkloadPart(NamedTuple):
+    """One of the Workloads that describe the gangs of a JobSet: each has room for so many templates."""
+
+    name: str
+    gangs: tuple[AskedGang, ...]
+
+
+def workload_parts(jobset: JobSet) -> list[WorkloadPart]:
+    name = jobset.metadata.name
+    gangs = asked_gangs(name, jobset.spec)
+    return [
+        WorkloadPart(workload_name(name, part), gangs[start : start + MAX_TEMPLATES])
+        for part, start in enumerate(range(0, max(1, len(gangs)), MAX_TEMPLATES))
+    ]
 
 
 def gangs_of(jobset: JobSet) -> list[Gang]:
@@ -65,20 +82,20 @@ def _groups_of(name: str, asked: AskedGang, parent: str) -> list[Gang]:
     return [Gang(POD_GROUP, group, asked.template, tuple(jobs), parent)]
 
 
-def new_workload(obj: Json, jobset: JobSet) -> Json:
+def new_workload(obj: Json, jobset: JobSet, part: WorkloadPart) -> Json:
     metadata = obj["metadata"]
     return {
         "apiVersion": WORKLOAD.api_version,
         "kind": WORKLOAD.name,
         "metadata": {
-            "name": workload_name(metadata["name"]),
+            "name": part.name,
             "namespace": metadata["namespace"],
             "labels": {JOBSET_NAME: metadata["name"]},
             "ownerReferences": [owner_reference(JOB_SET, obj)],
         },
         "spec": {
             "controllerRef": controller_reference(metadata["name"]),
-            **_templates(metadata["name"], jobset),
+            **_templates(jobset, part.gangs),
         },
     }
 
@@ -87,9 +104,9 @@ def controller_reference(name: str) -> Json:
     return {"apiGroup": JOB_SET.group, "kind": JOB_SET.name, "name": name}
 
 
-def _templates(name: str, jobset: JobSet) -> Json:
-    templates = [_template(asked) for asked in asked_gangs(name, jobset.spec)]
-    root = asked_root(name, jobset.spec)
+def _templates(jobset: JobSet, gangs: Sequence[AskedGang]) -> Json:
+    templates = [_template(asked) for asked in gangs]
+    root = asked_root(jobset.metadata.name, jobset.spec)
     if root is None:
         return {"podGroupTemplates": templates}
     policy = {"gang": {"minGroupCount": len(templates)}}
@@ -141,10 +158,9 @@ def templates_of(workload: Json) -> dict[str, Json]:
     return found
 
 
-def at_size(workload: Json, jobset: JobSet) -> Json:
-    """Return the Workload of the JobSet at its current size; nothing else of it changes."""
-    asked = asked_gangs(jobset.metadata.name, jobset.spec)
-    spec = _with_minimums(workload["spec"], {gang.template: gang.minimum for gang in asked})
+def at_size(workload: Json, gangs: Sequence[AskedGang]) -> Json:
+    """Return a Workload of the JobSet at its current size; nothing else of it changes."""
+    spec = _with_minimums(workload["spec"], {gang.template: gang.minimum for gang in gangs})
     return {**workload, "spec": spec}
 
 

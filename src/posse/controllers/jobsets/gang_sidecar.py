@@ -77,7 +77,7 @@ class JobSetGangSidecar(Reconciler):
         if errors:
             return self._reported.plan(key, News("InvalidGang", "; ".join(map(str, errors)), is_warning=True))
         gangs = observe_gangs(
-            known.obj, known.jobset, sort_children(known.jobs, known.jobset.status.restarts), known.around
+            known.obj, known.jobset, sort_children(known.jobs, known.jobset.status), known.around
         )
         if gangs.blocked is not None:
             return self._reported.plan(key, gangs.blocked)
@@ -90,7 +90,7 @@ class JobSetGangSidecar(Reconciler):
         result.then(*gangs.outgrown)
         for kind in (WORKLOAD, COMPOSITE_POD_GROUP, POD_GROUP):
             result.then(*(step for step in gangs.missing if step.kind is kind))
-        children = sort_children(known.jobs, known.jobset.status.restarts)
+        children = sort_children(known.jobs, known.jobset.status)
         result.then(*adjusted_groups(ObservedJobSet(known.obj, known.jobset, children, {}, gangs)))
         result.then(*self._admissions(known, gangs))
         return result

@@ -14,20 +14,15 @@ from posse.controllers.jobsets.children import Children
 from posse.controllers.jobsets.gang_objects import (
     Gang,
     GroupKey,
-    at_size,
-    controller_reference,
     gangs_of,
-    minimum_of,
     new_group,
-    new_workload,
-    templates_of,
 )
-from posse.controllers.jobsets.names import attempt_of, workload_name
-from posse.controllers.steps import Create, Delete, News, Write, controller_of, is_deleting
+from posse.controllers.jobsets.gang_workloads import find_workloads, is_mine
+from posse.controllers.jobsets.names import attempt_of
+from posse.controllers.steps import Create, Delete, News, Write, is_deleting
 from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
 from posse.kinds.machinery.kind import Kind
-from posse.kinds.registry import COMPOSITE_POD_GROUP, POD_GROUP, WORKLOAD
-from posse.kinds.sets.jobset_gangs import asked_gangs, asked_root
+from posse.kinds.registry import COMPOSITE_POD_GROUP, POD_GROUP
 from posse.model.jobset import JobSet
 
 Json = dict[str, Any]
@@ -56,8 +51,9 @@ class GangState:
     gang_of: dict[str, Gang] = field(default_factory=dict)
     # Why nothing can be made, if that is so.
     blocked: News | None = None
-    workload: Json | None = None
-    # The Workload, if it has another size than it should; a Workload that the user has made is never touched.
+    # The Workload that each template is in.
+    workload_of: dict[str, Json] = field(default_factory=dict)
+    # Workloads of another size than they should have; one that the user has made is never touched.
     outgrown: list[Write] = field(default_factory=list)
     # To be made, in this order.
     missing: list[Create] = field(default_factory=list)
@@ -84,7 +80,7 @@ def observe_gangs(obj: Json, jobset: JobSet, children: Children, around: GangSur
     gangs = gangs_of(jobset)
     leaves = [gang for gang in gangs if gang.kind is POD_GROUP]
     state = GangState(gang_of={job: gang for gang in leaves for job in gang.jobs})
-    mine = {key: group for key, group in around.groups.items() if _is_mine(group, jobset)}
+    mine = {key: group for key, group in around.groups.items() if is_mine(group, jobset)}
     state.outdated = [
         Delete(kind, group)
         for (kind, _), group in mine.items()
@@ -93,8 +89,13 @@ def observe_gangs(obj: Json, jobset: JobSet, children: Children, around: GangSur
     if not gangs:
         return state
     state.blocked = _absence(around.lacking) or _conflict(gangs, around.groups, mine)
-    _find_workload(state, obj, jobset, around.workloads)
-    if state.blocked is None and state.workload is not None and not jobset.spec.suspend:
+    found = find_workloads(obj, jobset, around.workloads)
+    state.workload_of, state.outgrown = found.by_template, found.outgrown
+    if found.problem and state.blocked is None:
+        state.blocked = News("WorkloadMismatch", found.problem, is_warning=True)
+    if state.blocked is None:
+        state.missing += found.missing
+    if state.blocked is None and not jobset.spec.suspend:
         previous = {job.name for job in children.previous}
         for gang in gangs:
             _find_group(state, gang, mine.get(gang.key), (obj, jobset), previous)
@@ -107,7 +108,7 @@ def belated_groups(jobset: JobSet, children: Children, around: GangSurroundings)
     return [
         Delete(kind, group)
         for (kind, _), group in around.groups.items()
-        if _is_mine(group, jobset)
+        if is_mine(group, jobset)
         and not is_deleting(group)
         and not _has_started(group)
         and group["metadata"].get("creationTimestamp", "") > first
@@ -121,10 +122,6 @@ def _has_started(group: Json) -> bool:
         and condition.get("status") == "True"
         for condition in conditions
     )
-
-
-def _is_mine(obj: Json, jobset: JobSet) -> bool:
-    return controller_of(obj).get("uid") == jobset.metadata.uid
 
 
 def _is_outdated(group: Json, jobset: JobSet) -> bool:
@@ -149,95 +146,6 @@ def _conflict(
     return None
 
 
-def _find_workload(state: GangState, obj: Json, jobset: JobSet, workloads: Sequence[Json]) -> None:
-    """Choose the Workload that groups are made from. While one is being deleted there is none."""
-    chosen = _choice(jobset, workloads)
-    if chosen is None:
-        problem = _ambiguity(workloads)
-        if not problem:
-            state.workload = new_workload(obj, jobset)
-            state.missing.append(Create(WORKLOAD, state.workload))
-    else:
-        problem = _layout_mismatch(jobset, chosen) if _is_mine(chosen, jobset) else _mismatch(jobset, chosen)
-        state.workload = None if is_deleting(chosen) else chosen
-        if _is_mine(chosen, jobset) and not is_deleting(chosen) and not problem:
-            state.workload = at_size(chosen, jobset)
-            if state.workload != chosen:
-                state.outgrown.append(Write(WORKLOAD, state.workload))
-    if problem and state.blocked is None:
-        state.blocked = News("WorkloadMismatch", problem, is_warning=True)
-    if state.blocked is not None:
-        state.missing.clear()
-
-
-def _choice(jobset: JobSet, workloads: Sequence[Json]) -> Json | None:
-    """Prefer its own Workload, then one of its name, then the only one that refers to the JobSet."""
-    name = workload_name(jobset.metadata.name)
-    ranked = sorted(
-        workloads, key=lambda item: (not _is_mine(item, jobset), item["metadata"]["name"] != name)
-    )
-    if not ranked:
-        return None
-    is_clear = _is_mine(ranked[0], jobset) or ranked[0]["metadata"]["name"] == name or len(ranked) == 1
-    return ranked[0] if is_clear else None
-
-
-def _ambiguity(workloads: Sequence[Json]) -> str:
-    if not workloads:
-        return ""
-    names = ", ".join(sorted(workload["metadata"]["name"] for workload in workloads))
-    return f"Workloads {names} all say that they are for this JobSet; only one can be"
-
-
-def _mismatch(jobset: JobSet, workload: Json) -> str:
-    """Return why a Workload of another owner does not fit the JobSet, empty if it does."""
-    name = f"Workload {workload['metadata']['name']}"
-    reference = workload["spec"].get("controllerRef")
-    if reference is not None and reference != controller_reference(jobset.metadata.name):
-        return f"{name} is for {reference.get('kind')} {reference.get('name')}"
-    owner = controller_of(workload)
-    if owner:
-        return f"{name} belongs to {owner['kind']} {owner['name']}, uid {owner['uid']}"
-    return _layout_mismatch(jobset, workload) or _size_mismatch(jobset, workload)
-
-
-def _layout_mismatch(jobset: JobSet, workload: Json) -> str:
-    """The templates must be where the groups of the JobSet are: alone or below the root."""
-    name = f"Workload {workload['metadata']['name']}"
-    holder, where = workload["spec"], ""
-    root = asked_root(jobset.metadata.name, jobset.spec)
-    if root is not None:
-        composites = {item["name"]: item for item in holder.get("compositePodGroupTemplates") or ()}
-        if root.template not in composites:
-            return f"{name} has no compositePodGroupTemplate {root.template}"
-        holder, where = composites[root.template], f" in {root.template}"
-    present = {item["name"] for item in holder.get("podGroupTemplates") or ()}
-    for asked in asked_gangs(jobset.metadata.name, jobset.spec):
-        if asked.template not in present:
-            return f"{name} has no podGroupTemplate {asked.template}{where}"
-    return ""
-
-
-def _size_mismatch(jobset: JobSet, workload: Json) -> str:
-    name, templates = f"Workload {workload['metadata']['name']}", templates_of(workload)
-    gangs = asked_gangs(jobset.metadata.name, jobset.spec)
-    for asked in gangs:
-        minimum = minimum_of(templates[asked.template])
-        if minimum is not None and minimum > asked.minimum:
-            return f"{name} wants {minimum} pods in {asked.template}, but there will be {asked.minimum}"
-    root = asked_root(jobset.metadata.name, jobset.spec)
-    if root is not None:
-        policy = templates[root.template].get("schedulingPolicy") or {}
-        minimum, groups = (policy.get("gang") or {}).get("minGroupCount") or 0, len(_groups(jobset))
-        if minimum > groups:
-            return f"{name} wants {minimum} groups in {root.template}, but there will be {groups}"
-    return ""
-
-
-def _groups(jobset: JobSet) -> list[Gang]:
-    return [gang for gang in gangs_of(jobset) if gang.kind is POD_GROUP]
-
-
 def _find_group(
     state: GangState, gang: Gang, group: Json | None, of: tuple[Json, JobSet], previous: set[str]
 ) -> None:
@@ -245,7 +153,9 @@ def _find_group(
         if not _is_outdated(group, of[1]) and not is_deleting(group):
             state.existing[gang.key] = group
             state.usable.add(gang.key)
-    elif state.workload is not None and state.has_root(gang) and previous.isdisjoint(gang.jobs):
+        return
+    workload = state.workload_of.get(gang.template)
+    if workload is not None and state.has_root(gang) and previous.isdisjoint(gang.jobs):
         # A root that is being deleted would stay for the sake of a new group, and with it the whole tree.
-        state.missing.append(Create(gang.kind, new_group(*of, gang, state.workload)))
+        state.missing.append(Create(gang.kind, new_group(*of, gang, workload)))
         state.usable.add(gang.key)

@@ -14,6 +14,7 @@ JOB_INDEX = PREFIX + "job-index"
 JOB_GLOBAL_INDEX = PREFIX + "job-global-index"
 JOB_KEY = PREFIX + "job-key"
 RESTART_ATTEMPT = PREFIX + "restart-attempt"
+JOB_RESTART_ATTEMPT = PREFIX + "job-restart-attempt"
 GROUP_NAME = PREFIX + "group-name"
 GROUP_REPLICAS = PREFIX + "group-replicas"
 JOB_GROUP_INDEX = PREFIX + "job-group-index"
@@ -29,8 +30,9 @@ def job_name(jobset: str, replicated_job: str, index: int) -> str:
     return f"{jobset}-{replicated_job}-{index}"
 
 
-def workload_name(jobset: str) -> str:
-    return f"w-{jobset}"
+def workload_name(jobset: str, part: int = 0) -> str:
+    """The name of a Workload of the JobSet; no JobSet has a dot in its name."""
+    return f"w-{jobset}.{part + 1}" if part else f"w-{jobset}"
 
 
 def pod_group_name(jobset: str, template: str, index: int | None = None) -> str:
@@ -40,5 +42,9 @@ def pod_group_name(jobset: str, template: str, index: int | None = None) -> str:
 
 def attempt_of(obj: Json) -> int:
     """Return the number of the run that the object was made for."""
-    text = (obj["metadata"].get("labels") or {}).get(RESTART_ATTEMPT, "")
+    return number_in_label(obj, RESTART_ATTEMPT)
+
+
+def number_in_label(obj: Json, key: str) -> int:
+    text = (obj["metadata"].get("labels") or {}).get(key, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0

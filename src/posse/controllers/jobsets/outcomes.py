@@ -13,15 +13,18 @@ from posse.model.jobset import (
     COMPLETED,
     FAIL_JOB_SET,
     FAILED,
+    JOB_ACTIONS,
     RESTART_JOB_SET,
-    RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS,
     RESTARTING,
+    UNCOUNTED_ACTIONS,
     FailurePolicyRule,
     JobSet,
     JobSetSuccessPolicy,
 )
 
 ANY = "Any"
+# Reason and message.
+REACHED_MAX = ("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")
 
 
 def has_succeeded(jobset: JobSet, children: Children) -> bool:
@@ -40,30 +43,37 @@ def complete(draft: StatusDraft) -> None:
 
 
 def after_failure(jobset: JobSet, failed: Sequence[ChildJob], draft: StatusDraft) -> None:
-    """Fail the JobSet or start it again, as its failure policy says of the Jobs that have failed."""
+    """Fail the JobSet, or restart it or a Job, as its failure policy says of the Jobs that have failed.
+
+    Jobs that are to be restarted alone are taken one by one: the next has its turn in the next plan.
+    """
     policy = jobset.spec.failure_policy
     if policy is None:
-        _fail(draft, "FailedJobs", f"jobset failed due to one or more job failures{_first(failed)}")
+        text = f"jobset failed due to one or more job failures{_words(_first(failed))}"
+        fail(draft, "FailedJobs", text)
         return
     rule, matching = _first_match(policy.rules, failed)
-    action = rule.action if rule is not None else RESTART_JOB_SET
+    action, first = rule.action if rule is not None else RESTART_JOB_SET, _first(matching)
     if action == FAIL_JOB_SET:
-        text = f"applying FailJobSet failure policy action{_first(matching)}"
-        _fail(draft, "FailJobSetFailurePolicyAction", text)
+        text = f"applying FailJobSet failure policy action{_words(first)}"
+        fail(draft, "FailJobSetFailurePolicyAction", text)
         return
-    ignores_max = action == RESTART_JOB_SET_AND_IGNORE_MAX_RESTARTS
-    if not ignores_max and jobset.status.restarts_count_towards_max >= policy.max_restarts:
-        text = f"jobset failed due to reaching max number of restarts{_first(matching)}"
-        _fail(draft, "ReachedMaxRestarts", text)
+    counts = action not in UNCOUNTED_ACTIONS
+    if counts and jobset.status.counted_restarts >= policy.max_restarts:
+        reason, text = REACHED_MAX
+        fail(draft, reason, f"{text}{_words(first)}")
         return
     reason = "DefaultFailurePolicy" if rule is None else f"FailurePolicy_{rule.name}"
-    text = f"applying {action} failure policy action{_first(matching)}"
-    draft.restart(counts_towards_max=not ignores_max)
+    text = f"applying {action} failure policy action{_words(first)}"
+    if action in JOB_ACTIONS:
+        draft.restart_job(first, counts_towards_max=counts)
+    else:
+        draft.restart(counts_towards_max=counts)
     draft.hold(RESTARTING, News(reason, text, is_warning=True))
     draft.news.append(News(f"{action}FailurePolicyAction", text, is_warning=True))
 
 
-def _fail(draft: StatusDraft, reason: str, message: str) -> None:
+def fail(draft: StatusDraft, reason: str, message: str) -> None:
     draft.lift(RESTARTING, "JobSetFailed", "jobset failed while it was restarting")
     draft.hold(FAILED, News(reason, message, is_warning=True))
     draft.status["terminalState"] = FAILED
@@ -99,6 +109,9 @@ def _is_found(pattern: str, message: str) -> bool:
         return False
 
 
-def _first(failed: Sequence[ChildJob]) -> str:
-    first = min(failed, key=lambda job: (job.failure.last_transition_time if job.failure else "", job.name))
+def _first(failed: Sequence[ChildJob]) -> ChildJob:
+    return min(failed, key=lambda job: (job.failure.last_transition_time if job.failure else "", job.name))
+
+
+def _words(first: ChildJob) -> str:
     return f" (first failed job: {first.name})"

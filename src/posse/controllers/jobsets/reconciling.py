@@ -40,7 +40,7 @@ def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: GangSurrou
         # What follows rests on whose they are.
         return Plan(stages=[[*found]])
     draft = StatusDraft(obj, now)
-    children = sort_children(jobs, jobset.status.restarts)
+    children = sort_children(jobs, jobset.status)
     counts = draft.count(jobset, children)
     if _finished_at(jobset) is not None:
         result = _after_the_end(obj, jobset, children, now)

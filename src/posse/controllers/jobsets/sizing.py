@@ -9,10 +9,11 @@ from typing import Any
 
 from posse.controllers.jobsets.children import ChildJob
 from posse.controllers.jobsets.gang_objects import Gang, minimum_of, templates_of
+from posse.controllers.jobsets.names import job_name
 from posse.controllers.jobsets.starting import ObservedJobSet
 from posse.controllers.steps import Write, controller_of
 from posse.kinds.registry import POD_GROUP
-from posse.kinds.sets.jobset_gangs import asked_gangs
+from posse.kinds.sets.jobset_gangs import asked_gangs, pods_per_job, replicas
 from posse.model.job import JobSpec
 
 Json = dict[str, Any]
@@ -49,26 +50,42 @@ def adjusted_groups(observed: ObservedJobSet) -> Iterator[Write]:
         minimum = minimum_of(group["spec"]) if group is not None else None
         if group is None or minimum is None:
             continue
-        jobs = [by_name[name] for name in gang.jobs if name in by_name]
-        wanted = _wanted_minimum(observed, gang, minimum, jobs)
+        wanted = _wanted_minimum(observed, gang, minimum, by_name)
         if wanted != minimum:
             spec = {**group["spec"], "schedulingPolicy": {"gang": {"minCount": wanted}}}
             yield Write(POD_GROUP, {**group, "spec": spec})
 
 
-def _wanted_minimum(observed: ObservedJobSet, gang: Gang, minimum: int, jobs: list[ChildJob]) -> int:
+def _wanted_minimum(observed: ObservedJobSet, gang: Gang, minimum: int, by_name: dict[str, ChildJob]) -> int:
     """Pods that have ended for good do not count, so a late replacement does not wait for them."""
     full = _full_size(observed, gang)
-    if len(jobs) < len(gang.jobs):
+    jobs = [by_name[name] for name in gang.jobs if name in by_name]
+    # A Job that is restarted alone comes back with all its pods.
+    absent = [size for name, size in _sizes(observed, gang).items() if name not in by_name]
+    left = sum(_pods_left(observed, job) for job in jobs) + sum(absent)
+    is_resized = not all(_has_size(observed, job) for job in jobs)
+    if not any(job.ended_pods for job in jobs) and (absent or not is_resized):
         return full
-    left = sum(_pods_left(observed, job) for job in jobs)
-    if any(not job.has_size(_template_of(observed, job)) for job in jobs):
+    if absent or is_resized:
         return max(1, min(full, left))
-    if not any(job.ended_pods for job in jobs):
-        return full
     if 0 < left < minimum and any(job.is_short_of_pods for job in jobs):
         return left
     return min(minimum, full)
+
+
+def _sizes(observed: ObservedJobSet, gang: Gang) -> dict[str, int]:
+    """How many pods each Job of the gang begins with."""
+    name = observed.jobset.metadata.name
+    return {
+        job_name(name, job.name, index): pods_per_job(job)
+        for job in observed.jobset.spec.replicated_jobs
+        for index in range(replicas(job))
+        if job_name(name, job.name, index) in gang.jobs
+    }
+
+
+def _has_size(observed: ObservedJobSet, job: ChildJob) -> bool:
+    return job.has_size(_template_of(observed, job))
 
 
 def _pods_left(observed: ObservedJobSet, job: ChildJob) -> int:
@@ -82,7 +99,7 @@ def _full_size(observed: ObservedJobSet, gang: Gang) -> int:
     """How many pods the gang has in all, or as many of them as the Workload of the user wants together."""
     asked = asked_gangs(observed.jobset.metadata.name, observed.jobset.spec)
     size = next(item.minimum for item in asked if item.template == gang.template)
-    workload = observed.gangs.workload
+    workload = observed.gangs.workload_of.get(gang.template)
     if workload is None or controller_of(workload).get("uid") == observed.jobset.metadata.uid:
         return size
     minimum = minimum_of(templates_of(workload)[gang.template])

@@ -40,8 +40,10 @@ class StatusDraft:
             for job in jobset.spec.replicated_jobs
         }
         if counts:
+            known = {item.get("name"): item for item in self.status.get("replicatedJobsStatus") or ()}
             self.status["replicatedJobsStatus"] = [
-                {"name": name, **count._asdict()} for name, count in counts.items()
+                _restart_counts(known.get(name) or {}) | {"name": name, **count._asdict()}
+                for name, count in counts.items()
             ]
         return counts
 
@@ -49,6 +51,15 @@ class StatusDraft:
         self.status["restarts"] = self.status.get("restarts", 0) + 1
         if counts_towards_max:
             self.status["restartsCountTowardsMax"] = self.status.get("restartsCountTowardsMax", 0) + 1
+
+    def restart_job(self, job: ChildJob, *, counts_towards_max: bool) -> None:
+        """Note that a Job is to be replaced while the others go on."""
+        entries = self.status["replicatedJobsStatus"]
+        entry = next(item for item in entries if item["name"] == job.replicated_job)
+        entry["jobRestarts"] = _raised(entry.get("jobRestarts"), job.index)
+        if counts_towards_max:
+            name = "jobRestartsCountTowardsMax"
+            entry[name] = _raised(entry.get(name), job.index)
 
     def hold(self, kind: str, news: News) -> None:
         """The condition is True from now on, and that is news unless it was before."""
@@ -85,6 +96,17 @@ class StatusDraft:
         }
         self.status["conditions"] = [*others, condition]
         self.news.append(news)
+
+
+def _restart_counts(entry: Json) -> Json:
+    names = ("jobRestarts", "jobRestartsCountTowardsMax")
+    return {name: entry[name] for name in names if entry.get(name)}
+
+
+def _raised(counts: list[int] | None, index: int) -> list[int]:
+    counts = [*(counts or ()), *(0 for _ in range(index + 1 - len(counts or ())))]
+    counts[index] += 1
+    return counts
 
 
 def _count(jobs: Sequence[ChildJob]) -> Count:

@@ -239,10 +239,8 @@ def _reference_errors(spec: JobSetSpec) -> list[FieldError]:
 
 
 def _layout_errors(spec: JobSetSpec, gangs: Sequence[AskedGang]) -> list[FieldError]:
-    if len(gangs) > MAX_TEMPLATES:
-        text = (
-            f"makes {len(gangs)} gangs of replicatedJobs; a Workload has room for {MAX_TEMPLATES} templates"
-        )
+    if _is_tree(spec) and len(gangs) > MAX_TEMPLATES:
+        text = f"makes a tree of {len(gangs)} gangs; a Workload has room for {MAX_TEMPLATES} templates"
         return [FieldError.invalid("spec.replicatedJobs", len(spec.replicated_jobs), text)]
     errors = [error for gang in gangs for error in _size_errors(spec, gang)]
     return errors + list(_priority_errors(gangs)) + list(_name_errors(spec, gangs))

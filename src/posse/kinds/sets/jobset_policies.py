@@ -6,10 +6,13 @@ import re
 from collections.abc import Collection, Iterable
 
 from posse.kinds.machinery.errors import FieldError
+from posse.kinds.sets.jobset_gangs import replicas
 from posse.model.formats import CONDITION_REASON
 from posse.model.jobset import (
     ANY_ORDER,
     IN_ORDER,
+    IN_PLACE_RESTART,
+    JOB_ACTIONS,
     FailurePolicy,
     FailurePolicyRule,
     JobSetSpec,
@@ -18,6 +21,9 @@ from posse.model.jobset import (
 
 DEPENDENCIES_MAX = 5
 RULE_NAME_LENGTH_MAX = 128
+BACKOFF_LIMIT_MAX = 2**31 - 1
+# Restarts of single Jobs are counted in the status, one number for each.
+JOBS_COUNTED_MAX = 1024
 
 
 def policy_errors(spec: JobSetSpec) -> list[FieldError]:
@@ -28,7 +34,45 @@ def policy_errors(spec: JobSetSpec) -> list[FieldError]:
         errors += _target_errors(field, spec.success_policy.target_replicated_jobs, names)
     if spec.failure_policy is not None:
         errors += _failure_policy_errors("spec.failurePolicy", spec.failure_policy, names)
-    return errors + _startup_errors(spec)
+    return errors + _counted_jobs_errors(spec) + _in_place_errors(spec) + _startup_errors(spec)
+
+
+def may_restart_alone(spec: JobSetSpec) -> bool:
+    """Whether a failed Job may be restarted while the others go on."""
+    policy = spec.failure_policy
+    return policy is not None and any(rule.action in JOB_ACTIONS for rule in policy.rules)
+
+
+def _counted_jobs_errors(spec: JobSetSpec) -> list[FieldError]:
+    if not may_restart_alone(spec):
+        return []
+    text = f"must be at most {JOBS_COUNTED_MAX} when a rule of the failurePolicy restarts single Jobs"
+    return [
+        FieldError.invalid(f"spec.replicatedJobs[{index}].replicas", replicas(job), text)
+        for index, job in enumerate(spec.replicated_jobs)
+        if replicas(job) > JOBS_COUNTED_MAX
+    ]
+
+
+def _in_place_errors(spec: JobSetSpec) -> list[FieldError]:
+    """Pods that restart where they are must neither be given up nor be replaced by others meanwhile."""
+    if not spec.restarts_in_place:
+        return []
+    errors = []
+    for index, job in enumerate(spec.replicated_jobs):
+        field, template = f"spec.replicatedJobs[{index}].template.spec", job.template.spec
+        if template.backoff_limit != BACKOFF_LIMIT_MAX:
+            text = f"must be {BACKOFF_LIMIT_MAX} when restartStrategy is {IN_PLACE_RESTART}"
+            errors.append(FieldError.invalid(f"{field}.backoffLimit", template.backoff_limit, text))
+        if template.pod_replacement_policy != "Failed":
+            text = f"must be Failed when restartStrategy is {IN_PLACE_RESTART}"
+            errors.append(
+                FieldError.invalid(f"{field}.podReplacementPolicy", template.pod_replacement_policy, text)
+            )
+        if template.completions is None or template.completions != template.parallelism:
+            text = f"must be set and equal to parallelism when restartStrategy is {IN_PLACE_RESTART}"
+            errors.append(FieldError.invalid(f"{field}.completions", template.completions, text))
+    return errors
 
 
 def _target_errors(field: str, targets: Iterable[str], names: Collection[str]) -> list[FieldError]:

@@ -287,7 +287,8 @@ JOB_SET = Kind(
     name="JobSet",
     plural="jobsets",
     group="jobset.x-k8s.io",
-    versions=("v1alpha2",),
+    # The documents write v1; both have the same shape.
+    versions=("v1alpha2", "v1"),
     struct=JobSet,
     rules=RULES,
     columns=JOB_SET_COLUMNS,

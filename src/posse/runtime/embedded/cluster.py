@@ -24,6 +24,7 @@ from posse.controllers.garbage_collection import GarbageCollector
 from posse.controllers.group_protection import CompositeProtection, PodGroupProtection
 from posse.controllers.jobs.controller import JobController
 from posse.controllers.jobsets.controller import JobSetController
+from posse.controllers.jobsets.in_place_restarts import InPlaceRestarts
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.leader_worker_sets.pod_admission import admit_pod
 from posse.controllers.namespace_deletion import NamespaceDeletion
@@ -63,6 +64,7 @@ def embedded_reconcilers(gates: Gates) -> list[Reconciler]:
         StatefulSetController(),
         LeaderWorkerSetController(served_kinds(gates)),
         JobSetController(gates),
+        InPlaceRestarts(),
         GarbageCollector(),
     ]
 

@@ -14,6 +14,7 @@ from posse.client.connection import Connection
 from posse.client.served_versions import ServedVersions
 from posse.controllers.jobsets.controller import MANAGERS, POSSE_MANAGER, JobSetController
 from posse.controllers.jobsets.gang_sidecar import JobSetGangSidecar
+from posse.controllers.jobsets.in_place_restarts import InPlaceRestarts
 from posse.controllers.late_admission import Unadmitted
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.leader_worker_sets.gang_sidecar import LeaderWorkerSetGangSidecar
@@ -143,6 +144,7 @@ class RemoteControllers:
         gates = self._gates if composite in found.served else self._gates - {Gate.COMPOSITE_POD_GROUP}
         controller = JobSetController(gates, managers, lacking)
         yield (self._transport if is_native else custom), Unadmitted(JOB_SET, controller)
+        yield self._transport, InPlaceRestarts(managers)
         if found.rival and found.served.issuperset(_CUSTOM):
             yield custom, JobSetGangSidecar(self._gates)
 

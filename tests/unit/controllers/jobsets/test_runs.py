@@ -16,11 +16,13 @@ from tests.support.jobset_plans import (
     conditions,
     controller_of,
     deleted,
+    failed,
     jobset,
     made,
     names,
     plan,
     replicated_job,
+    status,
     steps,
     written,
 )
@@ -206,3 +208,109 @@ def test_what_people_have_made_is_not(kind):
     controller.see(kind, as_seen(theirs, metadata={"ownerReferences": [], "labels": {}}))
     result = controller.plan("u", NOW)
     assert (written(result, kind), made(result, kind)) == ([], [])
+
+
+# Jobs that are restarted alone
+
+
+def with_rule(action, status=None, max_restarts=2, **spec):
+    policy = {"maxRestarts": max_restarts, "rules": [{"name": "again", "action": action}]}
+    return jobset(status=status, failurePolicy=policy, **spec)
+
+
+def restart_counts(result):
+    return {
+        item["name"]: (item.get("jobRestarts"), item.get("jobRestartsCountTowardsMax"))
+        for item in status(result)["replicatedJobsStatus"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("action", "counted"), [("RestartJob", [0, 1]), ("RestartJobAndIgnoreMaxRestarts", None)]
+)
+def test_a_failed_job_is_restarted_alone(action, counted):
+    obj = with_rule(action)
+    result = plan(obj, children(obj, js_driver_0=READY, js_workers_1=failed()))
+    assert restart_counts(result) == {"driver": (None, None), "workers": ([0, 1], counted)}
+    assert status(result).get("restarts") is None
+    assert conditions(result) == {"RestartingJobSet": "FailurePolicy_again"}
+    assert f"{action}FailurePolicyAction" in [news.reason for news in result.news]
+
+    obj = with_rule(action, status=status(result))
+    before = children(obj, js_driver_0=READY, js_workers_1=failed())
+    before[2]["metadata"]["labels"][PREFIX + "job-restart-attempt"] = "0"
+    result = plan(obj, before)
+    assert (deleted(result), made(result)) == (["js-workers-1"], [])
+    (made_again,) = made(plan(obj, before[:2]))
+    assert made_again["metadata"]["name"] == "js-workers-1"
+    for holder in (made_again, made_again["spec"]["template"]):
+        assert holder["metadata"]["labels"][PREFIX + "job-restart-attempt"] == "1"
+        assert holder["metadata"]["annotations"][PREFIX + "job-restart-attempt"] == "1"
+
+
+def test_jobs_that_failed_together_are_restarted_one_after_the_other():
+    obj = with_rule("RestartJob")
+    jobs = children(obj, js_workers_0=failed(at=NOW - 5), js_workers_1=failed(at=NOW - 10))
+    assert restart_counts(plan(obj, jobs))["workers"] == ([0, 1], [0, 1])
+
+
+def test_restarts_of_jobs_count_like_those_of_the_jobset():
+    spent = {
+        "replicatedJobsStatus": [{"name": "workers", "jobRestarts": [1], "jobRestartsCountTowardsMax": [1]}]
+    }
+    obj = with_rule("RestartJob", status=spent | {"restartsCountTowardsMax": 1}, max_restarts=2)
+    result = plan(obj, children(obj, js_driver_0=failed()))
+    assert conditions(result) == {"Failed": "ReachedMaxRestarts"}
+
+
+def test_jobs_say_how_often_they_were_restarted_only_where_that_may_be():
+    assert PREFIX + "job-restart-attempt" not in made(plan(jobset()))[0]["metadata"]["labels"]
+
+
+def test_a_gang_does_not_miss_what_ended_when_a_job_is_restarted_alone():
+    obj = with_rule("RestartJob", gangConfig=GANG)
+    (group,) = made(plan(obj), POD_GROUP)
+    jobs = children(obj, js_driver_0=COMPLETE, js_workers_0=READY)
+    (changed,) = written(plan(obj, jobs[:2], [as_seen(group)]), POD_GROUP)
+    assert changed["spec"]["schedulingPolicy"]["gang"]["minCount"] == 4
+
+
+# More gangs than a Workload has templates
+
+
+def nine(**spec):
+    jobs = [replicated_job(f"step{index}", pods=1) for index in range(9)]
+    return jobset(*jobs, gangConfig=GANG, startupPolicy={"startupPolicyOrder": "InOrder"}, **spec)
+
+
+def test_many_gangs_are_described_by_several_workloads():
+    result = plan(nine())
+    workloads = made(result, WORKLOAD)
+    assert [(item["metadata"]["name"], len(item["spec"]["podGroupTemplates"])) for item in workloads] == [
+        ("w-js", 8),
+        ("w-js.2", 1),
+    ]
+    groups = {item["metadata"]["name"]: item["spec"]["workloadRef"] for item in made(result, POD_GROUP)}
+    assert len(groups) == 9
+    assert groups["js-pg-step7"] == {"workloadName": "w-js", "templateName": "pg-step7"}
+    assert groups["js-pg-step8"] == {"workloadName": "w-js.2", "templateName": "pg-step8"}
+
+
+def test_workloads_that_exist_are_found_again():
+    controller = controller_of(nine())
+    for item in made(plan(nine()), WORKLOAD):
+        controller.see(WORKLOAD, as_seen(item))
+    result = controller.plan("u", NOW)
+    assert made(result, WORKLOAD) == []
+    assert len(made(result, POD_GROUP)) == 9
+
+
+def test_a_stranger_of_the_second_name_is_in_the_way():
+    controller = controller_of(nine())
+    _, second = made(plan(nine()), WORKLOAD)
+    strange = as_seen(second)
+    strange["metadata"]["ownerReferences"][0]["uid"] = "other"
+    controller.see(WORKLOAD, strange)
+    result = controller.plan("u", NOW)
+    assert conditions(result) == {"GangBlocked": "WorkloadMismatch"}
+    assert (made(result, WORKLOAD), made(result, POD_GROUP), made(result)) == ([], [], [])

@@ -67,7 +67,9 @@ def test_what_makes_sense_is_accepted(problems, obj):
     assert problems(JOB_SET, obj) == []
 
 
-NINE = [replicated_job(f"j{i}", gangConfig=GANG) for i in range(9)]
+NINE_BELOW_A_ROOT = [
+    replicated_job(f"j{index}", gangConfig={"disruptionMode": {"all": {}}}) for index in range(9)
+]
 AT_BOTH_LEVELS = (
     'spec.replicatedJobs[1].gangConfig.gangMode: Invalid value: "ReplicatedGang": may not be set beside '
     "spec.gangConfig.gangMode, which makes a gang of all replicatedJobs together"
@@ -113,11 +115,8 @@ UNSUPPORTED = 'Unsupported value: "Pack": supported values: "Gang", "Off"'
             ),
         ),
         (
-            jobset(*NINE),
-            (
-                "spec.replicatedJobs: Invalid value: 9: makes 9 gangs of replicatedJobs; a Workload has room for 8 "
-                "templates"
-            ),
+            jobset(*NINE_BELOW_A_ROOT, gangConfig=GANG),
+            "spec.replicatedJobs: Invalid value: 9: makes a tree of 9 gangs; a Workload has room for 8 templates",
         ),
         (
             jobset(replicated_job(replicas=0, gangConfig=GANG)),
@@ -274,11 +273,19 @@ def rule(**fields):
         ({"successPolicy": {"operator": "Most"}}, 'spec.successPolicy.operator: Unsupported value: "Most"'),
         ({"failurePolicy": {"maxRestarts": -1}}, "spec.failurePolicy.maxRestarts: Invalid value: -1"),
         (
+            {"failurePolicy": {"restartStrategy": "Anyhow"}},
+            'spec.failurePolicy.restartStrategy: Unsupported value: "Anyhow"',
+        ),
+        (
             {"failurePolicy": {"restartStrategy": "InPlaceRestart"}},
-            'spec.failurePolicy.restartStrategy: Unsupported value: "InPlaceRestart"',
+            "spec.replicatedJobs[0].template.spec.backoffLimit: Invalid value: null: must be 2147483647",
+        ),
+        (
+            {"failurePolicy": {"restartStrategy": "InPlaceRestart"}},
+            "spec.replicatedJobs[1].template.spec.podReplacementPolicy: Invalid value: null: must be Failed",
         ),
         (rule(name="1"), 'spec.failurePolicy.rules[0].name: Invalid value: "1": must match'),
-        (rule(action="RestartJob"), 'spec.failurePolicy.rules[0].action: Unsupported value: "RestartJob"'),
+        (rule(action="RestartPod"), 'spec.failurePolicy.rules[0].action: Unsupported value: "RestartPod"'),
         (
             rule(onJobFailureReasons=["Bored"]),
             'spec.failurePolicy.rules[0].onJobFailureReasons[0]: Unsupported value: "Bored"',
