@@ -16,7 +16,7 @@ from posse.runtime.scheduling.decision_log import Line, LineOutcome
 Json = dict[str, Any]
 
 
-class What(StrEnum):
+class StepKind(StrEnum):
     STARTED = "started"
     REFUSED = "refused"
     PREEMPTED = "preempted"
@@ -30,7 +30,7 @@ class Step(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     time: str
     namespace: str
     name: str
-    what: What
+    what: StepKind
     kind: str = "PodGroup"
     """PodGroup, CompositePodGroup, Workload or Pod."""
     pods: tuple[str, ...] = ()
@@ -53,10 +53,10 @@ class _Subject:
 
 
 _WHAT = {
-    "Scheduled": What.STARTED,
-    "FailedScheduling": What.REFUSED,
-    "Preempted": What.PREEMPTED,
-    "Preempting": What.PREEMPTING,
+    "Scheduled": StepKind.STARTED,
+    "FailedScheduling": StepKind.REFUSED,
+    "Preempted": StepKind.PREEMPTED,
+    "Preempting": StepKind.PREEMPTING,
 }
 
 
@@ -103,9 +103,9 @@ def _step_of_event(event: Json, pods: Mapping[str, Pod]) -> Step | None:
         what,
         kind=who.kind,
         pods=(str(involved["name"]),) if is_pod else (),
-        waited_seconds=_waited(pod, time) if what is What.STARTED else None,
-        by=by if what is What.PREEMPTED else "",
-        text="" if what is What.STARTED else str(event.get("message") or "").strip(),
+        waited_seconds=_waited(pod, time) if what is StepKind.STARTED else None,
+        by=by if what is StepKind.PREEMPTED else "",
+        text="" if what is StepKind.STARTED else str(event.get("message") or "").strip(),
     )
 
 
@@ -147,9 +147,9 @@ def _steps_of_line(line: Line, groups: Mapping[str, str]) -> Iterator[Step]:
         return  # The line of its group says so.
     who = _named(line.group or groups.get(line.pod, ""), line.pod)
     what = {
-        LineOutcome.BOUND: What.STARTED,
-        LineOutcome.REFUSED: What.PREEMPTING if line.victims else What.REFUSED,
-        LineOutcome.FAILED: What.FAILED,
+        LineOutcome.BOUND: StepKind.STARTED,
+        LineOutcome.REFUSED: StepKind.PREEMPTING if line.victims else StepKind.REFUSED,
+        LineOutcome.FAILED: StepKind.FAILED,
     }[line.outcome]
     own = (line.pod.partition("/")[2],) if line.pod else tuple(line.placements)
     yield Step(
@@ -159,14 +159,16 @@ def _steps_of_line(line: Line, groups: Mapping[str, str]) -> Iterator[Step]:
         what,
         kind=who.kind,
         pods=own,
-        waited_seconds=line.queue_seconds if what is What.STARTED else None,
+        waited_seconds=line.queue_seconds if what is StepKind.STARTED else None,
         text=line.message,
     )
     for victim in line.victims:
         gone = _named(groups.get(victim, ""), victim)
         name = victim.partition("/")[2]
         by = f"{who.kind.lower()}/{who.name}"
-        yield Step(line.time, gone.namespace, gone.name, What.PREEMPTED, kind=gone.kind, pods=(name,), by=by)
+        yield Step(
+            line.time, gone.namespace, gone.name, StepKind.PREEMPTED, kind=gone.kind, pods=(name,), by=by
+        )
 
 
 def _named(group: str, pod: str) -> _Subject:

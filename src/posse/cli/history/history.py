@@ -19,7 +19,7 @@ FromOption = Annotated[
     typer.Option(
         "--from",
         metavar="FILE",
-        help="Read a log of `--log-decisions FILE` instead of the events of the cluster; - is standard input.",
+        help="Read a log of `--log-decisions FILE` instead of events; - is standard input.",
     ),
 ]
 SinceOption = Annotated[

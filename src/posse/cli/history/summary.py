@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from posse.cli.history.happenings import Step, What
+from posse.cli.history.happenings import Step, StepKind
 from posse.cli.tables import aligned
 from posse.kinds.machinery.durations import human_duration
 
@@ -44,16 +44,16 @@ def records(steps: Iterable[Step]) -> list[Record]:
 def _note(record: Record, step: Step) -> None:
     record.last_seen, record.last = step.time, step.what
     match step.what:
-        case What.STARTED:
+        case StepKind.STARTED:
             record.started = step.time
             record.placed_pods += max(1, len(step.pods))
             record.waited_seconds = max(record.waited_seconds, step.waited_seconds or 0.0)
-        case What.REFUSED | What.FAILED:
+        case StepKind.REFUSED | StepKind.FAILED:
             record.refusals += 1
-        case What.PREEMPTED:
+        case StepKind.PREEMPTED:
             record.preempted_pods += len(step.pods)
             record.preempted_by = step.by or record.preempted_by
-        case What.PREEMPTING:
+        case StepKind.PREEMPTING:
             pass
 
 
@@ -102,4 +102,4 @@ def _detail(same: Sequence[Step]) -> str:
 
 
 def _ago(time: str, now: float) -> str:
-    return f"{human_duration(now - Step(time, '', '', What.STARTED).seconds)} ago" if time else "-"
+    return f"{human_duration(now - Step(time, '', '', StepKind.STARTED).seconds)} ago" if time else "-"

@@ -14,7 +14,7 @@ from posse.cli.session import Rules
 from posse.cli.tables import aligned
 from posse.cli.top.usage import (
     Key,
-    Usage,
+    ResourceUsage,
     by_nodes,
     by_pods,
     default_resource,
@@ -65,7 +65,7 @@ def resource_named(survey: Survey, name: str) -> str:
     raise Problem(f"no node has the resource {name}; {offers}")
 
 
-def usage_rows(survey: Survey, resource: str, by: str, namespace: str | None) -> dict[Key, Usage]:
+def usage_rows(survey: Survey, resource: str, by: str, namespace: str | None) -> dict[Key, ResourceUsage]:
     """Problem: it is neither a known criterion nor a label of a node."""
     if by == "gang":
         return by_pods(survey, resource, namespace, gang_of)
@@ -90,7 +90,7 @@ def usage_rows(survey: Survey, resource: str, by: str, namespace: str | None) ->
     return by_nodes(survey, resource, label_of(label))
 
 
-def headline(resource: str, total: Usage) -> str:
+def headline(resource: str, total: ResourceUsage) -> str:
     parts = [f"{_text(resource, total.held)} of {_text(resource, total.total)} {resource} held"]
     if total.reserved:
         parts.append(f"{_text(resource, total.reserved)} reserved")
@@ -103,7 +103,7 @@ def headline(resource: str, total: Usage) -> str:
 
 
 def usage_table(
-    resource: str, by: str, rows: list[tuple[Key, Usage]], total: Usage, *, wide: bool
+    resource: str, by: str, rows: list[tuple[Key, ResourceUsage]], total: ResourceUsage, *, wide: bool
 ) -> list[str]:
     if not rows:
         return []
@@ -129,7 +129,7 @@ def usage_table(
     return aligned(table)
 
 
-def as_data(resource: str, by: str, rows: list[tuple[Key, Usage]], total: Usage) -> Json:
+def as_data(resource: str, by: str, rows: list[tuple[Key, ResourceUsage]], total: ResourceUsage) -> Json:
     return {
         "resource": resource,
         "by": by,
@@ -141,7 +141,7 @@ def as_data(resource: str, by: str, rows: list[tuple[Key, Usage]], total: Usage)
     }
 
 
-def _numbers(usage: Usage) -> Json:
+def _numbers(usage: ResourceUsage) -> Json:
     capacity = {"total": usage.total, "free": usage.free} if usage.total else {}
     return {
         "held": usage.held,

@@ -16,7 +16,7 @@ UNLABELLED = "(none)"
 
 
 @dataclass(slots=True)
-class Usage:
+class ResourceUsage:
     """Amounts of one resource: CPU in thousandths, everything else in whole units."""
 
     held: int = 0
@@ -38,7 +38,7 @@ class Usage:
         """Without what is reserved."""
         return max(0, self.total - self.held - self.reserved)
 
-    def add(self, other: "Usage") -> None:
+    def add(self, other: "ResourceUsage") -> None:
         self.held += other.held
         self.pods += other.pods
         self.waiting += other.waiting
@@ -64,37 +64,37 @@ def default_resource(nodes: Iterable[Node]) -> str:
 
 def by_pods(
     survey: Survey, resource: str, namespace: str | None, key_of: Callable[[Pod], Key]
-) -> dict[Key, Usage]:
+) -> dict[Key, ResourceUsage]:
     """Usage by what pods have in common; in all namespaces if None."""
-    found: dict[Key, Usage] = {}
+    found: dict[Key, ResourceUsage] = {}
     for pod, usage in _pod_usages(survey, resource):
         if namespace not in {None, pod.metadata.namespace}:
             continue
-        found.setdefault(key_of(pod), Usage()).add(usage)
+        found.setdefault(key_of(pod), ResourceUsage()).add(usage)
     return found
 
 
-def by_nodes(survey: Survey, resource: str, name_of: Callable[[Node], str]) -> dict[Key, Usage]:
+def by_nodes(survey: Survey, resource: str, name_of: Callable[[Node], str]) -> dict[Key, ResourceUsage]:
     """Usage by what nodes have in common, with their capacity."""
-    on_node: dict[str, Usage] = {}
+    on_node: dict[str, ResourceUsage] = {}
     for pod, usage in _pod_usages(survey, resource):
         name = pod.spec.node_name or pod.status.nominated_node_name
         if name:
             usage.waiting = 0
-            on_node.setdefault(name, Usage()).add(usage)
-    found: dict[Key, Usage] = {}
+            on_node.setdefault(name, ResourceUsage()).add(usage)
+    found: dict[Key, ResourceUsage] = {}
     for name, node in survey.nodes.items():
-        usage = on_node.get(name, Usage())
+        usage = on_node.get(name, ResourceUsage())
         usage.total = node_allocatable(node).get(resource, 0)
         usage.nodes = {name: None}
         usage.closed = usage.free if node.spec.unschedulable else 0
         if usage.total or usage.held:
-            found.setdefault(("", name_of(node)), Usage()).add(usage)
+            found.setdefault(("", name_of(node)), ResourceUsage()).add(usage)
     return found
 
 
-def total_of(survey: Survey, resource: str) -> Usage:
-    total = Usage()
+def total_of(survey: Survey, resource: str) -> ResourceUsage:
+    total = ResourceUsage()
     for usage in by_nodes(survey, resource, lambda node: node.metadata.name).values():
         total.add(usage)
     total.waiting = sum(usage.waiting for _, usage in _pod_usages(survey, resource))
@@ -116,13 +116,13 @@ def label_of(label: str) -> Callable[[Node], str]:
     return lambda node: node.metadata.labels.get(label, UNLABELLED)
 
 
-def _pod_usages(survey: Survey, resource: str) -> Iterator[tuple[Pod, Usage]]:
+def _pod_usages(survey: Survey, resource: str) -> Iterator[tuple[Pod, ResourceUsage]]:
     for pod in survey.pods.values():
         amount = 0 if has_ended(pod) else requests_of(pod).get(resource, 0)
         if not amount:
             continue
         if pod.spec.node_name:
-            yield pod, Usage(held=amount, pods=1, nodes={pod.spec.node_name: None})
+            yield pod, ResourceUsage(held=amount, pods=1, nodes={pod.spec.node_name: None})
         elif not pod.metadata.deletion_timestamp:
             reserved = amount if pod.status.nominated_node_name else 0
-            yield pod, Usage(waiting=amount, reserved=reserved)
+            yield pod, ResourceUsage(waiting=amount, reserved=reserved)

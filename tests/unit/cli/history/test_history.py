@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from posse.cli.history.happenings import What, steps_of_events, steps_of_log
+from posse.cli.history.happenings import StepKind, steps_of_events, steps_of_log
 from posse.cli.history.run import HistoryChoice, age_limit
 from posse.cli.history.summary import records, summary_lines, timeline
 from posse.cli.problems import Misuse, Problem
@@ -107,11 +107,11 @@ def test_a_decision_log_names_starts_refusals_and_victims():
         "decisions.log",
     )
     assert [(step.name, step.what) for step in steps] == [
-        ("meek", What.STARTED),
-        ("urgent", What.PREEMPTING),
-        ("meek", What.PREEMPTED),
-        ("x", What.PREEMPTED),
-        ("odd", What.FAILED),
+        ("meek", StepKind.STARTED),
+        ("urgent", StepKind.PREEMPTING),
+        ("meek", StepKind.PREEMPTED),
+        ("x", StepKind.PREEMPTED),
+        ("odd", StepKind.FAILED),
     ]
     assert (steps[0].waited_seconds, steps[2].by, steps[3].kind) == (2.5, "podgroup/urgent", "Pod")
 
@@ -123,7 +123,7 @@ def test_a_line_that_is_none_is_named():
 
 def test_the_past_can_be_cut_off():
     choice = HistoryChoice(age_limit=age_limit("35m"))
-    assert [step.what for step in of_events() if choice.takes(step, NOW)] == [What.PREEMPTED]
+    assert [step.what for step in of_events() if choice.takes(step, NOW)] == [StepKind.PREEMPTED]
     assert age_limit("") is None
     with pytest.raises(Misuse, match="--since: 'soon' is no duration"):
         age_limit("soon")
