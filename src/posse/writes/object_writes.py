@@ -21,6 +21,8 @@ class ObjectPatch:
     """Whether the object as it is after a conflict decides what the conflict means."""
     wanted: Json | None = None
     """Fields that make the patch unnecessary if the object has them after a conflict."""
+    instead: "ObjectPatch | None" = None
+    """What is written if the patch is refused as invalid and the object has the wanted fields."""
 
     verbs = ("patch", "update")
     """As authorizers call it: a patch may be denied as either."""
@@ -52,7 +54,26 @@ class ObjectDelete:
         return f"delete {_name(self)}"
 
 
-ObjectWrite = ObjectPatch | ObjectDelete
+@dataclass(frozen=True, slots=True)
+class ObjectCreate:
+    """Create the object; one of its name that has the wanted fields will do as well."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    obj: Json
+    wanted: Json
+
+    verbs = ("create",)
+    subresource = ""
+    uid = ""
+    reads_after_conflict = True
+
+    def __str__(self) -> str:
+        return f"create {_name(self)}"
+
+
+ObjectWrite = ObjectPatch | ObjectDelete | ObjectCreate
 
 
 def patch_status(
@@ -64,8 +85,8 @@ def patch_status(
     *,
     reads_after_conflict: bool = False,
 ) -> ObjectPatch:
-    """Merge this into the status of the object, if it is still the one with this uid."""
-    patch = Patch(STRATEGIC_MERGE_PATCH, {"metadata": {"uid": uid}, "status": status})
+    """Merge this into the status of the object, if it is still the one with this uid, unless that is empty."""
+    patch = Patch(STRATEGIC_MERGE_PATCH, {"metadata": {"uid": uid} if uid else {}, "status": status})
     return ObjectPatch(kind, namespace, name, patch, "status", reads_after_conflict)
 
 
@@ -74,6 +95,12 @@ def conflict_resolved(write: ObjectWrite, conflict: ApiError, found: Json | None
     if found is None or (write.uid and found["metadata"]["uid"] != write.uid):
         return not_found(write.kind, write.name)
     return None if write.wanted is not None and _has(found, write.wanted) else conflict
+
+
+def follow_up(write: ObjectWrite, found: Json) -> ObjectPatch | None:
+    """What is written instead of a patch that was refused as invalid, given the object as it is now."""
+    instead = write.instead if isinstance(write, ObjectPatch) else None
+    return instead if instead is not None and _has(found, write.wanted or {}) else None
 
 
 def _has(found: Json, wanted: Json) -> bool:

@@ -1,7 +1,8 @@
 """The API writes of one round of decisions, with their order and what depends on what.
 
-1. All bindings, at once.
-2. The stages, one after the other: volumes, evictions, the last eviction. The parts of a stage have no
+1. All bindings, at once; those with claims of devices after these are written. If a claim fails, none of the
+   pods of a decision that uses it is bound.
+2. The stages, one after the other: volumes and released claims, evictions, the last eviction. The parts of a stage have no
    order among each other; the writes of a part have one, and its first failure ends it.
 3. The engine absorbs what failed, and which reports are withheld: those about groups with a refused binding.
 4. The other reports, without an order.
@@ -14,6 +15,7 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from posse.engine.decisions import (
+    AllocateClaims,
     Bind,
     BindVolumes,
     Decision,
@@ -21,6 +23,7 @@ from posse.engine.decisions import (
     MarkDisrupted,
     NotePriorities,
     PublishReservation,
+    ReleaseClaim,
     ReportGroup,
     ReportPod,
     WarnGroup,
@@ -28,6 +31,7 @@ from posse.engine.decisions import (
 from posse.engine.events import BindRefused, ReportWithheld, Setback
 from posse.transport.notes import Note
 from posse.writes.bindings import BindTogether
+from posse.writes.claims import ClaimWrites, ReleaseWrites, merged_claims
 from posse.writes.evictions import EvictionWrites
 from posse.writes.group_status import warning_note
 from posse.writes.report_merging import Report, merged_reports
@@ -42,11 +46,15 @@ from posse.writes.reports import (
 from posse.writes.scheduling_events import preempting
 from posse.writes.volumes import VolumeWrites
 
+StageWrites = VolumeWrites | ReleaseWrites | EvictionWrites
+
 
 @dataclass(frozen=True, slots=True)
 class RoundWrites:
     bindings: Sequence[BindTogether]
-    stages: Sequence[Sequence[VolumeWrites | EvictionWrites]]
+    claims: Sequence[ClaimWrites]
+    """Those of bindings; each claim once."""
+    stages: Sequence[Sequence[StageWrites]]
     reports: Sequence[ReportWrite]
     """At most one of each type about a pod or group."""
     warnings: Sequence[Note]
@@ -97,14 +105,17 @@ class RoundWrites:
 
 def writes_of(decisions: Sequence[Decision]) -> RoundWrites:
     """Solve and Advise write nothing."""
-    bindings, volumes, evictions = [], [], []
+    bindings, evictions = [], []
+    preparations: list[StageWrites] = []
     warnings, marks = [], []
     for decision in decisions:
         match decision:
-            case Bind():
+            case Bind() | AllocateClaims():
                 bindings.append(BindTogether(decision))
             case BindVolumes():
-                volumes.append(VolumeWrites(decision))
+                preparations.append(VolumeWrites(decision))
+            case ReleaseClaim():
+                preparations.append(ReleaseWrites(decision))
             case Evict():
                 evictions.append(EvictionWrites(decision))
             case WarnGroup():
@@ -114,9 +125,10 @@ def writes_of(decisions: Sequence[Decision]) -> RoundWrites:
             case _:
                 pass
     # When the last victim is gone, so are the others.
-    stages = [stage for stage in (volumes, evictions[:-1], evictions[-1:]) if stage]
+    stages = [stage for stage in (preparations, evictions[:-1], evictions[-1:]) if stage]
+    claims = merged_claims(each for write in bindings for each in write.decision.claims)
     reports = [_report_write(report) for report in merged_reports(decisions)]
-    return RoundWrites(bindings, stages, reports, warnings, marks)
+    return RoundWrites(bindings, claims, stages, reports, warnings, marks)
 
 
 def _report_write(report: Report) -> ReportWrite:

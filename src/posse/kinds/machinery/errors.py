@@ -18,6 +18,7 @@ FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
 EXPIRED = 410
+INVALID = 422
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 """The API server may accept the same request a little later."""
 ALREADY_EXISTS = "AlreadyExists"

@@ -10,17 +10,26 @@ from collections.abc import Callable, Iterable, Sequence
 
 from posse.engine.decisions import Evict
 from posse.engine.events import BindRefused, Setback
-from posse.kinds.machinery.errors import CONFLICT, NOT_FOUND, ApiError
+from posse.kinds.machinery.errors import CONFLICT, INVALID, NOT_FOUND, ApiError
 from posse.model.timestamps import format_timestamp
 from posse.runtime.process.error_isolation import skipping
 from posse.runtime.scheduling.observers import DecisionObserver, Round
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.permission_warnings import PermissionWarnings
 from posse.transport.transport import Transport
+from posse.writes.bindings import Answers, BindTogether
+from posse.writes.claims import ClaimWrites
 from posse.writes.evictions import EvictionWrites
-from posse.writes.object_writes import ObjectDelete, ObjectWrite, conflict_resolved
+from posse.writes.object_writes import (
+    ObjectCreate,
+    ObjectDelete,
+    ObjectPatch,
+    ObjectWrite,
+    conflict_resolved,
+    follow_up,
+)
 from posse.writes.reports import ReportWrite
-from posse.writes.round_writes import RoundWrites
+from posse.writes.round_writes import RoundWrites, StageWrites
 from posse.writes.volumes import VolumeWrites
 
 log = logging.getLogger(__name__)
@@ -71,22 +80,53 @@ class Carrier:
         return [event for event in lost if event is not None]
 
     async def _bind(self, writes: RoundWrites) -> list[BindRefused]:
-        if not writes.bindings:
-            return []
-        answers = await self._transport.bind_all([write.bindings() for write in writes.bindings])
+        """Pods without claims do not wait for the claims of others."""
+        at_once = [write for write in writes.bindings if not write.claims]
+        later = [write for write in writes.bindings if write.claims]
+        if not later:
+            return await self._bind_all(at_once)
+        parts = await asyncio.gather(self._bind_all(at_once), self._claim_and_bind(writes.claims, later))
+        return [refusal for part in parts for refusal in part]
+
+    async def _claim_and_bind(
+        self, claims: Sequence[ClaimWrites], bindings: Sequence[BindTogether]
+    ) -> list[BindRefused]:
+        answers = await asyncio.gather(*(self._carry_out(claim) for claim in claims))
+        failures = {
+            claim.decision.claim: error
+            for claim, error in zip(claims, answers, strict=True)
+            if error is not None
+        }
         refusals: list[BindRefused] = []
-        for write, answer in zip(writes.bindings, answers, strict=True):
-            refusals += write.failed(answer)
+        ready = []
+        for write in bindings:
+            answer = write.answers_without(failures)
+            if answer is None:
+                ready.append(write)
+            else:
+                refusals += self._answered(write, answer)
+        return refusals + await self._bind_all(ready)
+
+    async def _bind_all(self, bindings: Sequence[BindTogether]) -> list[BindRefused]:
+        if not bindings:
+            return []
+        answers = await self._transport.bind_all([write.bindings() for write in bindings])
+        refusals: list[BindRefused] = []
+        for write, answer in zip(bindings, answers, strict=True):
+            refusals += self._answered(write, answer)
             for error in answer:
                 if error is None:
                     self._permissions.allowed("create", "pods/binding")
                 else:
                     self._permissions.note(error)
-            for note in write.notes(answer):
-                self._recorder.record(note)
         return refusals
 
-    def _failed(self, part: VolumeWrites | EvictionWrites, error: ApiError) -> Iterable[Setback]:
+    def _answered(self, write: BindTogether, answers: Answers) -> list[BindRefused]:
+        for note in write.notes(answers):
+            self._recorder.record(note)
+        return write.failed(answers)
+
+    def _failed(self, part: StageWrites, error: ApiError) -> Iterable[Setback]:
         failure = part.failed(error)
         if isinstance(part, VolumeWrites):
             self._observer.volumes_refused(part.decision.pod, part.decision.node, str(error))
@@ -100,7 +140,7 @@ class Carrier:
                 return report.failed(error)
         return None
 
-    async def _carry_out(self, part: VolumeWrites | EvictionWrites | ReportWrite) -> ApiError | None:
+    async def _carry_out(self, part: ClaimWrites | StageWrites | ReportWrite) -> ApiError | None:
         """Make the writes that belong together, and record the event about them; return the first failure."""
         for write in part.writes(format_timestamp(self._clock())):
             error = await self._write(write)
@@ -116,12 +156,16 @@ class Carrier:
         try:
             if isinstance(write, ObjectDelete):
                 await self._transport.delete(kind, namespace, name, uid=write.uid)
+            elif isinstance(write, ObjectCreate):
+                await self._transport.create(kind, namespace, write.obj)
             else:
                 await self._transport.patch(kind, namespace, name, write.patch, subresource=write.subresource)
         except ApiError as error:
             self._permissions.note(error)
             if error.code == CONFLICT and write.reads_after_conflict:
                 return await self._after_conflict(write, error)
+            if error.code == INVALID and isinstance(write, ObjectPatch) and write.instead is not None:
+                return await self._after_refusal(write, error)
             return error
         resource = f"{kind.plural}/{write.subresource}" if write.subresource else kind.plural
         for verb in write.verbs:
@@ -134,3 +178,11 @@ class Carrier:
         except ApiError as error:
             return conflict_resolved(write, conflict, None) if error.code == NOT_FOUND else conflict
         return conflict_resolved(write, conflict, found)
+
+    async def _after_refusal(self, write: ObjectWrite, refusal: ApiError) -> ApiError | None:
+        try:
+            found = await self._transport.get(write.kind, write.namespace, write.name)
+        except ApiError:
+            return refusal
+        instead = follow_up(write, found)
+        return refusal if instead is None else await self._write(instead)

@@ -1,0 +1,201 @@
+"""Claims of devices in a real store: written before the binding, once for all who share them, and released."""
+
+import asyncio
+
+from posse.engine.decisions import (
+    AllocateClaims,
+    Bind,
+    ClaimAllocation,
+    ExtendedResourceClaim,
+    Placement,
+    ReleaseClaim,
+)
+from posse.engine.events import BindRefused
+from posse.engine.keys import ClaimKey, PodRef
+from posse.kinds.machinery.errors import ApiError
+from posse.kinds.registry import POD, RESOURCE_CLAIM
+from posse.model.decoding import decode
+from posse.model.pod import ContainerExtendedResourceRequest
+from posse.model.resource_claim import (
+    CLAIM_FINALIZER,
+    AllocationResult,
+    ResourceClaimConsumerReference,
+    ResourceClaimSpec,
+)
+from posse.runtime.scheduling.carrier import Carrier
+from posse.runtime.scheduling.observers import DecisionObservers, Round
+from posse.runtime.watching.event_recorder import EventRecorder
+from posse.writes.round_writes import writes_of
+
+POD_SPEC = {"containers": [{"name": "main", "image": "pause"}]}
+CLAIM_SPEC = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}
+CLAIM = ClaimKey("default", "shared")
+
+
+def allocation(device="gpu-0"):
+    result = {"request": "gpu", "driver": "gpu.example.com", "pool": "n1", "device": device}
+    return decode(AllocationResult, {"devices": {"results": [result]}})
+
+
+def consumer(pod):
+    return ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
+
+
+async def create_pod(lab, name):
+    made = await lab.transport.create(POD, "default", {"metadata": {"name": name}, "spec": POD_SPEC})
+    return PodRef("default", name, made["metadata"]["uid"], "default-scheduler")
+
+
+async def create_claim(lab):
+    body = {"metadata": {"name": CLAIM.name}, "spec": CLAIM_SPEC}
+    return (await lab.transport.create(RESOURCE_CLAIM, "default", body))["metadata"]["uid"]
+
+
+async def get_claim(lab, name=CLAIM.name):
+    return await lab.transport.get(RESOURCE_CLAIM, "default", name)
+
+
+async def node_of(lab, name):
+    return (await lab.transport.get(POD, "default", name))["spec"].get("nodeName")
+
+
+def bind(pod, uid, device="gpu-0"):
+    claims = (ClaimAllocation(CLAIM, uid, allocation(device), (consumer(pod),)),)
+    return Bind((Placement(pod, "n1"),), claims=claims)
+
+
+async def act(lab, decisions):
+    recorder = EventRecorder(lab.transport, lambda: 1000.0)
+    carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: 1000.0)
+    return await carrier.act(Round(0.0, 0.0, decisions, ()), writes_of(decisions))
+
+
+def test_pods_that_share_a_claim_are_one_write(in_lab):
+    async def scenario(lab):
+        uid = await create_claim(lab)
+        pods = [await create_pod(lab, f"p{number}") for number in range(5)]
+        last = await lab.transport.get(POD, "default", "p4")
+        decisions = [bind(pod, uid) for pod in pods]
+        assert await act(lab, decisions) == []
+        claim = await get_claim(lab)
+        assert claim["metadata"]["finalizers"] == [CLAIM_FINALIZER]
+        assert claim["status"]["allocation"]["allocationTimestamp"]
+        assert [one["name"] for one in claim["status"]["reservedFor"]] == [pod.name for pod in pods]
+        assert int(claim["metadata"]["resourceVersion"]) == int(last["metadata"]["resourceVersion"]) + 2
+        assert [await node_of(lab, pod.name) for pod in pods] == ["n1"] * 5
+
+    in_lab(scenario)
+
+
+def test_rounds_that_overlap_on_a_claim_do_not_conflict(in_lab):
+    async def scenario(lab):
+        uid = await create_claim(lab)
+        pods = [await create_pod(lab, f"p{number}") for number in range(3)]
+        for number, pod in enumerate(pods):
+            recorder = EventRecorder(lab.transport, lambda: 1000.0)
+            clock = 1000.0 + number
+            carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda clock=clock: clock)
+            decisions = [bind(pod, uid)]
+            assert await carrier.act(Round(0.0, 0.0, decisions, ()), writes_of(decisions)) == []
+        claim = await get_claim(lab)
+        assert len(claim["status"]["reservedFor"]) == 3
+
+    in_lab(scenario)
+
+
+def test_an_allocation_by_somebody_else_refuses_the_pod(in_lab):
+    async def scenario(lab):
+        uid = await create_claim(lab)
+        first, second = await create_pod(lab, "p1"), await create_pod(lab, "p2")
+        assert await act(lab, [bind(first, uid)]) == []
+        (refusal,) = await act(lab, [bind(second, uid, "gpu-1")])
+        assert isinstance(refusal, BindRefused)
+        assert refusal.pod_uid == second.uid
+        assert await node_of(lab, "p2") is None
+        assert len((await get_claim(lab))["status"]["reservedFor"]) == 1
+
+    in_lab(scenario)
+
+
+def test_a_claim_that_fails_holds_back_only_the_pods_that_use_it(in_lab, monkeypatch):
+    async def scenario(lab):
+        uid = await create_claim(lab)
+        gang, other = [await create_pod(lab, name) for name in ("p1", "p2")], await create_pod(lab, "p3")
+        claims = (ClaimAllocation(CLAIM, uid, allocation(), (consumer(gang[0]),)),)
+        patch = lab.transport.patch
+
+        async def fail(kind, *args, **kwargs):
+            if kind is RESOURCE_CLAIM:
+                raise ApiError(503, "ServiceUnavailable", "later")
+            return await patch(kind, *args, **kwargs)
+
+        monkeypatch.setattr(lab.transport, "patch", fail)
+        together = Bind(tuple(Placement(pod, "n1") for pod in gang), claims=claims)
+        refusals = await act(lab, [together, Bind((Placement(other, "n1"),))])
+        assert {refusal.pod_uid for refusal in refusals} == {pod.uid for pod in gang}
+        assert [await node_of(lab, name) for name in ("p1", "p2", "p3")] == [None, None, "n1"]
+
+    in_lab(scenario)
+
+
+def test_claims_with_binding_conditions_are_written_before_anything_is_bound(in_lab):
+    async def scenario(lab):
+        uid = await create_claim(lab)
+        pod = await create_pod(lab, "p1")
+        claims = (ClaimAllocation(CLAIM, uid, allocation(), (consumer(pod),)),)
+        assert await act(lab, [AllocateClaims((Placement(pod, "n1"),), claims)]) == []
+        assert (await get_claim(lab))["status"]["reservedFor"]
+        assert await node_of(lab, "p1") is None
+
+    in_lab(scenario)
+
+
+def test_releasing_a_claim(in_lab):
+    async def scenario(lab):
+        uid = await create_claim(lab)
+        pods = [await create_pod(lab, name) for name in ("p1", "p2")]
+        await act(lab, [bind(pod, uid) for pod in pods])
+        stale = (await get_claim(lab))["metadata"]["resourceVersion"]
+        await act(lab, [ReleaseClaim(CLAIM, uid, stale, (consumer(pods[0]),), deallocates=False)])
+        claim = await get_claim(lab)
+        assert [one["name"] for one in claim["status"]["reservedFor"]] == ["p2"]
+        # A decision about an older version does nothing.
+        await act(lab, [ReleaseClaim(CLAIM, uid, stale, (consumer(pods[1]),), deallocates=True)])
+        assert await get_claim(lab) == claim
+        fresh = claim["metadata"]["resourceVersion"]
+        await act(lab, [ReleaseClaim(CLAIM, uid, fresh, (consumer(pods[1]),), deallocates=True)])
+        assert "status" not in await get_claim(lab)
+
+    in_lab(scenario)
+
+
+def test_a_claim_for_extended_resources_is_created_once(in_lab):
+    async def scenario(lab):
+        pod = await create_pod(lab, "p1")
+        key = ClaimKey("default", "p1-extended-resources-abcde")
+        mappings = (
+            ContainerExtendedResourceRequest(container_name="main", resource_name="cpu", request_name="gpu"),
+        )
+        created = ExtendedResourceClaim(pod, decode(ResourceClaimSpec, CLAIM_SPEC), mappings)
+        claims = (ClaimAllocation(key, "", allocation(), (consumer(pod),), created),)
+        # The first attempt got as far as creating the claim.
+        await act(lab, [AllocateClaims((Placement(pod, "n1"),), claims)])
+        assert await act(lab, [Bind((Placement(pod, "n1"),), claims=claims)]) == []
+        claim = await get_claim(lab, key.name)
+        assert claim["metadata"]["ownerReferences"][0]["uid"] == pod.uid
+        assert claim["status"]["reservedFor"][0]["uid"] == pod.uid
+        status = (await lab.transport.get(POD, "default", "p1"))["status"]
+        assert status["extendedResourceClaimStatus"]["resourceClaimName"] == key.name
+        assert await node_of(lab, "p1") == "n1"
+
+    in_lab(scenario)
+
+
+def test_150_pods_that_share_a_claim_start_in_one_round(in_lab):
+    async def scenario(lab):
+        uid = await create_claim(lab)
+        pods = await asyncio.gather(*(create_pod(lab, f"p{number}") for number in range(150)))
+        assert await act(lab, [bind(pod, uid) for pod in pods]) == []
+        assert len((await get_claim(lab))["status"]["reservedFor"]) == 150
+
+    in_lab(scenario)
