@@ -1,9 +1,9 @@
 """CEL, the expression language in which claims and device classes select devices. Pure, without IO."""
 
 from posse.cel.device_selector import (
+    CompiledSelector,
     CostLimitError,
     DeviceFacts,
-    DeviceSelector,
     DeviceSelectorError,
     device_selector,
 )
@@ -12,9 +12,9 @@ from posse.cel.semver import Semver, parse_semver
 
 __all__ = [
     "CelError",
+    "CompiledSelector",
     "CostLimitError",
     "DeviceFacts",
-    "DeviceSelector",
     "DeviceSelectorError",
     "Semver",
     "device_selector",

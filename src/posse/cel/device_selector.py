@@ -46,7 +46,7 @@ class DeviceFacts(msgspec.Struct, frozen=True):
     capacity: Mapping[str, str] = {}
 
 
-class DeviceSelector:
+class CompiledSelector:
     """A compiled selector. It is a function of the device alone: equal devices get equal answers."""
 
     __slots__ = ("_piece", "_slots", "text")
@@ -75,7 +75,7 @@ def _advice(reason: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def device_selector(text: str) -> DeviceSelector:
+def device_selector(text: str) -> CompiledSelector:
     """Reads a selector. Raises `CelError`, in the words of Kubernetes, if it is not valid."""
     compiler = Compiler(text, {"device": DEVICE}, {DEVICE: _FIELDS})
     piece = compiler.compile(parse(text))
@@ -83,7 +83,7 @@ def device_selector(text: str) -> DeviceSelector:
         raise CelError(f"must evaluate to bool or the unknown type, not {piece.type}")
     if piece.cost > COST_MAX:
         raise CostLimitError
-    return DeviceSelector(text, piece, compiler.slots)
+    return CompiledSelector(text, piece, compiler.slots)
 
 
 class CostLimitError(CelError):

@@ -6,6 +6,7 @@ class CelError(ValueError):
 
     def __init__(self, reason: str, source: str = "", offset: int | None = None) -> None:
         self.reason = reason
+        self.is_located = offset is not None
         super().__init__(reason if offset is None else _pointing(reason, source, offset))
 
 

@@ -85,7 +85,7 @@ def patch_status(
     *,
     reads_after_conflict: bool = False,
 ) -> ObjectPatch:
-    """Merge this into the status of the object, if it is still the one with this uid, unless that is empty."""
+    """Merge this into the status of the object, if it is still the one with this uid (any, if empty)."""
     patch = Patch(STRATEGIC_MERGE_PATCH, {"metadata": {"uid": uid} if uid else {}, "status": status})
     return ObjectPatch(kind, namespace, name, patch, "status", reads_after_conflict)
 

@@ -2,8 +2,8 @@
 
 1. All bindings, at once; those with claims of devices after these are written. If a claim fails, none of the
    pods of a decision that uses it is bound.
-2. The stages, one after the other: volumes and released claims, evictions, the last eviction. The parts of a stage have no
-   order among each other; the writes of a part have one, and its first failure ends it.
+2. The stages, one after the other: volumes and released claims, evictions, the last eviction. The parts of a
+   stage have no order among each other; the writes of a part have one, and its first failure ends it.
 3. The engine absorbs what failed, and which reports are withheld: those about groups with a refused binding.
 4. The other reports, without an order.
 

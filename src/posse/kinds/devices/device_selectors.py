@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from posse.cel import CelError, CostLimitError, device_selector
 from posse.kinds.machinery.errors import FieldError
 from posse.model.resource_claim import SELECTORS_MAX, DeviceSelector
 
@@ -24,4 +25,13 @@ def selectors_errors(field: str, selectors: Sequence[DeviceSelector]) -> list[Fi
 def _expression_errors(field: str, expression: str) -> list[FieldError]:
     if len(expression.encode(errors="surrogatepass")) > EXPRESSION_BYTES_MAX:
         return [FieldError.too_long(field, EXPRESSION_BYTES_MAX)]
+    if not expression:
+        return [FieldError.required(field)]
+    try:
+        device_selector(expression)
+    except CostLimitError as error:
+        return [FieldError.forbidden(field, str(error))]
+    except CelError as error:
+        stage = "compilation failed: " if error.is_located else ""
+        return [FieldError.invalid(field, expression, f"{stage}{error}")]
     return []

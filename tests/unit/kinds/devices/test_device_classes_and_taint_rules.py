@@ -24,6 +24,21 @@ def test_good_class(problems):
         ({"config": [{}]}, "spec.config[0].opaque: Required value"),
         ({"selectors": [{}] * 33}, "spec.selectors: Too many: 33: must have at most 32 items"),
         (
+            {"selectors": [{"cel": {"expression": "device.driver"}}]},
+            (
+                'spec.selectors[0].cel.expression: Invalid value: "device.driver": '
+                "must evaluate to bool or the unknown type, not string"
+            ),
+        ),
+        (
+            {"selectors": [{"cel": {"expression": "gadget.driver == 'a'"}}]},
+            (
+                "spec.selectors[0].cel.expression: Invalid value: \"gadget.driver == 'a'\": compilation failed: "
+                "ERROR: <input>:1:1: undeclared reference to 'gadget' (in container '')\n"
+                " | gadget.driver == 'a'\n | ^"
+            ),
+        ),
+        (
             {"selectors": [{"cel": {"expression": " " * 10241}}]},
             "spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes",
         ),
