@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from posse.cli.manifest_text import manifest_text
-from posse.installation.bundle import groups, scheduler
+from posse.installation.bundle import groups, what_runs
 from posse.installation.monitoring import monitoring
 from posse.installation.namespace import quota
 from posse.installation.options import (
@@ -45,7 +45,7 @@ def _kustomize() -> Mapping[str, str]:
     options = InstallOptions()
     return {
         "base/kustomization.yaml": _kustomization("Kustomization", "v1beta1", "scheduler.yaml"),
-        "base/scheduler.yaml": _ORIGIN + manifest_text(scheduler(options)),
+        "base/scheduler.yaml": _ORIGIN + manifest_text(what_runs(options)),
         "crd/kustomization.yaml": _kustomization("Kustomization", "v1beta1", "groups.yaml", "../base"),
         "crd/groups.yaml": _ORIGIN + manifest_text(groups()),
         "monitoring/kustomization.yaml": _kustomization("Component", "v1alpha1", "monitoring.yaml"),
@@ -59,13 +59,13 @@ def _kustomization(kind: str, version: str, *resources: str) -> str:
 
 
 def _chart() -> Mapping[str, str]:
-    running = [obj for obj in scheduler(_IN_CHART) if obj["kind"] not in {"Namespace", "ResourceQuota"}]
+    running = [obj for obj in what_runs(_IN_CHART) if obj["kind"] not in {"Namespace", "ResourceQuota"}]
     return {
         "Chart.yaml": _ORIGIN + manifest_text([_chart_description()]),
         "values.yaml": _values(),
         "templates/groups.yaml": _when('eq .Values.form "crd"', [_kept(obj) for obj in groups()]),
         "templates/scheduler.yaml": _ORIGIN
-        + manifest_text(running).replace(_IN_CHART.cluster_wide_name, _CLUSTER_WIDE_NAME),
+        + manifest_text(running).replace(_IN_CHART.in_the_cluster(NAME), _CLUSTER_WIDE_NAME),
         "templates/critical-pods.yaml": _when(_ELSEWHERE, [quota(_IN_CHART)]),
         "templates/monitoring.yaml": _when(".Values.monitoring", monitoring(_IN_CHART)),
     }

@@ -8,11 +8,11 @@ from tests.cluster.cluster_api import ClusterApi
 from tests.support.stock_kubectl import Kubectl
 from tools.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_kubectl
 from tools.control_plane.plane import running_plane
-from tools.control_plane.posse import POSSE_ACCOUNT, start_posse
+from tools.control_plane.posse import CONTROLLERS_ACCOUNT, POSSE_ACCOUNT, start_posse
 from tools.control_plane.users import service_account
 
 # Posse may be installed where it is by default, or in a namespace of its own.
-USERS = [POSSE_ACCOUNT, service_account("posse-system", "posse")]
+USERS = [POSSE_ACCOUNT, CONTROLLERS_ACCOUNT, service_account("posse-system", "posse")]
 
 
 def telling_what_is_missing():

@@ -30,18 +30,25 @@ def kubelets(plane):
     return plane.run(Program("kubelets", command, plane.folder / "kubelets.log"))
 
 
+def with_form(installation, form):
+    return installation._replace(command=[*installation.command, f"--form={form}"])
+
+
 @pytest.fixture(scope="module", params=["native", "crd"])
 def posse(request, plane, kubelets):
     """In the place of kube-scheduler, so that the examples need not name it."""
     profiles = [{"schedulerName": "default-scheduler"}]
     installed = install_posse(plane, request.param, controllers="all", profiles=profiles)
     form = "crd" if request.param == "crd" else "auto"
-    chosen = installed._replace(command=[*installed.command, f"--form={form}"])
-    running = PosseRun(plane, chosen, f"posse-{request.param}")
-    plane.run(running)
-    running.wait_until_ready()
+    scheduler = PosseRun(plane, with_form(installed, form), f"posse-{request.param}")
+    control = PosseRun(plane, with_form(installed.controllers, form), f"controllers-{request.param}")
+    for running in (scheduler, control):
+        plane.run(running)
+        running.wait_until_ready()
     yield request.param
-    running.stop()
+    for running in (scheduler, control):
+        running.stop()
+        assert "forbidden" not in running.log.read_text().lower()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from posse.installation.control_permissions import permissions_to_control
-from posse.installation.permissions import IN_ITS_NAMESPACE, IN_THE_CLUSTER
+from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.permissions import permissions_to_lead, permissions_to_schedule
 from tests.support.posse_command import posse
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +33,9 @@ def printed(tmp_path):
 
 
 def test_the_commands_print_what_the_page_says(printed):
-    plain, native, chosen, controlling = map(printed, commands())
+    plain, native, chosen, controlling, foreign = map(printed, commands())
+    assert "scheduling.volcano.sh" in str(foreign)
+    assert "persistentvolumes" not in str(foreign)
     assert [item["metadata"]["name"] for item in controlling if item not in plain][:2] == [
         "jobsets.jobset.x-k8s.io",
         "leaderworkersets.leaderworkerset.x-k8s.io",
@@ -70,12 +73,15 @@ def test_every_permission_is_told_with_its_reason():
         (group.strip("`").replace("core", ""), tuple(re.findall(r"`(.*?)`", resources)), verbs, reason)
         for group, resources, verbs, reason in rows
     ]
+    everything = InstallOptions(
+        controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroups)
+    )
     granted = [
         (item.api_group, item.resources, ", ".join(item.verbs), item.reason)
         for item in (
-            *IN_THE_CLUSTER,
-            *IN_ITS_NAMESPACE,
-            *permissions_to_control(["jobsets", "leaderworkersets"]),
+            *permissions_to_schedule(everything),
+            *permissions_to_lead("posse"),
+            *permissions_to_control(everything),
         )
     ]
     assert told == granted

@@ -28,11 +28,15 @@ _READY_SECONDS = 60.0
 _POSSE = [sys.executable, "-m", "posse"]
 
 
+CONTROLLERS_ACCOUNT = service_account(USUAL_NAMESPACE, "posse-controllers")
+
+
 class Installation(NamedTuple):
-    """What a pod of the Deployment would run, and the name of its account."""
+    """What a pod of the Deployment would run, and the name of its account; and the same for controllers."""
 
     command: Sequence[str]
     account: str
+    controllers: "Installation | None" = None
 
 
 def install_posse(
@@ -46,8 +50,8 @@ def install_posse(
     words = ["--form", form, "--namespace", namespace, "--kubeconfig", str(plane.kubeconfig())]
     words += ["--controllers", controllers]
     printed = subprocess.run([*_POSSE, "install", *words], stdout=subprocess.PIPE, check=True).stdout
-    objects = {item["kind"]: item for item in yaml.safe_load_all(printed)}
-    applied = [item for item in yaml.safe_load_all(printed) if item["kind"] != "Deployment"]
+    objects = list(yaml.safe_load_all(printed))
+    applied = [item for item in objects if item["kind"] != "Deployment"]
     kubectl: list[str | Path] = [find_kubectl(), "--kubeconfig", plane.kubeconfig()]
     subprocess.run(
         [*kubectl, "apply", "-f", "-"],
@@ -56,11 +60,18 @@ def install_posse(
         check=True,
     )
     configuration = plane.folder / f"{namespace}.scheduler.yaml"
-    installed = yaml.safe_load(objects["ConfigMap"]["data"]["scheduler.yaml"])
+    (map_of_settings,) = (item for item in objects if item["kind"] == "ConfigMap")
+    installed = yaml.safe_load(map_of_settings["data"]["scheduler.yaml"])
     configuration.write_text(yaml.safe_dump(_replaced(installed, settings)))
-    (container,) = objects["Deployment"]["spec"]["template"]["spec"]["containers"]
+    found = [_run_by(item, namespace, configuration) for item in objects if item["kind"] == "Deployment"]
+    return found[0]._replace(controllers=found[1]) if controllers else found[0]
+
+
+def _run_by(deployment: dict[str, Any], namespace: str, configuration: Path) -> Installation:
+    pod = deployment["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
     arguments = [word.replace("/etc/posse/scheduler.yaml", str(configuration)) for word in container["args"]]
-    return Installation([*_POSSE, *arguments], service_account(namespace, "posse").name)
+    return Installation([*_POSSE, *arguments], service_account(namespace, pod["serviceAccountName"]).name)
 
 
 def start_posse(plane: ControlPlane, form: str = "auto", **settings: Any) -> "PosseRun":

@@ -1,25 +1,23 @@
 """All objects of an installation, in the order of creation."""
 
 from posse.installation.crds import POSSE_KINDS, definitions
-from posse.installation.deployment import running
+from posse.installation.deployment import configuration, running
 from posse.installation.monitoring import monitoring
 from posse.installation.namespace import namespace
+from posse.installation.network_policy import network_policy
 from posse.installation.options import InstallOptions
+from posse.installation.programs import programs
 from posse.installation.roles import identity, roles_of_people
 from posse.installation.set_definitions import set_definitions, sets
-from posse.kinds.discovered import ClusterForm
 from posse.kinds.machinery.kind import Json
 
 
 def objects(options: InstallOptions) -> list[Json]:
-    # Groups of LeaderWorkerSets, and of what others control, are custom resources everywhere: pods that are
-    # there can be labelled.
-    needs_groups = options.form is ClusterForm.CRD or bool(options.controllers)
     return [
-        *(groups() if needs_groups else []),
+        *(groups() if options.custom_groups else []),
         *set_definitions(options.controllers),
         *(roles_of_people("sets", sets(options.controllers)) if options.controllers else []),
-        *scheduler(options),
+        *what_runs(options),
         *(monitoring(options) if options.monitoring else []),
     ]
 
@@ -29,5 +27,13 @@ def groups() -> list[Json]:
     return [*definitions(), *roles_of_people("groups", POSSE_KINDS)]
 
 
-def scheduler(options: InstallOptions) -> list[Json]:
-    return [*namespace(options), *identity(options), *running(options)]
+def what_runs(options: InstallOptions) -> list[Json]:
+    """The scheduler and, if there are any, the controllers."""
+    found = [*namespace(options), configuration(options)]
+    for program in programs(options):
+        found += [
+            *identity(options, program),
+            network_policy(options, program),
+            *running(options, program),
+        ]
+    return found

@@ -1,28 +1,34 @@
-"""Additional permissions for controlling JobSets and LeaderWorkerSets; granted only on request."""
+"""The permissions of the controllers of JobSets and LeaderWorkerSets. They have an account of their own, so that
+the scheduler need not be allowed to create anything.
+"""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 
-from posse.installation.permissions import Permission
+from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.permissions import TO_SERVE_PAGES, TO_TELL, Permission
 from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET
 
+CONTROL_LEASE = "posse-controllers"
 _SEE = ("list", "watch")
 _MAKE = ("create", "update", "delete")
 _GROUPS = ("podgroups", "compositepodgroups")
 _HOOKS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
-_FOREIGN_GROUPS = ("scheduling.x-k8s.io", "scheduling.volcano.sh")
+_API_GROUPS: Mapping[ForeignGroups, str] = {
+    ForeignGroups.COSCHEDULING: "scheduling.x-k8s.io",
+    ForeignGroups.VOLCANO: "scheduling.volcano.sh",
+}
 
 OF_BOTH = (
     Permission("admissionregistration.k8s.io", _HOOKS, ("list",), "see whether somebody else controls them"),
     Permission("apps", ("deployments",), ("list",), "see whether somebody else controls them"),
-    Permission("", ("services",), ("create",), "let their pods find each other"),
-    Permission("", ("pods",), ("update",), "put pods into their groups"),
-    Permission("scheduling.posse.dev", ("workloads",), _SEE, "know what groups are made from"),
+    Permission("", ("services",), (*_SEE, "create", "update"), "let their pods find each other"),
+    Permission("", ("pods",), (*_SEE, "update"), "put pods into their groups"),
     *(
         permission
         for group in ("scheduling.k8s.io", "scheduling.posse.dev")
         for permission in (
-            Permission(group, ("workloads",), ("create", "update"), "say what groups are made from"),
-            Permission(group, _GROUPS, _MAKE, "say who starts together"),
+            Permission(group, ("workloads",), (*_SEE, "create", "update"), "say what groups are made from"),
+            Permission(group, _GROUPS, (*_SEE, *_MAKE), "say who starts together"),
         )
     ),
 )
@@ -31,7 +37,7 @@ OF_JOB_SETS = (
     Permission(JOB_SET.group, ("jobsets/status",), ("update",), "tell JobSets how they stand"),
     Permission(JOB_SET.group, ("jobsets/finalizers",), ("update",), "own what is made for a JobSet"),
     Permission("batch", ("jobs",), (*_SEE, *_MAKE), "have Jobs for JobSets"),
-    Permission("", ("persistentvolumeclaims",), ("create",), "have claims that Jobs share"),
+    Permission("", ("persistentvolumeclaims",), (*_SEE, "create"), "have claims that Jobs share"),
 )
 OF_LEADER_WORKER_SETS = (
     Permission(LEADER_WORKER_SET.group, ("leaderworkersets",), _SEE, "control LeaderWorkerSets"),
@@ -43,17 +49,25 @@ OF_LEADER_WORKER_SETS = (
     ),
     Permission("apps", ("statefulsets",), (*_SEE, "create", "update"), "have leaders and workers"),
     Permission("apps", ("controllerrevisions",), (*_SEE, *_MAKE), "remember what replicas are made from"),
+    Permission("", ("nodes",), _SEE, "keep workers in the domain of their leader"),
+    Permission("", ("pods",), ("delete",), "start a replica over as a whole"),
     Permission("", ("pods/finalizers",), ("update",), "own what is made for a leader"),
-    *(
-        Permission(group, ("podgroups",), ("create",), "say who starts together, to another scheduler")
-        for group in _FOREIGN_GROUPS
-    ),
 )
 
 
-def permissions_to_control(controllers: Collection[str]) -> tuple[Permission, ...]:
+def permissions_to_control(options: InstallOptions) -> tuple[Permission, ...]:
+    """In the whole cluster."""
+    controls_sets = LEADER_WORKER_SET.plural in options.controllers
     return (
-        *(OF_BOTH if controllers else ()),
-        *(OF_JOB_SETS if JOB_SET.plural in controllers else ()),
-        *(OF_LEADER_WORKER_SETS if LEADER_WORKER_SET.plural in controllers else ()),
+        *TO_SERVE_PAGES,
+        *TO_TELL,
+        *OF_BOTH,
+        *(OF_JOB_SETS if JOB_SET.plural in options.controllers else ()),
+        *(OF_LEADER_WORKER_SETS if controls_sets else ()),
+        *(_of_foreign(name) for name in options.foreign_groups if controls_sets),
     )
+
+
+def _of_foreign(name: ForeignGroups) -> Permission:
+    reason = "say who starts together, to another scheduler"
+    return Permission(_API_GROUPS[name], ("podgroups",), (*_SEE, "create"), reason)

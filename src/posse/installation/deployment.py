@@ -1,12 +1,13 @@
-"""The objects that run the scheduler: Deployment with two replicas, ConfigMap, PodDisruptionBudget.
+"""The objects that run a program: Deployment with two replicas, PodDisruptionBudget, and the ConfigMap of both.
 
 Pods run as the strictest of the Pod Security Standards asks for, so any namespace can enforce it.
 """
 
 from posse.installation.namespace import CRITICAL
-from posse.installation.objects import LABELS, named
+from posse.installation.objects import named
 from posse.installation.options import NAME, InstallOptions
 from posse.installation.permissions import LEASE
+from posse.installation.programs import InstalledProgram
 from posse.kinds.machinery.kind import Json
 
 PORT = 10259
@@ -15,14 +16,16 @@ CONFIGURATION_FILE = "scheduler.yaml"
 
 _REPLICAS = 2
 _NOBODY = 65532
+_TEMPORARY_SIZE, _DISK_SIZE = "64Mi", "512Mi"
+"""For files that are left behind for a moment; for these and the log together."""
 _CONFIGURATION_DIRECTORY = "/etc/posse"
 
 
-def running(options: InstallOptions) -> list[Json]:
-    return [_configuration(options), _deployment(options), _disruption_budget(options)]
+def running(options: InstallOptions, program: InstalledProgram) -> list[Json]:
+    return [_deployment(options, program), _disruption_budget(options, program)]
 
 
-def _configuration(options: InstallOptions) -> Json:
+def configuration(options: InstallOptions) -> Json:
     text = f"""\
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -36,19 +39,19 @@ profiles:
     return named("v1", "ConfigMap", NAME, options.namespace) | {"data": {CONFIGURATION_FILE: text}}
 
 
-def _deployment(options: InstallOptions) -> Json:
-    return named("apps/v1", "Deployment", NAME, options.namespace) | {
+def _deployment(options: InstallOptions, program: InstalledProgram) -> Json:
+    return named("apps/v1", "Deployment", program.name, options.namespace) | {
         "spec": {
             "replicas": _REPLICAS,
-            "selector": {"matchLabels": dict(LABELS)},
-            "template": {"metadata": {"labels": dict(LABELS)}, "spec": _pod(options)},
+            "selector": {"matchLabels": program.pod_labels},
+            "template": {"metadata": {"labels": program.pod_labels}, "spec": _pod(options, program)},
         }
     }
 
 
-def _pod(options: InstallOptions) -> Json:
+def _pod(options: InstallOptions, program: InstalledProgram) -> Json:
     return {
-        "serviceAccountName": NAME,
+        "serviceAccountName": program.name,
         "priorityClassName": CRITICAL,
         "nodeSelector": {"kubernetes.io/os": "linux"},
         "tolerations": [
@@ -59,7 +62,7 @@ def _pod(options: InstallOptions) -> Json:
                 "maxSkew": 1,
                 "topologyKey": "kubernetes.io/hostname",
                 "whenUnsatisfiable": "ScheduleAnyway",
-                "labelSelector": {"matchLabels": dict(LABELS)},
+                "labelSelector": {"matchLabels": program.pod_labels},
             }
         ],
         "securityContext": {
@@ -68,26 +71,28 @@ def _pod(options: InstallOptions) -> Json:
             "runAsGroup": _NOBODY,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "containers": [_container(options)],
+        "containers": [_container(options, program)],
         "volumes": [
             {"name": "configuration", "configMap": {"name": NAME}},
-            {"name": "temporary", "emptyDir": {}},
+            {"name": "temporary", "emptyDir": {"sizeLimit": _TEMPORARY_SIZE}},
         ],
     }
 
 
-def _container(options: InstallOptions) -> Json:
-    control = [f"--controllers={','.join(options.controllers)}"] if options.controllers else []
-    configuration = f"--config={_CONFIGURATION_DIRECTORY}/{CONFIGURATION_FILE}"
+def _container(options: InstallOptions, program: InstalledProgram) -> Json:
+    configured = f"--config={_CONFIGURATION_DIRECTORY}/{CONFIGURATION_FILE}"
     return {
-        "name": "scheduler",
+        "name": program.container,
         "image": options.image,
-        "args": ["run", configuration, *control, "--log-format=json"],
+        "args": ["run", configured, *program.arguments, "--log-format=json"],
         "ports": [{"name": PORT_NAME, "containerPort": PORT}],
         "startupProbe": _probe("/healthz", period_seconds=2, failures=30),
         "livenessProbe": _probe("/healthz", period_seconds=10, failures=6),
         "readinessProbe": _probe("/readyz", period_seconds=5, failures=3),
-        "resources": {"requests": {"cpu": "500m", "memory": "512Mi"}, "limits": {"memory": "4Gi"}},
+        "resources": {
+            "requests": {"cpu": "500m", "memory": "512Mi", "ephemeral-storage": _TEMPORARY_SIZE},
+            "limits": {"memory": "4Gi", "ephemeral-storage": _DISK_SIZE},
+        },
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},
@@ -109,8 +114,8 @@ def _probe(path: str, *, period_seconds: int, failures: int) -> Json:
     }
 
 
-def _disruption_budget(options: InstallOptions) -> Json:
+def _disruption_budget(options: InstallOptions, program: InstalledProgram) -> Json:
     """Draining nodes evicts one replica at a time."""
-    return named("policy/v1", "PodDisruptionBudget", NAME, options.namespace) | {
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": dict(LABELS)}}
+    return named("policy/v1", "PodDisruptionBudget", program.name, options.namespace) | {
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": program.pod_labels}}
     }

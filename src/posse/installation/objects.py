@@ -3,7 +3,8 @@
 from posse.installation.options import NAME
 from posse.kinds.machinery.kind import Json
 
-LABELS = {"app.kubernetes.io/name": NAME}
+NAME_LABEL = "app.kubernetes.io/name"
+LABELS = {NAME_LABEL: NAME}
 
 
 def named(api_version: str, kind: str, name: str, namespace: str = "") -> Json:

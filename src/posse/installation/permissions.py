@@ -1,12 +1,15 @@
 """The permissions of the scheduler, each with its reason. It has no others.
 
-Groups are listed in every form, whichever the cluster has: a permission for a kind that is not served allows
-nothing, and after an upgrade of the cluster nothing is missing.
+Groups of Kubernetes and of Posse are always among them: a permission for a kind that is not served allows
+nothing, and after an upgrade of the cluster nothing is missing. Groups of other projects and volumes are where
+they are used.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from posse.engine.groups.forms import FORMS, GroupForm
+from posse.engine.groups.forms import COSCHEDULING, POSSE, VOLCANO, GroupForm
+from posse.installation.options import ForeignGroups, InstallOptions
 from posse.kinds.machinery.kind import Json
 
 LEASE = "posse"
@@ -47,24 +50,15 @@ TO_SERVE_PAGES = (
     Permission("authentication.k8s.io", ("tokenreviews",), ("create",), "know who asks for metrics"),
     Permission("authorization.k8s.io", ("subjectaccessreviews",), ("create",), "know who may read metrics"),
 )
-
-IN_THE_CLUSTER = (
-    *TO_SERVE_PAGES,
+TO_TELL = (Permission("", ("events",), ("create",), "tell people what was done, and what could not be"),)
+OF_PODS = (
     Permission("", ("pods",), _READ, "see what waits and what takes up room"),
     Permission("", ("pods",), ("get",), "see whether a binding without an answer was made"),
     Permission("", ("pods",), ("delete",), "evict pods for more important ones"),
     Permission("", ("pods/binding",), ("create",), "give a pod its node"),
     Permission("", ("pods/status",), ("patch",), "tell a pod why it waits or must go"),
-    Permission("", ("events",), ("create",), "tell people what was done, and what could not be"),
+    *TO_TELL,
     Permission("", ("nodes", "namespaces", "services"), _READ, "know where pods may go and how they spread"),
-    Permission("", ("persistentvolumes", "persistentvolumeclaims"), _READ, "know which volumes there are"),
-    Permission(
-        "", ("persistentvolumes", "persistentvolumeclaims"), ("patch",), "keep a volume, or have one made"
-    ),
-    Permission("", ("persistentvolumes",), ("get",), "see for whom a volume is kept already"),
-    Permission(
-        "storage.k8s.io", ("storageclasses", "csinodes", "csidrivers"), _READ, "know where volumes can be"
-    ),
     Permission("policy", ("poddisruptionbudgets",), _READ, "evict first whom no budget protects"),
     Permission("", ("resourcequotas",), ("list",), "warn where quotas on priority classes can be evaded"),
     Permission(
@@ -80,10 +74,38 @@ IN_THE_CLUSTER = (
         "tell groups how they stand",
     ),
     Permission("scheduling.k8s.io", ("workloads", "podgroups", "compositepodgroups"), ("patch",), _PUBLISH),
-    *(permission for form in FORMS if form.is_custom_resource for permission in _of_custom_groups(form)),
 )
+OF_VOLUMES = (
+    Permission("", ("persistentvolumes", "persistentvolumeclaims"), _READ, "know which volumes there are"),
+    Permission(
+        "", ("persistentvolumes", "persistentvolumeclaims"), ("patch",), "keep a volume, or have one made"
+    ),
+    Permission("", ("persistentvolumes",), ("get",), "see for whom a volume is kept already"),
+    Permission(
+        "storage.k8s.io", ("storageclasses", "csinodes", "csidrivers"), _READ, "know where volumes can be"
+    ),
+)
+OF_POSSE_GROUPS = _of_custom_groups(POSSE)
+OF_FOREIGN_GROUPS: Mapping[ForeignGroups, tuple[Permission, ...]] = {
+    ForeignGroups.COSCHEDULING: _of_custom_groups(COSCHEDULING),
+    ForeignGroups.VOLCANO: _of_custom_groups(VOLCANO),
+}
 
-IN_ITS_NAMESPACE = (
-    Permission("coordination.k8s.io", ("leases",), ("create",), "elect a leader for the first time"),
-    Permission("coordination.k8s.io", ("leases",), ("get", "update"), "elect a leader", (LEASE,)),
-)
+
+def permissions_to_schedule(options: InstallOptions) -> tuple[Permission, ...]:
+    """In the whole cluster."""
+    return (
+        *TO_SERVE_PAGES,
+        *OF_PODS,
+        *(OF_VOLUMES if options.volumes else ()),
+        *OF_POSSE_GROUPS,
+        *(item for name in options.foreign_groups for item in OF_FOREIGN_GROUPS[name]),
+    )
+
+
+def permissions_to_lead(lease: str) -> tuple[Permission, ...]:
+    """In its own namespace."""
+    return (
+        Permission("coordination.k8s.io", ("leases",), ("create",), "elect a leader for the first time"),
+        Permission("coordination.k8s.io", ("leases",), ("get", "update"), "elect a leader", (lease,)),
+    )

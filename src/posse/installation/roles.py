@@ -1,4 +1,4 @@
-"""Account and roles of the scheduler, and roles for users where groups are custom resources.
+"""Account and roles of each program, and roles for users where groups are custom resources.
 
 People who may edit a namespace may have groups in it, as they may have pods. Kubernetes sees to that for its
 own kinds.
@@ -6,10 +6,10 @@ own kinds.
 
 from collections.abc import Sequence
 
-from posse.installation.control_permissions import permissions_to_control
 from posse.installation.objects import named
 from posse.installation.options import NAME, InstallOptions
-from posse.installation.permissions import IN_ITS_NAMESPACE, IN_THE_CLUSTER
+from posse.installation.permissions import permissions_to_lead
+from posse.installation.programs import InstalledProgram
 from posse.kinds.machinery.kind import Json, Kind
 
 RBAC_GROUP = "rbac.authorization.k8s.io"
@@ -18,26 +18,25 @@ _LOOK = ["get", "list", "watch"]
 _CHANGE = ["create", "delete", "deletecollection", "patch", "update"]
 
 
-def identity(options: InstallOptions) -> list[Json]:
-    """ServiceAccount of the scheduler, its roles and bindings."""
-    place, wide = options.namespace, options.cluster_wide_name
-    permissions = (*IN_THE_CLUSTER, *permissions_to_control(options.controllers))
-    cluster_role = named(_RBAC, "ClusterRole", wide) | {"rules": [item.as_rule() for item in permissions]}
-    role = named(_RBAC, "Role", NAME, place) | {"rules": [item.as_rule() for item in IN_ITS_NAMESPACE]}
+def identity(options: InstallOptions, program: InstalledProgram) -> list[Json]:
+    """ServiceAccount of the program, its roles and bindings."""
+    place, name, wide = options.namespace, program.name, options.in_the_cluster(program.name)
+    rules = [item.as_rule() for item in program.permissions]
+    own_rules = [item.as_rule() for item in permissions_to_lead(program.lease)]
+    subjects = [{"kind": "ServiceAccount", "name": name, "namespace": place}]
     return [
-        named("v1", "ServiceAccount", NAME, place),
-        cluster_role,
-        named(_RBAC, "ClusterRoleBinding", wide) | _binding("ClusterRole", wide, place),
-        role,
-        named(_RBAC, "RoleBinding", NAME, place) | _binding("Role", NAME, place),
+        named("v1", "ServiceAccount", name, place),
+        named(_RBAC, "ClusterRole", wide) | {"rules": rules},
+        named(_RBAC, "ClusterRoleBinding", wide)
+        | {"roleRef": _reference("ClusterRole", wide), "subjects": subjects},
+        named(_RBAC, "Role", name, place) | {"rules": own_rules},
+        named(_RBAC, "RoleBinding", name, place)
+        | {"roleRef": _reference("Role", name), "subjects": subjects},
     ]
 
 
-def _binding(kind: str, name: str, namespace: str) -> Json:
-    return {
-        "roleRef": {"apiGroup": RBAC_GROUP, "kind": kind, "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": namespace}],
-    }
+def _reference(kind: str, name: str) -> Json:
+    return {"apiGroup": RBAC_GROUP, "kind": kind, "name": name}
 
 
 def roles_of_people(name: str, kinds: Sequence[Kind]) -> list[Json]:

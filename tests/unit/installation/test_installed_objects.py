@@ -5,9 +5,10 @@ import yaml
 
 from posse.configuration.reading import read_configuration
 from posse.installation.bundle import objects
-from posse.installation.options import InstallOptions
+from posse.installation.options import ForeignGroups, InstallOptions
 from posse.kinds.discovered import ClusterForm
 from posse.runtime.process.run_options import DEFAULT_PORT
+from posse.runtime.remote.control_process import LEASE_ENDING
 
 OPTIONS = InstallOptions(image="registry.example/posse:7", namespace="gangs", scheduler_name="gang-scheduler")
 
@@ -31,20 +32,26 @@ def only(kind, items=None):
     return found
 
 
+PROGRAM = [
+    "ServiceAccount",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "Role",
+    "RoleBinding",
+    "NetworkPolicy",
+    "Deployment",
+    "PodDisruptionBudget",
+]
+
+
 def test_everything_in_the_order_of_need():
     assert kinds(bundle()) == [
         *(3 * ["CustomResourceDefinition"]),
         *(2 * ["ClusterRole"]),
         "Namespace",
         "ResourceQuota",
-        "ServiceAccount",
-        "ClusterRole",
-        "ClusterRoleBinding",
-        "Role",
-        "RoleBinding",
         "ConfigMap",
-        "Deployment",
-        "PodDisruptionBudget",
+        *PROGRAM,
     ]
 
 
@@ -163,33 +170,115 @@ def test_a_drain_leaves_one_replica():
     assert only("Deployment")["spec"]["replicas"] - only("PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
 
 
-def rules(items):
-    (role,) = (
-        item for item in items if item["kind"] == "ClusterRole" and item["metadata"]["name"] == "posse:gangs"
-    )
+def rules(items, name="posse:gangs"):
+    (role,) = (item for item in items if item["kind"] == "ClusterRole" and item["metadata"]["name"] == name)
     return role["rules"]
 
 
-def granted(items):
+def granted(items, name="posse:gangs"):
     return [
         (group, resource, verb)
-        for rule in rules(items)
+        for rule in rules(items, name)
         for group in rule["apiGroups"]
         for resource in rule["resources"]
         for verb in rule["verbs"]
     ]
 
 
-def test_controllers_are_granted_what_they_need_only_on_request():
-    plain, jobsets = granted(bundle()), granted(bundle(controllers=("jobsets",)))
-    assert plain == jobsets[: len(plain)]
-    added = set(jobsets) - set(plain)
-    assert ("batch", "jobs", "create") in added
-    assert not any(resource in {"statefulsets", "leaderworkersets"} for _, resource, _ in added)
-    both = granted(bundle(controllers=("jobsets", "leaderworkersets")))
+def test_the_scheduler_may_create_nothing_but_bindings_reviews_and_events():
+    """Whatever it is installed with: what makes objects for people has an account of its own."""
+    everything = bundle(controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroups))
+    assert {resource for _, resource, verb in granted(everything) if verb == "create"} == {
+        "tokenreviews",
+        "subjectaccessreviews",
+        "pods/binding",
+        "events",
+    }
+    assert granted(everything) == granted(bundle(foreign_groups=tuple(ForeignGroups)))
+
+
+def test_permissions_for_what_is_not_used_are_left_out():
+    def groups_of(**options):
+        return {group for group, _, _ in granted(bundle(**options))}
+
+    usual = groups_of()
+    assert not usual & {"scheduling.x-k8s.io", "scheduling.volcano.sh"}
+    assert groups_of(foreign_groups=(ForeignGroups.VOLCANO,)) - usual == {"scheduling.volcano.sh"}
+    assert groups_of(foreign_groups=(ForeignGroups.COSCHEDULING,)) - usual == {"scheduling.x-k8s.io"}
+    without = granted(bundle(volumes=False))
+    assert not any("volume" in resource or group == "storage.k8s.io" for group, resource, _ in without)
+    assert "--without-volumes" in programs_of(bundle(volumes=False))["posse"]["containers"][0]["args"]
+
+
+CONTROLLERS = "posse-controllers:gangs"
+
+
+def test_controllers_are_granted_what_they_need_for_what_they_control():
+    jobsets = granted(bundle(controllers=("jobsets",)), CONTROLLERS)
+    assert ("batch", "jobs", "create") in jobsets
+    assert not any(resource in {"statefulsets", "leaderworkersets", "nodes"} for _, resource, _ in jobsets)
+    both = granted(bundle(controllers=("jobsets", "leaderworkersets")), CONTROLLERS)
     assert ("apps", "statefulsets", "create") in both
     assert len(both) == len(set(both)), "nothing is granted twice"
     assert not any("*" in item for item in both)
+    assert not any(resource == "pods/binding" for _, resource, _ in both)
+    assert not any(group == "scheduling.volcano.sh" for group, _, _ in both)
+    foreign = bundle(controllers=("leaderworkersets",), foreign_groups=(ForeignGroups.VOLCANO,))
+    assert ("scheduling.volcano.sh", "podgroups", "create") in granted(foreign, CONTROLLERS)
+
+
+def programs_of(items):
+    """The pod of each Deployment, by its name."""
+    return {
+        item["metadata"]["name"]: item["spec"]["template"]["spec"]
+        for item in items
+        if item["kind"] == "Deployment"
+    }
+
+
+def test_controllers_run_apart_from_the_scheduler():
+    items = bundle(controllers=("jobsets",))
+    assert kinds(items)[-2 * len(PROGRAM) :] == PROGRAM + PROGRAM
+    pods = programs_of(items)
+    assert {name: pod["serviceAccountName"] for name, pod in pods.items()} == {
+        "posse": "posse",
+        "posse-controllers": "posse-controllers",
+    }
+    assert not any("controllers" in word for word in pods["posse"]["containers"][0]["args"])
+    (container,) = pods["posse-controllers"]["containers"]
+    assert {"--only-controllers", "--controllers=jobsets"} <= set(container["args"])
+
+
+def test_each_program_has_a_lease_of_its_own():
+    items = bundle(controllers=("jobsets",))
+    leases = {
+        item["metadata"]["name"]: [name for rule in item["rules"] for name in rule.get("resourceNames", [])]
+        for item in items
+        if item["kind"] == "Role"
+    }
+    assert leases == {"posse": ["posse"], "posse-controllers": ["posse" + LEASE_ENDING]}
+
+
+def test_selectors_of_one_program_do_not_find_pods_of_the_other():
+    items = bundle(controllers=("jobsets",))
+    for kind in ("Deployment", "PodDisruptionBudget"):
+        selectors = [item["spec"]["selector"]["matchLabels"] for item in items if item["kind"] == kind]
+        assert len({str(selector) for selector in selectors}) == len(selectors) == 2
+
+
+def test_pods_talk_to_the_api_server_and_the_name_service_alone():
+    policy = only("NetworkPolicy")["spec"]
+    assert policy["podSelector"]["matchLabels"] == only("Deployment")["spec"]["selector"]["matchLabels"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    assert policy["ingress"] == [{"ports": [{"protocol": "TCP", "port": "https"}]}]
+    allowed = {port["port"] for rule in policy["egress"] for port in rule["ports"]}
+    assert allowed == {53, 443, 6443, 8443, 16443}
+
+
+def test_what_a_pod_may_leave_on_a_node_is_limited(pod):
+    (temporary,) = (volume for volume in pod["volumes"] if "emptyDir" in volume)
+    assert temporary["emptyDir"]["sizeLimit"] == "64Mi"
+    assert set(pod["containers"][0]["resources"]["limits"]) == {"memory", "ephemeral-storage"}
 
 
 def test_controllers_bring_the_definitions_of_what_they_control():
@@ -200,10 +289,6 @@ def test_controllers_bring_the_definitions_of_what_they_control():
         "posse-sets-view",
         "posse-sets-edit",
     ]
-    (container,) = only("Deployment", bundle(controllers=("jobsets",)))["spec"]["template"]["spec"][
-        "containers"
-    ]
-    assert "--controllers=jobsets" in container["args"]
 
 
 @pytest.mark.parametrize("controller", ["jobsets", "leaderworkersets"])

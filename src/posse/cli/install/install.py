@@ -1,5 +1,6 @@
 """posse install: print what a cluster needs to run Posse, or apply it."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from posse.installation.options import (
     DEFAULT_NAMESPACE,
     DEFAULT_SCHEDULER_NAME,
     NAME,
+    ForeignGroups,
     InstallOptions,
 )
 from posse.kinds.discovered import ClusterForm
@@ -45,10 +47,29 @@ ControllersOption = Annotated[
     str,
     typer.Option(
         metavar="NAMES",
-        help=f"Also let it control these kinds: {', '.join(SetController)}, separated by commas; or all.",
+        help=f"Also install controllers of these kinds: {', '.join(SetController)}, separated by commas; "
+        "or all. They have a Deployment and an account of their own.",
         show_default=False,
     ),
 ]
+ForeignGroupsOption = Annotated[
+    list[ForeignGroups] | None,
+    typer.Option(
+        "--foreign-groups",
+        metavar="PROJECT",
+        help=f"Also schedule the PodGroups of this project: {', '.join(ForeignGroups)}. May be repeated.",
+        show_default=False,
+    ),
+]
+VolumesOption = Annotated[
+    bool,
+    typer.Option(
+        "--without-volumes",
+        help="Give it no permissions on volumes; pods with claims then wait.",
+        show_default=False,
+    ),
+]
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 ApplyOption = Annotated[bool, typer.Option("--apply", help="Apply the manifests instead of printing them.")]
 KubeconfigOption = Annotated[
     Path | None,
@@ -66,6 +87,8 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     scheduler_name: SchedulerNameOption = DEFAULT_SCHEDULER_NAME,
     with_monitoring: MonitoringOption = False,
     controllers: ControllersOption = "",
+    foreign_groups: ForeignGroupsOption = None,
+    without_volumes: VolumesOption = False,
     apply: ApplyOption = False,
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
@@ -74,20 +97,23 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
 
     [bold]Examples[/bold]
 
-      posse install --image registry.example/posse:1 | kubectl apply -f -
+      posse install --image registry.example/posse@sha256:... | kubectl apply -f -
 
-      posse install --image registry.example/posse:1 --apply
+      posse install --image registry.example/posse@sha256:... --apply
 
       posse install | kubectl delete -f -
     """
     check_format("--namespace", namespace, dns_label)
     check_format("--scheduler-name", scheduler_name, dns_subdomain)
-    if not image.strip():
-        raise Misuse("--image: the name is empty; give one such as registry.example/posse:1")
+    _check_image(image)
     is_needed = apply or kubeconfig is not None or context is not None
     chosen = _found_out(kubeconfig, context, is_needed) if form is GroupApi.AUTO else ClusterForm(form.value)
     control = chosen_controllers(controllers)
-    wanted = objects(InstallOptions(chosen, image, namespace, scheduler_name, with_monitoring, control))
+    foreign = tuple(dict.fromkeys(foreign_groups or ()))
+    options = InstallOptions(
+        chosen, image, namespace, scheduler_name, with_monitoring, control, foreign, not without_volumes
+    )
+    wanted = objects(options)
     if not apply:
         typer.echo(manifest_text(wanted), nl=False)
         return
@@ -100,6 +126,16 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
         )
     apply_objects(kubeconfig, context, wanted, typer.echo)
     _say(f"watch it start: kubectl -n {namespace} rollout status deployment/{NAME}")
+
+
+def _check_image(image: str) -> None:
+    if not image.strip():
+        raise Misuse("--image: the name is empty; give one such as registry.example/posse@sha256:...")
+    _, marker, digest = image.partition("@")
+    if marker and not _DIGEST.fullmatch(digest):
+        raise Misuse(f"--image: {digest!r} is not a digest; one is sha256: and 64 hexadecimal digits")
+    if not marker:
+        _say(f"Warning: what is called {image} may change; name it by digest: {image}@sha256:...")
 
 
 def _found_out(kubeconfig: Path | None, context: str | None, is_needed: bool) -> ClusterForm:

@@ -108,8 +108,10 @@ async def _connected(kubeconfig: Path | None, context: str | None) -> AsyncItera
 
 
 def path_of(obj: Json) -> str:
-    """All installed kinds form their plural with s."""
+    """All installed kinds form their plural with s or ies."""
     version, metadata = obj["apiVersion"], obj["metadata"]
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     scope = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
-    return f"{root}{scope}/{obj['kind'].lower()}s/{metadata['name']}"
+    kind = obj["kind"].lower()
+    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
+    return f"{root}{scope}/{plural}/{metadata['name']}"

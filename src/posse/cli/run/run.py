@@ -83,6 +83,22 @@ ControllersOption = Annotated[
         rich_help_panel=SCHEDULING,
     ),
 ]
+OnlyControllersOption = Annotated[
+    bool,
+    typer.Option(
+        "--only-controllers",
+        help="Control the kinds of --controllers and schedule no pods, with a lease of its own.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+WithoutVolumesOption = Annotated[
+    bool,
+    typer.Option(
+        "--without-volumes",
+        help="Look at no volumes, for accounts that may not; pods with claims then wait.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
 LeaderElectOption = Annotated[
     bool | None,
     typer.Option(
@@ -144,6 +160,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     scheduler_name: SchedulerNameOption = None,
     feature_gates: FeatureGatesOption = None,
     controllers: ControllersOption = "",
+    only_controllers: OnlyControllersOption = False,
+    without_volumes: WithoutVolumesOption = False,
     exact_search: ExactSearchOption = DEFAULT_EXACT_SEARCH,
     leader_elect: LeaderElectOption = None,
     dry_run: DryRunOption = False,
@@ -172,6 +190,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
       posse run --shadow                            compare with kube-scheduler
     """
     check_scheduler_names(scheduler_name, config)
+    if only_controllers and not controllers:
+        raise Misuse("--only-controllers needs --controllers, which says what to control")
     options = RunOptions(
         kubeconfig=kubeconfig.expanduser().absolute() if kubeconfig else None,
         context=context,
@@ -181,6 +201,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         exact_search=exact_search,
         form=form,
         controllers=_controllers(controllers, form, only_looks=dry_run or shadow),
+        schedules=not only_controllers,
+        volumes=not without_volumes,
         leader_elect=leader_elect,
         dry_run=dry_run,
         shadow=shadow,

@@ -16,6 +16,7 @@ from posse.runtime.process.background import BackgroundFailed
 from posse.runtime.process.logs import LogForm, configure_logging
 from posse.runtime.process.run_options import RunOptions
 from posse.runtime.process.stopping import on_stop_signal
+from posse.runtime.remote.control_process import ControlProcess
 from posse.runtime.remote.remote import RemoteScheduler
 from posse.version import VERSION
 
@@ -43,7 +44,7 @@ def _refused_by_system(error: OSError, options: RunOptions) -> str:
 
 async def _run(options: RunOptions) -> None:
     asyncio.get_running_loop().set_exception_handler(on_unclaimed_error)
-    scheduler = RemoteScheduler(options)
+    scheduler = RemoteScheduler(options) if options.schedules else ControlProcess(options)
     on_stop_signal(scheduler.stop)
     await scheduler.run(lambda: log.info("Posse %s serves %s/healthz", VERSION, scheduler.url))
     log.info("stopped")

@@ -40,6 +40,10 @@ class RunOptions:
     exact_search: float = DEFAULT_EXACT_SEARCH
     form: GroupApi = GroupApi.AUTO
     controllers: tuple[SetController, ...] = ()
+    # Else it only controls.
+    schedules: bool = True
+    # Whether it looks at volumes, claims and what belongs to them.
+    volumes: bool = True
     # None: as the configuration says, else yes.
     leader_elect: bool | None = None
     dry_run: bool = False

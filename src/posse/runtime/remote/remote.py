@@ -7,16 +7,12 @@ any more: what it had decided and not written is forgotten then.
 import asyncio
 import contextlib
 import logging
-import platform
-import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from posse.client.connection import Connection
-from posse.client.credentials import find_credentials, own_namespace
+from posse.client.credentials import own_namespace
 from posse.client.http_connections import open_fence
 from posse.client.http_transport import HttpTransport
 from posse.client.write_priorities import Pace, RequestLimits
@@ -29,7 +25,8 @@ from posse.kinds.machinery.kind import Kind
 from posse.runtime.process.background import Background
 from posse.runtime.process.clock import steady_clock
 from posse.runtime.process.configuration import load_configuration
-from posse.runtime.process.run_options import GroupApi, RunOptions
+from posse.runtime.process.run_options import RunOptions
+from posse.runtime.remote.joining import connected, is_elected, new_identity
 from posse.runtime.remote.leadership import Leadership
 from posse.runtime.remote.probes import Checks, build_probes
 from posse.runtime.remote.rationed_classes import rationing_quotas
@@ -39,7 +36,13 @@ from posse.runtime.remote.serving import serve_pages
 from posse.runtime.scheduling.dry_run import DryRun
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.runtime.scheduling.shadow import ShadowGauges, ShadowLedger, ShadowTransport
-from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS, LEFT_OUT, LOOKED_FOR, OPTIONAL_KINDS
+from posse.runtime.watching.followed_kinds import (
+    FOLLOWED_KINDS,
+    LEFT_OUT,
+    LOOKED_FOR,
+    OPTIONAL_KINDS,
+    VOLUME_KINDS,
+)
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
@@ -85,18 +88,14 @@ class RemoteScheduler:
 
     async def _connect(self, parts: AsyncExitStack) -> None:
         running = self._configuration.running
-        configured = Path(running.kubeconfig) if running.kubeconfig else None
-        kubeconfig = self._options.kubeconfig or configured
-        connection = Connection(find_credentials(kubeconfig, self._options.context))
-        await connection.open()
-        parts.push_async_callback(connection.close)
-        self._connection = connection
+        connection = self._connection = await connected(self._options, running, parts)
         limits = RequestLimits(self._options.writes_at_once, Pace(running.requests_per_second, running.burst))
         self._leadership: Leadership | None = None
         if self._is_elected():
             # With places of its own, so that renewing the lease never waits behind anything else.
-            identity = f"{platform.node()}_{uuid.uuid4()}"
-            self._leadership = Leadership(HttpTransport(connection, RequestLimits()), running.terms, identity)
+            self._leadership = Leadership(
+                HttpTransport(connection, RequestLimits()), running.terms, new_identity()
+            )
         fence = self._leadership.fence if self._leadership else open_fence
         self._remote = HttpTransport(connection, limits, fence)
         # They have limits of their own, so that bindings wait for them only if one rate is set for all.
@@ -105,17 +104,15 @@ class RemoteScheduler:
         )
 
     def _is_elected(self) -> bool:
-        if self._options.dry_run or self._options.shadow:
-            return False
-        chosen, configured = self._options.leader_elect, self._configuration.running.leader_elect
-        return chosen if chosen is not None else configured if configured is not None else True
+        only_looks = self._options.dry_run or self._options.shadow
+        return not only_looks and is_elected(self._options, self._configuration.running)
 
     def _new_loop(self) -> SchedulerLoop:
         loop = SchedulerLoop(
             self._transport(),
             Engine(self._engine_options),
             self._clock,
-            followed_kinds(self._options.form),
+            followed_kinds(self._options),
             self._ledger,
         )
         loop.metrics.add(RemoteGauges(self._remote.watches, self._leadership))
@@ -268,7 +265,7 @@ class RemoteScheduler:
                 "cluster-known": f"still reading the cluster; {self._connection.trouble}".removesuffix("; ")
             }
         checks = {"cluster-known": ""}
-        for kind, _ in followed_kinds(self._options.form):
+        for kind, _ in followed_kinds(self._options):
             health = self._remote.watches.get(kind)
             if health is not None:
                 is_well = "" if health.is_open else health.last_error or "not open yet"
@@ -294,9 +291,10 @@ class RemoteScheduler:
         }
 
 
-def followed_kinds(form: GroupApi) -> Sequence[tuple[Kind, type[ClusterObject]]]:
-    """Return the kinds to watch for groups in this form, whether or not the cluster serves them."""
-    return [(kind, struct) for kind, struct in FOLLOWED_KINDS if kind not in LEFT_OUT[form]]
+def followed_kinds(options: RunOptions) -> Sequence[tuple[Kind, type[ClusterObject]]]:
+    """Return the kinds to watch, whether or not the cluster serves them."""
+    left_out = LEFT_OUT[options.form] | (frozenset() if options.volumes else VOLUME_KINDS)
+    return [(kind, struct) for kind, struct in FOLLOWED_KINDS if kind not in left_out]
 
 
 def _engine_options(configuration: Configuration, options: RunOptions) -> EngineOptions:

@@ -50,6 +50,9 @@ FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
 OPTIONAL_KINDS = frozenset({WORKLOAD, *_COMPOSITE_KINDS, *_GROUP_KINDS})
 """Kinds that a cluster may lack: pods that name a group which cannot be seen wait."""
 
+VOLUME_KINDS = frozenset({STORAGE_CLASS, CSI_DRIVER, CSI_NODE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM})
+"""Kinds that a scheduler does without if it is to have nothing to do with volumes."""
+
 WRITTEN_KINDS = frozenset({POD, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, *OPTIONAL_KINDS - {WORKLOAD}})
 """Kinds that a scheduler writes to. A new leader need not read the others again."""
 

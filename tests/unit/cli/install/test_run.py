@@ -150,6 +150,7 @@ def test_paths_are_those_of_the_kinds():
         "Role": f"{rbac}/namespaces/batch/roles/posse",
         "RoleBinding": f"{rbac}/namespaces/batch/rolebindings/posse",
         "ConfigMap": "/api/v1/namespaces/batch/configmaps/posse",
+        "NetworkPolicy": "/apis/networking.k8s.io/v1/namespaces/batch/networkpolicies/posse",
         "Deployment": "/apis/apps/v1/namespaces/batch/deployments/posse",
         "PodDisruptionBudget": "/apis/policy/v1/namespaces/batch/poddisruptionbudgets/posse",
         "Service": "/api/v1/namespaces/batch/services/posse",

@@ -174,7 +174,9 @@ def test_an_address_that_is_not_of_this_machine_is_told(kubeconfig):
 )
 def test_controllers_are_chosen_by_name(chosen, text, meant):
     options, *_ = chosen("--controllers", text)
-    assert options.controllers == meant
+    assert (options.controllers, options.schedules, options.volumes) == (meant, True, True)
+    apart, *_ = chosen("--controllers", text or "all", "--only-controllers", "--without-volumes")
+    assert (apart.schedules, apart.volumes) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +186,7 @@ def test_controllers_are_chosen_by_name(chosen, text, meant):
             ["--controllers", "jobsets,jobs"],
             "--controllers: 'jobs' is not one of jobsets, leaderworkersets, all",
         ),
+        (["--only-controllers"], "--only-controllers needs --controllers"),
         (["--controllers", "all", "--dry-run"], "--controllers creates and deletes objects"),
         (["--controllers", "all", "--shadow"], "--controllers creates and deletes objects"),
         (["--controllers", "all", "--form", "native"], "--controllers leaderworkersets needs groups of"),

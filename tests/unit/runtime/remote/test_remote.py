@@ -156,7 +156,8 @@ def test_groups_of_our_own_kind_are_followed_where_that_is_the_form(server):
 
 def test_which_kinds_are_followed_is_up_to_the_form():
     groups = {
-        form: {kind for kind, _ in followed_kinds(form) if "podgroups" in kind.plural} for form in GroupApi
+        form: {kind for kind, _ in followed_kinds(RunOptions(form=form)) if "podgroups" in kind.plural}
+        for form in GroupApi
     }
     assert {POD_GROUP, POSSE_POD_GROUP} <= groups[GroupApi.AUTO]
     assert POSSE_POD_GROUP not in groups[GroupApi.NATIVE]

@@ -1,0 +1,26 @@
+"""What pods of Posse may talk to: the API server and the name service, and whoever asks for probes or metrics.
+
+An API server cannot be selected like a pod, so it is allowed by the ports that distributions give it.
+"""
+
+from posse.installation.deployment import PORT_NAME
+from posse.installation.objects import named
+from posse.installation.options import InstallOptions
+from posse.installation.programs import InstalledProgram
+from posse.kinds.machinery.kind import Json
+
+API_SERVER_PORTS = (443, 6443, 8443, 16443)
+_NAME_SERVICE_PORT = 53
+
+
+def network_policy(options: InstallOptions, program: InstalledProgram) -> Json:
+    names = [{"protocol": protocol, "port": _NAME_SERVICE_PORT} for protocol in ("UDP", "TCP")]
+    servers = [{"protocol": "TCP", "port": port} for port in API_SERVER_PORTS]
+    return named("networking.k8s.io/v1", "NetworkPolicy", program.name, options.namespace) | {
+        "spec": {
+            "podSelector": {"matchLabels": program.pod_labels},
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": [{"ports": [{"protocol": "TCP", "port": PORT_NAME}]}],
+            "egress": [{"ports": names}, {"ports": servers}],
+        }
+    }
