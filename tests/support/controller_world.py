@@ -10,7 +10,7 @@ from posse.apiserver.requests import DeleteOptions
 from posse.apiserver.service import ApiService
 from posse.controllers.garbage_collection import GarbageCollector
 from posse.controllers.group_protection import PodGroupProtection
-from posse.controllers.leader_worker_sets.pod_admission import admit_pod
+from posse.controllers.pod_admission import complete_new_pod
 from posse.controllers.steps import Amend, Create, Delete, ExpectAbsent, Write
 from posse.engine.decisions import Bind, Evict
 from posse.engine.engine import Engine
@@ -28,7 +28,7 @@ from posse.transport.patches import MERGE_PATCH, Patch
 NOON = 1_800_000_000.0
 # Somebody else was faster: what a step was about is gone, or not what it was.
 OVERTAKEN = (404, 409)
-POD_ADMISSION = {POD: admit_pod}
+POD_ADMISSION = {POD: complete_new_pod}
 
 
 class World:

@@ -19,7 +19,7 @@ from posse.apiserver.http.certificates import Certificates, ensure_certificates
 from posse.apiserver.http.kubeconfig import ServerAccess, write_kubeconfig
 from posse.apiserver.http.server import Listener, serve
 from posse.apiserver.service import ApiService
-from posse.controllers.leader_worker_sets.pod_admission import admit_pod
+from posse.controllers.pod_admission import complete_new_pod
 from posse.kinds.registry import NAMESPACE, POD
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.store.store import Store
@@ -70,7 +70,7 @@ class LiveServer:
 
     async def _run(self) -> None:
         store = Store.open(self.directory / "data")
-        self.service = ApiService(store, time.time, random.Random(1), self.gates, {POD: admit_pod})
+        self.service = ApiService(store, time.time, random.Random(1), self.gates, {POD: complete_new_pod})
         committer = Committer(store)
         if not self.service.list(NAMESPACE, None).stored:
             self.service.create(NAMESPACE, "", {"metadata": {"name": "default"}})

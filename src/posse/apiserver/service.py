@@ -116,11 +116,11 @@ class ApiService:
         kind.rules.default_new(obj)
         kind.rules.default(obj)
         kind.rules.stamp(obj, None, format_timestamp(self._clock()))
-        if hook := self._admission.get(kind):
-            hook(obj, self._objects)
         # Twice: admission must not judge what does not count, and what it fills in must not be kept.
         drop_disabled_fields(kind, obj, None, self.gates)
         admit_create(kind, obj, self._objects)
+        if hook := self._admission.get(kind):
+            hook(obj, self._objects)
         drop_disabled_fields(kind, obj, None, self.gates)
         kind.rules.prepare_create(obj)
         _refuse(kind, obj, creation_errors(kind, obj, version_of(body)))

@@ -9,7 +9,7 @@ import pytest
 from posse.apiserver.committer import Committer
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
-from posse.controllers.leader_worker_sets.pod_admission import admit_pod
+from posse.controllers.pod_admission import complete_new_pod
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD
 from posse.runtime.embedded.bootstrap import bootstrap_objects, create_missing
@@ -24,7 +24,7 @@ class Lab:
     def __init__(self):
         self.store = Store()
         self.committer = Committer(self.store)
-        self.service = ApiService(self.store, time.time, random.Random(5), admission={POD: admit_pod})
+        self.service = ApiService(self.store, time.time, random.Random(5), admission={POD: complete_new_pod})
         self.transport = LocalTransport(self.service, self.committer)
 
     def find(self, kind, namespace, name):

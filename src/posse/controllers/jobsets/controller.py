@@ -16,7 +16,7 @@ from posse.controllers.jobsets.names import JOBSET_NAME
 from posse.controllers.jobsets.reconciling import plan
 from posse.controllers.observed import ObservedObjects
 from posse.controllers.reconciler import Reconciler, Touched
-from posse.controllers.steps import Plan, controller_uid, is_deleting
+from posse.controllers.steps import Plan, controller_of, controller_uid, is_deleting
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
@@ -79,6 +79,8 @@ class JobSetController(Reconciler):
         self._serving: defaultdict[ObjectName, dict[str, None]] = defaultdict(dict)
         # The JobSets (by uid) that want something of this name, whoever has it.
         self._claimants: defaultdict[ObjectName, dict[str, None]] = defaultdict(dict)
+        # Jobs (by uid) without a controller that an earlier JobSet of this place has left behind.
+        self._orphans: defaultdict[ObjectName, dict[str, None]] = defaultdict(dict)
         # What was read from objects, by uid, as long as they are what they were.
         self._jobsets: dict[str, tuple[Json, JobSet]] = {}
         self._jobs: dict[str, ChildJob] = {}
@@ -86,7 +88,7 @@ class JobSetController(Reconciler):
 
     def see(self, kind: Kind, obj: Json) -> None:
         uid = obj["metadata"]["uid"]
-        if kind is JOB and self._observed.get(uid) is None and not controller_uid(obj, JOB_SET):
+        if kind is JOB and self._observed.get(uid) is None and not _may_be_ours(obj):
             return
         if not self._observed.see(kind, obj):
             return
@@ -97,6 +99,8 @@ class JobSetController(Reconciler):
         elif kind is WORKLOAD:
             for place in _served(obj):
                 self._serving[place][uid] = None
+        elif kind is JOB:
+            self._note_orphan(obj)
         self._touch_concerned(kind, obj)
 
     def lose(self, kind: Kind, obj: Json) -> None:
@@ -107,12 +111,23 @@ class JobSetController(Reconciler):
         elif kind is WORKLOAD:
             for served in _served(obj):
                 _discard(self._serving, served, uid)
+        elif kind is JOB:
+            _discard(self._orphans, _named_jobset(obj), uid)
         self._observed.lose(obj)
         self._jobsets.pop(uid, None)
         self._jobs.pop(uid, None)
         if self._uids.get(place) == uid:
             del self._uids[place]
         self._touch_concerned(kind, obj)
+
+    def _note_orphan(self, job: Json) -> None:
+        place, uid = _named_jobset(job), job["metadata"]["uid"]
+        if controller_of(job):
+            _discard(self._orphans, place, uid)
+        else:
+            self._orphans[place][uid] = None
+            if place in self._uids:
+                self.touched.add(self._uids[place])
 
     def _touch_concerned(self, kind: Kind, obj: Json) -> None:
         uid = obj["metadata"]["uid"] if kind is JOB_SET else controller_uid(obj, JOB_SET)
@@ -183,6 +198,7 @@ class JobSetController(Reconciler):
             service=next(iter(services), None),
             claims=frozenset(self._usable_claims(jobset, present)),
             lacking=self._lacking,
+            orphans=self._objects(self._orphans.get(here, ())),
         )
 
     def _usable_claims(self, jobset: JobSet, present: Iterable[ObjectName]) -> Iterator[str]:
@@ -218,6 +234,17 @@ def served_groups(gates: Gates) -> tuple[Kind, ...]:
 
 def _place(kind: Kind, obj: Json) -> ObjectName:
     return ObjectName(kind, obj["metadata"]["namespace"], obj["metadata"]["name"])
+
+
+def _may_be_ours(job: Json) -> bool:
+    """Jobs of a JobSet, and Jobs that were of one which is gone."""
+    return bool(controller_uid(job, JOB_SET)) or not controller_of(job)
+
+
+def _named_jobset(job: Json) -> ObjectName:
+    """The JobSet that a Job says it is of."""
+    metadata = job["metadata"]
+    return ObjectName(JOB_SET, metadata["namespace"], (metadata.get("labels") or {}).get(JOBSET_NAME, ""))
 
 
 def _served(workload: Json) -> Iterator[ObjectName]:

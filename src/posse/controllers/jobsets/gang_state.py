@@ -41,6 +41,8 @@ class GangSurroundings(NamedTuple):
     claims: frozenset[str]
     # What gangs would be made of, but the cluster does not serve.
     lacking: Sequence[Kind]
+    # Jobs that nobody controls and that say they are of it.
+    orphans: Sequence[Json] = ()
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ GROUP_NAME = PREFIX + "group-name"
 GROUP_REPLICAS = PREFIX + "group-replicas"
 JOB_GROUP_INDEX = PREFIX + "job-group-index"
 COORDINATOR = PREFIX + "coordinator"
+PRIORITY = PREFIX + "priority"
 
 EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 NODE_SELECTOR_STRATEGY = "alpha.jobset.sigs.k8s.io/node-selector"

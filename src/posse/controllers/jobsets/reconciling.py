@@ -4,18 +4,18 @@ A plan first takes back what is of an earlier run, then makes what Jobs need, th
 status last: a step that is refused ends it, and nothing is built or told upon what is not there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from posse.controllers.jobsets.adoptions import adoptions
 from posse.controllers.jobsets.children import ChildJob, Children, sort_children
 from posse.controllers.jobsets.claims import new_claims
 from posse.controllers.jobsets.construction import has_hostnames, new_service
 from posse.controllers.jobsets.gang_state import GangState, GangSurroundings, belated_groups, observe_gangs
-from posse.controllers.jobsets.names import JOBSET_NAME
 from posse.controllers.jobsets.outcomes import after_failure, complete, has_succeeded
 from posse.controllers.jobsets.sizing import adjusted_groups, resized, resized_jobs
 from posse.controllers.jobsets.starting import ObservedJobSet, start, suspended_jobs
 from posse.controllers.jobsets.statuses import Count, StatusDraft
-from posse.controllers.steps import Create, Delete, News, Plan, Write, adopted, controller_of, is_deleting
+from posse.controllers.steps import Create, Delete, News, Plan, Write
 from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
@@ -35,7 +35,7 @@ FOREGROUND = "Foreground"
 
 def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: GangSurroundings, now: float) -> Plan:
     """Return what is to be done about a JobSet that is there to stay."""
-    found = list(adoptions(obj, around))
+    found = list(adoptions(obj, jobset, around))
     if found:
         # What follows rests on whose they are.
         return Plan(stages=[[*found]])
@@ -145,20 +145,3 @@ def _after_the_end(obj: Json, jobset: JobSet, children: Children, now: float) ->
         else:
             result.wake_at = expiry
     return result
-
-
-def adoptions(obj: Json, around: GangSurroundings) -> Iterator[Write]:
-    name = obj["metadata"]["name"]
-    for workload in around.workloads:
-        if _is_orphan(workload, name):
-            yield Write(WORKLOAD, adopted(workload, JOB_SET, obj))
-    if around.service is not None and _is_orphan(around.service, name):
-        yield Write(SERVICE, adopted(around.service, JOB_SET, obj))
-    for (kind, _), group in around.groups.items():
-        if _is_orphan(group, name):
-            yield Write(kind, adopted(group, JOB_SET, obj))
-
-
-def _is_orphan(obj: Json, jobset: str) -> bool:
-    labels = obj["metadata"].get("labels") or {}
-    return labels.get(JOBSET_NAME) == jobset and not controller_of(obj) and not is_deleting(obj)

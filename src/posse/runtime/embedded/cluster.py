@@ -26,8 +26,8 @@ from posse.controllers.jobs.controller import JobController
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.jobsets.in_place_restarts import InPlaceRestarts
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
-from posse.controllers.leader_worker_sets.pod_admission import admit_pod
 from posse.controllers.namespace_deletion import NamespaceDeletion
+from posse.controllers.pod_admission import complete_new_pod
 from posse.controllers.reconciler import Reconciler
 from posse.controllers.stateful_sets.controller import StatefulSetController
 from posse.controllers.volume_binding import VolumeBinder
@@ -124,7 +124,7 @@ class EmbeddedCluster:
         self._committer = Committer(store)
         parts.push_async_callback(self._committer.close)
         self._service = ApiService(
-            store, self._clock, random.SystemRandom(), self._options.gates, {POD: admit_pod}
+            store, self._clock, random.SystemRandom(), self._options.gates, {POD: complete_new_pod}
         )
         self._transport = LocalTransport(self._service, self._committer)
         self._is_new = not self._service.list(NAMESPACE, None).items

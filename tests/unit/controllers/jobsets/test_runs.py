@@ -200,6 +200,52 @@ def test_what_an_earlier_jobset_has_left_behind_is_taken_over():
     assert len(made(controller.plan("u", NOW))) == 3
 
 
+def orphan(job, **labels):
+    marks = job["metadata"]["labels"] | labels
+    return {**job, "metadata": job["metadata"] | {"ownerReferences": [], "labels": marks}}
+
+
+def test_jobs_that_an_earlier_jobset_has_left_behind_are_taken_over():
+    obj = jobset()
+    earlier = {PREFIX + "jobset-uid": "old", PREFIX + "restart-attempt": "3"}
+    orphans = [orphan(job, **earlier) for job in children(obj, js_driver_0=COMPLETE)]
+    controller = controller_of(obj, orphans)
+    result = controller.plan("u", NOW)
+    assert names(written(result)) == ["js-driver-0", "js-workers-0", "js-workers-1"]
+    for job in written(result):
+        assert [owner["uid"] for owner in job["metadata"]["ownerReferences"]] == ["u"]
+        assert job["metadata"]["labels"][PREFIX + "jobset-uid"] == "u"
+        assert job["metadata"]["labels"][PREFIX + "restart-attempt"] == "0"
+        controller.see(JOB, {**job, "metadata": job["metadata"] | {"resourceVersion": "9"}})
+    result = controller.plan("u", NOW)
+    assert made(result) == []
+    assert [item["succeeded"] for item in status(result)["replicatedJobsStatus"]] == [1, 0]
+
+
+def test_jobs_that_were_left_behind_are_noticed_later_too():
+    obj = jobset()
+    controller = controller_of(obj)
+    controller.touched.take(9)
+    for job in children(obj):
+        controller.see(JOB, orphan(job))
+    assert controller.touched.take(9) == ["u"]
+    assert len(written(controller.plan("u", NOW))) == 3
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {PREFIX + "jobset-name": "other"},
+        {PREFIX + "replicatedjob-name": "gone"},
+        {PREFIX + "job-index": "7"},
+    ],
+)
+def test_jobs_without_a_place_in_the_jobset_are_not(labels):
+    obj = jobset()
+    result = plan(obj, [orphan(children(obj)[0], **labels)])
+    assert written(result) == []
+
+
 @pytest.mark.parametrize("kind", [WORKLOAD, SERVICE])
 def test_what_people_have_made_is_not(kind):
     obj = jobset(gangConfig=GANG)
