@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-jobsets bench-cluster picture deploy \
+.PHONY: help run test test-crash explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-jobsets bench-cluster picture deploy \
 	lock clean
 
 help: ## List the targets
@@ -27,6 +27,9 @@ run: $(READY) ## Start the embedded cluster with an example gang (Ctrl-C stops i
 
 test: $(READY) ## Unit, property and scenario tests (HYPOTHESIS_PROFILE=ci: all examples and seeds, as CI does)
 	@$(BIN)/pytest -n auto --dist worksteal -m "not kubectl and not cluster"
+
+test-crash: $(READY) ## Power cuts, flipped bits and 500 kills of `posse up` beside a ledger (ARGS="--kills 50"); about half an hour
+	@$(BIN)/python -m tests.storage $(ARGS)
 
 explore: $(READY) ## Property tests with new and many more examples (long)
 	@HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n auto --timeout 0 tests/properties

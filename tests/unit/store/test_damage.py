@@ -1,8 +1,6 @@
 """Whatever happens to the files, damage is found when they are opened, or it is harmless."""
 
 import os
-import random
-import shutil
 import sqlite3
 import stat
 
@@ -13,75 +11,17 @@ from posse.store.commit_mark import FILE_NAME as MARK
 from posse.store.errors import AcknowledgedWritesMissing, DataDirCorrupt, DataDirError
 from posse.store.journal import FILE_NAME, checksum_of
 from posse.store.objects import Key
-from posse.store.store import ABSENT, Store
-
-LOG = f"{FILE_NAME}-wal"
-
-
-def key(name):
-    return Key("pods", "default", name)
-
-
-def put(store, name, text):
-    old = store.get(key(name))
-    obj = {"metadata": {"name": name}, "spec": {"text": text}}
-    return store.put(key(name), obj, old.version if old else ABSENT)
-
-
-def contents(store):
-    return {stored.obj["metadata"]["name"]: stored.encoded for stored in store.list("pods")}
+from posse.store.store import Store
+from tests.storage.flips import LOG, contents, crashed_directory, flip_many, key, put
 
 
 @pytest.fixture
 def crashed(tmp_path):
-    """A directory as a killed process leaves it: part of the writes in the file, part in the log."""
-    living = tmp_path / "living"
-    store = Store.open(living)
-    for number in range(120):
-        put(store, f"pod-{number:04}", "x" * 300)
-        store.commit_pending()
-    store._journal._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for number in range(60, 180):
-        put(store, f"pod-{number:04}", "y" * 300)
-        store.commit_pending()
-    folder = tmp_path / "crashed"
-    shutil.copytree(living, folder)
-    expected = contents(store)
-    store.close()
-    return folder, expected
+    return crashed_directory(tmp_path)
 
 
-def copied(folder, number):
-    target = folder.with_name(f"copy-{number}")
-    shutil.copytree(folder, target)
-    return target
-
-
-def flip(path, position, bit):
-    with path.open("r+b") as file:
-        file.seek(position)
-        (byte,) = file.read(1)
-        file.seek(position)
-        file.write(bytes([byte ^ (1 << bit)]))
-
-
-def test_a_flipped_bit_anywhere_is_found_or_harmless(crashed):
-    folder, expected = crashed
-    chance = random.Random(17)
-    found = 0
-    for number in range(150):
-        copy = copied(folder, number)
-        path = copy / chance.choice([FILE_NAME, LOG, LOG, MARK])
-        flip(path, chance.randrange(path.stat().st_size), chance.randrange(8))
-        try:
-            store = Store.open(copy)
-        except DataDirError:
-            found += 1
-        else:
-            assert contents(store) == expected, path.name
-            store.close()
-        shutil.rmtree(copy)
-    assert found > 50
+def test_a_flipped_bit_anywhere_is_found_or_harmless(tmp_path):
+    assert flip_many(tmp_path, 150, seed=17) > 50
 
 
 @pytest.mark.parametrize("size", [0, 32, 5000, 40000])

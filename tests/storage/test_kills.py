@@ -1,0 +1,12 @@
+"""A few kills with SIGKILL; `make test-crash` makes many."""
+
+import asyncio
+
+from tests.storage.kills import run
+from tests.support.effort import up_to
+
+
+def test_what_was_acknowledged_survives_sigkill(tmp_path):
+    ledger, _gangs = asyncio.run(run(tmp_path / "data", kills=up_to(8), seed=1))
+    assert ledger.writes
+    assert ledger.reads
