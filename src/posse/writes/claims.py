@@ -101,7 +101,9 @@ def _as_json(allocation: AllocationResult) -> dict[str, Any]:
 
 
 def _patch_status(decision: ClaimAllocation, status: dict[str, Any]) -> ObjectPatch:
-    return patch_status(RESOURCE_CLAIM, decision.claim.namespace, decision.claim.name, decision.uid, status)
+    claim = decision.claim
+    patch = patch_status(RESOURCE_CLAIM, claim.namespace, claim.name, decision.uid, status)
+    return replace(patch, finalizer=CLAIM_FINALIZER)
 
 
 def _patch(decision: ClaimAllocation, metadata: dict[str, Any]) -> ObjectPatch:

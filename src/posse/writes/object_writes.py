@@ -23,6 +23,8 @@ class ObjectPatch:
     """Fields that make the patch unnecessary if the object has them after a conflict."""
     instead: "ObjectPatch | None" = None
     """What is written if the patch is refused as invalid and the object has the wanted fields."""
+    finalizer: str = ""
+    """Added once more if the answer lacks it: a controller may remove it between two writes."""
 
     verbs = ("patch", "update")
     """As authorizers call it: a patch may be denied as either."""
@@ -101,6 +103,16 @@ def follow_up(write: ObjectWrite, found: Json) -> ObjectPatch | None:
     """What is written instead of a patch that was refused as invalid, given the object as it is now."""
     instead = write.instead if isinstance(write, ObjectPatch) else None
     return instead if instead is not None and _has(found, write.wanted or {}) else None
+
+
+def completion(write: ObjectPatch, answer: Json) -> ObjectPatch | None:
+    """What is still to be written after this answer."""
+    metadata = answer.get("metadata") or {}
+    if not write.finalizer or not metadata or write.finalizer in (metadata.get("finalizers") or ()):
+        return None
+    body = {"metadata": {"uid": metadata["uid"], "finalizers": [write.finalizer]}}
+    patch = Patch(STRATEGIC_MERGE_PATCH, body)
+    return ObjectPatch(write.kind, write.namespace, write.name, patch)
 
 
 def _has(found: Json, wanted: Json) -> bool:

@@ -19,6 +19,9 @@ from posse.apiserver.http.tokens import ensure_token
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
 from posse.configuration.reading import Configuration
+from posse.controllers.devices.claim_making import GroupClaims, PodClaims
+from posse.controllers.devices.claim_release import ClaimRelease
+from posse.controllers.devices.taint_eviction import DeviceTaintEviction
 from posse.controllers.event_expiry import EventExpiry
 from posse.controllers.garbage_collection import GarbageCollector
 from posse.controllers.group_protection import CompositeProtection, PodGroupProtection
@@ -60,6 +63,10 @@ def embedded_reconcilers(gates: Gates) -> list[Reconciler]:
         NamespaceDeletion(),
         EventExpiry(),
         VolumeBinder(),
+        GroupClaims(),
+        PodClaims(),
+        ClaimRelease(),
+        DeviceTaintEviction(),
         JobController(makes_groups=Gate.WORKLOAD_WITH_JOB in gates),
         StatefulSetController(),
         LeaderWorkerSetController(served_kinds(gates)),

@@ -25,6 +25,7 @@ from posse.writes.object_writes import (
     ObjectDelete,
     ObjectPatch,
     ObjectWrite,
+    completion,
     conflict_resolved,
     follow_up,
 )
@@ -153,13 +154,17 @@ class Carrier:
 
     async def _write(self, write: ObjectWrite) -> ApiError | None:
         kind, namespace, name = write.kind, write.namespace, write.name
+        more: ObjectPatch | None = None
         try:
             if isinstance(write, ObjectDelete):
                 await self._transport.delete(kind, namespace, name, uid=write.uid)
             elif isinstance(write, ObjectCreate):
                 await self._transport.create(kind, namespace, write.obj)
             else:
-                await self._transport.patch(kind, namespace, name, write.patch, subresource=write.subresource)
+                answer = await self._transport.patch(
+                    kind, namespace, name, write.patch, subresource=write.subresource
+                )
+                more = completion(write, answer)
         except ApiError as error:
             self._permissions.note(error)
             if error.code == CONFLICT and write.reads_after_conflict:
@@ -170,7 +175,7 @@ class Carrier:
         resource = f"{kind.plural}/{write.subresource}" if write.subresource else kind.plural
         for verb in write.verbs:
             self._permissions.allowed(verb, resource, kind.group)
-        return None
+        return await self._write(more) if more is not None else None
 
     async def _after_conflict(self, write: ObjectWrite, conflict: ApiError) -> ApiError | None:
         try:

@@ -150,6 +150,25 @@ def test_claims_with_binding_conditions_are_written_before_anything_is_bound(in_
     in_lab(scenario)
 
 
+def test_a_finalizer_that_a_controller_removed_meanwhile_comes_back(in_lab, monkeypatch):
+    async def scenario(lab):
+        uid, pod = await create_claim(lab), await create_pod(lab, "p1")
+        patch = lab.transport.patch
+
+        async def remove_before(kind, namespace, name, change, *, subresource=""):
+            if kind is RESOURCE_CLAIM and subresource:
+                claim = await get_claim(lab)
+                metadata = {each: value for each, value in claim["metadata"].items() if each != "finalizers"}
+                await lab.transport.update(kind, namespace, name, {**claim, "metadata": metadata})
+            return await patch(kind, namespace, name, change, subresource=subresource)
+
+        monkeypatch.setattr(lab.transport, "patch", remove_before)
+        assert await act(lab, [bind(pod, uid)]) == []
+        assert (await get_claim(lab))["metadata"]["finalizers"] == [CLAIM_FINALIZER]
+
+    in_lab(scenario)
+
+
 def test_releasing_a_claim(in_lab):
     async def scenario(lab):
         uid = await create_claim(lab)
