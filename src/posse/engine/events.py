@@ -32,6 +32,7 @@ ClusterObject = (
     | PodDisruptionBudget
     | Service
     | StorageObject
+    | DeviceObject
 )
 
 

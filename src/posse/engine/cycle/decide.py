@@ -1,6 +1,7 @@
 """One call of `decide`, step by step."""
 
 from posse.engine.cycle.advice import Advisory
+from posse.engine.cycle.claim_writes import ClaimWrites
 from posse.engine.cycle.cycle import MAX_PODS, AttemptRecord, Cycle
 from posse.engine.cycle.group_turn import GroupTurns
 from posse.engine.cycle.pod_turn import PodTurns
@@ -41,6 +42,7 @@ class DecisionLoop:
         self._group_turns = GroupTurns(knowledge, groups, self._settling, advisory)
         self._pod_turns = PodTurns(knowledge, pods)
         self._volume_waits = VolumeWaits(knowledge, failed_writes)
+        self._claim_writes = ClaimWrites(knowledge)
         self._countdown: DelayTimers[GroupKey] = DelayTimers(COUNTDOWN_SECONDS)
         """Groups with fewer victims left than reported."""
         self._waking = Waking(knowledge, groups)
@@ -82,7 +84,9 @@ class DecisionLoop:
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
         decisions += mark_disrupted(knowledge.pods, knowledge.groups, evictions)
         # 12. Hold back the bindings of pods whose claims have to be bound first.
-        return settled + self._volume_waits.hold_back(decisions, now)
+        decided = settled + self._volume_waits.hold_back(decisions, now)
+        # 13. Add the claims that are written before the bindings.
+        return self._claim_writes.add(decided)
 
     def attempts(self) -> tuple[AttemptRecord, ...]:
         """Return the attempts of the last call of `decide`."""

@@ -3,7 +3,7 @@
 Events of pods are in `pod_events`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from posse.engine.events import ClusterObject, Observed, Vanished
 from posse.engine.groups.forms import key_of
@@ -14,6 +14,7 @@ from posse.engine.keys import WORKLOAD_FORM, GroupKey
 from posse.engine.placement.gang.minimum_resources import note_minimum
 from posse.engine.pods.policy import Selector, selects
 from posse.engine.pods.rule_inputs import same_to_rules
+from posse.model.device import DeviceTaintRule, ResourceSlice
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.model.limits import first_excess
@@ -21,6 +22,7 @@ from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.resource_claim import DeviceClass, ResourceClaim
 from posse.model.service import Service
 from posse.model.workload import CompositePodGroup, Workload
 
@@ -69,6 +71,8 @@ class ClusterEvents:
                 knowledge.budgets.put(obj)
             case Service():
                 self._services_changed(obj.metadata.namespace, knowledge.state.services.put(obj))
+            case ResourceClaim() | DeviceClass() | ResourceSlice() | DeviceTaintRule():
+                self._devices_changed(knowledge.state.put_device_object(obj))
             case _:
                 knowledge.state.storage.book.put(obj)
 
@@ -105,8 +109,18 @@ class ClusterEvents:
             case Service():
                 gone = knowledge.state.services.drop(obj.metadata.namespace, obj.metadata.name)
                 self._services_changed(obj.metadata.namespace, gone)
+            case ResourceClaim() | DeviceClass() | ResourceSlice() | DeviceTaintRule():
+                self._devices_changed(knowledge.state.drop_device_object(obj))
             case _:
                 knowledge.state.storage.book.drop(obj)
+
+    def _devices_changed(self, uids: Collection[str] | None) -> None:
+        """Read waiting pods again whose claims have changed; None stands for all pods with claims."""
+        pods = self._knowledge.pods
+        concerned = pods if uids is None else [uid for uid in uids if uid in pods]
+        for record in [pods[uid] for uid in concerned]:
+            if record.pod_class.devices is not None and not record.node:
+                self._pods.reread(record)
 
     def _services_changed(self, namespace: str, selectors: Sequence[Selector]) -> None:
         """Update the pods that are spread by default among those that their Services select."""

@@ -12,7 +12,7 @@ from posse.engine.events import (
 )
 from posse.engine.groups.reported_object import POSSIBLY_LOST
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.intake.pod_events import nominees_beside, requeue, victim_gone
+from posse.engine.intake.pod_events import nominees_beside, reclassify, requeue, victim_gone
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Key
 
@@ -59,6 +59,9 @@ class FailedWrites:
             knowledge.state.release(record)
             victim_gone(knowledge, record)
             self._refused[knowledge.queue_key(record)] = None
+            if record.pod_class.devices is not None:
+                # Some of its claims may have been allocated before.
+                reclassify(knowledge, record)
             requeue(knowledge, record)
 
     def _eviction_failed(self, event: EvictionFailed) -> None:

@@ -59,11 +59,12 @@ class PodEvents:
             knowledge.groups.leave(record, record.group)
             knowledge.unsettle(record.group)
         knowledge.backlog.remove(uid)
+        knowledge.state.devices.forget(record.pod)
         knowledge.state.classes.dismiss(record.pod_class, record.labels)
 
     def reread(self, record: PodRecord) -> None:
         """Read the pod again after a change of other objects that its rules depend on."""
-        self._reenroll(record)
+        reclassify(self._knowledge, record)
         requeue(self._knowledge, record)
 
     def _finished(self, pod: Pod) -> None:
@@ -120,7 +121,7 @@ class PodEvents:
                 self._binding_confirmed(record)
             return
         try:
-            self._reenroll(record)
+            reclassify(self._knowledge, record)
         except _UNREADABLE as error:
             # A pod on a node goes on counting with its former requests.
             if not record.node:
@@ -194,21 +195,6 @@ class PodEvents:
         above = filter(None, map(links.composite, links.ancestors(group.key)))
         return any(one.is_disrupted or not one.scheduled for one in above)
 
-    def _reenroll(self, record: PodRecord) -> None:
-        """Classify the pod again; if its class changed, count it again and drop its queue entry."""
-        knowledge, before = self._knowledge, (record.pod_class, record.labels)
-        after = knowledge.state.classes.enroll(record.pod)
-        if after != before:
-            node = record.node
-            if node:
-                knowledge.state.release(record)
-            knowledge.backlog.remove(record.ref.uid)
-            record.pod_class, record.labels = after
-            knowledge.nominations.note_changed(record)
-            if node:
-                knowledge.state.attach_by_name(record, node)
-        knowledge.state.classes.dismiss(*before)
-
     def _note_unreadable(self, pod: Pod, error: Exception) -> None:
         """Report the error once, and only on pods that are ours to place."""
         if not pod.spec.node_name and pod.spec.scheduler_name in self._knowledge.scheduler_names:
@@ -216,6 +202,23 @@ class PodEvents:
             written = _reported(pod)
             is_reported = (written.reason, written.message) == (report.reason, report.message)
             self._knowledge.unreadable_pods.setdefault(pod.metadata.uid, None if is_reported else report)
+
+
+def reclassify(knowledge: Knowledge, record: PodRecord) -> None:
+    """Classify the pod again; if its class changed, count it again and drop its queue entry."""
+    before = (record.pod_class, record.labels)
+    after = knowledge.state.classes.enroll(record.pod)
+    if after != before:
+        node, held = record.node, None
+        if node:
+            held = knowledge.state.release(record)
+        knowledge.backlog.remove(record.ref.uid)
+        record.pod_class, record.labels = after
+        knowledge.nominations.note_changed(record)
+        if node:
+            record.devices = held
+            knowledge.state.attach_by_name(record, node)
+    knowledge.state.classes.dismiss(*before)
 
 
 def victim_gone(knowledge: Knowledge, victim: PodRecord) -> None:

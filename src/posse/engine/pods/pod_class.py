@@ -5,11 +5,12 @@ rule reads, and the terms, whose meaning depends on namespace and labels. A clus
 pods.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import msgspec
 
+from posse.engine.devices.needs import DeviceNeeds
 from posse.engine.keys import ClaimKey
 from posse.engine.nodes.image_columns import image_key
 from posse.engine.nodes.node_table import Load, NodeTable, load_of
@@ -21,7 +22,8 @@ from posse.engine.storage.book import VolumeNeeds, volume_needs
 from posse.model.limits import require_within_limits
 from posse.model.pod import Pod, PodSpec
 
-ClassKey = tuple[bytes, PodTerms, VolumeNeeds | None]
+ClassKey = tuple[bytes, PodTerms, VolumeNeeds | None, DeviceNeeds | None]
+ReadNeeds = Callable[[Pod], DeviceNeeds | None]
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
@@ -44,6 +46,8 @@ class PodClass:
     """One entry per container and image volume, in any order."""
     volumes: VolumeNeeds | None
     """Claims and disks; None for the many pods that have neither."""
+    devices: DeviceNeeds | None
+    """Claims for devices; None for the many pods without any."""
     key: ClassKey
     member_count: int = 0
 
@@ -51,7 +55,7 @@ class PodClass:
         return self.volumes is not None and any(use.key in claims for use in self.volumes.claims)
 
 
-def key_of(pod: Pod, terms: PodTerms) -> ClassKey:
+def key_of(pod: Pod, terms: PodTerms, devices: DeviceNeeds | None) -> ClassKey:
     spec = pod.spec
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     encoded = _encoder.encode(
@@ -67,22 +71,27 @@ def key_of(pod: Pod, terms: PodTerms) -> ClassKey:
             [volume.image for volume in spec.volumes if volume.image is not None],
         )
     )
-    return encoded, terms, volume_needs(pod)
+    return encoded, terms, volume_needs(pod), devices
+
+
+def _no_devices(_pod: Pod) -> None:
+    """No pod needs devices."""
 
 
 class ClassTable:
     """Classes with at least one member. A class leaves with its last member."""
 
-    def __init__(self, nodes: NodeTable, reader: PodReader) -> None:
+    def __init__(self, nodes: NodeTable, reader: PodReader, device_needs: ReadNeeds = _no_devices) -> None:
         self._nodes = nodes
         self._reader = reader
+        self._device_needs = device_needs
         self._classes: dict[ClassKey, PodClass] = {}
 
     def __len__(self) -> int:
         return len(self._classes)
 
     def join(self, pod: Pod) -> PodClass:
-        key = key_of(pod, self._reader.terms(pod))
+        key = key_of(pod, self._reader.terms(pod), self._device_needs(pod))
         pod_class = self._classes.get(key)
         if pod_class is None:
             pod_class = self._classes[key] = self._compile(pod, key)
@@ -110,6 +119,7 @@ class ClassTable:
             ports=host_ports(pod),
             images=_images(pod.spec),
             volumes=key[2],
+            devices=key[3],
             key=key,
         )
 

@@ -8,6 +8,8 @@ from posse.model.pod import Pod
 
 def same_but_for_node(known: Pod, pod: Pod) -> bool:
     """A confirmed binding changes nothing: the pod counts on its node since the decision."""
+    if known.status.resource_claim_statuses != pod.status.resource_claim_statuses:
+        return False
     return known.metadata.deletion_timestamp == pod.metadata.deletion_timestamp and (
         known.spec == pod.spec or replace(known.spec, node_name=pod.spec.node_name) == pod.spec
     )

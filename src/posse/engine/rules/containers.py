@@ -23,7 +23,7 @@ class NodePorts:
 class PortsFilter:
     is_row_local = True
     is_orderless = True
-    reads_census_only = True
+    is_enumerable = True
 
     def __init__(self, wanted: Sequence[HostPort], context: RuleContext) -> None:
         self._wanted = wanted

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from posse.engine.devices.devices import Devices
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.nodes.search_scope import SearchScope
 from posse.engine.pods.census import Census, Trait
@@ -15,6 +16,7 @@ class RuleContext:
     nodes: NodeTable
     census: Census
     storage: Storage
+    devices: Devices
     scope: SearchScope = field(default_factory=SearchScope)
 
 

@@ -28,7 +28,7 @@ class InterPodAffinity:
 
 class AffinityFilter:
     is_row_local = False
-    reads_census_only = True
+    is_enumerable = True
 
     def __init__(
         self, scheduling_class: SchedulingClass, context: RuleContext, repelling: Sequence[RepellingTerm]

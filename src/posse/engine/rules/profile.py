@@ -60,7 +60,7 @@ class CompiledRules:
     def __init__(self, profile: Profile, scheduling_class: SchedulingClass, context: RuleContext) -> None:
         self._nodes = context.nodes
         pod_class = scheduling_class.pod_class
-        self.is_alone = bool(pod_class.ports or pod_class.volumes)
+        self.is_alone = bool(pod_class.ports or pod_class.volumes or pod_class.devices)
         """Whether one pod on a node may exclude the next one by other means than its requests."""
         required = [(rule.name, rule.compile(scheduling_class, context)) for rule in profile.preconditions]
         self._preconditions: list[tuple[str, Precondition]] = [
@@ -94,6 +94,11 @@ class CompiledRules:
         ]
         self.read_own_node_only = not (self._preconditions or self.cluster_filters or self.cluster_scores)
         """Whether every rule but relative scores follows from a node and the pods on it."""
+
+    @property
+    def is_in_error(self) -> bool:
+        """Whether the refusal by every node is a fault of the pod's own objects."""
+        return any(made.objection() and getattr(made, "is_error", False) for _, made in self._preconditions)
 
     def objection(self) -> Refusal | None:
         """The refusal by every node, if any."""
@@ -135,11 +140,11 @@ class CompiledRules:
 
     @property
     def uncountable_rules(self) -> tuple[str, ...]:
-        """Rules that read more than nodes and the counts of pods on them, such as which volumes are free."""
+        """Rules that no enumeration of placements covers, such as which volumes are free."""
         return self._named(
             name
             for name, made in self.filters
-            if not (is_static(made) or reads_resources_only(made) or reads_census_only(made))
+            if not (is_static(made) or reads_resources_only(made) or is_enumerable(made))
         )
 
     def _named(self, filters: Iterable[str]) -> tuple[str, ...]:
@@ -168,6 +173,10 @@ def is_orderless(made: Filter) -> bool:
     return is_static(made) or reads_resources_only(made) or bool(getattr(made, "is_orderless", False))
 
 
-def reads_census_only(made: Filter) -> bool:
-    """Whether it declares, by `reads_census_only = True`, to read only node labels and the pod census."""
-    return bool(getattr(made, "reads_census_only", False))
+def is_enumerable(made: Filter) -> bool:
+    """Whether it declares, by `is_enumerable = True`, that going through all placements of pods is exhaustive.
+
+    That holds for rules that read only node labels and the pod census, and for devices, which are chosen anew
+    for every placement.
+    """
+    return bool(getattr(made, "is_enumerable", False))

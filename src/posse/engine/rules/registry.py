@@ -2,6 +2,7 @@
 
 from posse.engine.pods.policy import SYSTEM_SPREADING, PodPolicy
 from posse.engine.rules.containers import ImageLocality, NodePorts
+from posse.engine.rules.devices import DeviceClaimsUsable, DevicePreference, DynamicResources
 from posse.engine.rules.inter_pod_affinity import InterPodAffinity, InterPodPreference
 from posse.engine.rules.node_affinity import NamedNodes, NamesAgree, NodeAffinityRule, NodePreference
 from posse.engine.rules.profile import Profile
@@ -18,7 +19,7 @@ from posse.engine.rules.volume_binding import (
 from posse.engine.rules.volume_limits import ClaimsExist, VolumeLimits, VolumeRestrictions
 
 DEFAULT_PROFILE = Profile(
-    preconditions=(NamesAgree(), ClaimsExist(), ClaimsUsable(), BoundVolumesExist()),
+    preconditions=(NamesAgree(), ClaimsExist(), ClaimsUsable(), BoundVolumesExist(), DeviceClaimsUsable()),
     narrowings=(NamedNodes(),),
     filters=(
         NodeUnschedulable(),
@@ -32,9 +33,10 @@ DEFAULT_PROFILE = Profile(
         VolumeZone(),
         TopologySpread(),
         InterPodAffinity(),
+        DynamicResources(),
     ),
     row_scores=(ResourceScores(), BalancedAllocation(), ImageLocality()),
     relative_scores=(TaintPreference(), NodePreference()),
-    cluster_scores=(SpreadPreference(), InterPodPreference(), VolumePreference()),
+    cluster_scores=(SpreadPreference(), InterPodPreference(), VolumePreference(), DevicePreference()),
     policy=PodPolicy(spreading=SYSTEM_SPREADING),
 )

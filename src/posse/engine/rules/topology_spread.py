@@ -91,7 +91,7 @@ class TopologySpread:
 
 class SpreadFilter:
     is_row_local = False
-    reads_census_only = True
+    is_enumerable = True
 
     def __init__(self, counts: Sequence[SpreadCount]) -> None:
         self._counts = counts

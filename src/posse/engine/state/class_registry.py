@@ -43,7 +43,7 @@ class ClassRegistry:
         self._attached = attached
         """Labels and row of every pod on a node."""
         self.reader = PodReader({name: profile.policy for name, profile in profiles.items()})
-        self._classes = ClassTable(context.nodes, self.reader)
+        self._classes = ClassTable(context.nodes, self.reader, context.devices.needs)
         self.brought: dict[PodClass, tuple[Column, ...]] = {}
         """Census columns in which pods of a class count, whatever their labels."""
         self._tables: dict[SchedulingClass, ClassTables] = {}
@@ -95,7 +95,7 @@ class ClassRegistry:
     def is_only_load(self, record: PodRecord) -> bool:
         """Whether other pods are affected by this one through its requests alone."""
         matched = self._census.has_queries and self._census.matched(record.labels)
-        return not (self.brought[record.pod_class] or matched)
+        return not (self.brought[record.pod_class] or matched or record.pod_class.devices is not None)
 
     def scheduling_class(self, record: PodRecord) -> SchedulingClass:
         own = tuple(q for q in record.pod_class.queries if self._census.matches(q, record.labels))

@@ -4,11 +4,13 @@ Only `attach` and `detach` move pods, and they are exact inverses: a detached po
 name an unknown node; it then counts nowhere until the node appears.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
+from posse.engine.devices.devices import DeviceChange, Devices, Held
+from posse.engine.events import DeviceObject
 from posse.engine.nodes.arrays import BoolArray, IntArray, tally
 from posse.engine.nodes.node_table import NodeTable, PriorityUsage
 from posse.engine.nodes.topology_domains import DomainBook, Domains
@@ -40,7 +42,8 @@ class ClusterState:
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that they share the load."""
         self.storage = Storage(self.nodes)
-        self.context = RuleContext(self.nodes, self.census, self.storage)
+        self.devices = Devices(self.nodes)
+        self.context = RuleContext(self.nodes, self.census, self.storage, self.devices)
         self.classes = ClassRegistry(profiles, self.context, self._attached)
         self._domains = DomainBook(self.nodes)
         self._fullness: dict[tuple[str, tuple[WeightedResource, ...]], DomainUtilization] = {}
@@ -60,7 +63,7 @@ class ClusterState:
     @property
     def version(self) -> int:
         """Grows with every change that could make a waiting pod fit."""
-        return self.nodes.version + self.storage.book.knowledge_version
+        return self.nodes.version + self.storage.book.knowledge_version + self.devices.version
 
     def attached_records(self) -> list[PodRecord]:
         """Every pod on a known node."""
@@ -178,6 +181,23 @@ class ClusterState:
     def put_namespace(self, name: str, labels: Mapping[str, str]) -> None:
         self.census.put_namespace(name, labels, self._attached())
 
+    # --- devices -----------------------------------------------------------------------------------------
+
+    def put_device_object(self, obj: DeviceObject) -> Collection[str] | None:
+        """Returns the uids of pods whose needs may have changed; None if those of all may have."""
+        return self._improved_by(self.devices.put(obj))
+
+    def drop_device_object(self, obj: DeviceObject) -> Collection[str] | None:
+        return self._improved_by(self.devices.drop(obj))
+
+    def _improved_by(self, change: DeviceChange) -> Collection[str] | None:
+        rows = [self.nodes.row_of[node] for node in change.nodes if node in self.nodes.row_of]
+        if change.is_everywhere:
+            rows = list(self.nodes.row_of.values())
+        self.nodes.touch_all(rows)
+        self._improved_rows += rows
+        return change.pods
+
     # --- pods --------------------------------------------------------------------------------------------
 
     def attach(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
@@ -186,6 +206,8 @@ class ClusterState:
         for record, row in zip(records, rows.tolist(), strict=True):
             if needs is not None:
                 record.volumes = self.storage.steps(needs, row)
+            if pod_class.devices is not None:
+                self.devices.place(record.ref.uid, record.pod, pod_class.devices, row)
             self._note(record, self.nodes.names[row])
         if len(records) <= _FEW:
             self._count_few(records, rows.tolist(), 1)
@@ -193,11 +215,21 @@ class ClusterState:
             self._count(pod_class, records, rows)
 
     def attach_by_name(self, record: PodRecord, node: str) -> None:
+        if record.devices is not None:
+            self.devices.restore(record.devices)
         self._note(record, node)
         self._count_there(record, node, 1)
 
+    def withdraw(self, record: PodRecord) -> None:
+        """Undo the last `attach` of a draft that has not been undone."""
+        if record.pod_class.devices is not None:
+            self.devices.take_back(record.ref.uid)
+        self.detach(record)
+        record.volumes, record.devices = (), None
+
     def detach(self, record: PodRecord) -> None:
         node, record.node = record.node, ""
+        record.devices = self.devices.remove(record.ref.uid)
         self.minimum_reservations.note(record.group)
         on_node = self._pods_on[node]
         del on_node[record.ref.uid]
@@ -207,6 +239,15 @@ class ClusterState:
             self.storage.give_back(record.ref.uid, record.pod_class.volumes, record.volumes, node)
         self._count_there(record, node, -1)
 
+    def set_aside(self, record: PodRecord) -> None:
+        """Detach a pod as if it were gone, with its claims. Undone by `put_back`."""
+        self.detach(record)
+        self.devices.held.set_aside(record.ref.uid)
+
+    def put_back(self, record: PodRecord, node: str) -> None:
+        self.devices.held.put_back(record.ref.uid)
+        self.attach_by_name(record, node)
+
     def rank(self, record: PodRecord, effective_priority: int) -> None:
         """Set the priority with which the pod counts in searches for victims."""
         row = self.nodes.row_of.get(record.node)
@@ -215,14 +256,15 @@ class ClusterState:
             self.usage.add_to_row(effective_priority, row, record.pod_class.load, 1)
         record.effective_priority = effective_priority
 
-    def release(self, record: PodRecord) -> None:
-        """Detach a pod for good: others may use its capacity."""
+    def release(self, record: PodRecord) -> Held | None:
+        """Detach a pod for good: others may use its capacity. Returns the devices that it was promised."""
         row = self.nodes.row_of.get(record.node)
         self.detach(record)
-        record.volumes = ()
+        held, record.volumes, record.devices = record.devices, (), None
         if row is not None:
             self._improved_rows.append(row)
             self._note_gone(record.effective_priority)
+        return held
 
     def reserve(self, record: PodRecord, node: str) -> None:
         """Count a waiting pod as on the node. Undone by `unreserve`, before the node can change."""

@@ -7,6 +7,7 @@ nothing that a draft does is visible outside the engine before it is committed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from posse.engine.devices.devices import Held
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.invariants import ensure, no_row_over_capacity
@@ -24,6 +25,7 @@ class _Placed:
 class _Removed:
     records: tuple[PodRecord, ...]
     nodes: tuple[str, ...]
+    devices: tuple[Held | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class Draft:
     def __init__(self, state: ClusterState) -> None:
         self._state = state
         self._steps: list[_Placed | _Removed | _PutBack] = []
-        self._removed_from: dict[str, str] = {}
-        """Former nodes of pods that this draft has removed, by uid."""
+        self._removed_from: dict[str, tuple[str, Held | None]] = {}
+        """Former nodes and devices of pods that this draft has removed, by uid."""
 
     def place(self, records: Sequence[PodRecord], rows: IntArray) -> None:
         """Put each pod of one class on its row; the next turn is that of the row after the last."""
@@ -47,16 +49,19 @@ class Draft:
         no_row_over_capacity(self._state.nodes, rows, [index for index, _ in pod_class.limited])
 
     def remove(self, records: Sequence[PodRecord]) -> None:
-        self._steps.append(_Removed(tuple(records), tuple(record.node for record in records)))
+        nodes = tuple(record.node for record in records)
         for record in records:
-            self._removed_from[record.ref.uid] = record.node
-            self._state.detach(record)
+            node = record.node
+            self._state.set_aside(record)
+            self._removed_from[record.ref.uid] = node, record.devices
+        self._steps.append(_Removed(tuple(records), nodes, tuple(record.devices for record in records)))
 
     def put_back(self, records: Sequence[PodRecord]) -> None:
         """Return pods that this draft removed to their nodes."""
         self._steps.append(_PutBack(tuple(records)))
         for record in records:
-            self._state.attach_by_name(record, self._removed_from[record.ref.uid])
+            node, record.devices = self._removed_from[record.ref.uid]
+            self._state.put_back(record, node)
 
     def checkpoint(self) -> int:
         return len(self._steps)
@@ -68,15 +73,17 @@ class Draft:
 
     def _undo(self, step: _Placed | _Removed | _PutBack) -> None:
         if isinstance(step, _Removed):
-            for record, node in zip(step.records, step.nodes, strict=True):
-                self._state.attach_by_name(record, node)
+            for record, node, held in zip(step.records, step.nodes, step.devices, strict=True):
+                record.devices = held
+                self._state.put_back(record, node)
             return
         if isinstance(step, _Placed):
             self._state.turn = step.turn
         for record in reversed(step.records):
-            self._state.detach(record)
             if isinstance(step, _Placed):
-                record.volumes = ()
+                self._state.withdraw(record)
+            else:
+                self._state.set_aside(record)
 
     def placed(self, since: int = 0) -> tuple[PodRecord, ...]:
         """The pods that were placed since a checkpoint, in order."""
@@ -87,4 +94,5 @@ class Draft:
         """Keep all steps; returns the pods that were placed, in order."""
         placed = self.placed()
         self._steps.clear()
+        self._state.devices.settle()
         return placed

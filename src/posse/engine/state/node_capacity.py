@@ -28,7 +28,11 @@ class NodeCapacity:
         self._rules = rules
         self._scores = scores
         self._limited = scheduling_class.pod_class.limited
-        self._max_per_node = 1 if rules.is_alone else _UNLIMITED
+        pod_class = scheduling_class.pod_class
+        self._max_per_node = 1 if pod_class.ports or pod_class.volumes else _UNLIMITED
+        needs, self._devices = pod_class.devices, context.devices
+        self._needs = needs if needs is not None and not (needs.spans_nodes or needs.problem) else None
+        """Devices that are counted node by node."""
         lines, wanted = zip(*self._limited, strict=True) if self._limited else ((), ())
         self._limits = np.array(lines, dtype=np.int64)[:, None], np.array(wanted, dtype=np.int64)[:, None]
         self._bounds: dict[str, DomainSums] = {}
@@ -53,7 +57,7 @@ class NodeCapacity:
         lines, wanted = self._limits
         free = self._nodes.allocatable[lines, rows] - self._nodes.requested[lines, rows]
         pods: IntArray = np.minimum.reduce(free // wanted, axis=0, initial=self._max_per_node)
-        return pods
+        return pods if self._needs is None else np.minimum(pods, self._devices.most(self._needs, rows))
 
     def resolvable(self) -> BoolArray:
         """Return the nodes that pass every filter, or fail only those that evictions can help with."""
@@ -90,4 +94,4 @@ class NodeCapacity:
         for index, wanted in self._limited:
             free = self._nodes.allocatable[index] - self._nodes.requested[index]
             np.minimum(pods, free // wanted, out=pods)
-        return pods
+        return pods if self._needs is None else np.minimum(pods, self._devices.most(self._needs, ALL_ROWS))

@@ -138,7 +138,8 @@ class NodeScores:
             return Verdict(Code.UNRESOLVABLE, NoNodeFits(0))
         objection = self._rules.objection()
         if objection is not None:
-            return Verdict(Code.UNRESOLVABLE, NoNodeFits(node_count, (objection,), is_precondition=True))
+            code = Code.ERROR if self._rules.is_in_error else Code.UNRESOLVABLE
+            return Verdict(code, NoNodeFits(node_count, (objection,), is_precondition=True))
         refusals: list[Refusal] = []
         resolvable = np.zeros_like(undecided)
         for name, made in self._rules.filters:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from posse.engine.causes import Refusal
 from posse.engine.decisions import VolumeStep
+from posse.engine.devices.devices import Held
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.pods.census import LabelClass
@@ -31,6 +32,8 @@ class PodRecord:
     """The node it is attached to: bound there, or promised by a decision in flight."""
     volumes: tuple[VolumeStep, ...] = ()
     """Steps for its claims on that node, while its binding is in flight."""
+    devices: Held | None = None
+    """Devices that it had when it was detached, to be given back to it."""
     nominated: str = ""
     """The nominated node, where capacity is reserved for it."""
     evicted_for: str | GroupKey = ""

@@ -20,7 +20,10 @@ from posse.engine.state.cluster_state import ClusterState
 def equal_nodes(state: ClusterState, scheduling_classes: Sequence[SchedulingClass]) -> IntArray:
     """A number for each row; rows with the same number are equal."""
     own = np.arange(state.nodes.alive.size)
-    if any(state.rules(scheduling_class).uncountable_rules for scheduling_class in scheduling_classes):
+    needs = [one.pod_class.devices for one in scheduling_classes if one.pod_class.devices is not None]
+    if any(one.spans_nodes for one in needs) or any(
+        state.rules(scheduling_class).uncountable_rules for scheduling_class in scheduling_classes
+    ):
         return own
     features = [
         *_resources(state, scheduling_classes),
@@ -28,6 +31,7 @@ def equal_nodes(state: ClusterState, scheduling_classes: Sequence[SchedulingClas
         *_domains(state, scheduling_classes),
     ]
     features += _pods(state, scheduling_classes)
+    features += [state.devices.inventory.row_states()] if needs else []
     _, numbers = np.unique(np.array(features), axis=1, return_inverse=True)
     return numbers.reshape(own.size).astype(np.int64)
 

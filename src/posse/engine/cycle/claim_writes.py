@@ -1,0 +1,107 @@
+"""Claims that are written before pods are bound: their devices, and for which pods and groups they are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from posse.engine.decisions import Bind, ClaimAllocation, Decision, Placement
+from posse.engine.devices.allocation import allocation_of
+from posse.engine.devices.claims import POD_CONSUMER
+from posse.engine.devices.needs import PodClaim, pod_claims
+from posse.engine.intake.knowledge import Knowledge
+from posse.engine.keys import ClaimKey
+from posse.engine.state.pod_record import PodRecord
+from posse.model.resource_claim import ResourceClaimConsumerReference
+from posse.model.workload import PodGroup
+
+_GROUP_CONSUMER = ("scheduling.k8s.io", "podgroups")
+
+
+class ClaimWrites:
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self._devices = knowledge.state.devices
+
+    def add(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """The decisions, with the claims that have to be written for each binding."""
+        if not any(isinstance(one, Bind) and self._uses_claims(one) for one in decisions):
+            return list(decisions)
+        merged = self._merged([one for one in decisions if isinstance(one, Bind) and self._uses_claims(one)])
+        done: list[Decision] = []
+        for decision in decisions:
+            if isinstance(decision, Bind) and self._uses_claims(decision):
+                together = merged.pop(decision.placements[0].pod.uid, None)
+                if together is not None:
+                    done.append(replace(together, claims=tuple(self._claims(together.placements))))
+            else:
+                done.append(decision)
+        return done
+
+    def _uses_claims(self, bind: Bind) -> bool:
+        pods = self._knowledge.pods
+        return any(pods[one.pod.uid].pod_class.devices is not None for one in bind.placements)
+
+    def _merged(self, binds: Sequence[Bind]) -> dict[str, Bind]:
+        """Bindings of single pods that share a claim, as one: the claim is written once for all of them.
+
+        By uid of the first pod.
+        """
+        merged: dict[str, Bind] = {}
+        first_of: dict[ClaimKey, str] = {}
+        for bind in binds:
+            uid = bind.placements[0].pod.uid
+            if bind.group is not None:
+                merged[uid] = bind
+                continue
+            keys = [one.key for one in self._entries(bind.placements[0]) if one.key is not None]
+            first = next((first_of[key] for key in keys if key in first_of), uid)
+            for key in keys:
+                first_of.setdefault(key, first)
+            known = merged.get(first)
+            merged[first] = bind if known is None else replace(known, placements=known.placements + bind.placements)
+        return merged
+
+    def _entries(self, placed: Placement) -> Iterable[PodClaim]:
+        return pod_claims(self._knowledge.pods[placed.pod.uid].pod)
+
+    def _claims(self, placements: Sequence[Placement]) -> Iterable[ClaimAllocation]:
+        consumers: dict[ClaimKey, dict[ResourceClaimConsumerReference, None]] = {}
+        for placed in placements:
+            record = self._knowledge.pods[placed.pod.uid]
+            for one in pod_claims(record.pod):
+                if one.key is not None:
+                    consumers.setdefault(one.key, {})[self._consumer(record, one)] = None
+        for key, wanted in consumers.items():
+            claim = self._claim(key, list(wanted))
+            if claim is not None:
+                yield claim
+
+    def _claim(self, key: ClaimKey, wanted: Sequence[ResourceClaimConsumerReference]) -> ClaimAllocation | None:
+        """None if the claim has its devices and all these reservations."""
+        record, book = self._devices.book.claims[key], self._devices.book
+        reserved = {one.uid for one in record.consumers}
+        missing = tuple(one for one in wanted if one.uid not in reserved)
+        allocation = record.allocation
+        if allocation is None:
+            promise = self._devices.held.promises[key]
+            allocation = allocation_of(promise, record.claim.spec, record.uid, book.classes)
+        elif not missing:
+            return None
+        return ClaimAllocation(key, record.uid, allocation, missing)
+
+    def _consumer(self, record: PodRecord, one: PodClaim) -> ResourceClaimConsumerReference:
+        """The pod, unless its group names the same claim in the same way."""
+        group = self._knowledge.groups.get(record.group) if record.group is not None else None
+        obj = group.obj if group is not None else None
+        for shared in obj.spec.resource_claims if isinstance(obj, PodGroup) else ():
+            source = shared.name, shared.resource_claim_name, shared.resource_claim_template_name
+            own = one.entry.name, one.entry.resource_claim_name, one.entry.resource_claim_template_name
+            if obj is not None and source == own:
+                api_group, resource = _GROUP_CONSUMER
+                name, uid = obj.metadata.name, obj.metadata.uid
+                return ResourceClaimConsumerReference(
+                    api_group=api_group, resource=resource, name=name, uid=uid
+                )
+        api_group, resource = POD_CONSUMER
+        return ResourceClaimConsumerReference(
+            api_group=api_group, resource=resource, name=record.ref.name, uid=record.ref.uid
+        )

@@ -1,0 +1,261 @@
+"""On which rows a pod would find devices for its claims: searched once for all rows of equal state."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+from posse.engine.devices.claims import ClaimBook
+from posse.engine.devices.inventory import Inventory
+from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
+from posse.engine.devices.promises import HeldDevices
+from posse.engine.devices.search import (
+    MAX_STEPS,
+    AllocationError,
+    DeviceSearch,
+    Offer,
+    SearchCutShort,
+    Solution,
+    Want,
+)
+from posse.engine.devices.selecting import Selecting
+from posse.engine.devices.usage import DevicesInUse
+from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
+from posse.engine.nodes.node_table import NodeTable
+
+_MAX_TABLES = 2_000
+_MOST_ALTERNATIVES = 8
+MAX_PODS = 256
+"""Pods of one class that are counted on a node; more than any node has devices for."""
+
+
+class Reply(IntEnum):
+    UNKNOWN = -1
+    NO = 0
+    YES = 1
+    ERROR = 2
+    CUT_SHORT = 3
+
+
+@dataclass(slots=True, eq=False)
+class _Table:
+    """Replies by state of a row, while the stamp is the same."""
+
+    stamp: tuple[int, ...]
+    replies: IntArray = field(default_factory=lambda: np.full(16, Reply.UNKNOWN, dtype=np.int64))
+    solutions: dict[int, Solution] = field(default_factory=dict)
+    errors: dict[int, str] = field(default_factory=dict)
+
+    def room_for(self, states: int) -> None:
+        if self.replies.size < states:
+            more = max(states, 2 * self.replies.size) - self.replies.size
+            self.replies = np.pad(self.replies, (0, more), constant_values=Reply.UNKNOWN)
+
+
+class DeviceAnswers:
+    def __init__(
+        self, nodes: NodeTable, inventory: Inventory, book: ClaimBook, in_use: DevicesInUse, held: HeldDevices
+    ) -> None:
+        self.selecting = Selecting()
+        self._nodes = nodes
+        self._inventory = inventory
+        self._book = book
+        self._in_use = in_use
+        self._held = held
+        self._tables: dict[tuple[str, DeviceNeeds], _Table] = {}
+
+    # --- the answers for a pod ---------------------------------------------------------------------------
+
+    def replies(self, needs: DeviceNeeds, rows: Rows = ALL_ROWS) -> IntArray:
+        """Whether the claims of the pod that have no devices would find some; see also `reachable`."""
+        return self._looked_up("now", needs, rows, self._search)
+
+    def when_empty(self, needs: DeviceNeeds, rows: Rows = ALL_ROWS) -> BoolArray:
+        """The same if no device were in use."""
+        return np.equal(self._looked_up("empty", needs, rows, self._search_empty), Reply.YES)
+
+    def most(self, needs: DeviceNeeds, rows: Rows = ALL_ROWS) -> IntArray:
+        """How many pods with these needs find devices on each row, for claims of their own and local devices.
+
+        No choice of devices serves more of them.
+        """
+        return np.maximum(self._looked_up("most", needs, rows, self._count), 0)
+
+    def solution(self, needs: DeviceNeeds, row: int) -> Solution | None:
+        """The devices on this row for `wants`; None if there are none."""
+        if self.replies(needs, np.array([row]))[0] != Reply.YES:
+            return None
+        state = int(self._inventory.row_states()[row])
+        found = self._tables["now", needs].solutions[state]
+        devices = self._inventory.offer_at(row).devices
+        return [tuple(one.at(devices[one.position]) for one in grants) for grants in found]
+
+    def preference(self, needs: DeviceNeeds) -> IntArray:
+        """The higher, the earlier in their lists are the alternatives that requests get on a row."""
+        replies, states = self.replies(needs), self._inventory.row_states()
+        solutions = self._tables["now", needs].solutions
+        points = np.zeros(self._inventory.state_count, dtype=np.int64)
+        for state in np.unique(states[np.equal(replies, Reply.YES)]).tolist():
+            points[state] = sum(map(sum, self._listed(needs, solutions[state])))
+        return points[states]
+
+    def _listed(self, needs: DeviceNeeds, solution: Solution) -> Iterator[Iterator[int]]:
+        for want, grants in zip(self.wants(needs, Offer((), {})), solution, strict=True):
+            given = dict.fromkeys(one.wanted for one in grants)
+            yield (
+                _MOST_ALTERNATIVES - request.alternatives.index(wanted)
+                for request in want.shape.requests
+                if request.is_list
+                for wanted in given
+                if wanted in request.alternatives
+            )
+
+    def error(self, needs: DeviceNeeds) -> str:
+        """The first error on any node; empty if there is none."""
+        replies = np.where(self._nodes.alive, self.replies(needs), Reply.NO)
+        rows = np.flatnonzero(np.equal(replies, Reply.ERROR))
+        if not rows.size:
+            return ""
+        return self._tables["now", needs].errors[int(self._inventory.row_states()[rows[0]])]
+
+    def reachable(self, needs: DeviceNeeds) -> BoolArray:
+        """Rows from which the devices of claims can be used that have devices."""
+        there = self._nodes.alive.copy()
+        for claim in needs.claims:
+            if isinstance(claim, NamedClaim):
+                there &= self._reaches(claim)
+        return there
+
+    def _reaches(self, claim: NamedClaim) -> BoolArray:
+        record = self._book.claims.get(claim.key)
+        if record is not None and record.allocation is not None:
+            return self._inventory.mask(record.selector)
+        promise = self._held.promises.get(claim.key)
+        if promise is None:
+            return self._nodes.alive
+        there = self._nodes.alive.copy()
+        for one in promise.grants:
+            there &= self._usable_from(one.device.node_name, one.device.binds_to_node, promise.node)
+            there &= self._inventory.mask(one.device.selector)
+        return there
+
+    def _usable_from(self, node_name: str, binds: bool, node: str) -> BoolArray:
+        if not (node_name or binds):
+            return self._nodes.alive
+        only = np.zeros_like(self._nodes.alive)
+        row = self._nodes.row_of.get(node)
+        if row is not None:
+            only[row] = True
+        return only
+
+    # --- searches ----------------------------------------------------------------------------------------
+
+    def is_waiting(self, claim: OwnClaim | NamedClaim) -> bool:
+        """Whether the claim has no devices yet."""
+        if isinstance(claim, OwnClaim):
+            return True
+        record = self._book.claims.get(claim.key)
+        return claim.key not in self._held.promises and (record is None or record.allocation is None)
+
+    def wants(self, needs: DeviceNeeds, offer: Offer) -> list[Want]:
+        """The claims of the pod without devices."""
+        return [self.want(claim, offer) for claim in needs.claims if self.is_waiting(claim)]
+
+    def want(self, claim: OwnClaim | NamedClaim, offer: Offer) -> Want:
+        if isinstance(claim, OwnClaim):
+            return Want(claim.entry, claim.shape, offer)
+        shape = self._book.shape(self._book.claims[claim.key].claim.spec)
+        if isinstance(shape, str):
+            raise AllocationError(f"claim {claim.key}: {shape}")
+        return Want(str(claim.key), shape, offer)
+
+    def search(self, steps: int = MAX_STEPS) -> DeviceSearch:
+        return DeviceSearch(self.selecting, self._in_use, steps)
+
+    def _looked_up(
+        self,
+        question: str,
+        needs: DeviceNeeds,
+        rows: Rows,
+        answer: Callable[[DeviceNeeds, int, int, _Table], int],
+    ) -> IntArray:
+        states = self._inventory.row_states()
+        table = self._table(question, needs)
+        table.room_for(self._inventory.state_count)
+        there = states[rows]
+        replies: IntArray = table.replies[there]
+        if (replies == Reply.UNKNOWN).any():
+            alive = self._nodes.alive[rows]
+            numbers = np.arange(states.size)[rows]
+            unknown = alive & np.equal(replies, Reply.UNKNOWN)
+            found, first = np.unique(there[unknown], return_index=True)
+            for state, row in zip(found.tolist(), numbers[unknown][first].tolist(), strict=True):
+                table.replies[state] = answer(needs, row, state, table)
+            replies = table.replies[there]
+        return replies
+
+    def _table(self, question: str, needs: DeviceNeeds) -> _Table:
+        inventory = self._inventory
+        stamp: tuple[int, ...] = (inventory.version,)
+        if needs.spans_nodes:
+            stamp = (inventory.version, inventory.span_version, self._held.changes)
+        known = self._tables.get((question, needs))
+        if known is None or known.stamp != stamp:
+            if len(self._tables) > _MAX_TABLES:
+                self._tables.clear()
+            known = self._tables[question, needs] = _Table(stamp)
+        return known
+
+    def _search(self, needs: DeviceNeeds, row: int, state: int, table: _Table) -> int:
+        try:
+            found = self.search().run(self.wants(needs, self._inventory.offer_at(row)))
+        except AllocationError as error:
+            table.errors[state] = str(error)
+            return Reply.ERROR
+        except SearchCutShort:
+            return Reply.CUT_SHORT
+        if found is None:
+            return Reply.NO
+        table.solutions[state] = found
+        return Reply.YES
+
+    def _search_empty(self, needs: DeviceNeeds, row: int, _state: int, _table: _Table) -> int:
+        offer = self._inventory.empty_offer_at(row)
+        try:
+            wants = [self.want(claim, offer) for claim in needs.claims if self.is_waiting(claim)]
+            found = DeviceSearch(self.selecting, DevicesInUse()).run(wants)
+        except (AllocationError, SearchCutShort):
+            return Reply.NO
+        return Reply.YES if found is not None else Reply.NO
+
+    def _count(self, needs: DeviceNeeds, row: int, _state: int, _table: _Table) -> int:
+        """Raised by one until a search for the devices of so many pods together fails."""
+        offer = self._inventory.offer_at(row)
+        one = self.wants(needs, offer)
+        limit = self.upper_limit(one, offer)
+        pods = 0
+        while pods < limit and self._fits([*one] * (pods + 1)):
+            pods += 1
+        return pods
+
+    def upper_limit(self, wants: Sequence[Want], offer: Offer) -> int:
+        """A bound on the pods by the number of devices; shared devices and administrators have none."""
+        fewest = sum(
+            request.fewest
+            for want in wants
+            for request in want.shape.requests
+            if not any(one.is_admin for one in request.alternatives)
+        )
+        if not fewest or any(device.kind.is_shareable for device in offer.devices):
+            return MAX_PODS
+        return min(MAX_PODS, len(offer.devices) // fewest)
+
+    def _fits(self, wants: Sequence[Want]) -> bool:
+        try:
+            return self.search().run(wants) is not None
+        except SearchCutShort:
+            # The count is an upper bound: in doubt, the pod may fit.
+            return True
+        except AllocationError:
+            return False

@@ -1,0 +1,158 @@
+"""Claims and device classes as the cluster shows them, and the pods that use each claim."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from posse.engine.devices.records import DeviceId, amount_of
+from posse.engine.devices.requests import ClaimShape, UnknownClassError, shape_of
+from posse.engine.devices.usage import UsedDevice
+from posse.engine.keys import ClaimKey
+from posse.model.placement import NodeSelector
+from posse.model.quantity import QuantityError
+from posse.model.resource_claim import (
+    AllocationResult,
+    DeviceClass,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+    ResourceClaimSpec,
+)
+
+_encoder = msgspec.msgpack.Encoder(order="deterministic")
+POD_CONSUMER = ("", "pods")
+MAX_CONSUMERS = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceClaimRecord:
+    key: ClaimKey
+    claim: ResourceClaim
+    used: tuple[UsedDevice, ...]
+    """Devices that nobody else can have, once it is allocated."""
+    owner: str
+    """Uid of the object that it was made for; empty for a claim that a user made."""
+
+    @property
+    def uid(self) -> str:
+        return self.claim.metadata.uid
+
+    @property
+    def allocation(self) -> AllocationResult | None:
+        return self.claim.status.allocation
+
+    @property
+    def consumers(self) -> Sequence[ResourceClaimConsumerReference]:
+        return self.claim.status.reserved_for
+
+    @property
+    def pod_uids(self) -> list[str] | None:
+        """Uids of the pods it is reserved for; None if it is reserved for anything else, or nothing."""
+        if not self.consumers or any(not is_pod(one) for one in self.consumers):
+            return None
+        return [one.uid for one in self.consumers]
+
+    @property
+    def selector(self) -> NodeSelector | None:
+        """The nodes from which its devices can be used."""
+        return self.allocation.node_selector if self.allocation is not None else None
+
+
+def is_pod(consumer: ResourceClaimConsumerReference) -> bool:
+    return (consumer.api_group, consumer.resource) == POD_CONSUMER
+
+
+def used_by(allocation: AllocationResult | None) -> tuple[UsedDevice, ...]:
+    """Access for administrators takes no device away from others."""
+    used = []
+    for one in allocation.devices.results if allocation is not None else ():
+        if not one.admin_access:
+            consumed = None
+            if one.share_id is not None:
+                consumed = tuple(
+                    (name, _amount(one.consumed_capacity[name])) for name in sorted(one.consumed_capacity)
+                )
+            used.append(UsedDevice(DeviceId(one.driver, one.pool, one.device), consumed))
+    return tuple(used)
+
+
+def _amount(quantity: str | float) -> int:
+    try:
+        return amount_of(quantity)
+    except QuantityError:
+        return 0
+
+
+class ClaimBook:
+    def __init__(self) -> None:
+        self.claims: dict[ClaimKey, DeviceClaimRecord] = {}
+        self.classes: dict[str, DeviceClass] = {}
+        self._shapes: dict[bytes, ClaimShape | str] = {}
+        self._users: dict[ClaimKey, dict[str, None]] = {}
+        """Uids of the pods that name a claim, known or not."""
+        self._reserved: dict[str, dict[ClaimKey, None]] = {}
+        """Claims that are reserved for a pod, by its uid."""
+        self._backing: dict[str, DeviceClass] | None = None
+
+    def put_claim(self, claim: ResourceClaim) -> None:
+        key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
+        self.drop_claim(key)
+        owner = next((one.uid for one in claim.metadata.owner_references if one.controller), "")
+        record = DeviceClaimRecord(key, claim, used_by(claim.status.allocation), owner)
+        self.claims[key] = record
+        for one in record.consumers:
+            self._reserved.setdefault(one.uid, {})[key] = None
+
+    def drop_claim(self, key: ClaimKey) -> None:
+        record = self.claims.pop(key, None)
+        for one in record.consumers if record is not None else ():
+            reserved = self._reserved.get(one.uid, {})
+            reserved.pop(key, None)
+            if not reserved:
+                self._reserved.pop(one.uid, None)
+
+    def put_class(self, device_class: DeviceClass) -> None:
+        self.classes[device_class.metadata.name] = device_class
+        self._shapes.clear()
+        self._backing = None
+
+    def drop_class(self, name: str) -> None:
+        self.classes.pop(name, None)
+        self._shapes.clear()
+        self._backing = None
+
+    @property
+    def backing(self) -> dict[str, DeviceClass]:
+        """The class for each extended resource that devices stand for; the newest, if several name it."""
+        if self._backing is None:
+            named = [one for one in self.classes.values() if one.spec.extended_resource_name]
+            named.sort(key=lambda one: (one.metadata.creation_timestamp, one.metadata.name))
+            self._backing = {str(one.spec.extended_resource_name): one for one in named}
+        return self._backing
+
+    def shape(self, spec: ResourceClaimSpec) -> ClaimShape | str:
+        """The shape of a claim, or why it cannot be read."""
+        key = _encoder.encode(spec.devices)
+        known = self._shapes.get(key)
+        if known is None:
+            try:
+                known = shape_of(spec, self.classes)
+            except (UnknownClassError, QuantityError) as error:
+                known = str(error)
+            self._shapes[key] = known
+        return known
+
+    def note_user(self, key: ClaimKey, uid: str) -> None:
+        self._users.setdefault(key, {})[uid] = None
+
+    def forget_user(self, key: ClaimKey, uid: str) -> None:
+        users = self._users.get(key, {})
+        users.pop(uid, None)
+        if not users:
+            self._users.pop(key, None)
+
+    def users(self, key: ClaimKey) -> list[str]:
+        return list(self._users.get(key, ()))
+
+    def reserved_for(self, uid: str) -> Iterable[ClaimKey]:
+        return list(self._reserved.get(uid, ()))

@@ -1,0 +1,157 @@
+"""Devices that placed pods were promised, until the cluster shows the allocation, and what claims hold.
+
+Each claim counts once: with the allocation that the cluster shows, else with its promise. A promise holds
+while a pod that uses it is on its node.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from posse.engine.devices.claims import ClaimBook, DeviceClaimRecord
+from posse.engine.devices.search import Grant
+from posse.engine.devices.usage import DevicesInUse, UsedDevice
+from posse.engine.keys import ClaimKey
+
+
+@dataclass(slots=True, eq=False)
+class Promise:
+    grants: tuple[Grant, ...]
+    node: str
+    """The node for which the devices were chosen."""
+    users: dict[str, None] = field(default_factory=dict)
+    """Uids of the pods on nodes that use it."""
+
+    @property
+    def used(self) -> tuple[UsedDevice, ...]:
+        return tuple(
+            UsedDevice(
+                one.device.id, tuple(sorted(one.consumed.items())) if one.consumed is not None else None
+            )
+            for one in self.grants
+            if not one.wanted.is_admin
+        )
+
+
+class HeldDevices:
+    """The devices that each claim holds now."""
+
+    def __init__(
+        self, book: ClaimBook, in_use: DevicesInUse, changed: Callable[[Iterable[UsedDevice]], None]
+    ) -> None:
+        self.promises: dict[ClaimKey, Promise] = {}
+        self._book = book
+        self._in_use = in_use
+        self._changed = changed
+        """Called with devices whose use has changed."""
+        self._held: dict[ClaimKey, tuple[UsedDevice, ...]] = {}
+        self._set_aside: dict[str, int] = {}
+        """Pods that count as gone, with their claims, while a draft has removed them."""
+        self._gone: dict[str, None] = {}
+        """Pods that are gone, and still have reservations: their claims come free soon."""
+        self._is_clearing = False
+        self.changes = 0
+        """Grows when a claim gets or loses a promise, or changes in the cluster."""
+
+    def recount(self, key: ClaimKey) -> None:
+        """Have the claim hold what it holds by now."""
+        self.changes += 1
+        record, promise = self._book.claims.get(key), self.promises.get(key)
+        if record is not None and record.allocation is not None:
+            holds = () if promise is None and self._is_free(record) else record.used
+        else:
+            holds = promise.used if promise is not None else ()
+        before = self._held.get(key, ())
+        if before == holds:
+            return
+        self._in_use.remove(before)
+        self._in_use.add(holds)
+        if holds:
+            self._held[key] = holds
+        else:
+            del self._held[key]
+        self._changed((*before, *holds))
+
+    def is_held(self, key: ClaimKey) -> bool:
+        return key in self._held
+
+    def _is_free(self, record: DeviceClaimRecord) -> bool:
+        """Whether every pod that it is reserved for counts as gone."""
+        uids = record.pod_uids
+        if uids is None or not (self._set_aside or self._is_clearing):
+            return False
+        return all(uid in self._set_aside or (self._is_clearing and uid in self._gone) for uid in uids)
+
+    # --- pods that count as gone -------------------------------------------------------------------------
+
+    def set_aside(self, uid: str) -> None:
+        """Count the pod as gone. Undone by `put_back`."""
+        self._set_aside[uid] = self._set_aside.get(uid, 0) + 1
+        self._recount_of(uid)
+
+    def put_back(self, uid: str) -> None:
+        self._set_aside[uid] -= 1
+        if not self._set_aside[uid]:
+            del self._set_aside[uid]
+        self._recount_of(uid)
+
+    def pod_gone(self, uid: str) -> None:
+        if self._book.reserved_for(uid):
+            self._gone[uid] = None
+
+    def forget_gone(self) -> None:
+        """Drop pods whose reservations have ended."""
+        for uid in [uid for uid in self._gone if not self._book.reserved_for(uid)]:
+            del self._gone[uid]
+
+    @property
+    def is_any_clearing(self) -> bool:
+        """Whether claims of pods that are gone still hold devices."""
+        self.forget_gone()
+        return bool(self._gone)
+
+    @contextmanager
+    def clearing(self) -> Iterator[None]:
+        """Count claims as free whose pods are all gone: their devices come free without any eviction."""
+        if self._is_clearing or not self.is_any_clearing:
+            yield
+            return
+        keys = dict.fromkeys(key for uid in self._gone for key in self._book.reserved_for(uid))
+        self._is_clearing = True
+        for key in keys:
+            self.recount(key)
+        try:
+            yield
+        finally:
+            self._is_clearing = False
+            for key in keys:
+                self.recount(key)
+
+    def _recount_of(self, uid: str) -> None:
+        for key in self._book.reserved_for(uid):
+            self.recount(key)
+
+    # --- promises ----------------------------------------------------------------------------------------
+
+    def promise(self, key: ClaimKey, grants: tuple[Grant, ...], node: str) -> Promise:
+        known = self.promises[key] = Promise(grants, node)
+        self.recount(key)
+        return known
+
+    def revise(self, key: ClaimKey, grants: tuple[Grant, ...]) -> None:
+        self.promises[key].grants = grants
+        self.recount(key)
+
+    def use(self, key: ClaimKey, promise: Promise, uid: str) -> None:
+        """Have the pod use the promise, which is made again if nobody else did any more."""
+        known = self.promises.setdefault(key, promise)
+        known.users[uid] = None
+        self.recount(key)
+
+    def leave(self, key: ClaimKey, uid: str) -> Promise:
+        promise = self.promises[key]
+        del promise.users[uid]
+        if not promise.users:
+            del self.promises[key]
+            self.recount(key)
+        return promise

@@ -1,0 +1,173 @@
+"""Devices in comparable form. Devices that nothing can tell apart, except for their names, share a kind.
+
+Amounts are whole numbers of billionths, so that sums and comparisons are exact.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from posse.cel import DeviceFacts, Version
+from posse.model.device import Device, DeviceAttribute, DeviceCapacity, DeviceTaint
+from posse.model.meta import Quantity
+from posse.model.placement import NodeSelector
+from posse.model.quantity import canonical, parse_quantity
+
+_NANO = 9
+
+
+class DeviceId(NamedTuple):
+    driver: str
+    pool: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}/{self.name}"
+
+
+AttributeValue = tuple[str, int | bool | str]
+"""The type of an attribute, and its value: values of different types are never equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityRecord:
+    """One capacity of a device, and how much of it one claim may consume if several share the device."""
+
+    value: int
+    has_policy: bool = False
+    default: int | None = None
+    valid_values: tuple[int, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceKind:
+    """What selectors, constraints and capacity requests read of a device."""
+
+    facts: DeviceFacts
+    attributes: Mapping[str, AttributeValue]
+    """By qualified name."""
+    capacity: Mapping[str, CapacityRecord]
+    """By the name that the driver gave."""
+    driver: str
+    is_shareable: bool
+
+    def capacity_name(self, wanted: str) -> str | None:
+        """The name under which the device has this capacity; None if it has none."""
+        if wanted in self.capacity:
+            return wanted
+        domain, _, name = wanted.rpartition("/")
+        other = name if domain == self.driver else f"{self.driver}/{name}" if not domain else ""
+        return other if other in self.capacity else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceRecord:
+    id: DeviceId
+    kind: DeviceKind
+    taints: tuple[DeviceTaint, ...]
+    """Taints that keep claims away which do not tolerate them."""
+    consumes: tuple[tuple[str, str, int], ...]
+    """Counter set, counter and amount."""
+    node_name: str
+    """The only node that reaches it; empty if others may."""
+    selector: NodeSelector | None
+    """The nodes that reach it, if it names no node; None for all."""
+    binds_to_node: bool
+    binding_conditions: tuple[str, ...]
+    failure_conditions: tuple[str, ...]
+    likeness: int
+    """Equal for devices that differ in nothing but their names."""
+
+    @property
+    def pool(self) -> tuple[str, str]:
+        return self.id.driver, self.id.pool
+
+
+def amount_of(quantity: Quantity) -> int:
+    """Raise QuantityError if it is invalid."""
+    parsed = parse_quantity(quantity)
+    units: int = parsed.mantissa * 10 ** (parsed.exponent + _NANO)
+    return units
+
+
+def quantity_of(amount: int, like: Quantity) -> str:
+    """The amount as a quantity, with suffixes of the kind that another one has."""
+    if amount_of(like) == amount:
+        return canonical(like)
+    units, rest = divmod(amount, 10**_NANO)
+    if parse_quantity(like).family == "binary" and not rest:
+        return canonical(f"{units // 1024}Ki" if units % 1024 == 0 else units)
+    return canonical(f"{amount}n")
+
+
+def attribute_value(attribute: DeviceAttribute) -> AttributeValue | None:
+    """None for attributes of types that are unknown here, such as lists."""
+    if attribute.int_value is not None:
+        return "int", attribute.int_value
+    if attribute.bool_value is not None:
+        return "bool", attribute.bool_value
+    if attribute.string_value is not None:
+        return "string", attribute.string_value
+    if attribute.version_value is not None:
+        return "version", attribute.version_value
+    return None
+
+
+def capacity_record(capacity: DeviceCapacity) -> CapacityRecord:
+    policy = capacity.request_policy
+    if policy is None:
+        return CapacityRecord(amount_of(capacity.value))
+    span = policy.valid_range
+
+    def optional(quantity: Quantity | None) -> int | None:
+        return amount_of(quantity) if quantity is not None else None
+
+    return CapacityRecord(
+        amount_of(capacity.value),
+        has_policy=True,
+        default=optional(policy.default),
+        valid_values=tuple(map(amount_of, policy.valid_values)),
+        least=optional(span.min) if span is not None else None,
+        most=optional(span.max) if span is not None else None,
+        step=optional(span.step) if span is not None else None,
+    )
+
+
+class DeviceKinds:
+    """All kinds that were ever seen, each once."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[Hashable, DeviceKind] = {}
+        self._likeness: dict[Hashable, int] = {}
+
+    def kind(self, driver: str, device: Device) -> DeviceKind:
+        """Raise QuantityError if a capacity is invalid."""
+        values = {name: attribute_value(one) for name, one in sorted(device.attributes.items())}
+        attributes = {name: value for name, value in values.items() if value is not None}
+        capacity = {name: capacity_record(one) for name, one in sorted(device.capacity.items())}
+        is_shareable = bool(device.allow_multiple_allocations)
+        key = driver, is_shareable, tuple(attributes.items()), tuple(capacity.items())
+        known = self._kinds.get(key)
+        if known is None:
+            quantities = {name: str(one.value) for name, one in device.capacity.items()}
+            facts = DeviceFacts(
+                driver=driver,
+                allow_multiple=is_shareable,
+                attributes={name: _fact(value) for name, value in attributes.items()},
+                capacity=quantities,
+            )
+            qualified = {name if "/" in name else f"{driver}/{name}": one for name, one in attributes.items()}
+            qualified |= {name: one for name, one in attributes.items() if "/" in name}
+            known = self._kinds[key] = DeviceKind(facts, qualified, capacity, driver, is_shareable)
+        return known
+
+    def likeness(self, *features: Hashable) -> int:
+        return self._likeness.setdefault(features, len(self._likeness))
+
+
+def _fact(value: AttributeValue) -> int | bool | str | Version:
+    kind, raw = value
+    return Version(str(raw)) if kind == "version" else raw

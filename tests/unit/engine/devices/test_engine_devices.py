@@ -1,0 +1,121 @@
+"""Pods with device claims, from first sight to binding, through the engine as the outside uses it."""
+
+from posse.engine.decisions import Bind
+from tests.support.builders import changed, gang, node, nodes, pod
+from tests.support.device_objects import (
+    allocations,
+    claiming,
+    device,
+    device_claim,
+    device_class,
+    exact,
+    first_of,
+    given,
+    matching,
+    pod_with_own,
+    pods_with_own,
+    released,
+    resource_slice,
+    written,
+)
+from tests.support.engine_driver import Driver, binds, placements, pod_reports
+
+
+def test_a_pod_gets_a_device_with_its_node():
+    one, claims = pod_with_own()
+    decisions = Driver(node("n1"), node("n2"), device_class(), resource_slice("n2"), one, *claims).decide()
+    assert placements(decisions) == {"p1": "n2"}
+    assert allocations(decisions) == {"p1-gpu0": ["n2/d1"]}
+    [claim] = binds(decisions)[0].claims
+    assert [(one.resource, one.name, one.uid) for one in claim.consumers] == [("pods", "p1", "uid-p1")]
+
+
+def test_a_device_is_given_once():
+    pods, claims = pods_with_own(3)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 2), *claims, *pods)
+    decisions = driver.decide()
+    assert allocations(decisions) == {"p1-gpu0": ["n1/d1"], "p2-gpu0": ["n1/d2"]}
+    assert "cannot allocate all claims" in pod_reports(decisions)["p3"][1]
+
+
+def test_a_device_comes_free_when_the_claim_is_released_not_when_the_pod_is_gone():
+    pods, claims = pods_with_own(2)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 1), *claims, *pods)
+    bound = binds(driver.decide())[0]
+    driver.confirm(pods[0], on="n1")
+    driver.see(allocated := written(claims[0], bound.claims[0]))
+    driver.lose(pods[0])
+    assert driver.bind() == {}
+    driver.see(released(allocated))
+    assert driver.bind() == {"p2": "n1"}
+
+
+def test_pods_that_wait_for_a_claim_say_so_and_start_once_it_is_there():
+    one = pod("p1", resource_claims=claiming("c"))
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), one)
+    assert 'resourceclaim "c" not found' in pod_reports(driver.decide())["p1"][1]
+    driver.see(device_claim("c"))
+    assert driver.bind() == {"p1": "n1"}
+
+
+def test_a_missing_class_is_named_with_its_request():
+    one, claims = pod_with_own("p1", (first_of("r", one=("ghost", 1), two=("gpu", 1)),))
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), one, *claims)
+    assert "request r/one: device class ghost does not exist" in pod_reports(driver.decide())["p1"][1]
+    driver.see(device_class("ghost"))
+    assert driver.bind() == {"p1": "n1"}
+
+
+def test_many_pods_that_share_a_claim_start_together_with_one_write():
+    many = [pod(f"p{i}", resource_claims=claiming("c")) for i in range(150)]
+    driver = Driver(node("n1", pods="200"), device_class(), resource_slice("n1"), device_claim("c"), *many)
+    [bind] = binds(driver.decide())
+    [claim] = bind.claims
+    assert len(bind.placements) == len(claim.consumers) == 150
+
+
+def test_members_of_a_gang_get_devices_together_or_not_at_all():
+    pods, claims = pods_with_own(3, group="g1")
+    driver = Driver(*nodes(2), device_class(), *(resource_slice(f"n{i}") for i in (1, 2)), gang(minimum=3))
+    driver.see(*claims, *pods)
+    assert not binds(driver.decide())
+    driver.see(resource_slice("n1", [device("x")], pool="more"))
+    decisions = driver.decide()
+    [bind] = binds(decisions)
+    assert isinstance(bind, Bind)
+    assert sorted(sum(allocations(decisions).values(), [])) == ["more/x", "n1/d1", "n2/d1"]
+
+
+def test_devices_of_a_member_are_chosen_anew_if_another_needs_them():
+    """In the order of the pool, the first member takes the only device that the second one can use."""
+    devices = [device("both", attributes={"big": True}), device("small", attributes={"big": False})]
+    any_one, any_claims = pod_with_own("p1", group="g1")
+    only = exact("req", 1, 'device.attributes["dra.example.com"].big')
+    big, big_claims = pod_with_own("p2", (only,), group="g1")
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", devices), gang(minimum=2))
+    driver.see(*any_claims, *big_claims, any_one, big)
+    decisions = driver.decide()
+    assert allocations(decisions) == {"p1-gpu0": ["n1/small"], "p2-gpu0": ["n1/both"]}
+
+
+def test_two_names_for_one_claim_are_one_claim():
+    entries = (*claiming("c"), changed(claiming("c")[0], name="again"))
+    one = pod("p1", resource_claims=entries)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), device_claim("c"), one)
+    [bind] = binds(driver.decide())
+    assert len(bind.claims) == 1
+
+
+def test_an_allocated_claim_confines_its_pods():
+    claim = given(device_claim("c"), "n1/d1")
+    one = pod("p1", resource_claims=claiming("c"))
+    driver = Driver(*nodes(2), device_class(), resource_slice("n1"), resource_slice("n2"), claim, one)
+    assert driver.bind()["p1"] in {"n1", "n2"}
+
+
+def test_a_constraint_keeps_the_devices_of_a_claim_together():
+    devices = [device(f"d{i}", attributes={"numa": i % 2}) for i in range(4)]
+    one, claims = pod_with_own("p1", (exact("req", 2),))
+    claims = [changed(claims[0], spec=changed(claims[0].spec, devices={"constraints": (matching("dra.example.com/numa"),)}))]
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", devices), *claims, one)
+    assert allocations(driver.decide()) == {"p1-gpu0": ["n1/d0", "n1/d2"]}
