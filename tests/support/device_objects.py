@@ -45,7 +45,9 @@ def cel(*expressions):
 def device_class(name="gpu", *expressions, extended=None, created=CREATED, config=()):
     return DeviceClass(
         metadata=ObjectMeta(name=name, uid=f"class-{name}", creation_timestamp=created),
-        spec=DeviceClassSpec(selectors=cel(*expressions), extended_resource_name=extended, config=tuple(config)),
+        spec=DeviceClassSpec(
+            selectors=cel(*expressions), extended_resource_name=extended, config=tuple(config)
+        ),
     )
 
 
@@ -83,7 +85,9 @@ def resource_slice(where="n1", devices=1, *, name="", pool="", generation=1, cou
         for one, amounts in spec.pop("counters", {}).items()
     )
     return ResourceSlice(
-        metadata=ObjectMeta(name=name or f"{where or 'net'}-{pool or 'slice'}", uid=f"slice-{name or where}-{pool}"),
+        metadata=ObjectMeta(
+            name=name or f"{where or 'net'}-{pool or 'slice'}", uid=f"slice-{name or where}-{pool}"
+        ),
         spec=ResourceSliceSpec(
             driver=driver,
             pool=ResourcePool(name=pool or where or "net", generation=generation, resource_slice_count=count),

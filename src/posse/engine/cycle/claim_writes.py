@@ -57,7 +57,9 @@ class ClaimWrites:
             for key in keys:
                 first_of.setdefault(key, first)
             known = merged.get(first)
-            merged[first] = bind if known is None else replace(known, placements=known.placements + bind.placements)
+            merged[first] = (
+                bind if known is None else replace(known, placements=known.placements + bind.placements)
+            )
         return merged
 
     def _entries(self, placed: Placement) -> Iterable[PodClaim]:
@@ -75,7 +77,9 @@ class ClaimWrites:
             if claim is not None:
                 yield claim
 
-    def _claim(self, key: ClaimKey, wanted: Sequence[ResourceClaimConsumerReference]) -> ClaimAllocation | None:
+    def _claim(
+        self, key: ClaimKey, wanted: Sequence[ResourceClaimConsumerReference]
+    ) -> ClaimAllocation | None:
         """None if the claim has its devices and all these reservations."""
         record, book = self._devices.book.claims[key], self._devices.book
         reserved = {one.uid for one in record.consumers}

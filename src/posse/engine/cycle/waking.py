@@ -116,6 +116,9 @@ class Waking:
             return True
         if not (change.is_freed and self._trials.preempts_for(group)):
             return False
+        if any(record.pod_class.devices is not None for record in group.unattached()):
+            # Devices that an eviction would free are not counted.
+            return True
         with state.lightened_below(group.priority):
             return may_fit(state, group)
 

@@ -13,7 +13,7 @@ from posse.engine.devices.answers import DeviceAnswers, Reply
 from posse.engine.devices.claims import ClaimBook
 from posse.engine.devices.inventory import Inventory
 from posse.engine.devices.needs import DeviceNeeds, NamedClaim, NeedsReader, OwnClaim, claim_keys
-from posse.engine.devices.promises import HeldDevices, Promise
+from posse.engine.devices.promises import HeldDevices, Promise, used_of
 from posse.engine.devices.search import (
     AllocationError,
     Grant,
@@ -77,6 +77,8 @@ class Devices:
         self._placed: dict[str, Placed] = {}
         self._open: dict[str, None] = {}
         """Pods of the draft in progress, whose devices may still be chosen anew."""
+        self._reserved: dict[str, tuple[UsedDevice, ...]] = {}
+        """Devices held for pods with a nominated node, by uid, while others are tried."""
         self._faults: dict[DeviceNeeds, str] = {}
         """Why needs cannot be decided on, such as a selector that fails; empty if they can."""
 
@@ -336,6 +338,41 @@ class Devices:
         if self._open:
             self._nodes.touch_all(list(dict.fromkeys(self._placed[uid].row for uid in self._open)))
             self._open.clear()
+
+    def span_holders(self) -> dict[str, None]:
+        """Uids of pods whose claims hold devices that several nodes can reach."""
+        return dict.fromkeys(
+            uid
+            for record in self.book.claims.values()
+            if any(self.inventory.is_spanned(one.device) for one in record.used)
+            for uid in record.pod_uids or ()
+        )
+
+    # --- pods with a nominated node ----------------------------------------------------------------------
+
+    def reserve(self, uid: str, needs: DeviceNeeds, row: int, leaving: Sequence[str]) -> None:
+        """Hold the devices that the pod will have on the row once these pods have left, as far as it is known.
+
+        Undone by `unreserve`.
+        """
+        if needs.problem:
+            return
+        with self.held.clearing():
+            for one in leaving:
+                self.held.set_aside(one)
+            solution = self.answers.solution(needs, row) if self._is_reached(needs, row) else None
+            for one in leaving:
+                self.held.put_back(one)
+        if solution is not None:
+            used = self._reserved[uid] = used_of([one for grants in solution for one in grants])
+            self._in_use.add(used)
+            self._use_changed(used)
+
+    def unreserve(self, uid: str) -> None:
+        used = self._reserved.pop(uid, None)
+        if used is not None:
+            self._in_use.remove(used)
+            self._use_changed(used)
 
     # --- changes -----------------------------------------------------------------------------------------
 

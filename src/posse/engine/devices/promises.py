@@ -24,13 +24,16 @@ class Promise:
 
     @property
     def used(self) -> tuple[UsedDevice, ...]:
-        return tuple(
-            UsedDevice(
-                one.device.id, tuple(sorted(one.consumed.items())) if one.consumed is not None else None
-            )
-            for one in self.grants
-            if not one.wanted.is_admin
-        )
+        return used_of(self.grants)
+
+
+def used_of(grants: Iterable[Grant]) -> tuple[UsedDevice, ...]:
+    """Access for administrators takes no device away from others."""
+    return tuple(
+        UsedDevice(one.device.id, tuple(sorted(one.consumed.items())) if one.consumed is not None else None)
+        for one in grants
+        if not one.wanted.is_admin
+    )
 
 
 class HeldDevices:

@@ -1,6 +1,6 @@
 """On which nodes eviction could help, and the necessary victims there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter, sub
@@ -101,7 +101,7 @@ class Search:
 
     def _tried(self, row: int) -> Candidate | None:
         node = self.state.nodes.names[row]
-        units = units_below(self.state.pods_on(node), self.preemptor.priority, self.groups)
+        units = units_below(self._near(node), self.preemptor.priority, self.groups)
         parts = {id(unit): self._part(unit, node) for unit in units}
         draft = Draft(self.state)
         for part in parts.values():
@@ -109,6 +109,15 @@ class Search:
         candidate = self._reprieve(draft, row, units, parts) if units and self._fits(row) else None
         draft.roll_back()
         return candidate
+
+    def _near(self, node: str) -> Iterable[PodRecord]:
+        """The pods on the node, and those elsewhere that hold devices which the node can reach, too."""
+        here, needs = self.state.pods_on(node), self.preemptor.scheduling_class.pod_class.devices
+        if needs is None or not needs.spans_nodes:
+            return here
+        holders = self.state.devices.span_holders()
+        far = [one for one in self.state.attached_records() if one.ref.uid in holders and one.node != node]
+        return [*here, *far]
 
     def _reprieve(
         self, draft: Draft, row: int, units: Sequence[Unit], parts: Mapping[int, Sequence[PodRecord]]

@@ -92,7 +92,8 @@ class GroupSearch:
     def without_victims(self) -> EvictionPlan | None:
         """The placement once all terminating pods are gone."""
         ending = [record for record in self._attached() if record.is_ending]
-        places = self._placed_without([], ending) if ending else ()
+        is_clearing = self.state.devices.held.is_any_clearing
+        places = self._placed_without([], ending) if ending or is_clearing else ()
         return EvictionPlan((), places) if places else None
 
     def find_quickly(self) -> EvictionPlan | None:

@@ -86,6 +86,10 @@ def _has_room(search: Search, freed: IntArray) -> BoolArray:
 
 
 def _has_victims(search: Search) -> BoolArray:
+    needs = search.preemptor.scheduling_class.pod_class.devices
+    if needs is not None and needs.spans_nodes and _lower_priorities(search):
+        # Pods anywhere may hold its devices.
+        return search.state.nodes.alive.copy()
     pods = search.state.nodes.resource_index["pods"]
     lower = [search.state.usage.requested(priority)[pods] for priority in _lower_priorities(search)]
     return np.any(np.array(lower) > 0, axis=0) if lower else np.zeros_like(search.state.nodes.alive)

@@ -268,9 +268,15 @@ class ClusterState:
 
     def reserve(self, record: PodRecord, node: str) -> None:
         """Count a waiting pod as on the node. Undone by `unreserve`, before the node can change."""
+        needs, row = record.pod_class.devices, self.nodes.row_of.get(node)
+        if needs is not None and row is not None:
+            leaving = [other.ref.uid for other in self.pods_on(node) if other.is_ending]
+            self.devices.reserve(record.ref.uid, needs, row, leaving)
         self._count_there(record, node, 1)
 
     def unreserve(self, record: PodRecord, node: str) -> None:
+        if record.pod_class.devices is not None:
+            self.devices.unreserve(record.ref.uid)
         self._count_there(record, node, -1)
 
     def note_improved(self, node: str, effective_priority: int) -> None:

@@ -108,7 +108,8 @@ class GroupTrials:
             return VictimSearch()
         if _policy(group) == "Never":
             return VictimSearch(PreemptionForbidden(of_group=True))
-        room = self.room(group)
+        with self.state.devices.held.clearing():
+            room = self.room(group)
         return VictimSearch(self._progress(group, room), room, sought=True)
 
     def could_evict(self, group: Root) -> bool:

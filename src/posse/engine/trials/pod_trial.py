@@ -13,7 +13,7 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.placement.gang.attempt import Attempt, try_pods
 from posse.engine.placement.search.fill import fill
 from posse.engine.preemption.budgets import BudgetBook
-from posse.engine.preemption.candidates import Preemptor, Search
+from posse.engine.preemption.candidates import Candidate, Preemptor, Search
 from posse.engine.preemption.pod_search import PodSearchResult, preempt
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
@@ -25,6 +25,7 @@ from posse.engine.verdict import (
     SUCCESS,
     Code,
     NoCandidateNode,
+    NodeChosen,
     NominatedNodeBusy,
     PreemptionForbidden,
     Verdict,
@@ -142,8 +143,21 @@ class PodTrials:
         search = Search(
             self.state, self.groups, self.budgets, Preemptor(record, scheduling_class, record.priority)
         )
-        with self.nominations.held(record.priority, [record.ref.uid]):
-            return preempt(search)
+        with (
+            self.nominations.held(record.priority, [record.ref.uid]),
+            self.state.devices.held.clearing(),
+        ):
+            return self._without_victims(scheduling_class, record) or preempt(search)
+
+    def _without_victims(
+        self, scheduling_class: SchedulingClass, record: PodRecord
+    ) -> PodSearchResult | None:
+        """The node whose devices come free without an eviction: claims of pods that are gone end soon."""
+        if scheduling_class.pod_class.devices is None or not self.state.devices.held.is_any_clearing:
+            return None
+        row = self._nominated_row(scheduling_class, record)
+        node = record.nominated if row is not None else self._first_choice(scheduling_class, record)
+        return PodSearchResult(NodeChosen(node, 0), Candidate(node, (), 0)) if node else None
 
     def _is_under_way(self, scheduling_class: SchedulingClass, record: PodRecord) -> bool:
         """Whether victims terminate on the pod's nominated node, and the pod could still go there."""

@@ -18,7 +18,7 @@ from tests.support.device_objects import (
     resource_slice,
     written,
 )
-from tests.support.engine_driver import Driver, binds, placements, pod_reports
+from tests.support.engine_driver import Driver, binds, evicted, nominated, placements, pod_reports
 
 
 def test_a_pod_gets_a_device_with_its_node():
@@ -116,6 +116,82 @@ def test_an_allocated_claim_confines_its_pods():
 def test_a_constraint_keeps_the_devices_of_a_claim_together():
     devices = [device(f"d{i}", attributes={"numa": i % 2}) for i in range(4)]
     one, claims = pod_with_own("p1", (exact("req", 2),))
-    claims = [changed(claims[0], spec=changed(claims[0].spec, devices={"constraints": (matching("dra.example.com/numa"),)}))]
+    claims = [
+        changed(
+            claims[0],
+            spec=changed(claims[0].spec, devices={"constraints": (matching("dra.example.com/numa"),)}),
+        )
+    ]
     driver = Driver(*nodes(1), device_class(), resource_slice("n1", devices), *claims, one)
     assert allocations(driver.decide()) == {"p1-gpu0": ["n1/d0", "n1/d2"]}
+
+
+def running(driver, pod, claim, on="n1"):
+    """Let the pod start with its claim, and the cluster show it."""
+    driver.see(claim, pod)
+    bind = binds(driver.decide())[0]
+    driver.confirm(pod, on=on)
+    driver.see(shown := written(claim, bind.claims[0]))
+    return changed(pod, spec={"node_name": on}), shown
+
+
+def test_a_pod_preempts_for_a_device_and_waits_until_the_claim_is_released():
+    low, low_claims = pod_with_own("low", priority=1)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"))
+    low, shown = running(driver, low, low_claims[0])
+    high, high_claims = pod_with_own("high", priority=5)
+    driver.see(*high_claims, high)
+    assert evicted(driver.decide()) == ["low"]
+    assert nominated(driver) == {"high": "n1"}
+    driver.lose(low)
+    decisions = driver.decide()
+    assert (evicted(decisions), binds(decisions)) == ([], [])
+    assert nominated(driver) == {"high": "n1"}
+    driver.see(released(shown))
+    assert driver.bind() == {"high": "n1"}
+
+
+def test_only_the_pod_that_holds_the_needed_device_is_evicted():
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 1))
+    low, claims = pod_with_own("holder", priority=1)
+    running(driver, low, claims[0])
+    other = pod("other", cpu="1", priority=1)
+    driver.see(other)
+    driver.bind_and_confirm(other)
+    high, high_claims = pod_with_own("high", priority=5)
+    driver.see(*high_claims, high)
+    assert evicted(driver.decide()) == ["holder"]
+
+
+def test_a_gang_preempts_for_devices():
+    driver = Driver(*nodes(2), device_class(), resource_slice("n1"), resource_slice("n2"))
+    lows = []
+    for name, where in (("a", "n1"), ("b", "n2")):
+        low, claims = pod_with_own(name, priority=1)
+        driver.see(claims[0], low)
+        decisions = driver.decide()
+        on = placements(decisions)[name]
+        driver.confirm(low, on=on)
+        lows.append((changed(low, spec={"node_name": on}), written(claims[0], binds(decisions)[0].claims[0])))
+        driver.see(lows[-1][1])
+    pods, claims = pods_with_own(2, group="g1", priority=5)
+    driver.see(gang(minimum=2, priority=5), *claims, *pods)
+    assert evicted(driver.decide()) == ["a", "b"]
+    driver.lose(*(low for low, _ in lows))
+    assert evicted(driver.decide()) == []
+    driver.see(*(released(shown) for _, shown in lows))
+    assert sorted(driver.bind(after=2.0)) == ["p1", "p2"]
+    assert not nominated(driver)
+
+
+def test_a_nominated_pod_holds_its_device_against_lower_priorities():
+    low, low_claims = pod_with_own("low", priority=1)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"))
+    low, shown = running(driver, low, low_claims[0])
+    high, high_claims = pod_with_own("high", priority=5)
+    driver.see(*high_claims, high)
+    driver.decide()
+    driver.lose(low)
+    late, late_claims = pod_with_own("late", priority=1)
+    driver.see(*late_claims, late, released(shown))
+    assert driver.bind() == {"high": "n1"}
