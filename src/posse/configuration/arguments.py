@@ -35,7 +35,7 @@ _SHAPES: dict[str, type[Arguments]] = {
     "VolumeBinding": VolumeBindingArgs,
     "DynamicResources": DynamicResourcesArgs,
 }
-_FIXED = frozenset({"DefaultPreemption", "VolumeBinding"})
+_FIXED = frozenset({"DefaultPreemption", "DynamicResources", "VolumeBinding"})
 """Plugins whose arguments are checked but ignored: Posse always uses the defaults of Kubernetes."""
 
 

@@ -46,7 +46,7 @@ INDISPENSABLE = frozenset(
 )
 """Part of the engine itself; always on."""
 
-NOT_DONE = frozenset({"DynamicResources", "NodeDeclaredFeatures", "DeferredPodScheduling"})
+NOT_DONE = frozenset({"NodeDeclaredFeatures", "DeferredPodScheduling"})
 """Plugins of Kubernetes that Posse does not implement."""
 
 REMOVED = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})

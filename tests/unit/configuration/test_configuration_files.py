@@ -146,8 +146,8 @@ def test_limits_are_not_negative(field):
             "profiles[0].plugins.queueSort: without effect",
         ),
         (
-            {"plugins": {"multiPoint": enabled("DynamicResources")}},
-            "profiles[0].plugins.multiPoint.enabled: Posse has no DynamicResources",
+            {"plugins": {"multiPoint": enabled("NodeDeclaredFeatures")}},
+            "profiles[0].plugins.multiPoint.enabled: Posse has no NodeDeclaredFeatures",
         ),
         (
             configured("VolumeBinding", bindTimeoutSeconds=30),
@@ -159,7 +159,7 @@ def test_limits_are_not_negative(field):
         ),
         (
             configured("DynamicResources", filterTimeout="5s"),
-            "profiles[0].pluginConfig[0].args: without effect; Posse has no DynamicResources",
+            "profiles[0].pluginConfig[0].args: without effect",
         ),
     ],
 )

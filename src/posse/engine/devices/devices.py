@@ -43,7 +43,7 @@ class DeviceChange:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class DevicePlacement:
     """A pod on a node, with the claims that it uses by promise."""
 
     uid: str
@@ -60,7 +60,7 @@ class Placed:
 class Held:
     """What a removed pod held, to be held again."""
 
-    placed: Placed
+    placed: DevicePlacement
     promises: tuple[tuple[ClaimKey, Promise], ...]
     is_open: bool
 
@@ -74,7 +74,7 @@ class Devices:
         self.held = HeldDevices(self.book, self._in_use, self._use_changed)
         self.answers = DeviceAnswers(nodes, self.inventory, self.book, self._in_use, self.held)
         self._reader = NeedsReader(self.book)
-        self._placed: dict[str, Placed] = {}
+        self._placed: dict[str, DevicePlacement] = {}
         self._open: dict[str, None] = {}
         """Pods of the draft in progress, whose devices may still be chosen anew."""
         self._reserved: dict[str, tuple[UsedDevice, ...]] = {}
@@ -232,7 +232,7 @@ class Devices:
         promised = tuple(key for key in keys if key in self.held.promises)
         for key in promised:
             self.held.use(key, self.held.promises[key], uid)
-        self._placed[uid] = Placed(uid, row, needs, keys, promised, tuple(revised))
+        self._placed[uid] = DevicePlacement(uid, row, needs, keys, promised, tuple(revised))
         self._open[uid] = None
 
     def _waiting(self, needs: DeviceNeeds, keys: Sequence[ClaimKey]) -> list[ClaimKey]:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from posse.cel import DeviceFacts, Version
+from posse.cel import DeviceFacts, Semver, parse_semver
 from posse.model.device import Device, DeviceAttribute, DeviceCapacity, DeviceTaint
 from posse.model.meta import Quantity
 from posse.model.placement import NodeSelector
@@ -168,6 +168,8 @@ class DeviceKinds:
         return self._likeness.setdefault(features, len(self._likeness))
 
 
-def _fact(value: AttributeValue) -> int | bool | str | Version:
+def _fact(value: AttributeValue) -> int | bool | str | Semver:
+    """A version that is none is compared as text."""
     kind, raw = value
-    return Version(str(raw)) if kind == "version" else raw
+    parsed = parse_semver(str(raw)) if kind == "version" else None
+    return raw if parsed is None else parsed

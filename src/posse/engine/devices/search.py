@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from posse.engine.devices.pools import Counters, PoolKey
 from posse.engine.devices.records import AttributeValue, DeviceRecord
 from posse.engine.devices.requests import MAX_RESULTS, Alternative, ClaimShape
-from posse.engine.devices.selecting import SelectorFailed, Selecting
+from posse.engine.devices.selecting import Selecting, SelectorFailed
 from posse.engine.devices.shares import Consumption, consumption
 from posse.engine.devices.usage import DevicesInUse
 

@@ -5,7 +5,7 @@ Events of pods are in `pod_events`.
 
 from collections.abc import Collection, Sequence
 
-from posse.engine.events import ClusterObject, Observed, Vanished
+from posse.engine.events import ClusterObject, DeviceObject, Observed, StorageObject, Vanished
 from posse.engine.groups.forms import key_of
 from posse.engine.intake.closed_node import closed_node
 from posse.engine.intake.knowledge import Knowledge
@@ -71,10 +71,8 @@ class ClusterEvents:
                 knowledge.budgets.put(obj)
             case Service():
                 self._services_changed(obj.metadata.namespace, knowledge.state.services.put(obj))
-            case ResourceClaim() | DeviceClass() | ResourceSlice() | DeviceTaintRule():
-                self._devices_changed(knowledge.state.put_device_object(obj))
             case _:
-                knowledge.state.storage.book.put(obj)
+                self._resource_observed(obj)
 
     def _vanished(self, obj: ClusterObject) -> None:
         knowledge = self._knowledge
@@ -113,6 +111,13 @@ class ClusterEvents:
                 self._devices_changed(knowledge.state.drop_device_object(obj))
             case _:
                 knowledge.state.storage.book.drop(obj)
+
+    def _resource_observed(self, obj: StorageObject | DeviceObject) -> None:
+        state = self._knowledge.state
+        if isinstance(obj, ResourceClaim | DeviceClass | ResourceSlice | DeviceTaintRule):
+            self._devices_changed(state.put_device_object(obj))
+        else:
+            state.storage.book.put(obj)
 
     def _devices_changed(self, uids: Collection[str] | None) -> None:
         """Read waiting pods again whose claims have changed; None stands for all pods with claims."""

@@ -83,7 +83,11 @@ def test_members_of_a_gang_get_devices_together_or_not_at_all():
     decisions = driver.decide()
     [bind] = binds(decisions)
     assert isinstance(bind, Bind)
-    assert sorted(sum(allocations(decisions).values(), [])) == ["more/x", "n1/d1", "n2/d1"]
+    assert sorted(one for given in allocations(decisions).values() for one in given) == [
+        "more/x",
+        "n1/d1",
+        "n2/d1",
+    ]
 
 
 def test_devices_of_a_member_are_chosen_anew_if_another_needs_them():
@@ -166,7 +170,7 @@ def test_only_the_pod_that_holds_the_needed_device_is_evicted():
 def test_a_gang_preempts_for_devices():
     driver = Driver(*nodes(2), device_class(), resource_slice("n1"), resource_slice("n2"))
     lows = []
-    for name, where in (("a", "n1"), ("b", "n2")):
+    for name in ("a", "b"):
         low, claims = pod_with_own(name, priority=1)
         driver.see(claims[0], low)
         decisions = driver.decide()
