@@ -82,7 +82,7 @@ class ClaimWrites:
     ) -> ClaimAllocation | None:
         """None if the claim has its devices and all these reservations."""
         record, book = self._devices.book.claims[key], self._devices.book
-        reserved = {one.uid for one in record.consumers}
+        reserved = dict.fromkeys(one.uid for one in record.consumers)
         missing = tuple(one for one in wanted if one.uid not in reserved)
         allocation = record.allocation
         if allocation is None:

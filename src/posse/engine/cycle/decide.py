@@ -86,7 +86,7 @@ class DecisionLoop:
         # 12. Hold back the bindings of pods whose claims have to be bound first.
         decided = settled + self._volume_waits.hold_back(decisions, now)
         # 13. Add the claims that are written before the bindings.
-        return self._claim_writes.add(decided)
+        return self._claim_writes.add(decided) if knowledge.state.devices.book.claims else decided
 
     def attempts(self) -> tuple[AttemptRecord, ...]:
         """Return the attempts of the last call of `decide`."""

@@ -73,6 +73,8 @@ class Devices:
         self.inventory = Inventory(nodes, self._in_use)
         self.held = HeldDevices(self.book, self._in_use, self._use_changed)
         self.answers = DeviceAnswers(nodes, self.inventory, self.book, self._in_use, self.held)
+        self.version = 0
+        """Grows with every change of devices and claims that could make a waiting pod fit."""
         self._reader = NeedsReader(self.book)
         self._placed: dict[str, DevicePlacement] = {}
         self._open: dict[str, None] = {}
@@ -82,14 +84,10 @@ class Devices:
         self._faults: dict[DeviceNeeds, str] = {}
         """Why needs cannot be decided on, such as a selector that fails; empty if they can."""
 
-    @property
-    def version(self) -> int:
-        """Grows with every change of devices and claims that could make a waiting pod fit."""
-        return self.inventory.version + self.held.changes
-
     # --- what the cluster shows --------------------------------------------------------------------------
 
     def put(self, obj: DeviceObject) -> DeviceChange:
+        self.version += 1
         match obj:
             case ResourceClaim():
                 return self._claim_changed(obj, is_there=True)
@@ -103,6 +101,7 @@ class Devices:
         return self._inventory_changed()
 
     def drop(self, obj: DeviceObject) -> DeviceChange:
+        self.version += 1
         match obj:
             case ResourceClaim():
                 return self._claim_changed(obj, is_there=False)
@@ -200,7 +199,8 @@ class Devices:
             there = dict.fromkeys(self._placed[uid].row for uid in self._open)
             candidates = np.flatnonzero(~found & np.isin(numbers, list(there)))
         known: dict[tuple[int, bool], bool] = {}
-        states, occupied = self.inventory.row_states(), {self._placed[uid].row for uid in self._open}
+        states = self.inventory.row_states()
+        occupied = dict.fromkeys(self._placed[uid].row for uid in self._open)
         for position in candidates.tolist():
             row = int(numbers[position])
             # Rows with pods of the draft differ by these.
@@ -351,7 +351,7 @@ class Devices:
     # --- pods with a nominated node ----------------------------------------------------------------------
 
     def reserve(self, uid: str, needs: DeviceNeeds, row: int, leaving: Sequence[str]) -> None:
-        """Hold the devices that the pod will have on the row once these pods have left, as far as it is known.
+        """Hold the devices that the pod will have on the row once these pods have left.
 
         Undone by `unreserve`.
         """

@@ -166,7 +166,7 @@ class DeviceSearch:
             return self._request(number, index + 1)
         state = self._claims[number]
         devices = state.want.offer.devices
-        tried: set[tuple[int, int, tuple[str, str]]] = set()
+        tried: dict[tuple[int, int, PoolKey], None] = {}
         for position in range(start, len(devices)):
             device = devices[position]
             if not (wanted.is_admin or self._is_open(device)):
@@ -179,7 +179,7 @@ class DeviceSearch:
             undo = self._take(state, index, wanted, position)
             if undo is None:
                 continue
-            tried.add(likeness)
+            tried[likeness] = None
             if self._pick(number, index, wanted, missing - 1, position + 1):
                 return True
             self._give_back(state, undo)

@@ -1,6 +1,6 @@
 """Whether selectors match devices: evaluated once for each expression and kind of device."""
 
-from posse.cel import CelError, DeviceSelector, DeviceSelectorError, device_selector
+from posse.cel import CelError, CompiledSelector, DeviceSelectorError, device_selector
 from posse.engine.devices.records import DeviceKind
 from posse.engine.devices.requests import Alternative, SelectorText
 
@@ -16,7 +16,7 @@ class SelectorFailed(Exception):  # noqa: N818 - an event of the search, not of 
 
 class Selecting:
     def __init__(self) -> None:
-        self._selectors: dict[str, DeviceSelector | str] = {}
+        self._selectors: dict[str, CompiledSelector | str] = {}
         """By expression; the error message for invalid ones."""
         self._answers: dict[tuple[str, DeviceKind], bool | str] = {}
 

@@ -91,7 +91,9 @@ class ClassTable:
         return len(self._classes)
 
     def join(self, pod: Pod) -> PodClass:
-        key = key_of(pod, self._reader.terms(pod), self._device_needs(pod))
+        key = key_of(
+            pod, self._reader.terms(pod), self._device_needs(pod) if pod.spec.resource_claims else None
+        )
         pod_class = self._classes.get(key)
         if pod_class is None:
             pod_class = self._classes[key] = self._compile(pod, key)

@@ -174,7 +174,7 @@ def is_orderless(made: Filter) -> bool:
 
 
 def is_enumerable(made: Filter) -> bool:
-    """Whether it declares, by `is_enumerable = True`, that going through all placements of pods is exhaustive.
+    """Whether it declares, by `is_enumerable = True`, that trying all placements of pods is exhaustive.
 
     That holds for rules that read only node labels and the pod census, and for devices, which are chosen anew
     for every placement.

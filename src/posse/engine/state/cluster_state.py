@@ -229,7 +229,8 @@ class ClusterState:
 
     def detach(self, record: PodRecord) -> None:
         node, record.node = record.node, ""
-        record.devices = self.devices.remove(record.ref.uid)
+        if record.pod_class.devices is not None:
+            record.devices = self.devices.remove(record.ref.uid)
         self.minimum_reservations.note(record.group)
         on_node = self._pods_on[node]
         del on_node[record.ref.uid]

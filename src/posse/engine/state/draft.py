@@ -94,5 +94,6 @@ class Draft:
         """Keep all steps; returns the pods that were placed, in order."""
         placed = self.placed()
         self._steps.clear()
-        self._state.devices.settle()
+        if any(record.pod_class.devices is not None for record in placed):
+            self._state.devices.settle()
         return placed
