@@ -21,6 +21,9 @@ class ListedObjects:
     def now(self) -> float:
         return NOW
 
+    def settings(self) -> list:
+        return []
+
     def serves(self, kind: Kind) -> bool:
         return kind.name in self._objects
 

@@ -45,6 +45,8 @@ class Configuration:
     running: Running = field(default_factory=Running)
     embedded_notices: tuple[str, ...] = ()
     """Further settings that have no effect in an embedded cluster."""
+    document: Any = None
+    """The content as it was read; None for the defaults."""
 
 
 def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Configuration:
@@ -69,6 +71,7 @@ def read_configuration(document: Any, plugins: Mapping[str, PluginLoader]) -> Co
         (*_notices(shape, document), *reader.notices),
         running,
         tuple(_unused(document, _WITHOUT_EFFECT_EMBEDDED)),
+        document,
     )
 
 

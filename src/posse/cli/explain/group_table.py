@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import typer
 
-from posse.cli.configuration_file import engine_options
+from posse.cli.configuration_file import rules_in_force
 from posse.cli.explain.group_line import GroupLine, in_order, lines_of, trees_of
 from posse.cli.output import Output, print_data
 from posse.cli.reading.cluster_reader import survey_cluster
@@ -109,7 +109,7 @@ def table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool, wide:
 
 
 def _read(source: ClusterSource, choice: GroupChoice, rules: Rules) -> list[GroupLine]:
-    survey = survey_cluster(source, engine_options(rules))
+    survey = survey_cluster(source, rules_in_force(rules, source))
     owners = Owners(survey, source, choice.namespace)
     lines = chosen(lines_of(survey, owners, choice.namespace), choice)
     survey.warn_of_faults()

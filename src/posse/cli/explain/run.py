@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from posse.cli.configuration_file import engine_options
+from posse.cli.configuration_file import rules_in_force
 from posse.cli.explain.controller_words import (
     MAX_STORIES,
     controller_lines,
@@ -45,7 +45,7 @@ Json = dict[str, Any]
 
 
 def tell(source: ClusterSource, words: tuple[str, str], namespace: str, rules: Rules) -> None:
-    target, options = parse_target(*words), engine_options(rules)
+    target, options = parse_target(*words), rules_in_force(rules, source)
     survey = survey_cluster(source, options)
     asked = Asked(source, survey, Owners(survey, source, namespace), source.now())
     for number, story in enumerate(_stories(asked, target, namespace)):

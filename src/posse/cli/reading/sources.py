@@ -1,15 +1,20 @@
 """Sources of a cluster's objects for the verbs that read."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from posse.cli.client import ApiClient, Refused
+from posse.cli.problems import Problem
 from posse.client.paths import path_of
+from posse.configuration.running import LeaseTerms
 from posse.kinds.machinery.conversion import to_storage
 from posse.kinds.machinery.errors import EXPIRED
 from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import LEASE
+from posse.runtime.process.settings import SETTINGS_ANNOTATION, SETTINGS_PATH, is_settings
 
 Json = dict[str, Any]
 
@@ -22,6 +27,10 @@ class ClusterSource(Protocol):
 
     def now(self) -> float:
         """The time at which the objects are as they are."""
+        ...
+
+    def settings(self) -> list[Json]:
+        """The rules that running schedulers publish; none if they cannot be read."""
         ...
 
     def serves(self, kind: Kind) -> bool: ...
@@ -43,6 +52,24 @@ class ApiSource:
 
     def now(self) -> float:
         return time.time()
+
+    def settings(self) -> list[Json]:
+        """An embedded cluster has a page for them, and `posse run` writes them on its lease."""
+        return [found for found in (self._page(), self._on_lease()) if is_settings(found)]
+
+    def _page(self) -> object:
+        try:
+            return self._client.get(SETTINGS_PATH)
+        except Problem:
+            return None  # There is none, or not for this user.
+
+    def _on_lease(self) -> object:
+        terms = LeaseTerms()
+        try:
+            lease = self._client.get(path_of(LEASE, LEASE.versions[0], terms.namespace, terms.name))
+            return json.loads((lease["metadata"].get("annotations") or {}).get(SETTINGS_ANNOTATION, "null"))
+        except (Problem, ValueError):
+            return None
 
     def serves(self, kind: Kind) -> bool:
         return self._client.served.version_of(kind) is not None

@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from posse.cli.configuration_file import engine_options
+from posse.cli.configuration_file import rules_in_force
 from posse.cli.output import Output, print_data
 from posse.cli.problems import Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
@@ -36,7 +36,7 @@ BAR_WIDTH = 10
 def show_usage(
     source: ClusterSource, resource: str, by: str, namespace: str | None, rules: Rules, output: Output
 ) -> None:
-    survey = survey_cluster(source, engine_options(rules))
+    survey = survey_cluster(source, rules_in_force(rules, source))
     chosen = resource_named(survey, resource)
     rows = usage_rows(survey, chosen, by, namespace)
     total = total_of(survey, chosen)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
+import msgspec
+
 from posse.apiserver.committer import Committer
 from posse.apiserver.http.app import build_app
 from posse.apiserver.http.certificates import ensure_certificates
@@ -48,6 +50,7 @@ from posse.runtime.process.background import Background
 from posse.runtime.process.clock import forward_clock, steady_clock
 from posse.runtime.process.configuration import load_configuration
 from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions
+from posse.runtime.process.settings import SETTINGS_PATH, settings_of
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.store.store import Store
 
@@ -91,7 +94,9 @@ class EmbeddedCluster:
             self._start_store(parts)
             await create_missing(self._transport, bootstrap_objects())
             await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, self._clock())
-            self._start_background(parts, self._engine_options(configuration))
+            options = self._engine_options(configuration)
+            self._settings = msgspec.json.encode(settings_of(configuration, options))
+            self._start_background(parts, options)
             await self._start_server(parts)
             self._parts = parts.pop_all()
 
@@ -136,6 +141,9 @@ class EmbeddedCluster:
         self._transport = LocalTransport(self._service, self._committer)
         self._is_new = not self._service.list(NAMESPACE, None).items
 
+    def _settings_page(self, _accept: str) -> tuple[bytes, str]:
+        return self._settings, "application/json"
+
     def _wanted_nodes(self) -> int:
         if self._options.node_count is not None:
             return self._options.node_count
@@ -155,7 +163,7 @@ class EmbeddedCluster:
         directory = self._options.data_dir
         certificates = ensure_certificates(directory / "certificates", self._clock())
         token = ensure_token(directory / "token")
-        pages = {"/metrics": self._scheduler.metrics.page}
+        pages = {"/metrics": self._scheduler.metrics.page, SETTINGS_PATH: self._settings_page}
         app = build_app(self._service, self._committer, token, self._clock, pages)
         listener = await serve(app, HOST, self._options.port, certificates.server_context())
         parts.push_async_callback(listener.close)

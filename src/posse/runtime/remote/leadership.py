@@ -11,7 +11,8 @@ import logging
 import math
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from posse.configuration.running import LeaseTerms
@@ -41,7 +42,10 @@ class Leadership:
         terms: LeaseTerms,
         identity: str,
         clock: Callable[[], float] = uninterrupted_seconds,
+        annotations: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        """`annotations` are written on the lease while it is held."""
+        self._annotations = dict(annotations)
         self._transport = transport
         self._terms = terms
         self.identity = identity
@@ -161,12 +165,20 @@ class Leadership:
         """ApiError if another candidate was faster."""
         place = self._terms.namespace, self._terms.name
         if lease is None:
-            metadata = {"name": self._terms.name, "namespace": self._terms.namespace}
+            metadata = {
+                "name": self._terms.name,
+                "namespace": self._terms.namespace,
+                "annotations": self._annotations,
+            }
             written = await self._transport.create(
                 LEASE, self._terms.namespace, {"metadata": metadata, "spec": spec}
             )
         else:
-            written = await self._transport.update(LEASE, *place, lease | {"spec": spec})
+            told = (lease["metadata"].get("annotations") or {}) | self._annotations
+            metadata = lease["metadata"] | {"annotations": told}
+            written = await self._transport.update(
+                LEASE, *place, lease | {"metadata": metadata, "spec": spec}
+            )
         self._spec, self._since = written.get("spec") or {}, self._clock()
 
 

@@ -6,6 +6,7 @@ any more: what it had decided and not written is forgotten then.
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -26,6 +27,7 @@ from posse.runtime.process.background import Background
 from posse.runtime.process.clock import steady_clock
 from posse.runtime.process.configuration import load_configuration
 from posse.runtime.process.run_options import RunOptions
+from posse.runtime.process.settings import SETTINGS_ANNOTATION, settings_of
 from posse.runtime.remote.joining import connected, is_elected, new_identity
 from posse.runtime.remote.leadership import Leadership
 from posse.runtime.remote.probes import Checks, build_probes
@@ -93,8 +95,12 @@ class RemoteScheduler:
         self._leadership: Leadership | None = None
         if self._is_elected():
             # With places of its own, so that renewing the lease never waits behind anything else.
+            told = json.dumps(settings_of(self._configuration, self._engine_options))
             self._leadership = Leadership(
-                HttpTransport(connection, RequestLimits()), running.terms, new_identity()
+                HttpTransport(connection, RequestLimits()),
+                running.terms,
+                new_identity(),
+                annotations={SETTINGS_ANNOTATION: told},
             )
         fence = self._leadership.fence if self._leadership else open_fence
         self._remote = HttpTransport(connection, limits, fence)
@@ -277,8 +283,7 @@ class RemoteScheduler:
     def _settings(self) -> object:
         running = self._configuration.running
         return {
-            "schedulerNames": list(self._engine_options.profiles),
-            "featureGates": {gate.value: True for gate in sorted(self._engine_options.gates)},
+            **settings_of(self._configuration, self._engine_options),
             "form": self._options.form,
             "controllers": self._options.controllers,
             "dryRun": self._options.dry_run,

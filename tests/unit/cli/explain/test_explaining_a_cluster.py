@@ -283,12 +283,12 @@ def test_contradictory_places_are_misuse(cluster):
     assert cluster("gangs", "-n", "a", "-A").code == 2
 
 
-def test_pods_of_a_plain_posse_run_are_taken_for_its_own(cluster):
+def test_the_names_of_the_running_scheduler_decide_which_pods_are_its_own(cluster):
+    """`posse run` would take these; here only `posse up` runs, which publishes its name."""
     cluster.put(gang("left", 2), *(pod(f"left-{n}", "left", cpu="900", schedulerName="posse") for n in "ab"))
-    assert "What is in its way" in cluster("explain", "podgroup/left").out
-    assert "OtherScheduler" not in cluster("gangs").out
-    single = cluster("explain", "pod/left-a").out
-    assert "is not scheduled by Posse" not in single
+    assert "its pods are left to the scheduler 'posse'" in cluster("explain", "podgroup/left").out
+    assert "OtherScheduler" in cluster("gangs").out
+    assert "is not scheduled by Posse" in cluster("explain", "pod/left-a").out
 
 
 def test_pods_of_a_scheduler_that_is_named_are_taken_for_its_own(cluster):
