@@ -13,6 +13,7 @@ from posse.model.device import (
     ResourceSliceSpec,
 )
 from posse.model.meta import ObjectMeta, OwnerReference
+from posse.model.placement import NodeSelector, NodeSelectorTerm
 from posse.model.pod import PodResourceClaim, PodResourceClaimStatus
 from posse.model.resource_claim import (
     AllocationResult,
@@ -33,7 +34,7 @@ from posse.model.resource_claim import (
     ResourceClaimSpec,
     ResourceClaimStatus,
 )
-from tests.support.builders import CREATED, NAMESPACE, changed, pod
+from tests.support.builders import CREATED, NAMESPACE, changed, pod, requirement
 
 DRIVER = "dra.example.com"
 
@@ -148,6 +149,12 @@ def device_claim(name="c", *requests, owner="", deleted="", **spec):
         ),
         spec=claim_spec(*requests, **spec),
     )
+
+
+def on_node(name):
+    """The node selector of an allocation with local devices."""
+    here = requirement("metadata.name", "In", name)
+    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(here,)),))
 
 
 def given(claim, *devices, to=(), selector=None, driver=DRIVER):

@@ -1,6 +1,10 @@
 """One call of `decide`, step by step."""
 
+from collections.abc import Sequence
+
 from posse.engine.cycle.advice import Advisory
+from posse.engine.cycle.claim_releases import ClaimReleases
+from posse.engine.cycle.claim_waits import ClaimWaits
 from posse.engine.cycle.claim_writes import ClaimWrites
 from posse.engine.cycle.cycle import MAX_PODS, AttemptRecord, Cycle
 from posse.engine.cycle.group_turn import GroupTurns
@@ -43,6 +47,8 @@ class DecisionLoop:
         self._pod_turns = PodTurns(knowledge, pods)
         self._volume_waits = VolumeWaits(knowledge, failed_writes)
         self._claim_writes = ClaimWrites(knowledge)
+        self._claim_waits = ClaimWaits(knowledge, failed_writes)
+        self._claim_releases = ClaimReleases(knowledge)
         self._countdown: DelayTimers[GroupKey] = DelayTimers(COUNTDOWN_SECONDS)
         """Groups with fewer victims left than reported."""
         self._waking = Waking(knowledge, groups)
@@ -85,8 +91,14 @@ class DecisionLoop:
         decisions += mark_disrupted(knowledge.pods, knowledge.groups, evictions)
         # 12. Hold back the bindings of pods whose claims have to be bound first.
         decided = settled + self._volume_waits.hold_back(decisions, now)
-        # 13. Add the claims that are written before the bindings.
-        return self._claim_writes.add(decided) if knowledge.state.devices.book.claims else decided
+        # 13. Add the claims that are written before the bindings, and hold back bindings for their devices.
+        return self._with_claims(decided, cycle) if knowledge.state.devices.book.claims else decided
+
+    def _with_claims(self, decisions: Sequence[Decision], cycle: Cycle) -> list[Decision]:
+        ready = self._claim_waits.settle(cycle.now)
+        written = self._claim_writes.add(decisions)
+        held = self._claim_waits.hold_back(written, cycle.now)
+        return [*ready, *held, *self._claim_releases.of(cycle.attempts)]
 
     def attempts(self) -> tuple[AttemptRecord, ...]:
         """Return the attempts of the last call of `decide`."""
@@ -96,7 +108,7 @@ class DecisionLoop:
         """Return when `decide` has something to do even if no event arrives."""
         knowledge = self._knowledge
         queues = (knowledge.backlog, knowledge.starvation_guard, knowledge.gatherings)
-        sources = (*queues, self._volume_waits, self._countdown, self._advisory)
+        sources = (*queues, self._volume_waits, self._claim_waits, self._countdown, self._advisory)
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)
 

@@ -6,6 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from posse.engine.devices.binding import failure
 from posse.engine.devices.claims import ClaimBook
 from posse.engine.devices.inventory import Inventory
 from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
@@ -130,7 +131,9 @@ class DeviceAnswers:
     def _reaches(self, claim: NamedClaim) -> BoolArray:
         record = self._book.claims.get(claim.key)
         if record is not None and record.allocation is not None:
-            return self._inventory.mask(record.selector)
+            return (
+                np.zeros_like(self._nodes.alive) if failure(record) else self._inventory.mask(record.selector)
+            )
         promise = self._held.promises.get(claim.key)
         if promise is None:
             return self._nodes.alive

@@ -12,6 +12,7 @@ from posse.engine.keys import ClaimKey
 from posse.model.placement import NodeSelector
 from posse.model.quantity import QuantityError
 from posse.model.resource_claim import (
+    EXTENDED_RESOURCE_CLAIM_ANNOTATION,
     AllocationResult,
     DeviceClass,
     ResourceClaim,
@@ -36,6 +37,10 @@ class DeviceClaimRecord:
     @property
     def uid(self) -> str:
         return self.claim.metadata.uid
+
+    @property
+    def is_for_extended_resources(self) -> bool:
+        return EXTENDED_RESOURCE_CLAIM_ANNOTATION in self.claim.metadata.annotations
 
     @property
     def allocation(self) -> AllocationResult | None:
@@ -92,6 +97,8 @@ class ClaimBook:
         """Uids of the pods that name a claim, known or not."""
         self._reserved: dict[str, dict[ClaimKey, None]] = {}
         """Claims that are reserved for a pod, by its uid."""
+        self._made: dict[str, dict[ClaimKey, None]] = {}
+        """Claims for extended resources, by uid of the pod."""
         self._backing: dict[str, DeviceClass] | None = None
 
     def put_claim(self, claim: ResourceClaim) -> None:
@@ -100,11 +107,18 @@ class ClaimBook:
         owner = next((one.uid for one in claim.metadata.owner_references if one.controller), "")
         record = DeviceClaimRecord(key, claim, used_by(claim.status.allocation), owner)
         self.claims[key] = record
+        if record.is_for_extended_resources:
+            self._made.setdefault(owner, {})[key] = None
         for one in record.consumers:
             self._reserved.setdefault(one.uid, {})[key] = None
 
     def drop_claim(self, key: ClaimKey) -> None:
         record = self.claims.pop(key, None)
+        if record is not None and record.is_for_extended_resources:
+            made = self._made.get(record.owner, {})
+            made.pop(key, None)
+            if not made:
+                self._made.pop(record.owner, None)
         for one in record.consumers if record is not None else ():
             reserved = self._reserved.get(one.uid, {})
             reserved.pop(key, None)
@@ -141,6 +155,10 @@ class ClaimBook:
                 known = str(error)
             self._shapes[key] = known
         return known
+
+    def made_for(self, uid: str) -> list[ClaimKey]:
+        """Claims that were made for the extended resources of a pod."""
+        return list(self._made.get(uid, ()))
 
     def note_user(self, key: ClaimKey, uid: str) -> None:
         self._users.setdefault(key, {})[uid] = None

@@ -1,6 +1,8 @@
 """Pods with device claims, from first sight to binding, through the engine as the outside uses it."""
 
-from posse.engine.decisions import Bind
+from posse.engine.decisions import AllocateClaims, Bind, ReleaseClaim
+from posse.model.meta import Condition
+from posse.model.resource_claim import AllocatedDeviceStatus
 from tests.support.builders import changed, gang, node, nodes, pod
 from tests.support.device_objects import (
     allocations,
@@ -12,6 +14,7 @@ from tests.support.device_objects import (
     first_of,
     given,
     matching,
+    on_node,
     pod_with_own,
     pods_with_own,
     released,
@@ -199,3 +202,75 @@ def test_a_nominated_pod_holds_its_device_against_lower_priorities():
     late, late_claims = pod_with_own("late", priority=1)
     driver.see(*late_claims, late, released(shown))
     assert driver.bind() == {"high": "n1"}
+
+
+def test_an_allocation_that_keeps_its_only_pod_away_from_other_nodes_is_released():
+    stale = given(device_claim("c"), "n1/d1", selector=on_node("n1"))
+    one = pod("p1", cpu="1", resource_claims=claiming("c"))
+    full = pod("full", cpu="4", on="n1")
+    driver = Driver(*nodes(2), device_class(), resource_slice("n1"), resource_slice("n2"), full, stale, one)
+    decisions = driver.decide()
+    assert [(d.claim.name, d.deallocates) for d in decisions if isinstance(d, ReleaseClaim)] == [("c", True)]
+    driver.see(released(stale))
+    assert driver.bind() == {"p1": "n2"}
+
+
+def test_an_allocation_that_others_use_is_not_released():
+    used = given(device_claim("c"), "n1/d1", selector=on_node("n1"), to=["full"])
+    one = pod("p1", cpu="1", resource_claims=claiming("c"))
+    full = pod("full", cpu="4", on="n1", resource_claims=claiming("c"))
+    driver = Driver(*nodes(2), device_class(), resource_slice("n1"), resource_slice("n2"), full, used, one)
+    decisions = driver.decide()
+    assert not [one for one in decisions if isinstance(one, ReleaseClaim)]
+    assert "resourceclaim not available on the node" in pod_reports(decisions)["p1"][1]
+
+
+def slow_device(**conditions):
+    return device(
+        "d1", binding_conditions=("attached",), binding_failure_conditions=("failed",), **conditions
+    )
+
+
+def with_condition(claim, kind):
+    result = claim.status.allocation.devices.results[0]
+    report = AllocatedDeviceStatus(
+        driver=result.driver,
+        pool=result.pool,
+        device=result.device,
+        conditions=(Condition(type=kind, status="True"),),
+    )
+    return changed(claim, status={"devices": (report,)})
+
+
+def test_a_pod_is_bound_once_its_device_is_ready():
+    one, claims = pod_with_own()
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", [slow_device()]), *claims, one)
+    [step] = [d for d in driver.decide() if isinstance(d, AllocateClaims)]
+    driver.see(shown := written(claims[0], step.claims[0]))
+    assert driver.bind() == {}
+    driver.see(with_condition(shown, "attached"))
+    assert driver.bind() == {"p1": "n1"}
+
+
+def test_a_device_that_does_not_get_ready_is_given_up():
+    one, claims = pod_with_own()
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", [slow_device()]), *claims, one)
+    [step] = [d for d in driver.decide() if isinstance(d, AllocateClaims)]
+    driver.see(shown := written(claims[0], step.claims[0]))
+    driver.see(with_condition(shown, "failed"))
+    decisions = driver.decide()
+    assert [d.claim.name for d in decisions if isinstance(d, ReleaseClaim)] == ["p1-gpu0"]
+    assert pod_reports(decisions)["p1"][0] == "SchedulerError"
+
+
+def test_a_selector_that_fails_on_a_device_is_an_error_with_its_place():
+    asks = exact("req", 1, 'device.attributes["dra.example.com"].healthy')
+    one, claims = pod_with_own("p1", (asks,))
+    sick = resource_slice("n2", [device("d1")])
+    well = resource_slice("n1", [device("d1", attributes={"healthy": True})])
+    driver = Driver(*nodes(2), device_class(), well, sick, *claims, one)
+    reason, message = pod_reports(driver.decide())["p1"]
+    assert reason == "SchedulerError"
+    assert "selector #0 on device dra.example.com/n2/d1: CEL runtime error: no such key: healthy" in message
+    driver.see(resource_slice("n2", [device("d1", attributes={"healthy": False})]))
+    assert driver.bind() == {"p1": "n1"}
