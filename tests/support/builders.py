@@ -16,6 +16,7 @@ from posse.model.placement import (
     Toleration,
 )
 from posse.model.pod import Pod, PodSchedulingGate, PodSchedulingGroup, PodSpec, PodStatus
+from posse.model.priority_class import PriorityClass
 from posse.model.workload import (
     BasicGroupSchedulingPolicy,
     BasicSchedulingPolicy,
@@ -108,6 +109,10 @@ def _podgroup(name, uid, conditions, gang=None, basic=None, **spec):
         spec=PodGroupSpec(scheduling_policy=PodGroupSchedulingPolicy(basic=basic, gang=gang), **spec),
         status=PodGroupStatus(conditions=tuple(conditions)),
     )
+
+
+def priority_class(name, value, **fields):
+    return PriorityClass(metadata=ObjectMeta(name=name, uid=f"class-{name}"), value=value, **fields)
 
 
 def one_domain(key="rack"):

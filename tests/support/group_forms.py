@@ -28,10 +28,15 @@ def metadata(name, uid=""):
     return ObjectMeta(name=name, namespace=NAMESPACE, uid=uid or f"group-{name}")
 
 
-def workload(name="w", *, uid="", priority=None, **minimums):
+def workload(name="w", *, uid="", priority_class_name="", priority=None, **minimums):
     """A Workload with one group per keyword: a gang of that minimum, or a basic group if it is None."""
     templates = tuple(
-        PodGroupTemplate(name=group, scheduling_policy=_policy(minimum), priority=priority)
+        PodGroupTemplate(
+            name=group,
+            scheduling_policy=_policy(minimum),
+            priority_class_name=priority_class_name,
+            priority=priority,
+        )
         for group, minimum in minimums.items()
     )
     return Workload(metadata=metadata(name, uid), spec=WorkloadSpec(pod_group_templates=templates))
@@ -43,8 +48,8 @@ def _policy(minimum):
     return PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=minimum))
 
 
-def posse_gang(name="g1", minimum=2):
-    return changed(gang(name, minimum), api_version=f"{POSSE.name}/v1alpha1")
+def posse_gang(name="g1", minimum=2, **spec):
+    return changed(gang(name, minimum, **spec), api_version=f"{POSSE.name}/v1alpha1")
 
 
 def coscheduling_gang(name="g1", minimum=2, *, phase="", uid="", **spec):

@@ -14,6 +14,7 @@ from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.priority_class import PriorityClass
 from posse.model.resource_claim import DeviceClass, ResourceClaim
 from posse.model.service import Service
 from posse.model.volume import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -30,6 +31,7 @@ ClusterObject = (
     | Workload
     | Namespace
     | PodDisruptionBudget
+    | PriorityClass
     | Service
     | StorageObject
     | DeviceObject

@@ -60,6 +60,7 @@ OF_PODS = (
     *TO_TELL,
     Permission("", ("nodes", "namespaces", "services"), _READ, "know where pods may go and how they spread"),
     Permission("policy", ("poddisruptionbudgets",), _READ, "evict first whom no budget protects"),
+    Permission("scheduling.k8s.io", ("priorityclasses",), _READ, "know the priority of groups"),
     Permission("", ("resourcequotas",), ("list",), "warn where quotas on priority classes can be evaded"),
     Permission(
         "scheduling.k8s.io",

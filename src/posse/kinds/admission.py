@@ -59,7 +59,7 @@ def admit_create(kind: Kind, obj: Json, cluster: ClusterView) -> None:
         _resolve_priority(kind, obj, cluster)
     if kind is POD:
         _tolerate_failing_nodes(section(obj, "spec"))
-    elif kind in {POD_GROUP, COMPOSITE_POD_GROUP}:
+    elif kind in PRIORITISED:
         _protect(section(obj, "metadata"))
     elif kind is PRIORITY_CLASS:
         _require_single_default(obj, cluster)

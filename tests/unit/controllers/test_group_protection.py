@@ -3,7 +3,7 @@ import random
 
 from posse.controllers.group_protection import PodGroupProtection, group_in_use, is_deleted
 from posse.kinds.admission import POD_GROUP_FINALIZER
-from posse.kinds.registry import POD, POD_GROUP
+from posse.kinds.registry import POD, POD_GROUP, POSSE_POD_GROUP
 from tests.support.plans import planned
 
 
@@ -146,3 +146,40 @@ def test_agrees_with_looking_at_everything_anew():
             del groups[name]
             protection.lose(POD_GROUP, group(name))
         assert not free - now_released
+
+
+def labelled(name="p", group_name="gang", phase="Running"):
+    one = pod(name, None, phase)
+    one["metadata"]["labels"] = {"scheduling.posse.dev/pod-group": group_name}
+    return one
+
+
+def test_a_custom_resource_is_held_by_pods_with_its_label():
+    protection = PodGroupProtection(POSSE_POD_GROUP)
+    protection.see(POD, labelled())
+    protection.see(POD, pod("native", "gang"))
+    protection.see(POSSE_POD_GROUP, group())
+    assert released(protection) == []
+    protection.see(POD, labelled(phase="Succeeded"))
+    (release,) = planned(protection)
+    assert release.kind is POSSE_POD_GROUP
+
+
+def test_without_admission_a_group_gets_its_finalizer_once_it_has_pods():
+    protection = PodGroupProtection(POSSE_POD_GROUP, adds_finalizer=True)
+    protection.see(POSSE_POD_GROUP, group(finalizers=["mine"], deleted=False))
+    assert planned(protection) == []
+    protection.see(POD, labelled())
+    (amended,) = planned(protection)
+    assert amended.patch["metadata"]["finalizers"] == ["mine", POD_GROUP_FINALIZER]
+    protection.see(POSSE_POD_GROUP, group(deleted=False))
+    assert planned(protection) == []
+    protection.see(POSSE_POD_GROUP, group(finalizers=["mine"], deleted=True))
+    assert planned(protection) == [], "nothing may be added to what is being deleted"
+
+
+def test_with_admission_nothing_is_added():
+    protection = PodGroupProtection(POSSE_POD_GROUP)
+    protection.see(POSSE_POD_GROUP, group(finalizers=[], deleted=False))
+    protection.see(POD, labelled())
+    assert planned(protection) == []

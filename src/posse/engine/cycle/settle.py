@@ -20,6 +20,7 @@ from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
 from posse.engine.reporting.parts import (
+    mark_invalid_priorities,
     mark_nominations_lost,
     mark_not_ready,
     mark_other_priorities,
@@ -55,6 +56,7 @@ class GroupSettling:
 
     def _settle(self, group: Root, cycle: Cycle, *, is_redefined: bool) -> None:
         cycle.decisions.extend(mark_progress(group))
+        cycle.decisions.extend(mark_invalid_priorities(group))
         if not self._knowledge.groups.members_must_match:
             cycle.decisions.extend(mark_other_priorities(group))
         waiting = group.unattached()

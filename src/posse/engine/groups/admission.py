@@ -37,7 +37,7 @@ class NotReady:
 def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
     """Why the group or tree is not tried now; None when it may be."""
     workload = groups.workload(root.key.namespace, root.workload_name)
-    if wrong := _beyond_limits(root) or violation(root, workload):
+    if wrong := _beyond_limits(root) or violation(root, workload, groups.classes):
         return NotReady(INVALID, wrong, is_error=True)
     if root.absence:
         return NotReady(WAITING_FOR_GROUP, root.absence)

@@ -68,6 +68,8 @@ class GroupForm:
     """API servers do not merge lists in the status of its objects."""
     has_composites: ClassVar[bool] = False
     """The API has CompositePodGroups, too."""
+    has_admission: ClassVar[bool] = True
+    """The API server sets the priority of groups from their class; otherwise nothing has checked it."""
     has_message: ClassVar[bool] = True
     """The status of its objects has a field for advice."""
     refusal: ClassVar[tuple[str, str]] = (INITIALLY_SCHEDULED, "False")
@@ -118,6 +120,7 @@ class WorkloadForm(GroupForm):
 
     name = WORKLOAD_FORM
     is_implied = True
+    has_admission = False
     has_message = False
 
     def group_of(self, pod: Pod) -> GroupKey | None:
@@ -154,6 +157,7 @@ class PosseForm(NativeForm):
 
     name = "scheduling.posse.dev"
     is_custom_resource = True
+    has_admission = False
 
     def group_of(self, pod: Pod) -> GroupKey | None:
         name = pod.metadata.labels.get(POSSE_LABEL)

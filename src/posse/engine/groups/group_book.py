@@ -15,12 +15,14 @@ from posse.engine.groups.forms import (
 )
 from posse.engine.groups.group_record import GroupRecord, lowest_priority
 from posse.engine.groups.hierarchy_links import TreeLinks
+from posse.engine.groups.priority_classes import PriorityClasses
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
 from posse.model.limits import first_excess
 from posse.model.meta import GroupObject
+from posse.model.priority_class import PriorityClass
 from posse.model.workload import (
     GATED_GROUP_FIELDS,
     BasicSchedulingPolicy,
@@ -43,6 +45,9 @@ class GroupBook:
         self._gates = gates
         self.members_must_match = members_must_match
         """Whether groups whose members have another priority are refused; otherwise the group's counts."""
+        self.classes = PriorityClasses()
+        self._unadmitted: dict[GroupKey, GroupObject | CompositePodGroup] = {}
+        """Groups whose priority only their class tells, as they were seen."""
         self.links = TreeLinks()
         """The trees that groups with a parent are part of."""
         self._groups: dict[GroupKey, GroupRecord] = {}
@@ -64,11 +69,17 @@ class GroupBook:
         """The specification of the group with its object's identity; None while no object describes it."""
         if key.is_composite:
             record = self.links.composite(key)
-            return (record.uid, record.obj.spec) if record is not None else None
+            return (record.uid, record.obj.spec, record.priority_error) if record is not None else None
         group = self._groups.get(key)
         if group is None or group.obj is None:
             return None
-        return group.obj.metadata.uid, group.obj.spec, group.minimum_resources, group.excess
+        return (
+            group.obj.metadata.uid,
+            group.obj.spec,
+            group.minimum_resources,
+            group.priority_error,
+            group.excess,
+        )
 
     def put(self, obj: GroupObject) -> GroupRecord:
         description = describe(obj)
@@ -76,6 +87,9 @@ class GroupBook:
         group.excess = first_excess(obj)
         group.minimum_resources = {} if group.excess else description.minimum_resources
         podgroup = self._permitted(description.podgroup)
+        if not form_of(group.key).has_admission:
+            self._unadmitted[group.key] = obj
+            podgroup, group.priority_error = self.classes.completed(podgroup)
         group.define(podgroup)
         self.links.link(group.key, podgroup)
         return group
@@ -84,7 +98,37 @@ class GroupBook:
         return _without_size(_permitted(podgroup, self._gates), self._gates)
 
     def put_composite(self, composite: CompositePodGroup) -> None:
-        self.links.put(_permitted(composite, self._gates))
+        permitted, error, key = _permitted(composite, self._gates), "", key_of(composite)
+        if not form_of(key).has_admission:
+            self._unadmitted[key] = composite
+            permitted, error = self.classes.completed(permitted)
+        self.links.put(permitted).priority_error = error
+
+    def drop_composite(self, key: GroupKey) -> None:
+        self._unadmitted.pop(key, None)
+        self.links.drop(key)
+
+    def put_class(self, priority_class: PriorityClass) -> list[GroupKey]:
+        """Store the PriorityClass; returns the groups that changed."""
+        self.classes.put(priority_class)
+        return self._prioritise()
+
+    def drop_class(self, name: str) -> list[GroupKey]:
+        """Remove the PriorityClass; returns the groups that changed."""
+        self.classes.drop(name)
+        return self._prioritise()
+
+    def _prioritise(self) -> list[GroupKey]:
+        """Whichever class changed: one that is the default concerns groups that do not name it."""
+        changed = [key for place in self._implied for key in self._imply(place)]
+        for key, obj in list(self._unadmitted.items()):
+            before = self.definition(key)
+            if isinstance(obj, CompositePodGroup):
+                self.put_composite(obj)
+            else:
+                self.put(obj)
+            changed += [key] if self.definition(key) != before else []
+        return [*changed, *self.links.composite_keys()]
 
     def ranked(self, entry: GroupKey) -> Iterator[tuple[GroupRecord, int | None]]:
         """The groups of the entry, each with the priority that protects its members; None if each has its own.
@@ -123,7 +167,10 @@ class GroupBook:
         workload = self._workloads.get((group.key.namespace, group.key.name))
         group.siblings = None if workload is None else group_names(workload)
         implied = None if workload is None else WORKLOAD_REF.implied_group(workload, group.key)
-        group.define(None if implied is None else self._permitted(implied))
+        group.priority_error = ""
+        if implied is not None:
+            implied, group.priority_error = self.classes.completed(self._permitted(implied))
+        group.define(implied)
         return self.definition(group.key) != before
 
     def repeat_report(self, lost: ReportGroup) -> None:
@@ -152,6 +199,8 @@ class GroupBook:
         group = self._groups.get(key)
         if group is not None:
             group.define(None)
+            group.priority_error = ""
+            self._unadmitted.pop(key, None)
             self.links.link(key, None)
             group.minimum_resources, group.excess = {}, None
             self._forget_if_empty(group)

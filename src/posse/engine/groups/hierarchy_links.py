@@ -28,7 +28,7 @@ class TreeLinks:
         """Keys of all existing composite groups, in order of their first sight."""
         return list(self._composites)
 
-    def put(self, composite: CompositePodGroup) -> None:
+    def put(self, composite: CompositePodGroup) -> CompositeRecord:
         key = key_of(composite)
         record = self._composites.setdefault(key, CompositeRecord(key, composite))
         record.define(composite)
@@ -36,6 +36,7 @@ class TreeLinks:
         if composite.spec.workload_ref is not None:
             place = key.namespace, composite.spec.workload_ref.workload_name
             self._from_workload.setdefault(place, {})[key] = None
+        return record
 
     def drop(self, key: GroupKey) -> None:
         self._composites.pop(key, None)

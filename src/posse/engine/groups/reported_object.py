@@ -26,6 +26,10 @@ class ReportedObject:
     """It is marked as evicted as a whole, and does not run again yet."""
     reported: Reported = NEVER_REPORTED
     """The last report while the condition was False."""
+    priority_error: str = ""
+    """What is wrong with the priority that it states; empty if nothing is."""
+    told_priority_error: str = ""
+    """The same, as it was last reported."""
     priority_note: str = ""
     """What was last written about members of another priority; empty if nothing."""
     outcome: str = ""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from posse.engine.groups.part import Part, Root
+from posse.engine.groups.priority_classes import PriorityClasses
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.groups.tree import MAX_LEVELS
 from posse.engine.keys import GroupKey
@@ -21,11 +22,13 @@ from posse.model.workload import (
 Template = CompositePodGroupTemplate | PodGroupTemplate
 
 
-def violation(root: Root, workload: Workload | None) -> str:
+def violation(root: Root, workload: Workload | None, classes: PriorityClasses) -> str:
     """The first violation; empty if there is none.
 
     `workload` is the one that the root names, if it exists.
     """
+    if wrong := _wrong_priority(root):
+        return wrong
     top = root.top
     if top is None:
         return _circle(root)
@@ -34,7 +37,7 @@ def violation(root: Root, workload: Workload | None) -> str:
     found = (
         _too_deep(top),
         _several_workloads(root),
-        _several_priorities(root),
+        _several_priorities(root, classes),
         _unlike_templates(top, workload) if workload is not None else "",
     )
     return next((one for one in found if one), "")
@@ -75,11 +78,34 @@ def _several_workloads(root: Root) -> str:
     return f"all groups of a tree come from one Workload, but these name {len(named)}: {listed}"
 
 
-def _several_priorities(root: Root) -> str:
+def _wrong_priority(root: Root) -> str:
+    """A priority that its class does not give; groups of Kubernetes' own API cannot have one."""
+    wrong = next((record for record in root.records if record.priority_error), None)
+    if wrong is None:
+        return ""
+    return f"{_name(wrong.key)}: {wrong.priority_error}" if len(root.records) > 1 else wrong.priority_error
+
+
+def _several_priorities(root: Root, classes: PriorityClasses) -> str:
+    """One class for the whole tree, by name.
+
+    Groups without a class, and those of the default class, are alike: which of the two a group is depends on
+    when it was made. The root's priority counts for them.
+    """
+    described = [(record.key, record.obj.spec) for record in root.records if record.obj is not None]
+    named: dict[str, str] = {}
+    for key, spec in described:
+        name = spec.priority_class_name
+        named.setdefault("" if classes.is_default(name) else name, f"{name or 'none'} ({_name(key)})")
+    if len(named) > 1:
+        return f"all groups of a tree should have the same priority class, got {', '.join(named.values())}"
+    if any(
+        classes.is_default(spec.priority_class_name) and spec.priority_class_name for _, spec in described
+    ):
+        return ""
     priorities: dict[int, str] = {}
-    for record in root.records:
-        if record.obj is not None:
-            priorities.setdefault(record.obj.spec.priority or 0, _name(record.key))
+    for key, spec in described:
+        priorities.setdefault(spec.priority or 0, _name(key))
     if len(priorities) <= 1:
         return ""
     listed = ", ".join(f"{priority} ({name})" for priority, name in priorities.items())

@@ -22,6 +22,7 @@ from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.priority_class import PriorityClass
 from posse.model.resource_claim import DeviceClass, ResourceClaim
 from posse.model.service import Service
 from posse.model.workload import CompositePodGroup, Workload
@@ -56,15 +57,8 @@ class ClusterEvents:
                 self._pods.observed(obj)
             case Node():
                 self._node_observed(obj)
-            case GroupObject():
-                self._group_observed(obj)
-            case CompositePodGroup():
-                self._composite_observed(obj)
-            case Workload():
-                metadata = obj.metadata
-                knowledge.published.seen(GroupKey(metadata.namespace, metadata.name, WORKLOAD_FORM), metadata)
-                self._redefined(knowledge.groups.put_workload(obj))
-                self._redefined(knowledge.groups.links.roots_from(obj.metadata.namespace, obj.metadata.name))
+            case GroupObject() | CompositePodGroup() | Workload() | PriorityClass():
+                self._description_observed(obj)
             case Namespace():
                 knowledge.state.put_namespace(obj.metadata.name, obj.metadata.labels)
             case PodDisruptionBudget():
@@ -84,22 +78,8 @@ class ClusterEvents:
                 knowledge.starvation_guard.release_on(obj.metadata.name)
                 knowledge.state.drop_node(obj.metadata.name)
                 self._wake_nominated(obj.metadata.name)
-            case GroupObject():
-                key = key_of(obj)
-                self._redefined([knowledge.entry_of(key)])
-                knowledge.groups.drop(key)
-                knowledge.published.gone(key)
-                knowledge.state.minimum_reservations.drop(key)
-                self._redefined([key])
-            case CompositePodGroup():
-                key = key_of(obj)
-                self._redefined([knowledge.entry_of(key)])
-                knowledge.groups.links.drop(key)
-                knowledge.published.gone(key)
-                self._redefined([key])
-            case Workload():
-                self._redefined(knowledge.groups.drop_workload(obj.metadata.namespace, obj.metadata.name))
-                self._redefined(knowledge.groups.links.roots_from(obj.metadata.namespace, obj.metadata.name))
+            case GroupObject() | CompositePodGroup() | Workload() | PriorityClass():
+                self._description_vanished(obj)
             case Namespace():
                 knowledge.state.put_namespace(obj.metadata.name, {})
             case PodDisruptionBudget():
@@ -153,6 +133,37 @@ class ClusterEvents:
         """The node has changed since it was nominated, so pods nominated to it are tried again."""
         for record in self._knowledge.nominations.to(node):
             self._knowledge.backlog.wake(self._knowledge.queue_key(record))
+
+    def _description_observed(self, obj: GroupObject | CompositePodGroup | Workload | PriorityClass) -> None:
+        """Objects that describe groups, or the classes of their priority."""
+        knowledge, metadata = self._knowledge, obj.metadata
+        match obj:
+            case GroupObject():
+                self._group_observed(obj)
+            case CompositePodGroup():
+                self._composite_observed(obj)
+            case Workload():
+                knowledge.published.seen(GroupKey(metadata.namespace, metadata.name, WORKLOAD_FORM), metadata)
+                self._redefined(knowledge.groups.put_workload(obj))
+                self._redefined(knowledge.groups.links.roots_from(metadata.namespace, metadata.name))
+            case PriorityClass():
+                self._redefined(knowledge.groups.put_class(obj))
+
+    def _description_vanished(self, obj: GroupObject | CompositePodGroup | Workload | PriorityClass) -> None:
+        knowledge, namespace, name = self._knowledge, obj.metadata.namespace, obj.metadata.name
+        match obj:
+            case GroupObject() | CompositePodGroup():
+                key = key_of(obj)
+                self._redefined([knowledge.entry_of(key)])
+                knowledge.groups.drop_composite(key) if key.is_composite else knowledge.groups.drop(key)
+                knowledge.published.gone(key)
+                knowledge.state.minimum_reservations.drop(key)
+                self._redefined([key])
+            case Workload():
+                self._redefined(knowledge.groups.drop_workload(namespace, name))
+                self._redefined(knowledge.groups.links.roots_from(namespace, name))
+            case PriorityClass():
+                self._redefined(knowledge.groups.drop_class(name))
 
     def _group_observed(self, obj: GroupObject) -> None:
         if not self._reads_groups:

@@ -50,6 +50,7 @@ from posse.engine.trials.group_trial import GroupTrial
 
 SCHEDULED = "Scheduled"
 BELOW_MINIMUM = "BelowMinimum"
+INVALID_PRIORITY = "InvalidPriority"
 
 
 def mark_tried(
@@ -134,6 +135,18 @@ def mark_nominations_lost(root: Root) -> list[Decision]:
     """Clear nominatedNodeName of pods that lost their nomination."""
     lost = (pod for pod in root.unattached() if pod.reported.nominated_node and not pod.nominated)
     return [report for pod in lost for report in mark_nomination_lost(pod)]
+
+
+def mark_invalid_priorities(root: Root) -> list[Decision]:
+    """Groups that run are not refused for a wrong priority, which does not count either; that is an event."""
+    warnings = list[Decision]()
+    for record in root.records:
+        was_told, record.told_priority_error = record.told_priority_error, record.priority_error
+        is_news = record.priority_error not in ("", was_told)
+        if is_news and record.scheduled and record.uid:
+            text, name = record.priority_error, root.scheduler_name
+            warnings.append(WarnGroup(record.key, record.uid, INVALID_PRIORITY, text, name))
+    return warnings
 
 
 def mark_other_priorities(root: Root) -> list[Decision]:

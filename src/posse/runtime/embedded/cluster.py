@@ -40,7 +40,7 @@ from posse.engine.engine import Engine
 from posse.engine.explain.overview import Overview
 from posse.engine.options import EngineOptions
 from posse.kinds.gating import served_kinds
-from posse.kinds.registry import NAMESPACE, NODE, POD
+from posse.kinds.registry import NAMESPACE, NODE, POD, POSSE_COMPOSITE_POD_GROUP, POSSE_POD_GROUP
 from posse.model.feature_gates import Gate, Gates
 from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.embedded.bootstrap import Item, bootstrap_objects, create_missing, ensure_nodes
@@ -63,6 +63,8 @@ def embedded_reconcilers(gates: Gates) -> list[Reconciler]:
     return [
         PodGroupProtection(),
         CompositeProtection(),
+        PodGroupProtection(POSSE_POD_GROUP),
+        CompositeProtection(POSSE_COMPOSITE_POD_GROUP, POSSE_POD_GROUP),
         NamespaceDeletion(),
         EventExpiry(),
         VolumeBinder(),

@@ -18,11 +18,14 @@ from posse.client.http_connections import open_fence
 from posse.client.http_transport import HttpTransport
 from posse.client.write_priorities import Pace, RequestLimits
 from posse.configuration.reading import Configuration
+from posse.controllers.group_protection import PodGroupProtection
 from posse.engine.engine import Engine
 from posse.engine.events import ClusterObject
 from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import POSSE_POD_GROUP
+from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.process.background import Background
 from posse.runtime.process.clock import steady_clock
 from posse.runtime.process.configuration import load_configuration
@@ -50,6 +53,7 @@ from posse.transport.transport import Transport
 log = logging.getLogger(__name__)
 
 SHADOW_SUMMARY_SECONDS = 60.0
+PROTECTION_SECONDS = 30.0
 _MAX_NAMED = 3
 FINISH_SECONDS = 20.0
 """For what was decided before the process was asked to stop; a pod is killed after 30."""
@@ -145,6 +149,8 @@ class RemoteScheduler:
         background, may_begin = Background(), asyncio.Event()
         is_at_rest = False
         background.start("the scheduler", self._loop.run(may_begin))
+        if not (self._options.dry_run or self._options.shadow):
+            background.start("the protection of groups", self._protect_groups(may_begin))
         if self._options.controllers:
             background.start("the controllers", self._controllers.run(may_begin))
         try:
@@ -159,6 +165,14 @@ class RemoteScheduler:
             # While writes may be cut off half-way, the lease is not released: it has to expire.
             if self._leadership is not None and is_at_rest:
                 await self._leadership.release()
+
+    async def _protect_groups(self, may_begin: asyncio.Event) -> None:
+        """Custom resources have no admission and no controller of Kubernetes that would protect them."""
+        await may_begin.wait()
+        while POSSE_POD_GROUP not in self._loop.served_kinds():  # noqa: ASYNC110 - a definition may come
+            await asyncio.sleep(PROTECTION_SECONDS)
+        protection = PodGroupProtection(POSSE_POD_GROUP, adds_finalizer=True)
+        await ReconcilerRunner(self._remote, [protection], self._clock).run()
 
     async def _lead(self, leadership: Leadership, may_begin: asyncio.Event) -> None:
         await self._loop.knows_all.wait()

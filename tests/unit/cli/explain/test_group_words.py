@@ -208,7 +208,7 @@ def test_a_started_group_tells_that_a_further_pod_is_gated():
     ("objects", "text"),
     [
         (
-            [gang(minimum=1, priority=3), pod("a", group="g1")],
+            [gang(minimum=1), pod("a", group="g1"), pod("b", group="g1", scheduler_name="other")],
             "PodGroup test/g1 cannot start as it is: all pods",
         ),
         (

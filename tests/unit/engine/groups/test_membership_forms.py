@@ -4,7 +4,7 @@ import pytest
 
 from posse.engine.groups.forms import COSCHEDULING, FORMS, VOLCANO, WORKLOAD_REF, group_of
 from posse.model.workload import WorkloadReference
-from tests.support.builders import changed, gang, nodes, pod
+from tests.support.builders import changed, gang, nodes, pod, priority_class
 from tests.support.engine_driver import Driver, group_reports, pod_reports
 from tests.support.group_forms import coscheduling_gang, describing, member, named, volcano_gang, workload
 
@@ -164,8 +164,11 @@ def test_members_of_groups_without_a_priority_may_differ_and_the_weakest_decides
     assert driver.bind() == {"single": "n1"}
 
 
-def test_a_priority_in_the_workload_counts_for_its_members():
-    driver = Driver(*nodes(1, cpu="1"), workload("g1", a=1, priority=5), pod("single", cpu="1", priority=3))
+def test_the_class_in_a_template_of_the_workload_counts_for_its_members():
+    described = workload("g1", a=1, priority_class_name="high")
+    driver = Driver(
+        priority_class("high", 5), *nodes(1, cpu="1"), described, pod("single", cpu="1", priority=3)
+    )
     driver.see(member("p1", WORKLOAD_REF, cpu="1", created="2027-01-01T00:00:00Z"))
     assert driver.bind() == {"p1": "n1"}
 

@@ -16,7 +16,7 @@ from posse.model.workload import (
     WorkloadReference,
     WorkloadSpec,
 )
-from tests.support.builders import NAMESPACE, composite, gang
+from tests.support.builders import NAMESPACE, composite, gang, priority_class
 
 ALL = DisruptionMode(all=AllDisruptionMode())
 SINGLE = DisruptionMode(single=SingleDisruptionMode())
@@ -30,8 +30,10 @@ def below(parent, **spec):
     return {"parent_composite_pod_group_name": parent, **spec}
 
 
-def problem(*objects, workload=None):
+def problem(*objects, workload=None, classes=()):
     book = GroupBook()
+    for one in classes:
+        book.put_class(one)
     keys = []
     for obj in objects:
         if obj.__class__.__name__ == "CompositePodGroup":
@@ -39,7 +41,7 @@ def problem(*objects, workload=None):
         else:
             keys.append(book.put(obj).key)
     [root] = {book.links.root_key(key) for key in keys}
-    return violation(root_of(book, root), workload)
+    return violation(root_of(book, root), workload, book.classes)
 
 
 def workload(*composites, flat=()):
@@ -205,3 +207,24 @@ def test_a_tree_and_its_workload(objects, templates, expected):
 def test_of_a_workload_without_trees_no_tree_is_made():
     made = workload(flat=(leaf("workers"),))
     assert "no composite pod group template" in problem(ROOT, MID, WORKERS, workload=made)
+
+
+def of_class(name, value):
+    return {"priority_class_name": name, "priority": value}
+
+
+def test_one_class_for_a_tree_by_name_though_the_values_are_equal():
+    tree = [composite("root", **of_class("a", 7)), gang("g", **below("root", **of_class("b", 7)))]
+    assert problem(*tree) == (
+        "all groups of a tree should have the same priority class, "
+        "got a (CompositePodGroup root), b (PodGroup g)"
+    )
+    same = [composite("root", **of_class("a", 7)), gang("g", **below("root", **of_class("a", 7)))]
+    assert problem(*same) == ""
+
+
+def test_groups_made_before_and_after_a_default_class_came_are_alike():
+    default = priority_class("usual", 77, global_default=True)
+    tree = [composite("root", priority=0), gang("g", **below("root", **of_class("usual", 77)))]
+    assert problem(*tree, classes=[default]) == ""
+    assert "same priority class" in problem(*tree)
