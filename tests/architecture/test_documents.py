@@ -28,3 +28,17 @@ def test_every_decision_is_in_the_index():
     index = (ROOT / "docs" / "decisions" / "README.md").read_text()
     records = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("0*.md"))
     assert [name for name in records if f"({name})" not in index] == []
+
+
+REASONS = re.compile(r'(?:News|draft\.lift)\((?:[A-Z_]+, )?"([A-Z]\w+)"|(?:failure|success)="([A-Z]\w+)"')
+NOTE = re.compile(r'\bNote\([\w.]+, (?:_subject\([\w.]+\)|\w+),\s*"([A-Z]\w+)"')
+CONDITION_REPORT = re.compile(r'ConditionReport\(\s*\w+, "([A-Z]\w+)"')
+
+
+def test_the_guide_lists_the_reasons_of_all_events():
+    text = "\n".join(path.read_text() for path in (ROOT / "src" / "posse").rglob("*.py"))
+    found = {one or other for one, other in REASONS.findall(text)}
+    found |= {*NOTE.findall(text), *CONDITION_REPORT.findall(text)}
+    assert len(found) > 30
+    guide = (ROOT / "docs" / "guides" / "watching-decisions.md").read_text()
+    assert sorted(reason for reason in found if f"`{reason}`" not in guide) == []

@@ -81,6 +81,8 @@ class News(NamedTuple):
     reason: str
     message: str
     is_warning: bool = False
+    counter: str = ""
+    """The metric that counts such events, if there is one."""
 
 
 @dataclass(slots=True)

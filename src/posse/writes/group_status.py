@@ -151,17 +151,17 @@ def group_note(report: ReportGroup) -> Note:
     if report.scheduled:
         text = f"Successfully assigned the pods of {report.group}"
         return Note(report.scheduler_name, subject, "Scheduled", text, "Binding")
-    text = _about(report.group, report.message)
+    text = about(report.group, report.message)
     return Note(report.scheduler_name, subject, "FailedScheduling", text, "Scheduling", warning=True)
 
 
 def warning_note(warning: WarnGroup) -> Note:
-    text = _about(warning.group, warning.message)
+    text = about(warning.group, warning.message)
     return Note(warning.scheduler_name, _subject(warning), warning.reason, text, "Scheduling", warning=True)
 
 
 def priority_note(note: NotePriorities) -> Note:
-    text = _about(note.group, note.message)
+    text = about(note.group, note.message)
     return Note(note.scheduler_name, _subject(note), PODS_NOT_MATCHING_PRIORITY, text, "Scheduling")
 
 
@@ -170,7 +170,7 @@ def _subject(report: ReportGroup | WarnGroup | NotePriorities) -> Subject:
     return Subject(kind.api_version, kind.name, report.group.namespace, report.group.name, report.uid)
 
 
-def _about(group: GroupKey, message: str) -> str:
+def about(group: GroupKey, message: str) -> str:
     """A Workload has several groups, so its events name the group."""
     return f"{group}: {message}" if _BY_FORM[group.form].form.is_implied else message
 

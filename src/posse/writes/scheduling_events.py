@@ -7,7 +7,7 @@ from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.engine.preemption.marks import described
 from posse.engine.reporting.messages import counted
 from posse.transport.notes import Note, Subject
-from posse.writes.group_status import object_kind
+from posse.writes.group_status import about, object_kind
 
 _MAX_NAMED = 3
 
@@ -36,7 +36,8 @@ def preempted(eviction: Evict) -> Note:
 def preempted_as_a_whole(victim: GroupRef, preemptor: PodRef | GroupRef) -> Note:
     """kube-scheduler has no event about a group that is preempted."""
     who, related = _preemptor(preemptor)
-    return _preempted(preemptor, _group_subject(victim), f"Preempted as a whole by {who}", related)
+    text = about(victim.key, f"Preempted as a whole by {who}")
+    return _preempted(preemptor, _group_subject(victim), text, related)
 
 
 def _preempted(preemptor: PodRef | GroupRef, victim: Subject, text: str, related: Subject) -> Note:
@@ -55,7 +56,10 @@ def preempting(evictions: Sequence[Evict], whole: Sequence[GroupKey] = ()) -> No
     _, subject = _preemptor(preemptor)
     text = f"Preempting {counted(count, 'pod')} of lower priority: {_some([one.pod for one in evictions])}"
     groups = f"; as a whole {_some(whole)}" if whole else ""
-    return Note(preemptor.scheduler_name, subject, "Preempting", f"{text}{groups}", "Preempting")
+    text = f"{text}{groups}"
+    if isinstance(preemptor, GroupRef):
+        text = about(preemptor.key, text)
+    return Note(preemptor.scheduler_name, subject, "Preempting", text, "Preempting")
 
 
 def _some(named: Sequence[PodRef | GroupKey]) -> str:

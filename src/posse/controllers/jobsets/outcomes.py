@@ -23,6 +23,8 @@ from posse.model.jobset import (
 )
 
 ANY = "Any"
+COMPLETED_TOTAL = "jobset_completed_total"
+FAILED_TOTAL = "jobset_failed_total"
 # Reason and message.
 REACHED_MAX = ("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")
 
@@ -38,7 +40,7 @@ def has_succeeded(jobset: JobSet, children: Children) -> bool:
 
 def complete(draft: StatusDraft) -> None:
     draft.lift(RESTARTING, "JobSetCompleted", "jobset completed while it was restarting")
-    draft.hold(COMPLETED, News("AllJobsCompleted", "jobset completed successfully"))
+    draft.hold(COMPLETED, News("AllJobsCompleted", "jobset completed successfully", counter=COMPLETED_TOTAL))
     draft.status["terminalState"] = COMPLETED
 
 
@@ -75,7 +77,7 @@ def after_failure(jobset: JobSet, failed: Sequence[ChildJob], draft: StatusDraft
 
 def fail(draft: StatusDraft, reason: str, message: str) -> None:
     draft.lift(RESTARTING, "JobSetFailed", "jobset failed while it was restarting")
-    draft.hold(FAILED, News(reason, message, is_warning=True))
+    draft.hold(FAILED, News(reason, message, is_warning=True, counter=FAILED_TOTAL))
     draft.status["terminalState"] = FAILED
 
 

@@ -41,6 +41,10 @@ class AttemptRecord:
     sought_victims: bool = False
     nominated_node: str = ""
     victims: tuple[PodRef, ...] = ()
+    disrupted_groups: int = 0
+    """Groups with a pod among the victims."""
+    overdrawn_budgets: int = 0
+    """Victims that overdraw a disruption budget; pods that go together count once."""
     is_cascade: bool = False
     """The preemptor was itself evicted and has not started since."""
 
@@ -57,10 +61,11 @@ def count(attempt: Attempt) -> None:
 
 def tried_pods(trial: Trial, cascading: Collection[str], *, sought_victims: bool) -> Iterator[AttemptRecord]:
     """`cascading` are the uids of preemptors that were evicted themselves."""
-    victims: dict[str, list[PodRef]] = {}
+    victims: dict[str, list[PodRecord]] = {}
     for eviction in trial.evictions:
-        victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim.ref)
+        victims.setdefault(eviction.preemptor.ref.uid, []).append(eviction.victim)
     for record, verdict in trial.attempt.refused:
+        evicted = victims.get(record.ref.uid, ())
         yield AttemptRecord(
             record.ref,
             record.ref.scheduler_name,
@@ -70,7 +75,9 @@ def tried_pods(trial: Trial, cascading: Collection[str], *, sought_victims: bool
             verdict.refusals,
             sought_victims=sought_victims,
             nominated_node=record.nominated,
-            victims=tuple(victims.get(record.ref.uid, ())),
+            victims=tuple(victim.ref for victim in evicted),
+            disrupted_groups=_groups_of(evicted),
+            overdrawn_budgets=trial.overdrawn.get(record.ref.uid, 0),
             is_cascade=record.ref.uid in cascading,
         )
 
@@ -85,6 +92,8 @@ def tried_group(group: Root, trial: GroupTrial, *, is_cascade: bool) -> Iterator
             refusals=_all_refusals(attempt),
             sought_victims=trial.sought_victims,
             victims=tuple(victim.ref for victim in trial.victims),
+            disrupted_groups=_groups_of(trial.victims),
+            overdrawn_budgets=trial.overdrawn,
             is_cascade=is_cascade,
         )
         return
@@ -98,6 +107,10 @@ def tried_group(group: Root, trial: GroupTrial, *, is_cascade: bool) -> Iterator
             verdict,
             verdict.refusals,
         )
+
+
+def _groups_of(victims: Iterable[PodRecord]) -> int:
+    return len({victim.group for victim in victims if victim.group is not None})
 
 
 def _whole(group: Root, members: Sequence[PodRecord], verdict: Verdict) -> AttemptRecord:

@@ -46,6 +46,8 @@ class GroupTrial:
     sought_victims: bool = False
     question: Question | None = None
     """The question to answer before the group is refused, or preempts."""
+    overdrawn: int = 0
+    """How many units of victims overdraw a disruption budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ class GroupTrials:
         self._nominate(group, room.places if room is not None else ())
         if sought.progress is not None:
             attempt = _with_preemption(attempt, sought.progress)
-        return GroupTrial(attempt, sought.victims, sought.sought)
+        overdrawn = sought.cost.budgets if sought.cost is not None else 0
+        return GroupTrial(attempt, sought.victims, sought.sought, overdrawn=overdrawn)
 
     def _question(self, group: Root, attempt: Attempt) -> Question | None:
         in_doubt = self.questions.asks and _is_doubtful(attempt)

@@ -4,8 +4,8 @@ Capacity freed for a pod is reserved against pods of equal or lower priority. A 
 takes it at once. A pod whose victims are still terminating waits for them and evicts no others.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class Eviction:
 class Trial:
     attempt: Attempt
     evictions: tuple[Eviction, ...] = ()
+    overdrawn: Mapping[str, int] = field(default_factory=dict)
+    """By the uid of a preemptor, how many of its victims overdraw a disruption budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +118,14 @@ class PodTrials:
             return Trial(attempt)
         refused: list[tuple[PodRecord, Verdict]] = []
         evictions: list[Eviction] = []
+        overdrawn: dict[str, int] = {}
         fruitless: PodSearchResult | None = None
         for record, verdict in attempt.refused:
             outcome = fruitless or self._preempt(scheduling_class, record, verdict)
             if outcome.chosen is not None:
                 node = outcome.chosen.node
                 self.nominations.put(record, node)
+                overdrawn[record.ref.uid] = outcome.chosen.violations
                 evictions += [
                     _evict(victim, record, node) for unit in outcome.chosen.victims for victim in unit.records
                 ]
@@ -129,7 +133,7 @@ class PodTrials:
                 self.nominations.drop(record)
                 fruitless = outcome
             refused.append((record, replace(verdict, preemption=outcome.progress)))
-        return Trial(Attempt(attempt.verdict, attempt.placed, tuple(refused)), tuple(evictions))
+        return Trial(Attempt(attempt.verdict, attempt.placed, tuple(refused)), tuple(evictions), overdrawn)
 
     def _preempt(
         self, scheduling_class: SchedulingClass, record: PodRecord, verdict: Verdict

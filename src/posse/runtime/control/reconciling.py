@@ -35,13 +35,25 @@ DISPENSABLE_KINDS = OPTIONAL_KINDS | {POSSE_WORKLOAD, JOB_SET, LEADER_WORKER_SET
 MAX_GONE_REMEMBERED = 10_000
 
 
+# Told which metric counts an event, and the namespace and name of its subject.
+CountEvent = Callable[[str, str, str], None]
+
+
+def _count_nothing(_counter: str, _namespace: str, _name: str) -> None:
+    pass
+
+
 class ReconcilerRunner:
     def __init__(
-        self, transport: Transport, reconcilers: Sequence[Reconciler], clock: Callable[[], float]
+        self,
+        transport: Transport,
+        reconcilers: Sequence[Reconciler],
+        clock: Callable[[], float],
+        count: CountEvent = _count_nothing,
     ) -> None:
         self._recorder = EventRecorder(transport, clock)
         self._informers: dict[tuple[Kind, str], _Informer] = {}
-        self._loops = [_ReconcileLoop(transport, each, self._recorder, clock) for each in reconcilers]
+        self._loops = [_ReconcileLoop(transport, each, self._recorder, clock, count) for each in reconcilers]
         for loop in self._loops:
             for kind in loop.reconciler.kinds:
                 labels = loop.reconciler.selectors.get(kind, "")
@@ -97,12 +109,14 @@ class _ReconcileLoop:
         reconciler: Reconciler,
         recorder: EventRecorder,
         clock: Callable[[], float],
+        count: CountEvent,
     ) -> None:
         self.reconciler = reconciler
         self.queue = WorkQueue(reconciler.touched, self._start, clock)
         self._executor = PlanExecutor(transport, self._see_answer)
         self._recorder = recorder
         self._clock = clock
+        self._count = count
         self._informers: dict[Kind, _Informer] = {}
         # The refusal last reported for each key, and when.
         self._refusals: dict[str, tuple[str, float]] = {}
@@ -172,6 +186,8 @@ class _ReconcileLoop:
         if obj is None or kind is None:
             return
         metadata = obj["metadata"]
+        if news.counter:
+            self._count(news.counter, metadata["namespace"], metadata["name"])
         subject = Subject(
             kind.api_version, kind.name, metadata["namespace"], metadata["name"], metadata["uid"]
         )

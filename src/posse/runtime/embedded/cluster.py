@@ -42,6 +42,7 @@ from posse.engine.options import EngineOptions
 from posse.kinds.gating import served_kinds
 from posse.kinds.registry import NAMESPACE, NODE, POD, POSSE_COMPOSITE_POD_GROUP, POSSE_POD_GROUP
 from posse.model.feature_gates import Gate, Gates
+from posse.runtime.control.jobset_counts import JobSetCounts
 from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.embedded.bootstrap import Item, bootstrap_objects, create_missing, ensure_nodes
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
@@ -157,7 +158,9 @@ class EmbeddedCluster:
         self._scheduler = SchedulerLoop(self._transport, Engine(options), steady_clock())
         self._background.start("the scheduler", self._scheduler.run())
         reconcilers = embedded_reconcilers(self._options.gates)
-        runner = ReconcilerRunner(self._transport, reconcilers, self._clock)
+        counts = JobSetCounts()
+        self._scheduler.metrics.add(counts)
+        runner = ReconcilerRunner(self._transport, reconcilers, self._clock, counts.count)
         self._background.start("the controllers", runner.run())
         self._background.start("the simulated nodes", SimulatedNodes(self._transport, self._clock).run())
 

@@ -68,6 +68,7 @@ class ControlProcess:
         self._controllers = RemoteControllers(connection, transport, self._options)
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(RemoteGauges(transport.watches, self._leadership))
+        self._registry.register(self._controllers.counts)
 
     async def _term(self) -> None:
         """From waiting to lead until not leading any more, or being asked to stop."""

@@ -126,6 +126,7 @@ class RemoteScheduler:
             self._ledger,
         )
         loop.metrics.add(RemoteGauges(self._remote.watches, self._leadership))
+        loop.metrics.add(self._controllers.counts)
         if self._ledger is not None:
             loop.metrics.add(ShadowGauges(self._ledger))
         return loop

@@ -35,6 +35,7 @@ from posse.kinds.registry import (
     WORKLOAD,
 )
 from posse.model.feature_gates import Gate
+from posse.runtime.control.jobset_counts import JobSetCounts
 from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.process.clock import forward_clock
 from posse.runtime.process.run_options import GroupApi, RunOptions, SetController
@@ -72,6 +73,7 @@ class RemoteControllers:
         self._wanted = options.controllers
         self._clock = forward_clock()
         self._gates = options.gates
+        self.counts = JobSetCounts()
         self._form = options.form
 
     async def run(self, may_begin: asyncio.Event) -> None:
@@ -131,7 +133,10 @@ class RemoteControllers:
         else:
             log.info("controlling %s", kind.group_resource)
         works = self._job_set_works(found) if kind is JOB_SET else self._leader_worker_set_works(found)
-        running = [ReconcilerRunner(transport, [reconciler], self._clock) for transport, reconciler in works]
+        running = [
+            ReconcilerRunner(transport, [reconciler], self._clock, self.counts.count)
+            for transport, reconciler in works
+        ]
         return asyncio.create_task(_run(running)) if running else None
 
     def _job_set_works(self, found: Situation) -> Iterator[Work]:

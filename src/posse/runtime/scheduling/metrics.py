@@ -6,6 +6,7 @@ Many pods are decided in one round, so each pod counts a share of its time. Gaug
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeGuard
 
 from prometheus_client import (
     CollectorRegistry,
@@ -18,10 +19,10 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from posse.engine.cycle.cycle import AttemptRecord
-from posse.engine.decisions import SCHEDULER_ERROR, Placement, ReportPod
+from posse.engine.decisions import SCHEDULER_ERROR, Decision, Placement, ReportGroup, ReportPod
 from posse.engine.explain.statistics import Statistics
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.verdict import Code
+from posse.engine.verdict import Code, NodesClearing, VictimsChosen, VictimsTerminating
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.runtime.scheduling.gauges import Gauges
 from posse.runtime.scheduling.histogram import Histogram
@@ -31,6 +32,7 @@ from posse.version import VERSION
 SCHEDULED = "scheduled"
 UNSCHEDULABLE = "unschedulable"
 ERROR = "error"
+WAITING = "waiting_on_preemption"
 MAX_ATTEMPTS_LABEL = 14
 
 
@@ -39,6 +41,17 @@ def _result(tried: AttemptRecord) -> str:
         return SCHEDULED
     # Its pods are reported one by one, and counted with these reports.
     return ERROR if tried.verdict.code is Code.ERROR else UNSCHEDULABLE
+
+
+def _is_invalid(decision: Decision) -> TypeGuard[ReportGroup]:
+    """Whether a group is refused without an attempt, because it makes no sense."""
+    return isinstance(decision, ReportGroup) and decision.reason == SCHEDULER_ERROR and decision.is_news
+
+
+def _group_result(tried: AttemptRecord) -> str:
+    is_waiting = isinstance(tried.verdict.preemption, VictimsChosen | VictimsTerminating | NodesClearing)
+    result = _result(tried)
+    return WAITING if result == UNSCHEDULABLE and is_waiting else result
 
 
 def exponential(first: float, count: int) -> tuple[float, ...]:
@@ -97,6 +110,11 @@ class Metrics:
             DURATION_BUCKETS,
             ("result", "profile"),
         )
+        self._group_algorithm_seconds = self._histogram(
+            "scheduler_podgroup_scheduling_algorithm_duration_seconds",
+            "Deciding on a pod group: the shares of its pods.",
+            DURATION_BUCKETS,
+        )
         self._add_preemption_metrics()
         self._decide_seconds = self._histogram(
             "posse_decide_duration_seconds",
@@ -135,6 +153,17 @@ class Metrics:
             "Searches for room that evictions could make for a pod group.",
             ("result",),
         )
+        self._disruptions = self._histogram(
+            "scheduler_preemption_workload_disruptions",
+            "Pod groups that lost pods to one preemption.",
+            VICTIM_BUCKETS,
+            ("preemptor",),
+        )
+        self._overdrawn = self._counter(
+            "scheduler_preemption_pdb_violations_total",
+            "Victims whose eviction overdraws a disruption budget; pods that go together count once.",
+            ("preemptor",),
+        )
         self._cascades = self._counter(
             "posse_preemption_cascades_total",
             "Preemptions by pods and pod groups that were preempted themselves and had not started again.",
@@ -162,10 +191,14 @@ class Metrics:
         share = done.seconds / pods if pods else 0.0
         self._algorithm_seconds.observe(share, times=pods)
         self._count_refused([tried for tried in done.tried if _result(tried) == UNSCHEDULABLE], share)
-        self._count_groups([tried for tried in done.tried if isinstance(tried.who, GroupKey)], share)
+        groups = [tried for tried in done.tried if isinstance(tried.who, GroupKey)]
+        self._count_groups(groups, share)
+        counted = {tried.who for tried in groups}
         for decision in done.decisions:
             if isinstance(decision, ReportPod) and decision.reason == SCHEDULER_ERROR:
                 self._attempts.labels(ERROR, decision.pod.scheduler_name).inc()
+            elif _is_invalid(decision) and decision.group not in counted:
+                self._group_attempts.labels(ERROR, decision.scheduler_name).inc()
 
     def bound(self, done: Round, refusals: Mapping[str, str]) -> None:
         now, seconds = self._clock(), time.perf_counter() - done.started
@@ -176,6 +209,9 @@ class Metrics:
             self._count_attempts(SCHEDULED, profile, len(accepted), seconds)
             self._count_attempts(ERROR, profile, len(ours) - len(accepted), seconds)
             self._count_queued(accepted, now)
+        for bind in done.binds():
+            if bind.group is not None and any(item.pod.uid in refusals for item in bind.placements):
+                self._group_attempts.labels(ERROR, bind.placements[0].pod.scheduler_name).inc()
         self._bind_refused.inc(len(refusals))
 
     def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:  # noqa: ARG002 - only counted
@@ -199,15 +235,19 @@ class Metrics:
             self._preemptions.inc()
         self._cascades.inc(int(tried.is_cascade))
         if tried.victims:
+            preemptor = "podgroup" if is_group else "pod"
+            self._disruptions.observe(tried.disrupted_groups, preemptor)
+            self._overdrawn.labels(preemptor).inc(tried.overdrawn_budgets)
             (self._group_victims if is_group else self._victims).observe(len(tried.victims))
 
     def _count_groups(self, groups: Sequence[AttemptRecord], share: float) -> None:
         for tried in groups:
-            result = _result(tried)
+            result = _group_result(tried)
             self._group_attempts.labels(result, tried.scheduler_name).inc()
             if tried.verdict.outcome is not None:
                 self._verdicts.labels(tried.verdict.outcome).inc()
             self._group_seconds.observe(share * tried.pods, result, tried.scheduler_name)
+            self._group_algorithm_seconds.observe(share * tried.pods)
 
     def _count_attempts(self, result: str, profile: str, pods: int, seconds: float) -> None:
         if pods:

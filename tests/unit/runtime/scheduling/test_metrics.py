@@ -6,10 +6,28 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from posse.engine.keys import PodRef
+from posse.model.disruption_budget import (
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
 from posse.model.feature_gates import ALL_GATES, Gate
+from posse.model.meta import LabelSelector, ObjectMeta
 from posse.runtime.scheduling.metrics import Metrics
 from posse.runtime.scheduling.observers import Round
-from tests.support.builders import basic_group, composite, gang, node, nodes, one_domain, pod, pods, taint
+from tests.support.builders import (
+    NAMESPACE,
+    basic_group,
+    changed,
+    composite,
+    gang,
+    node,
+    nodes,
+    one_domain,
+    pod,
+    pods,
+    taint,
+)
 from tests.support.engine_driver import Driver
 
 OURS = "default-scheduler"
@@ -161,6 +179,58 @@ def test_preemption_by_a_group_is_counted_apart():
     assert watched.value("scheduler_preemption_attempts_total") == 0
     assert watched.value("scheduler_workload_preemption_attempts_total", result="success") == 1
     assert watched.value("scheduler_workload_preemption_victims_sum") == 2
+
+
+def group_attempts(watched, result):
+    found = values(watched.metrics)
+    labels = (("profile", OURS), ("result", result))
+    return found.get(("scheduler_podgroup_schedule_attempts_total", labels), 0)
+
+
+def labelled(one):
+    return changed(one, metadata={"labels": {"app": "low"}})
+
+
+def budget(allowed):
+    return PodDisruptionBudget(
+        metadata=ObjectMeta(name="b", namespace=NAMESPACE),
+        spec=PodDisruptionBudgetSpec(selector=LabelSelector(match_labels={"app": "low"})),
+        status=PodDisruptionBudgetStatus(disruptions_allowed=allowed),
+    )
+
+
+def test_a_group_that_others_leave_for_waits_on_preemption():
+    low = [pod(f"low-{number}", cpu="1", on="n1", priority=0) for number in range(2)]
+    watched = Watched(
+        node(cpu="2"), *low, gang(minimum=2, priority=10), *pods(2, cpu="1", group="g1", priority=10)
+    )
+    watched.decide()
+    assert group_attempts(watched, "waiting_on_preemption") == 1
+    assert group_attempts(watched, "unschedulable") == 0
+
+
+def test_a_group_whose_bindings_are_refused_is_an_error():
+    watched = Watched(node(), gang(minimum=2), *pods(2, group="g1"))
+    watched.bind(watched.decide(), p1="node is gone")
+    assert group_attempts(watched, "error") == 1
+
+
+def test_what_preemption_does_to_groups_and_budgets_is_counted():
+    low = [labelled(pod(name, cpu="1", on="n1", group="g1")) for name in ("low-1", "low-2")]
+    watched = Watched(node(cpu="2"), gang(minimum=1), budget(1), *low)
+    watched.driver.see(pod("high", cpu="2", priority=10))
+    watched.decide()
+    assert watched.value("scheduler_preemption_workload_disruptions_sum", preemptor="pod") == 1
+    assert watched.value("scheduler_preemption_pdb_violations_total", preemptor="pod") == 1
+
+
+def test_budgets_that_a_group_overdraws_are_counted():
+    low = [labelled(pod(name, cpu="1", on="n1")) for name in ("low-1", "low-2")]
+    watched = Watched(node(cpu="2"), budget(0), *low)
+    watched.driver.see(gang(minimum=2, priority=10), *pods(2, cpu="1", group="g1", priority=10))
+    watched.decide()
+    assert watched.value("scheduler_preemption_pdb_violations_total", preemptor="podgroup") == 2
+    assert watched.value("scheduler_preemption_workload_disruptions_sum", preemptor="podgroup") == 0
 
 
 def test_preemptions_under_way_and_those_by_victims_of_others_are_counted():
