@@ -135,7 +135,8 @@ def test_a_group_that_goes_as_a_whole_is_told_for_whom(in_lab):
         ]
 
     (event,) = events_after(in_lab, mark, "urgent")
-    assert told(event)[1:4] == ("Preempted", "Preempting", "Preempted as a whole by pod default/urgent")
+    text = "default/low/workers: Preempted as a whole by pod default/urgent"
+    assert told(event)[1:4] == ("Preempted", "Preempting", text)
     assert (event["involvedObject"]["kind"], event["involvedObject"]["name"]) == ("Workload", "low")
 
 
