@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from posse.engine.decisions import Bind, ClaimAllocation, Decision, Placement
+from posse.engine.decisions import Bind, ClaimAllocation, Decision, ExtendedResourceClaim, Placement
 from posse.engine.devices.allocation import allocation_of
 from posse.engine.devices.claims import POD_CONSUMER
-from posse.engine.devices.needs import PodClaim, pod_claims
+from posse.engine.devices.extended import claim_name, extended_claims
+from posse.engine.devices.needs import PodClaim, extended_key, pod_claims
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import ClaimKey
 from posse.engine.state.pod_record import PodRecord
@@ -16,7 +17,7 @@ from posse.model.workload import PodGroup
 _GROUP_CONSUMER = ("scheduling.k8s.io", "podgroups")
 
 
-class ClaimWrites:
+class ClaimsOfBindings:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._devices = knowledge.state.devices
@@ -76,6 +77,24 @@ class ClaimWrites:
             claim = self._claim(key, list(wanted))
             if claim is not None:
                 yield claim
+        for placed in placements:
+            made = self._made(self._knowledge.pods[placed.pod.uid])
+            if made is not None:
+                yield made
+
+    def _made(self, record: PodRecord) -> ClaimAllocation | None:
+        """The claim that is made for extended resources which devices stand for on the pod's node."""
+        promise, book = self._devices.held.promises.get(extended_key(record.pod)), self._devices.book
+        if promise is None:
+            return None
+        requests = dict.fromkeys(one.wanted.name for one in promise.grants)
+        for one in extended_claims(record.pod, book.backing, book.classes):
+            if requests == dict.fromkeys(request.name for request in one.spec.devices.requests):
+                made = ExtendedResourceClaim(record.ref, one.spec, one.mappings)
+                allocation = allocation_of(promise, one.spec, record.ref.uid, book.classes)
+                key = ClaimKey(record.ref.namespace, claim_name(record.pod))
+                return ClaimAllocation(key, "", allocation, (_pod_consumer(record),), made)
+        return None
 
     def _claim(
         self, key: ClaimKey, wanted: Sequence[ResourceClaimConsumerReference]
@@ -105,7 +124,11 @@ class ClaimWrites:
                 return ResourceClaimConsumerReference(
                     api_group=api_group, resource=resource, name=name, uid=uid
                 )
-        api_group, resource = POD_CONSUMER
-        return ResourceClaimConsumerReference(
-            api_group=api_group, resource=resource, name=record.ref.name, uid=record.ref.uid
-        )
+        return _pod_consumer(record)
+
+
+def _pod_consumer(record: PodRecord) -> ResourceClaimConsumerReference:
+    api_group, resource = POD_CONSUMER
+    return ResourceClaimConsumerReference(
+        api_group=api_group, resource=resource, name=record.ref.name, uid=record.ref.uid
+    )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from posse.engine.cycle.advice import Advisory
 from posse.engine.cycle.claim_releases import ClaimReleases
 from posse.engine.cycle.claim_waits import ClaimWaits
-from posse.engine.cycle.claim_writes import ClaimWrites
+from posse.engine.cycle.claim_writes import ClaimsOfBindings
 from posse.engine.cycle.cycle import MAX_PODS, AttemptRecord, Cycle
 from posse.engine.cycle.group_turn import GroupTurns
 from posse.engine.cycle.pod_turn import PodTurns
@@ -46,7 +46,7 @@ class DecisionLoop:
         self._group_turns = GroupTurns(knowledge, groups, self._settling, advisory)
         self._pod_turns = PodTurns(knowledge, pods)
         self._volume_waits = VolumeWaits(knowledge, failed_writes)
-        self._claim_writes = ClaimWrites(knowledge)
+        self._claim_writes = ClaimsOfBindings(knowledge)
         self._claim_waits = ClaimWaits(knowledge, failed_writes)
         self._claim_releases = ClaimReleases(knowledge)
         self._countdown: DelayTimers[GroupKey] = DelayTimers(COUNTDOWN_SECONDS)
@@ -92,7 +92,7 @@ class DecisionLoop:
         # 12. Hold back the bindings of pods whose claims have to be bound first.
         decided = settled + self._volume_waits.hold_back(decisions, now)
         # 13. Add the claims that are written before the bindings, and hold back bindings for their devices.
-        return self._with_claims(decided, cycle) if knowledge.state.devices.book.claims else decided
+        return self._with_claims(decided, cycle) if knowledge.state.devices.book.classes else decided
 
     def _with_claims(self, decisions: Sequence[Decision], cycle: Cycle) -> list[Decision]:
         ready = self._claim_waits.settle(cycle.now)

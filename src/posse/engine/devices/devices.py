@@ -4,15 +4,24 @@ Within a draft, pods keep their nodes but not their devices: a pod that finds no
 draft gets some if all their devices can be chosen anew. Pods without claims never come here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posse.engine.devices.answers import DeviceAnswers, Reply
 from posse.engine.devices.claims import ClaimBook
 from posse.engine.devices.inventory import Inventory
-from posse.engine.devices.needs import DeviceNeeds, NamedClaim, NeedsReader, OwnClaim, claim_keys
+from posse.engine.devices.needs import (
+    DeviceNeeds,
+    NamedClaim,
+    NeedsReader,
+    OwnClaim,
+    claim_keys,
+    extended_key,
+)
 from posse.engine.devices.promises import HeldDevices, Promise, used_of
 from posse.engine.devices.search import (
     AllocationError,
@@ -23,11 +32,13 @@ from posse.engine.devices.search import (
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.events import DeviceObject
 from posse.engine.keys import ClaimKey
-from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
+from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
 from posse.model.device import DeviceTaintRule, ResourceSlice
 from posse.model.pod import Pod
-from posse.model.resource_claim import DeviceClass, ResourceClaim
+from posse.model.resource_claim import EXTENDED_RESOURCE_CLAIM_ANNOTATION, DeviceClass, ResourceClaim
+
+Cell = TypeVar("Cell", np.bool_, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,10 @@ class Devices:
         freed = [one.device for one in before if one.device not in self._in_use or one.consumed is not None]
         nodes = self.inventory.note_use(freed)
         is_everywhere = any(self.inventory.is_spanned(device) for device in freed)
-        return DeviceChange(nodes, is_everywhere, self.book.users(key))
+        pods = self.book.users(key)
+        if EXTENDED_RESOURCE_CLAIM_ANNOTATION in claim.metadata.annotations:
+            pods += [one.uid for one in claim.metadata.owner_references if one.controller]
+        return DeviceChange(nodes, is_everywhere, pods)
 
     def _class_changed(self) -> DeviceChange:
         self.inventory.version += 1
@@ -144,16 +158,16 @@ class Devices:
 
     def needs(self, pod: Pod) -> DeviceNeeds | None:
         """The needs of the pod; None for the many pods without claims."""
-        if not pod.spec.resource_claims:
-            return None
         for key in claim_keys(pod):
             self.book.note_user(key, pod.metadata.uid)
         needs = self._reader.read(pod, spans_nodes=self.inventory.has_spanning_pools)
         if needs.problem:
             return needs
+        if not (needs.claims or needs.extended):
+            return None
         fault = self._faults.get(needs)
         if fault is None:
-            fault = self._faults[needs] = self.answers.error(needs)
+            fault = self._faults[needs] = self.error(needs)
         return replace(needs, problem=fault, is_error=True) if fault else needs
 
     def forget(self, pod: Pod) -> None:
@@ -164,13 +178,15 @@ class Devices:
 
     def has_lists(self, needs: DeviceNeeds) -> bool:
         """Whether claims without devices list alternatives."""
-        offer = Offer((), {})
-        return any(want.shape.has_lists for want in self.answers.wants(needs, offer))
+        waiting = self.answers.wants(needs, Offer((), {}))
+        return any(want.shape.has_lists for want in waiting)
 
     # --- answers -----------------------------------------------------------------------------------------
 
     def passes(self, needs: DeviceNeeds, rows: Rows) -> BoolArray:
         """Rows where a pod gets devices for all its claims."""
+        if needs.extended:
+            return self._spread(needs, rows, self.passes, np.bool_) & self._has_resources(needs, rows)
         found = np.equal(self.answers.replies(needs, rows), Reply.YES)
         if needs.spans_nodes:
             found &= self.answers.reachable(needs)[rows]
@@ -178,8 +194,83 @@ class Devices:
             self._add_revisable(needs, rows, found)
         return found
 
+    def replies(self, needs: DeviceNeeds, rows: Rows) -> IntArray:
+        if needs.extended:
+            return self._spread(needs, rows, self.replies, np.int64)
+        return self.answers.replies(needs, rows)
+
+    def when_empty(self, needs: DeviceNeeds, rows: Rows) -> BoolArray:
+        """Rows where a pod would get devices if none were in use."""
+        if needs.extended:
+            return self._spread(needs, rows, self.when_empty, np.bool_)
+        return self.answers.when_empty(needs, rows)
+
+    def preference(self, needs: DeviceNeeds) -> IntArray:
+        if needs.extended:
+            return self._spread(
+                needs, ALL_ROWS, lambda one, rows: self.answers.preference(one)[rows], np.int64
+            )
+        return self.answers.preference(needs)
+
+    def error(self, needs: DeviceNeeds) -> str:
+        """The first error on any node; empty if there is none."""
+        kinds = [self._needs_on(needs, row) for row in self._sample(needs)] if needs.extended else [needs]
+        return next((text for one in kinds if (text := self.answers.error(one))), "")
+
+    def _sample(self, needs: DeviceNeeds) -> list[int]:
+        """One row for each set of extended resources that nodes lack."""
+        lacking = np.array([self._lacks(name) for name, _ in needs.extended_amounts])
+        _, first = np.unique(lacking, axis=1, return_index=True)
+        rows: list[int] = first.tolist()
+        return rows
+
+    def _lacks(self, resource: str) -> BoolArray:
+        line = self._nodes.resource(resource)
+        lacks: BoolArray = np.equal(self._nodes.allocatable[line], 0)
+        return lacks
+
+    def _needs_on(self, needs: DeviceNeeds, row: int) -> DeviceNeeds:
+        """The needs on one row: without the extended resources that it offers itself."""
+        if not needs.extended:
+            return needs
+        lacking = tuple(name for name, _ in needs.extended_amounts if self._lacks(name)[row])
+        return needs.lacking(lacking)
+
+    def _spread(
+        self,
+        needs: DeviceNeeds,
+        rows: Rows,
+        ask: Callable[[DeviceNeeds, Rows], NDArray[Cell]],
+        kind: type[Cell],
+    ) -> NDArray[Cell]:
+        """Ask for the rows of each set of extended resources that nodes lack."""
+        numbers = np.arange(self._nodes.alive.size)[rows]
+        found = np.zeros(numbers.shape, dtype=kind)
+        lacking = np.array([self._lacks(name)[rows] for name, _ in needs.extended_amounts])
+        groups, which = np.unique(lacking, axis=1, return_inverse=True)
+        names = [name for name, _ in needs.extended_amounts]
+        for number in range(groups.shape[1]):
+            there = np.flatnonzero(which.ravel() == number)
+            some = tuple(
+                name for name, is_lacking in zip(names, groups[:, number], strict=True) if is_lacking
+            )
+            found[there] = ask(needs.lacking(some), numbers[there])
+        return found
+
+    def _has_resources(self, needs: DeviceNeeds, rows: Rows) -> BoolArray:
+        """Rows that have enough left of those extended resources that they offer themselves."""
+        nodes = self._nodes
+        enough = nodes.alive[rows]
+        for name, wanted in needs.extended_amounts:
+            line = nodes.resource(name)
+            free = nodes.allocatable[line][rows] - nodes.requested[line][rows]
+            enough = enough & (self._lacks(name)[rows] | (free >= wanted))
+        return enough
+
     def most(self, needs: DeviceNeeds, rows: Rows) -> IntArray:
         """Upper bound on further pods with these needs, which concern devices of one node only."""
+        if needs.extended:
+            return self._spread(needs, rows, self.most, np.int64)
         pods = self.answers.most(needs, rows)
         if self._open:
             # Devices of these may be chosen anew, so that more pods fit than beside the present ones.
@@ -214,6 +305,9 @@ class Devices:
     def place(self, uid: str, pod: Pod, needs: DeviceNeeds, row: int) -> None:
         """Give the pod its devices on the row, where it passes. Undone by `take_back`."""
         node, keys = self._nodes.names[row], tuple(claim_keys(pod))
+        if needs.extended:
+            needs = self._needs_on(needs, row)
+            keys = (*keys, extended_key(pod))[: len(needs.claims)]
         waiting = self._waiting(needs, keys)
         solution = self.answers.solution(needs, row) if self._is_reached(needs, row) else None
         revised: list[tuple[ClaimKey, tuple[Grant, ...]]] = []
@@ -357,6 +451,7 @@ class Devices:
         """
         if needs.problem:
             return
+        needs = self._needs_on(needs, row)
         with self.held.clearing():
             for one in leaving:
                 self.held.set_aside(one)

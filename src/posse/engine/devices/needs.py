@@ -5,12 +5,16 @@ their own are of one class, however many claims there are. All other claims coun
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from posse.engine.devices.claims import ClaimBook, DeviceClaimRecord
+from posse.engine.devices.extended import extended_claims
 from posse.engine.devices.requests import ClaimShape
 from posse.engine.keys import ClaimKey
+from posse.engine.nodes.resources import effective_requests
 from posse.model.pod import Pod, PodResourceClaim
+
+_EXTENDED = " extended resources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,14 @@ class NamedClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtendedNeed:
+    """The claim that is made for a pod on nodes which do not offer these extended resources."""
+
+    resources: tuple[str, ...]
+    claim: OwnClaim
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceNeeds:
     claims: tuple[OwnClaim | NamedClaim, ...] = ()
     """In the order of the pod's entries, each once."""
@@ -39,6 +51,14 @@ class DeviceNeeds:
     """Whether the problem is a fault of the claim or of a class, rather than something to wait for."""
     spans_nodes: bool = False
     """Whether devices or claims are concerned that several nodes can reach."""
+    extended: tuple[ExtendedNeed, ...] = ()
+    extended_amounts: tuple[tuple[str, int], ...] = ()
+    """Extended resources that devices stand for, with the amounts that the pod requests."""
+
+    def lacking(self, resources: tuple[str, ...]) -> "DeviceNeeds":
+        """The needs on a node that does not offer these of the extended resources."""
+        made = [one.claim for one in self.extended if one.resources == resources]
+        return DeviceNeeds((*self.claims, *made), spans_nodes=self.spans_nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +82,20 @@ def pod_claims(pod: Pod) -> Iterator[PodClaim]:
             name = made[entry.name]
             if name:
                 yield PodClaim(entry, ClaimKey(pod.metadata.namespace, name))
+
+
+def extended_key(pod: Pod) -> ClaimKey:
+    """Stands for the claim that will be made for the extended resources of the pod."""
+    return extended_key_of(pod.metadata.namespace, pod.metadata.uid)
+
+
+def extended_key_of(namespace: str, uid: str) -> ClaimKey:
+    return ClaimKey(namespace, f"{uid}{_EXTENDED}")
+
+
+def owner_of_extended(key: ClaimKey) -> str:
+    """The pod that the key was made for; empty if it is that of a claim."""
+    return key.name.removesuffix(_EXTENDED) if key.name.endswith(_EXTENDED) else ""
 
 
 def claim_keys(pod: Pod) -> list[ClaimKey]:
@@ -96,7 +130,22 @@ class NeedsReader:
                 claims[one.key] = NamedClaim(one.key, record.uid)
         listed = tuple(claims.values())
         is_named = any(isinstance(claim, NamedClaim) for claim in listed)
-        return DeviceNeeds(listed, spans_nodes=spans_nodes or is_named)
+        return self._with_extended(pod, DeviceNeeds(listed, spans_nodes=spans_nodes or is_named))
+
+    def _with_extended(self, pod: Pod, needs: DeviceNeeds) -> DeviceNeeds:
+        book, made = self._book, list[ExtendedNeed]()
+        for one in extended_claims(pod, book.backing, book.classes):
+            shape = book.shape(one.spec)
+            if isinstance(shape, str):
+                return DeviceNeeds(problem=f"extended resources: {shape}")
+            made.append(ExtendedNeed(one.resources, OwnClaim("extended resources", shape)))
+        if not made:
+            return needs
+        if book.made_for(pod.metadata.uid) and not pod.spec.node_name:
+            return DeviceNeeds(problem="the claim of an earlier attempt for its extended resources is there")
+        requested = effective_requests(pod)
+        amounts = tuple((name, requested[name]) for name in made[-1].resources)
+        return replace(needs, extended=tuple(made), extended_amounts=amounts)
 
     def _problem(self, pod: Pod, one: PodClaim, record: DeviceClaimRecord | None) -> str:
         name = one.key.name if one.key is not None else ""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from posse.engine.devices.claims import ClaimBook, DeviceClaimRecord
+from posse.engine.devices.needs import extended_key_of, owner_of_extended
 from posse.engine.devices.search import Grant
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.keys import ClaimKey
@@ -60,10 +61,22 @@ class HeldDevices:
         """Have the claim hold what it holds by now."""
         self.changes += 1
         record, promise = self._book.claims.get(key), self.promises.get(key)
-        if record is not None and record.allocation is not None:
+        if record is not None and self._is_promised_to_owner(record):
+            holds: tuple[UsedDevice, ...] = ()
+        elif record is not None and record.allocation is not None:
             holds = () if promise is None and self._is_free(record) else record.used
         else:
             holds = promise.used if promise is not None else ()
+        self._hold(key, holds)
+        for made in self._book.made_for(owner) if (owner := owner_of_extended(key)) else ():
+            self.recount(made)
+
+    def _is_promised_to_owner(self, record: DeviceClaimRecord) -> bool:
+        """Whether the pod was promised these devices before the claim was made for them."""
+        key = extended_key_of(record.key.namespace, record.owner)
+        return record.is_for_extended_resources and key in self.promises
+
+    def _hold(self, key: ClaimKey, holds: tuple[UsedDevice, ...]) -> None:
         before = self._held.get(key, ())
         if before == holds:
             return

@@ -100,11 +100,11 @@ class ClusterEvents:
             state.storage.book.put(obj)
 
     def _devices_changed(self, uids: Collection[str] | None) -> None:
-        """Read waiting pods again whose claims have changed; None stands for all pods with claims."""
+        """Read waiting pods again whose claims have changed; None stands for all pods."""
         pods = self._knowledge.pods
         concerned = pods if uids is None else [uid for uid in uids if uid in pods]
         for record in [pods[uid] for uid in concerned]:
-            if record.pod_class.devices is not None and not record.node:
+            if not record.node:
                 self._pods.reread(record)
 
     def _services_changed(self, namespace: str, selectors: Sequence[Selector]) -> None:

@@ -5,11 +5,12 @@ rule reads, and the terms, whose meaning depends on namespace and labels. A clus
 pods.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import msgspec
 
+from posse.engine.devices.devices import Devices
 from posse.engine.devices.needs import DeviceNeeds
 from posse.engine.keys import ClaimKey
 from posse.engine.nodes.image_columns import image_key
@@ -23,7 +24,6 @@ from posse.model.limits import require_within_limits
 from posse.model.pod import Pod, PodSpec
 
 ClassKey = tuple[bytes, PodTerms, VolumeNeeds | None, DeviceNeeds | None]
-ReadNeeds = Callable[[Pod], DeviceNeeds | None]
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
 
@@ -74,31 +74,30 @@ def key_of(pod: Pod, terms: PodTerms, devices: DeviceNeeds | None) -> ClassKey:
     return encoded, terms, volume_needs(pod), devices
 
 
-def _no_devices(_pod: Pod) -> None:
-    """No pod needs devices."""
-
-
 class ClassTable:
     """Classes with at least one member. A class leaves with its last member."""
 
-    def __init__(self, nodes: NodeTable, reader: PodReader, device_needs: ReadNeeds = _no_devices) -> None:
+    def __init__(self, nodes: NodeTable, reader: PodReader, devices: Devices | None = None) -> None:
         self._nodes = nodes
         self._reader = reader
-        self._device_needs = device_needs
+        self._devices = devices
         self._classes: dict[ClassKey, PodClass] = {}
 
     def __len__(self) -> int:
         return len(self._classes)
 
     def join(self, pod: Pod) -> PodClass:
-        key = key_of(
-            pod, self._reader.terms(pod), self._device_needs(pod) if pod.spec.resource_claims else None
-        )
+        key = key_of(pod, self._reader.terms(pod), self._device_needs(pod))
         pod_class = self._classes.get(key)
         if pod_class is None:
             pod_class = self._classes[key] = self._compile(pod, key)
         pod_class.member_count += 1
         return pod_class
+
+    def _device_needs(self, pod: Pod) -> DeviceNeeds | None:
+        devices = self._devices
+        may_need = devices is not None and (pod.spec.resource_claims or devices.book.classes)
+        return devices.needs(pod) if devices is not None and may_need else None
 
     def leave(self, pod_class: PodClass) -> None:
         pod_class.member_count -= 1
@@ -110,12 +109,15 @@ class ClassTable:
         require_within_limits(pod)
         needed = effective_requests(pod)
         limits = self._reader.policy(pod).limits
+        of_devices = dict(key[3].extended_amounts) if key[3] is not None else {}
         requests = self._indexed(needed)
         return PodClass(
             spec=pod.spec,
             requests=requests,
             load=load_of(requests, scoring_requests(pod)),
-            limited=self._indexed({name: wanted for name, wanted in needed.items() if limits.cover(name)}),
+            limited=self._indexed(
+                {n: wanted for n, wanted in needed.items() if limits.cover(n) and n not in of_devices}
+            ),
             terms=key[1],
             queries=key[1].queries,
             ports=host_ports(pod),

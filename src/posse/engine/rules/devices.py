@@ -63,7 +63,7 @@ class DeviceFilter:
         answers = self._devices.answers
         refused = ~self.passes(rows)
         elsewhere = refused & ~answers.reachable(self._needs)[rows]
-        replies = answers.replies(self._needs, rows)
+        replies = self._devices.replies(self._needs, rows)
         cut_short = refused & ~elsewhere & np.equal(replies, Reply.CUT_SHORT)
         others = refused & ~elsewhere & ~cut_short
         invalid = others & self._has_invalid_pools(rows, others)
@@ -74,11 +74,11 @@ class DeviceFilter:
             (_INVALID, invalid & ~error),
             (_TOO_FEW, others & ~invalid & ~error),
         ]
-        return [*reasons, (answers.error(self._needs), error)] if error.any() else reasons
+        return [*reasons, (self._devices.error(self._needs), error)] if error.any() else reasons
 
     def unresolvable(self, rows: Rows) -> BoolArray:
         answers = self._devices.answers
-        possible = answers.when_empty(self._needs, rows) & answers.reachable(self._needs)[rows]
+        possible = self._devices.when_empty(self._needs, rows) & answers.reachable(self._needs)[rows]
         return ~self.passes(rows) & ~possible
 
     def _has_invalid_pools(self, rows: Rows, concerned: BoolArray) -> BoolArray:
@@ -113,6 +113,6 @@ class AlternativeScore:
         self._devices = devices
 
     def points(self, feasible: BoolArray) -> IntArray:
-        raw = np.where(feasible, self._devices.answers.preference(self._needs), 0)
+        raw = np.where(feasible, self._devices.preference(self._needs), 0)
         most = int(raw.max(initial=0))
         return raw * _FULL_MARKS // most if most > 0 else raw

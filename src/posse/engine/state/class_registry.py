@@ -43,7 +43,7 @@ class ClassRegistry:
         self._attached = attached
         """Labels and row of every pod on a node."""
         self.reader = PodReader({name: profile.policy for name, profile in profiles.items()})
-        self._classes = ClassTable(context.nodes, self.reader, context.devices.needs)
+        self._classes = ClassTable(context.nodes, self.reader, context.devices)
         self.brought: dict[PodClass, tuple[Column, ...]] = {}
         """Census columns in which pods of a class count, whatever their labels."""
         self._tables: dict[SchedulingClass, ClassTables] = {}

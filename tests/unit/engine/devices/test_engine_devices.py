@@ -3,6 +3,7 @@
 from posse.engine.decisions import AllocateClaims, Bind, ReleaseClaim
 from posse.model.meta import Condition
 from posse.model.resource_claim import AllocatedDeviceStatus
+from posse.model.workload import PodGroupResourceClaim
 from tests.support.builders import changed, gang, node, nodes, pod
 from tests.support.device_objects import (
     allocations,
@@ -274,3 +275,46 @@ def test_a_selector_that_fails_on_a_device_is_an_error_with_its_place():
     assert "selector #0 on device dra.example.com/n2/d1: CEL runtime error: no such key: healthy" in message
     driver.see(resource_slice("n2", [device("d1", attributes={"healthy": False})]))
     assert driver.bind() == {"p1": "n1"}
+
+
+def test_an_extended_resource_that_a_class_stands_for_is_served_with_a_claim_of_its_own():
+    one = pod("p1", cpu="1", requests={"example.com/gpu": 2})
+    driver = Driver(*nodes(2), device_class(extended="example.com/gpu"), resource_slice("n2", 2), one)
+    decisions = driver.decide()
+    assert placements(decisions) == {"p1": "n2"}
+    [claim] = binds(decisions)[0].claims
+    assert claim.claim.name.startswith("p1-extended-resources-")
+    assert [(m.container_name, m.resource_name, m.request_name) for m in claim.created.mappings] == [
+        ("c", "example.com/gpu", "container-0-request-1")
+    ]
+    assert [one.device for one in claim.allocation.devices.results] == ["d1", "d2"]
+    late = pod("p2", requests={"example.com/gpu": 1})
+    driver.see(late)
+    assert driver.bind() == {}
+    driver.lose(one)
+    assert driver.bind() == {"p2": "n2"}
+
+
+def test_a_node_that_offers_an_extended_resource_itself_needs_no_claim():
+    plugin, bare = node("n1", **{"example.com/gpu": 1}), node("n2")
+    driver = Driver(plugin, bare, device_class(extended="example.com/gpu"))
+    driver.see(pod("p1", requests={"example.com/gpu": 1}))
+    [bind] = binds(driver.decide())
+    assert (bind.placements[0].node, bind.claims) == ("n1", ())
+    driver.see(resource_slice("n2", 1), pod("p2", requests={"example.com/gpu": 1}))
+    assert driver.bind() == {"p2": "n2"}
+
+
+def test_every_class_has_an_extended_resource_by_its_name():
+    one = pod("p1", requests={"deviceclass.resource.kubernetes.io/gpu": 1})
+    assert Driver(*nodes(1), device_class(), resource_slice("n1"), one).bind() == {"p1": "n1"}
+
+
+def test_a_group_claim_is_reserved_for_the_group():
+    group = gang(minimum=2, resource_claims=(PodGroupResourceClaim(name="entry-c", resource_claim_name="c"),))
+    members = [pod(f"p{i}", group="g1", resource_claims=claiming("c", "own")) for i in (1, 2)]
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 2), group, *members)
+    driver.see(device_claim("c"), device_claim("own"))
+    [bind] = binds(driver.decide())
+    consumers = {one.claim.name: [(c.resource, c.name) for c in one.consumers] for one in bind.claims}
+    assert consumers == {"c": [("podgroups", "g1")], "own": [("pods", "p1"), ("pods", "p2")]}
