@@ -20,7 +20,7 @@ from posse.engine.explain.statistics import Overcommitted, Statistics, overcommi
 from posse.engine.intake.cluster_events import ClusterEvents
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import no_knowledge
-from posse.engine.keys import GroupKey
+from posse.engine.keys import GroupKey, PodRef
 from posse.engine.options import EngineOptions
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
@@ -54,6 +54,17 @@ class Engine:
             knowledge, self._failed_writes, self._pod_trials, self._group_trials, self._advisory
         )
 
+    def working_on(self) -> str:
+        """What it is busy with, in words; the one question that another thread may ask at any time."""
+        match self._knowledge.at_work:
+            case None:
+                return ""
+            case PodRef() | GroupKey() as who:
+                return f"it decides about {'pod' if isinstance(who, PodRef) else 'group'} {who}"
+            case obj:
+                name = "/".join(filter(None, (obj.metadata.namespace, obj.metadata.name)))
+                return f"it reads {type(obj).__name__} {name}"
+
     def absorb(self, event: EngineEvent) -> None:
         if isinstance(event, Solved):
             if self._questions.answered(event):
@@ -67,6 +78,7 @@ class Engine:
 
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
+        self._knowledge.at_work = None
         return self._loop.decide(now)
 
     @property

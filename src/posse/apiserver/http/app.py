@@ -5,7 +5,7 @@ resources.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from aiohttp import web
@@ -28,7 +28,7 @@ OPEN_PATHS = HEALTH_PATHS | {"/version"}
 
 log = logging.getLogger(__name__)
 
-Page = Callable[[str], tuple[bytes, str]]
+Page = Callable[[str], Awaitable[tuple[bytes, str]]]
 """Given an Accept header: a text and its content type."""
 NO_PAGES: Mapping[str, Page] = MappingProxyType({})
 
@@ -96,7 +96,7 @@ class Front:
         if path in HEALTH_PATHS:
             return web.Response(text="ok")
         if path in self._pages and request.method in {"GET", "HEAD"}:
-            return plain_page(*self._pages[path](request.headers.get("Accept", "")))
+            return plain_page(*await self._pages[path](request.headers.get("Accept", "")))
         document = self._documents.answer(request, path)
         if document is None:
             raise no_such_resource()

@@ -19,7 +19,7 @@ MAX_SHARE_OF_TIME = 0.02
 
 
 class Watchable(Protocol):
-    def scheduling(self) -> Overview: ...
+    async def scheduling(self) -> Overview: ...
 
     def node_usage(self) -> list[NodeUsage]: ...
 
@@ -37,7 +37,8 @@ async def _show_live(cluster: Watchable, console: Console) -> None:
     with Live(console=console, auto_refresh=False) as live:
         while True:
             started = time.monotonic()
-            live.update(picture(cluster.node_usage(), cluster.scheduling(), console.height), refresh=True)
+            scheduling = await cluster.scheduling()
+            live.update(picture(cluster.node_usage(), scheduling, console.height), refresh=True)
             await _pause(time.monotonic() - started)
 
 
@@ -45,7 +46,7 @@ async def _print_progress(cluster: Watchable) -> None:
     states: dict[str, str] = {}
     while True:
         started = time.monotonic()
-        overview = cluster.scheduling()
+        overview = await cluster.scheduling()
         for line in progress_lines(states, overview):
             typer.echo(line)
         states = group_states(overview)

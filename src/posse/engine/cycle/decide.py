@@ -141,8 +141,10 @@ class DecisionLoop:
         while pods < MAX_PODS and attempts < _MAX_ATTEMPTS and (head := backlog.peek()) is not None:
             attempts += 1
             if isinstance(head.key, GroupKey):
+                self._knowledge.at_work = head.key
                 pods += self._group_turns.take(head, head.key, cycle)
             else:
+                self._knowledge.at_work = self._knowledge.pods[head.key].ref
                 pods += self._pod_turns.take(head, MAX_PODS - pods, cycle)
 
     def _count_down(self, cycle: Cycle) -> None:

@@ -41,6 +41,7 @@ class ClusterEvents:
         self._pods = PodEvents(knowledge, reads_groups=self._reads_groups)
 
     def absorb(self, event: Observed | Vanished) -> None:
+        self._knowledge.at_work = event.obj
         if isinstance(event, Observed):
             self._observed(event.obj)
         else:

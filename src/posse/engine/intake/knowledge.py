@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from posse.engine.decisions import ReportPod
+from posse.engine.events import ClusterObject
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Root
-from posse.engine.keys import GroupKey
+from posse.engine.keys import GroupKey, PodRef
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.queue.backlog import Backlog, Backoff, Key
@@ -54,6 +55,8 @@ class Knowledge:
     """Pods that entered the queue since the last cycle; the cycle notes since when they wait."""
     unreadable_pods: dict[str, ReportPod | None] = field(default_factory=dict)
     """Pods with invalid requests or selectors, by uid, and the report that is still to be made."""
+    at_work: PodRef | GroupKey | ClusterObject | None = None
+    """What the engine tries or reads now, or last."""
     left_out: dict[str, None] = field(default_factory=dict)
     """Objects beyond a limit, in words for the log that were not taken yet."""
     _left_out_before: dict[tuple[str, str, str], Excess] = field(default_factory=dict)

@@ -52,6 +52,7 @@ from posse.runtime.process.clock import forward_clock, steady_clock
 from posse.runtime.process.configuration import load_configuration
 from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions
 from posse.runtime.process.settings import SETTINGS_PATH, settings_of
+from posse.runtime.process.stall_watch import StallWatch
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.store.store import Store
 
@@ -99,8 +100,12 @@ class EmbeddedCluster:
             await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, self._clock())
             options = self._engine_options(configuration)
             self._settings = msgspec.json.encode(settings_of(configuration, options))
-            self._start_background(parts, options)
+            self._background = Background()
+            parts.push_async_callback(self._background.stop)
+            self._scheduler = SchedulerLoop(self._transport, Engine(options), steady_clock())
+            # First, so that whatever is stored can be read and deleted while others are busy with it.
             await self._start_server(parts)
+            self._start_background()
             self._parts = parts.pop_all()
 
     def _engine_options(self, configuration: Configuration) -> EngineOptions:
@@ -127,8 +132,8 @@ class EmbeddedCluster:
         """Create those that do not exist yet."""
         await create_missing(self._transport, items)
 
-    def scheduling(self) -> Overview:
-        return self._scheduler.overview()
+    async def scheduling(self) -> Overview:
+        return await self._scheduler.overview()
 
     def node_usage(self) -> list[NodeUsage]:
         return list(node_usage(self._service.list(NODE, None).items, self._service.list(POD, None).items))
@@ -144,7 +149,7 @@ class EmbeddedCluster:
         self._transport = LocalTransport(self._service, self._committer)
         self._is_new = not self._service.list(NAMESPACE, None).items
 
-    def _settings_page(self, _accept: str) -> tuple[bytes, str]:
+    async def _settings_page(self, _accept: str) -> tuple[bytes, str]:
         return self._settings, "application/json"
 
     def _wanted_nodes(self) -> int:
@@ -152,10 +157,8 @@ class EmbeddedCluster:
             return self._options.node_count
         return DEFAULT_NODE_COUNT if self._is_new else 0
 
-    def _start_background(self, parts: AsyncExitStack, options: EngineOptions) -> None:
-        self._background = Background()
-        parts.push_async_callback(self._background.stop)
-        self._scheduler = SchedulerLoop(self._transport, Engine(options), steady_clock())
+    def _start_background(self) -> None:
+        self._background.start("the watch for stalls", StallWatch(self._scheduler.metrics.stalled).run())
         self._background.start("the scheduler", self._scheduler.run())
         reconcilers = embedded_reconcilers(self._options.gates)
         counts = JobSetCounts()
@@ -168,7 +171,7 @@ class EmbeddedCluster:
         directory = self._options.data_dir
         certificates = ensure_certificates(directory / "certificates", self._clock())
         token = ensure_token(directory / "token")
-        pages = {"/metrics": self._scheduler.metrics.page, SETTINGS_PATH: self._settings_page}
+        pages = {"/metrics": self._scheduler.metrics_page, SETTINGS_PATH: self._settings_page}
         app = build_app(self._service, self._committer, token, self._clock, pages)
         listener = await serve(app, HOST, self._options.port, certificates.server_context())
         parts.push_async_callback(listener.close)

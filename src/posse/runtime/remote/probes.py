@@ -18,14 +18,14 @@ Checks = Mapping[str, str]
 def build_probes(
     alive: Callable[[], Checks],
     ready: Callable[[], Checks],
-    metrics: Callable[[str], tuple[bytes, str]],
+    metrics: Callable[[str], Awaitable[tuple[bytes, str]]],
     settings: Callable[[], object],
     access: PageAccess | None = None,
 ) -> web.Application:
     """Without `access`, everybody who can connect may read all pages."""
 
     async def metrics_page(request: web.Request) -> web.Response:
-        body, content_type = metrics(request.headers.get("Accept", ""))
+        body, content_type = await metrics(request.headers.get("Accept", ""))
         return web.Response(body=body, headers={"Content-Type": content_type})
 
     async def settings_page(_request: web.Request) -> web.Response:

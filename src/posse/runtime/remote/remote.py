@@ -31,6 +31,7 @@ from posse.runtime.process.clock import steady_clock
 from posse.runtime.process.configuration import load_configuration
 from posse.runtime.process.run_options import RunOptions
 from posse.runtime.process.settings import SETTINGS_ANNOTATION, settings_of
+from posse.runtime.process.stall_watch import StallWatch
 from posse.runtime.remote.joining import connected, is_elected, new_identity
 from posse.runtime.remote.leadership import Leadership
 from posse.runtime.remote.probes import Checks, build_probes
@@ -149,6 +150,7 @@ class RemoteScheduler:
         """From following the cluster to not leading any more, or being asked to stop."""
         background, may_begin = Background(), asyncio.Event()
         is_at_rest = False
+        background.start("the watch for stalls", StallWatch(self._loop.metrics.stalled).run())
         background.start("the scheduler", self._loop.run(may_begin))
         if not (self._options.dry_run or self._options.shadow):
             background.start("the protection of groups", self._protect_groups(may_begin))
@@ -273,8 +275,8 @@ class RemoteScheduler:
                 more,
             )
 
-    def _metrics(self, accept: str) -> tuple[bytes, str]:
-        return self._loop.metrics.page(accept)
+    async def _metrics(self, accept: str) -> tuple[bytes, str]:
+        return await self._loop.metrics_page(accept)
 
     def _alive(self) -> Checks:
         return {"ping": ""}

@@ -11,6 +11,7 @@ from typing import TypeGuard
 from prometheus_client import (
     CollectorRegistry,
     Counter,
+    Gauge,
     Info,
     ProcessCollector,
     disable_created_metrics,
@@ -121,6 +122,7 @@ class Metrics:
             "One round of deciding, over all pods and groups in it.",
             SHORT_DURATION_BUCKETS,
         )
+        self._add_longest_times()
         self._bind_refused = self._counter(
             "posse_bind_refused_total", "Bindings that the API server did not accept."
         )
@@ -128,6 +130,17 @@ class Metrics:
         Info("posse_build", "The version that runs.", registry=self._registry).info({"version": VERSION})
         ProcessCollector(registry=self._registry)
         self._registry.register(Gauges(statistics, gates))
+
+    def _add_longest_times(self) -> None:
+        self._longest_decide = Gauge(
+            "posse_longest_decide_seconds", "The longest round of deciding so far.", registry=self._registry
+        )
+        self._longest_stall = Gauge(
+            "posse_longest_stall_seconds",
+            "The longest time so far in which the process answered nothing.",
+            registry=self._registry,
+        )
+        self._longest = {self._longest_decide: 0.0, self._longest_stall: 0.0}
 
     def _add_verdict_metrics(self) -> None:
         self._exact_searches = self._counter(
@@ -184,8 +197,18 @@ class Metrics:
         encode, content_type = choose_encoder(accept)
         return encode(self._registry), content_type
 
+    def stalled(self, seconds: float) -> None:
+        """The event loop was late by so much."""
+        self._note_longest(self._longest_stall, seconds)
+
+    def _note_longest(self, gauge: Gauge, seconds: float) -> None:
+        if seconds > self._longest[gauge]:
+            self._longest[gauge] = seconds
+            gauge.set(seconds)
+
     def decided(self, done: Round) -> None:
         self._decide_seconds.observe(done.seconds)
+        self._note_longest(self._longest_decide, done.seconds)
         placed = sum(1 for bind in done.binds() if bind.group is None)
         pods = placed + sum(tried.pods for tried in done.tried)
         share = done.seconds / pods if pods else 0.0

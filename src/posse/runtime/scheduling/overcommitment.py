@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from posse.engine.explain.statistics import Overcommitted
 from posse.engine.reporting.cause_messages import amount_text
@@ -16,7 +16,9 @@ REPORTER = "posse"
 
 
 class OvercommitmentReports:
-    def __init__(self, look: Callable[[], Iterable[Overcommitted]], recorder: EventRecorder) -> None:
+    def __init__(
+        self, look: Callable[[], Awaitable[Iterable[Overcommitted]]], recorder: EventRecorder
+    ) -> None:
         self._look = look
         self._recorder = recorder
         self._reported: set[tuple[str, str]] = set()
@@ -24,11 +26,11 @@ class OvercommitmentReports:
     async def run(self) -> None:
         """Look periodically, until cancelled."""
         while True:
-            self.report()
+            await self.report()
             await asyncio.sleep(LOOK_SECONDS)
 
-    def report(self) -> None:
-        found = {(each.node, each.resource): each for each in self._look()}
+    async def report(self) -> None:
+        found = {(each.node, each.resource): each for each in await self._look()}
         for key, each in found.items():
             if key not in self._reported:
                 self._report_node(each)

@@ -34,7 +34,7 @@ class Cluster:
     def __init__(self, *overviews):
         self.overviews = list(overviews)
 
-    def scheduling(self):
+    async def scheduling(self):
         return self.overviews.pop(0) if len(self.overviews) > 1 else self.overviews[0]
 
     def node_usage(self):

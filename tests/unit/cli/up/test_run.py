@@ -18,7 +18,9 @@ def options(tmp_path, monkeypatch):
 
 def test_it_serves_until_a_signal_and_says_what_to_try(options, capsys, monkeypatch):
     async def stop_when_the_gang_runs(cluster):
-        while [group.state for group in cluster.scheduling().groups] != ["Scheduled"]:  # noqa: ASYNC110 - there is no event to wait for
+        states = []
+        while states != ["Scheduled"]:
+            states = [group.state for group in (await cluster.scheduling()).groups]
             await asyncio.sleep(0.01)
         os.kill(os.getpid(), signal.SIGTERM)
         await asyncio.Event().wait()

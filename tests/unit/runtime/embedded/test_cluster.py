@@ -70,7 +70,7 @@ def test_pods_put_into_it_run(tmp_path):
                 break
             await asyncio.sleep(0.01)
         assert sum(usage.pods for usage in cluster.node_usage()) == 1
-        assert cluster.scheduling().pods_on_nodes == 1
+        assert (await cluster.scheduling()).pods_on_nodes == 1
 
     during(options(tmp_path), scenario)
 

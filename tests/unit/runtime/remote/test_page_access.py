@@ -38,6 +38,10 @@ def admitted(server, *requests, clock=lambda: 0.0):
     return asyncio.run(main())
 
 
+async def metrics(_accept):
+    return b"m", "text/plain"
+
+
 @pytest.mark.parametrize(
     ("authorization", "path", "expected"),
     [
@@ -77,7 +81,7 @@ def pages(connection_options, requests):
             await connection.open()
 
             def build(access):
-                return build_probes(dict, dict, lambda _accept: (b"m", "text/plain"), dict, access)
+                return build_probes(dict, dict, metrics, dict, access)
 
             listener = await serve_pages(build, connection_options, connection)
             try:
