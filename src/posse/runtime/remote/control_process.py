@@ -111,7 +111,7 @@ class ControlProcess:
     def _ready(self) -> Checks:
         return {"api-server": self._connection.trouble}
 
-    def _metrics(self, accept: str) -> tuple[bytes, str]:
+    async def _metrics(self, accept: str) -> tuple[bytes, str]:
         encode, content_type = choose_encoder(accept)
         return encode(self._registry), content_type
 
