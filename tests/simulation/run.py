@@ -6,7 +6,15 @@ Even seeds have a server that binds a group whole, as the embedded one does; odd
 import random
 from collections import Counter
 
-from posse.engine.decisions import Bind, Evict, MarkDisrupted, PublishReservation, ReportGroup, WarnGroup
+from posse.engine.decisions import (
+    Bind,
+    Evict,
+    MarkDisrupted,
+    PublishReservation,
+    ReportGroup,
+    ReportPod,
+    WarnGroup,
+)
 from posse.engine.engine import Engine
 from posse.engine.keys import GroupRef
 from posse.engine.options import EngineOptions
@@ -17,6 +25,7 @@ from tests.simulation.forest import Forest
 from tests.simulation.laws import nothing_is_lost, what_has_started_is_told, whoever_fits_has_started
 from tests.simulation.scheduler_process import SchedulerProcess
 from tests.simulation.server import Server
+from tests.simulation.truth import conditions_are_true
 from tests.simulation.workload import Kubelets, Workload
 from tests.simulation.world import KINDS, KINDS_WITH_TREES, World
 
@@ -30,6 +39,8 @@ _RETRY_SECONDS = 350.0
 _QUIET_SECONDS = 700.0
 """Then nothing at all is decided for so long."""
 _MOST_SETTLING_ROUNDS = 300
+_RENEWAL_SECONDS = 10.0
+"""Whatever is written is true again so long after the last event."""
 
 
 class SimulationFailed(AssertionError):  # noqa: N818 - a finding, not an error of the simulation
@@ -49,8 +60,11 @@ def told(decision):
         return f"mark {decision.group.name} as {'evicted' if decision.message else 'running again'}"
     if isinstance(decision, PublishReservation):
         return f"note on {decision.group.name}: {decision.note or 'nothing reserved'}"
-    about = decision.group.name if isinstance(decision, ReportGroup | WarnGroup) else decision.pod.name
-    return f"report {about}: {decision.reason}"
+    if isinstance(decision, ReportPod):
+        return f"report {decision.pod.name}: {decision.reason}"
+    if isinstance(decision, ReportGroup | WarnGroup):
+        return f"report {decision.group.name}: {decision.reason}"
+    return str(decision)
 
 
 def usual_engine():
@@ -185,8 +199,10 @@ class Run:
             self._workload.finish()
         self._run_until(self._world.now + _PROGRESS_SECONDS)
         self._all_is_well()
+        self._what_is_told_is_true()
         self._run_until(self._world.now + _FAIRNESS_SECONDS)
         self._all_is_well()
+        self._what_is_told_is_true()
         started = self.counts["Bind"]
         self._run_until(self._world.now + _RETRY_SECONDS)
         ensure(self.counts["Bind"] == started, "nobody has to wait to be tried once more")
@@ -220,6 +236,12 @@ class Run:
         while self._process.is_carrying:
             self._carry()
         return self._process.engine.has_work or self._process.is_stirred or bool(self._process.lagging())
+
+    def _what_is_told_is_true(self):
+        acted = self.counts["Bind"] + self.counts["Evict"] + self.counts["PublishReservation"]
+        self._run_until(self._world.now + _RENEWAL_SECONDS)
+        if acted == self.counts["Bind"] + self.counts["Evict"] + self.counts["PublishReservation"]:
+            self.counts["truths"] += conditions_are_true(self._world, self._make_engine)
 
     def _all_is_well(self):
         nothing_is_lost(self._process.knowledge, self._process.engine)

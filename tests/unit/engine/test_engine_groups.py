@@ -276,7 +276,8 @@ def test_raising_the_minimum_holds_a_gang_that_has_not_started():
     driver = Driver(*nodes(2, cpu="1"), gang(minimum=3), *members(3, cpu="1"))
     driver.decide()
     driver.see(gang(minimum=5), *nodes(9, cpu="1"))
-    assert driver.decide(after=60.0) == []
+    [(_, _, *told)] = group_reports(driver.decide(after=60.0))
+    assert told == ["WaitingForPods", "3 of the 5 pods it needs exist"]
     assert entry(driver) is None
 
 
@@ -437,6 +438,7 @@ def test_a_confirmed_binding_does_not_wake_a_gang_that_waits_for_room():
     driver = Driver(node("a", cpu="4"), gang(minimum=4), *members(4, cpu="1"), single)
     driver.decide()
     driver.see(node("b", cpu="100m"))
+    driver.decide()
     driver.decide(after=30.0)
     attempts = entry(driver).attempts
     driver.confirm(single, on="a")
@@ -450,7 +452,8 @@ def test_a_member_deleted_while_waiting_leaves_the_gang_short():
     driver.decide()
     driver.lose(gone)
     driver.see(*nodes(9, cpu="1"))
-    assert driver.decide() == []
+    [(_, _, *told)] = group_reports(driver.decide())
+    assert told == ["WaitingForPods", "2 of the 3 pods it needs exist"]
     assert entry(driver) is None
 
 

@@ -6,6 +6,7 @@ from posse.engine.decisions import Evict, MarkDisrupted, ReportGroup
 from posse.engine.events import GroupReportFailed
 from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION
 from posse.engine.options import EngineOptions
+from posse.engine.queue.timers import HELD_SECONDS
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.model.meta import ObjectMeta
 from posse.model.workload import AllDisruptionMode, DisruptionMode, Workload, WorkloadReference
@@ -135,7 +136,7 @@ def test_a_branch_that_lacks_groups_is_not_tried_and_its_pods_are_told():
     decisions = driver.decide()
     assert set(placements(decisions)) == {"a-0"}
     text = "1 of the 2 groups it needs have the pods they need; only 1 exist."
-    assert refused(decisions)["sub"] == ("Unschedulable", text)
+    assert refused(decisions)["sub"] == ("WaitingForPods", text)
     assert pod_reports(decisions) == {"b-0": ("Unschedulable", text)}
 
 
@@ -221,10 +222,11 @@ def test_what_is_wrong_with_a_tree_is_told_before_it_has_pods_and_taken_back_onc
     assert {d.scheduler_name for d in decisions} == {"default-scheduler"}
     driver.lose(child("g", 1))
     driver.see(child("g", 1, priority=1, uid="other"))
-    text = "what was wrong with its tree has been mended; it waits for groups or pods that are still to come"
+    text = "none of its groups has the pods it needs; not g"
     assert refused(driver.decide()) == {"root": ("WaitingForPods", text)}
     driver.see(child("h", 1, priority=1))
-    assert driver.decide() == []
+    assert refused(driver.decide(after=HELD_SECONDS)) == {}
+    assert refused(driver.decide(after=HELD_SECONDS)) == {"root": ("WaitingForPods", f"{text}, h")}
 
 
 def test_a_workload_that_appears_is_held_against_the_tree():

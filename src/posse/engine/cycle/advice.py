@@ -70,6 +70,12 @@ class Advising:
             self._wanted[key] = refusal
         return known.advice if known is not None and is_known else AdvicePending()
 
+    def renew(self, key: GroupKey) -> None:
+        """The cluster has changed, the refusal has not: other advice may be right now."""
+        known = self._known.get(key)
+        if known is not None:
+            self._wanted.setdefault(key, known.refusal)
+
     def next_group(self, now: float) -> GroupKey | None:
         """The next group to be advised."""
         if self._open is not None or now < self._may_ask_at:
@@ -171,6 +177,9 @@ class Advisory:
     def forget(self, key: GroupKey) -> None:
         """The group has started, or is gone."""
         self.book.forget(key)
+
+    def renew(self, key: GroupKey) -> None:
+        self.book.renew(key)
 
     def next_wakeup(self) -> float | None:
         return self.book.next_wakeup()

@@ -9,6 +9,7 @@ from posse.engine.cycle.claim_writes import ClaimsOfBindings
 from posse.engine.cycle.cycle import MAX_PODS, AttemptRecord, Cycle
 from posse.engine.cycle.group_turn import GroupTurns
 from posse.engine.cycle.pod_turn import PodTurns
+from posse.engine.cycle.renewal import Renewal
 from posse.engine.cycle.settle import GroupSettling
 from posse.engine.cycle.volume_waits import VolumeWaits
 from posse.engine.cycle.waking import Waking
@@ -52,6 +53,7 @@ class DecisionLoop:
         self._countdown: DelayTimers[GroupKey] = DelayTimers(COUNTDOWN_SECONDS)
         """Groups with fewer victims left than reported."""
         self._waking = Waking(knowledge, groups)
+        self._renewal = Renewal(knowledge, pods, groups, advisory.renew)
         self._attempts: list[AttemptRecord] = []
 
     def decide(self, now: float) -> list[Decision]:
@@ -77,9 +79,10 @@ class DecisionLoop:
         # 7. Review the capacity that is reserved for a group that has waited long.
         knowledge.published.take_over(now)
         knowledge.starvation_guard.settle(now)
-        # 8. Wake what a change of the cluster or the passing of time may help.
+        # 8. Wake what a change of the cluster or the passing of time may help, or whose refusal is outdated.
         self._waking.wake_improved(now)
         knowledge.backlog.promote(now)
+        self._renewal.renew(now)
         # 9. Try the entries of the queue, in order.
         self._take_turns(cycle)
         # 10. Report victims left and reserved capacity, and ask what would help a refused group.
@@ -108,7 +111,15 @@ class DecisionLoop:
         """Return when `decide` has something to do even if no event arrives."""
         knowledge = self._knowledge
         queues = (knowledge.backlog, knowledge.starvation_guard, knowledge.gatherings)
-        sources = (*queues, self._volume_waits, self._claim_waits, self._countdown, self._advisory)
+        sources = (
+            *queues,
+            self._volume_waits,
+            self._claim_waits,
+            self._countdown,
+            self._advisory,
+            self._renewal,
+            self._settling,
+        )
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)
 

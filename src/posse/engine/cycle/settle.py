@@ -19,7 +19,11 @@ from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
+from posse.engine.queue.timers import HELD_SECONDS, DelayTimers
 from posse.engine.reporting.parts import (
+    held_parts,
+    is_told_to_wait,
+    mark_held,
     mark_invalid_priorities,
     mark_nominations_lost,
     mark_not_ready,
@@ -35,13 +39,23 @@ class GroupSettling:
         self._knowledge = knowledge
         self._questions = questions
         self._advisory = advisory
+        self._held: DelayTimers[GroupKey] = DelayTimers(HELD_SECONDS)
+        """Groups whose condition has an outdated number of the pods they wait for."""
+
+    def next_wakeup(self) -> float | None:
+        return self._held.next_wakeup()
 
     def settle_changed(self, cycle: Cycle) -> None:
+        for key in self._held.take_due(cycle.now):
+            group = root_of(self._knowledge.groups, key)
+            if group is not None:
+                hold = not_ready(self._knowledge.groups, group)
+                cycle.decisions.extend(self._named(mark_held(group, held_parts(group, hold))))
         for key, is_redefined in take_unsettled_groups(self._knowledge).items():
             group = root_of(self._knowledge.groups, key)
             if group is None or not self._knowledge.is_ours(group):
                 self._forget(key)
-                cycle.decisions.extend(self._mark_without_pods(group))
+                cycle.decisions.extend(self._mark_without_pods(group, cycle.now))
             else:
                 self._settle(group, cycle, is_redefined=is_redefined)
 
@@ -63,13 +77,28 @@ class GroupSettling:
         if not waiting:
             self._knowledge.backlog.remove(group.key)
             self._knowledge.ledger.release(group.key)
+            if is_told_to_wait(group) or (is_redefined and group.key.is_composite):
+                hold = not_ready(self._knowledge.groups, group)
+                cycle.decisions.extend(self._mark_held(group, hold, cycle.now))
         elif (hold := self.hold_if_not_ready(group, cycle)) is not None:
-            cycle.decisions.extend(mark_not_ready(group, hold))
+            cycle.decisions.extend(self._mark_held(group, hold, cycle.now))
             cycle.decisions.extend(mark_nominations_lost(group))
         else:
             self._queue(group, waiting, cycle.now)
             if is_redefined:
                 self._knowledge.backlog.wake(group.key)
+            if group.key.is_composite and is_told_to_wait(group):
+                cycle.decisions.extend(self._mark_held(group, None, cycle.now))
+
+    def _mark_held(self, group: Root, hold: NotReady | None, now: float) -> list[Decision]:
+        """Report what parts wait for; where only a number has changed, a moment later."""
+        if hold is not None and hold.is_error:
+            return mark_not_ready(group, hold)
+        told = held_parts(group, hold)
+        other = [(record, said) for record, said in told if record.reported.reason != said.reason]
+        if len(other) < len(told):
+            self._held.start(group.key, now)
+        return mark_held(group, other)
 
     def _forget(self, key: GroupKey) -> None:
         self._knowledge.backlog.forget(key)
@@ -78,20 +107,28 @@ class GroupSettling:
         self._knowledge.ledger.release(key)
         self._knowledge.misplaced_groups.pop(key, None)
 
-    def _mark_without_pods(self, group: Root | None) -> list[Decision]:
+    def _mark_without_pods(self, group: Root | None, now: float) -> list[Decision]:
         """Report an invalid tree on its groups even if they have no pods yet.
 
         Groups that have started are reported again if the report may be lost, though their pods are gone.
         """
         told: list[Decision] = []
-        is_tree = group is not None and group.key.is_composite
-        if group is not None and not (is_tree and group.members):
+        if group is not None and not (group.key.is_composite and group.members):
             told += mark_started_again(group)
             told += mark_other_priorities(group) if not group.members else ()
-            hold = not_ready(self._knowledge.groups, group) if is_tree else None
-            told += mark_not_ready(group, hold) if hold is not None else ()
+            if group.key.is_composite or (is_told_to_wait(group) and not group.members):
+                told += self._mark_held(group, not_ready(self._knowledge.groups, group), now)
+        return self._named(told)
+
+    def _named(self, told: list[Decision]) -> list[Decision]:
+        """Groups without pods name no scheduler."""
         name = self._knowledge.own_name
-        return [replace(one, scheduler_name=name) if isinstance(one, ReportGroup) else one for one in told]
+        return [
+            replace(one, scheduler_name=name)
+            if isinstance(one, ReportGroup) and not one.scheduler_name
+            else one
+            for one in told
+        ]
 
     def _put_aside(self, group: Root, hold: NotReady, now: float) -> None:
         """A group whose bindings are in flight keeps its entry, and its backoff after a refused one."""

@@ -1,8 +1,8 @@
 """Wakes the queue entries that a change of the cluster may help, and no others.
 
 An entry may fit now, or may preempt now: the latter takes a new node, or the exit of a pod that could not be
-evicted. A gang that lacks capacity for many pods is not tried because one of them would fit; but it is after
-a while, to refresh its status.
+evicted. A gang that lacks capacity for many pods is not tried because one of them would fit; `renewal`
+refreshes its status.
 """
 
 from collections.abc import Sequence
@@ -102,8 +102,7 @@ class Waking:
         if group is None:
             backlog.resume(key, now)
         elif not (change.has_new_nodes or self._may_start(group, change)):
-            if not is_waiting:
-                backlog.renew(key, now)
+            return
         elif is_waiting and self._is_made_for(group, change.improved):
             # The last of its victims may be about to leave; then all of its reserved capacity is free.
             backlog.resume_at(key, now + _SETTLING_SECONDS)

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from posse.engine.causes import LacksMembers
 from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.explain.capacity_limits import NeverFits, group_out_of_reach
-from posse.engine.groups.admission import EXPECTING_PODS, INVALID, WAITING_FOR_PODS, NotReady, not_ready
+from posse.engine.groups.admission import EXPECTING_PODS, INVALID, NotReady, hold_of_part, not_ready
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part, Root
 from posse.engine.groups.tree import MAX_LEVELS
@@ -191,12 +192,8 @@ def _rests(root: Root, part: Part) -> bool:
 def _held(root: Root, part: Part, depth: int, hold: NotReady) -> GroupStatus:
     if _rests(root, part):
         return _status(part, depth, State.SCHEDULED, "")
-    state, message = _STATE_OF_HELD.get(hold.reason, State.WAITING), hold.message
-    if hold.reason == WAITING_FOR_PODS and part.key != root.key:
-        # A lack of the tree need not be a lack of this part.
-        whole = f"its own are all there, but of composite pod group {root.key.name} {hold.message}"
-        message = whole if part.is_admissible else part.lack
-    return _status(part, depth, state, message)
+    state = _STATE_OF_HELD.get(hold.reason, State.WAITING)
+    return _status(part, depth, state, hold_of_part(root, part, hold))
 
 
 def _probed(knowledge: Knowledge, root: Root, part: Part, depth: int, probe: Probe) -> GroupStatus:
@@ -228,7 +225,8 @@ def _tried(now: GroupStatus, probe: Probe) -> GroupStatus:
         nodes[node] = nodes.get(node, 0) + 1
     state, verdict = State.FITS, None
     if not probe.verdict.succeeded:
-        state, verdict = State.WAITING, probe.verdict
+        lacks_pods = isinstance(probe.verdict.cause, LacksMembers)
+        state, verdict = State.WAITING_FOR_PODS if lacks_pods else State.WAITING, probe.verdict
     elif probe.refused:
         verdict = probe.refused[0][1]
     there = now.groups.started if now.groups is not None else now.counts.on_nodes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.part import Root
+from posse.engine.groups.part import Part, Root
 from posse.engine.groups.tree_validation import violation
 from posse.model.pod import Pod
 
@@ -27,6 +27,11 @@ class NotReady:
     reason: str
     message: str
     is_error: bool = False
+
+    @property
+    def is_transient(self) -> bool:
+        """It passes in a moment by itself, and is not reported."""
+        return self.reason in {BEING_BOUND, EXPECTING_PODS}
 
     @property
     def pod_reason(self) -> str:
@@ -52,6 +57,14 @@ def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
 
 def _beyond_limits(root: Root) -> str:
     return next((str(leaf.excess) for leaf in root.leaves if leaf.excess is not None), "")
+
+
+def hold_of_part(root: Root, part: Part, hold: NotReady) -> str:
+    """Why this part is not tried, with its tree: a lack of the tree need not be a lack of the part."""
+    if hold.reason != WAITING_FOR_PODS or part.key == root.key:
+        return hold.message
+    whole = f"its own are all there, but of composite pod group {root.key.name} {hold.message}"
+    return whole if part.is_admissible else part.lack
 
 
 def _premature(root: Root) -> NotReady | None:

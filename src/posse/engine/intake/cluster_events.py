@@ -188,5 +188,6 @@ class ClusterEvents:
             self._redefined([entry, key])
 
     def _redefined(self, keys: Sequence[GroupKey]) -> None:
+        self._knowledge.state.changes += bool(keys)
         for key in keys:
             self._knowledge.unsettle(key, is_redefined=True)

@@ -82,7 +82,11 @@ class FailedWrites:
         self._knowledge.unsettle(mark.group)
 
     def _report_failed(self, uid: str) -> None:
-        """Repeat the report after the next attempt, even if it has not changed."""
+        """Repeat the report, even if it has not changed."""
         record = self._knowledge.pods.get(uid)
         if record is not None:
             record.report_may_be_lost = True
+            # Renewal finds what is tried; what is not tried has to be settled again.
+            self._knowledge.state.changes += 1
+            if record.group is not None:
+                self._knowledge.unsettle(record.group)

@@ -89,6 +89,13 @@ class Knowledge:
         self.unsettled_groups[key] = is_redefined or self.unsettled_groups.get(key, False)
 
     @property
+    def stamp(self) -> tuple[int, ...]:
+        """Differs after every lasting change that may make a refusal untrue."""
+        state = self.state
+        reservations = (self.nominations.changes, self.starvation_guard.changes)
+        return (state.changes, state.storage.book.knowledge_version, *reservations)
+
+    @property
     def own_name(self) -> str:
         """The scheduler name in reports on groups without pods, which name no scheduler."""
         return next(iter(self.scheduler_names), "")

@@ -101,7 +101,7 @@ class PodEvents:
         knowledge.pods[record.ref.uid] = record
         self._note_victim(record)
         if pod.spec.node_name:
-            knowledge.state.attach_by_name(record, pod.spec.node_name)
+            knowledge.state.attach_for_good(record, pod.spec.node_name)
         elif pod.status.nominated_node_name and ours:
             knowledge.nominations.put(record, pod.status.nominated_node_name)
         if group is not None:
@@ -135,7 +135,7 @@ class PodEvents:
         state = self._knowledge.state
         if record.node:
             state.release(record)
-        state.attach_by_name(record, record.pod.spec.node_name)
+        state.attach_for_good(record, record.pod.spec.node_name)
         self._knowledge.nominations.drop(record)
         if record.group is None:
             self._knowledge.ledger.started([record])

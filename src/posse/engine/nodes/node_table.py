@@ -13,7 +13,7 @@ import numpy as np
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.image_columns import ImageColumns
 from posse.engine.nodes.label_columns import LabelColumns
-from posse.engine.nodes.resources import FIXED_RESOURCES, node_allocatable
+from posse.engine.nodes.resources import FIXED_RESOURCES, PODS, node_allocatable
 from posse.model.node import Node, Taint
 
 
@@ -212,8 +212,9 @@ class PriorityUsage:
         self._requested: dict[int, IntArray] = {}
 
     def priorities(self) -> list[int]:
-        """Every priority that some pod on a node has or had, lowest first."""
-        return sorted(self._requested)
+        """Every priority that some pod on a node has, lowest first."""
+        slots = self._nodes.resource_index[PODS]
+        return sorted(priority for priority, requested in self._requested.items() if requested[slots].any())
 
     def requested(self, priority: int) -> IntArray:
         """Like the table's own `requested`, for pods of this priority alone."""

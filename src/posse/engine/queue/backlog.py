@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from posse.engine.keys import GroupKey
-from posse.engine.queue.timers import RENEWAL_SECONDS, DelayTimers
 from posse.engine.rules.context import SchedulingClass
 
 FIRST_BACKOFF_SECONDS = 1.0
@@ -98,8 +97,6 @@ class Backlog:
         self._error_backoff = _Heap(QueueState.ERROR_BACKOFF)
         self._unschedulable: dict[Key, Waiting] = {}
         """Longest unschedulable first."""
-        self._outdated: DelayTimers[Key] = DelayTimers(RENEWAL_SECONDS)
-        """Unschedulable entries that are due for a refresh of their status."""
         self._suspended: dict[Key, tuple[int, float]] = {}
         """Attempts and `refused_since` of groups that lack members to be tried."""
         self._refused_groups: dict[Key, Waiting] = {}
@@ -206,10 +203,6 @@ class Backlog:
         if waiting is not None and waiting.place is QueueState.UNSCHEDULABLE:
             self._resume(waiting, now)
 
-    def renew(self, key: Key, now: float) -> None:
-        """Try the entry after a while to refresh its status, though the change does not help enough."""
-        self._outdated.start(key, now)
-
     def resume_at(self, key: Key, time: float) -> None:
         """Try an unschedulable entry again, but not before that time."""
         waiting = self._entries.get(key)
@@ -220,6 +213,13 @@ class Backlog:
 
     def refused_groups(self) -> Collection[Waiting]:
         return self._refused_groups.values()
+
+    def unschedulable(self) -> Collection[Waiting]:
+        return self._unschedulable.values()
+
+    @property
+    def has_unschedulable(self) -> bool:
+        return bool(self._unschedulable)
 
     def unschedulable_classes(self) -> list[SchedulingClass]:
         return list(self._unschedulable_by_class)
@@ -237,8 +237,6 @@ class Backlog:
         for heap in (self._backing_off, self._error_backoff):
             while (waiting := heap.head()) is not None and waiting.ready_at <= now:
                 self._active.push(waiting.order(), waiting)
-        for key in self._outdated.take_due(now):
-            self.resume(key, now)
         while self._unschedulable:
             longest = next(iter(self._unschedulable.values()))
             if longest.unschedulable_since + MAX_UNSCHEDULABLE_SECONDS > now:
@@ -249,8 +247,6 @@ class Backlog:
         """Return when `promote` next has something to do."""
         heads = (self._backing_off.head(), self._error_backoff.head())
         times = [head.ready_at for head in heads if head is not None]
-        if (outdated := self._outdated.next_wakeup()) is not None:
-            times.append(outdated)
         if self._unschedulable:
             times.append(
                 next(iter(self._unschedulable.values())).unschedulable_since + MAX_UNSCHEDULABLE_SECONDS
@@ -267,7 +263,6 @@ class Backlog:
     def _take_out(self, waiting: Waiting) -> None:
         if waiting.place is QueueState.UNSCHEDULABLE:
             del self._unschedulable[waiting.key]
-            self._outdated.stop(waiting.key)
             for scheduling_class in waiting.scheduling_classes:
                 together = self._unschedulable_by_class[scheduling_class]
                 del together[waiting.key]

@@ -7,10 +7,10 @@ K = TypeVar("K")
 
 GATHERING_SECONDS = 2.0
 """How long a basic group waits, once, for the pods it expects, so that they are tried together."""
-RENEWAL_SECONDS = 30.0
-"""How long a status may be outdated after a change that is too small for a retry of the entry."""
 COUNTDOWN_SECONDS = 1.0
 """How often "waiting for N victims" is updated at most."""
+HELD_SECONDS = 2.0
+"""How often "N of the M pods it needs exist" is updated at most."""
 
 
 class DelayTimers(Generic[K]):

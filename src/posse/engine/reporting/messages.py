@@ -27,8 +27,6 @@ from posse.engine.verdict import (
 
 _MAX_PRIORITIES = 3
 
-MENDED = "what was wrong with its tree has been mended; it waits for groups or pods that are still to come"
-
 
 def statement_text(statement: Statement) -> str:
     parts = [verdict_text(statement.verdict)]

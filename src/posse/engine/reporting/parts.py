@@ -7,6 +7,7 @@ is made once.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from posse.engine.causes import LacksMembers
 from posse.engine.decisions import (
     Bind,
     Decision,
@@ -17,21 +18,20 @@ from posse.engine.decisions import (
     ReportGroup,
     WarnGroup,
 )
-from posse.engine.groups.admission import INVALID, NotReady
+from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady, hold_of_part
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part, Root
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey, GroupRef
-from posse.engine.placement.gang.attempt import PartRefusal
+from posse.engine.placement.gang.attempt import Attempt, PartRefusal, Probe
 from posse.engine.placement_problem import Advice, Unadvised
 from posse.engine.preemption.ledger import Preemption
 from posse.engine.preemption.marks import mark_for
 from posse.engine.preemption.units import evicted_with
 from posse.engine.proof import Outcome, Proof
-from posse.engine.reporting.cause_messages import proof_text
+from posse.engine.reporting.cause_messages import cause_text, proof_text
 from posse.engine.reporting.messages import (
-    MENDED,
     below_minimum_text,
     is_written,
     other_priorities_text,
@@ -47,6 +47,7 @@ from posse.engine.reporting.pods import (
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import AdvicePending, Reported, Reservation, Statement
 from posse.engine.trials.group_trial import GroupTrial
+from posse.engine.verdict import Verdict
 
 SCHEDULED = "Scheduled"
 BELOW_MINIMUM = "BelowMinimum"
@@ -67,7 +68,7 @@ def mark_tried(
         being_bound = dict.fromkeys(record.group for record in attempt.placed if record.group is not None)
         decisions += mark_progress(root, being_bound)
     records = {record.key: record for record in root.records}
-    for key, verdict, _ in _refused_parts(root, trial):
+    for key, verdict, _ in refused_parts(root, trial.attempt):
         statement = Statement(verdict, reservation, advice if key == root.key else None)
         decisions += _mark_refused(root, records[key], statement)
     decisions += _mark_evicted(root, trial.victims)
@@ -75,8 +76,8 @@ def mark_tried(
     return decisions
 
 
-def _refused_parts(root: Root, trial: GroupTrial) -> Collection[PartRefusal]:
-    attempt = trial.attempt
+def refused_parts(root: Root, attempt: Attempt | Probe) -> Collection[PartRefusal]:
+    """The parts that an attempt refuses, each with its verdict."""
     if root.key.is_composite or attempt.verdict.succeeded:
         return attempt.parts
     return (PartRefusal(root.key, attempt.verdict),)
@@ -114,16 +115,38 @@ def mark_started_again(root: Root) -> list[Decision]:
     return [report for part in untold for report in _mark_started(root, part, ())]
 
 
-def mark_not_ready(root: Root, hold: NotReady) -> list[Decision]:
-    """Report errors only.
+def is_told_to_wait(root: Root) -> bool:
+    """Whether a condition says why some part has not started."""
+    return any(record.reported.reason and not record.scheduled for record in root.records)
 
-    As in Kubernetes, waiting for members is not reported, or each arrival would be a write.
+
+def held_parts(root: Root, hold: NotReady | None) -> list[tuple[ReportedObject, Reported]]:
+    """Parts whose condition has to say what they wait for, as they are not tried; without a hold, not yet.
+
+    As in Kubernetes, waiting for members is not reported by itself, or each arrival would be a write. It is
+    where the condition says something else.
     """
-    if not hold.is_error:
-        # Parts that were reported invalid are valid again.
-        mended = [record for record in root.records if record.reported.reason == INVALID]
-        waiting = Reported(hold.reason, MENDED)
-        return [report for record in mended for report in _mark_waiting(root, record, waiting)]
+    if hold is not None and (hold.is_error or hold.is_transient):
+        return []
+    told = list[tuple[ReportedObject, Reported]]()
+    for part in _parts(root):
+        record, before = part.record, part.record.reported
+        text, reason = cause_text(LacksMembers(part.lack) if part.lack else None), WAITING_FOR_PODS
+        if hold is not None:
+            text, reason = hold_of_part(root, part, hold), hold.reason
+        is_false = text and (before.reason, before.message) != (reason, text)
+        if before.reason and not record.scheduled and not part.is_started and is_false:
+            told.append((record, Reported(reason, text)))
+    return told
+
+
+def mark_held(root: Root, told: Iterable[tuple[ReportedObject, Reported]]) -> list[Decision]:
+    reports = (report for record, reported in told for report in _mark_waiting(root, record, reported))
+    return [replace(report, is_news=False) for report in reports]
+
+
+def mark_not_ready(root: Root, hold: NotReady) -> list[Decision]:
+    """Report errors."""
     error = Reported(hold.reason, hold.message)
     reports = [report for record in root.records for report in _mark_waiting(root, record, error)]
     reason = hold.pod_reason
@@ -223,7 +246,8 @@ def still_valid(groups: GroupBook, lost: Iterable[MarkDisrupted]) -> list[Decisi
 
 
 def _parts(root: Root) -> Sequence[Part]:
-    return [*root.leaves, *(root.top.branches if root.top is not None else ())]
+    """All parts, also where there is no top."""
+    return [*root.leaves, *(branch for top in root.tops for branch in top.branches)]
 
 
 def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> list[Decision]:
@@ -274,7 +298,7 @@ def _mark_recovered(part: Part) -> list[Decision]:
 def _mark_refused(
     root: Root, record: ReportedObject, statement: Statement, reason: str = ""
 ) -> list[ReportGroup]:
-    reason = reason or reason_of(statement.verdict)
+    reason = reason or _reason_of(statement.verdict)
     known = record.reported
     if not record.uid or record.scheduled or known.says(reason, statement):
         return []
@@ -284,6 +308,11 @@ def _mark_refused(
         return []
     told = Reported(reason, text, statement=statement, written=text)
     return _mark_waiting(root, record, told, statement.verdict.proof)
+
+
+def _reason_of(verdict: Verdict) -> str:
+    """A part that lacks pods has the reason of a group that lacks pods."""
+    return WAITING_FOR_PODS if isinstance(verdict.cause, LacksMembers) else reason_of(verdict)
 
 
 def _mark_waiting(

@@ -48,6 +48,8 @@ class ClusterState:
         self._domains = DomainBook(self.nodes)
         self._fullness: dict[tuple[str, tuple[WeightedResource, ...]], DomainUtilization] = {}
         """By topology key and resources."""
+        self.changes = 0
+        """Grows with every change that lasts; not with attempts that are rolled back."""
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
         self._improved_rows: list[int] = []
         """Rows where a pod may fit now that did not before."""
@@ -161,6 +163,7 @@ class ClusterState:
     # --- nodes and namespaces ----------------------------------------------------------------------------
 
     def put_node(self, node: Node) -> None:
+        self.changes += 1
         is_new = node.metadata.name not in self.nodes.row_of
         row = self.nodes.put(node)
         if self.nodes.alive.size != self.census.size:
@@ -172,6 +175,7 @@ class ClusterState:
         self._renewed_rows.append(row)
 
     def drop_node(self, name: str) -> None:
+        self.changes += 1
         row = self.nodes.row_of.get(name)
         if row is not None:
             self.nodes.drop(name)
@@ -179,6 +183,7 @@ class ClusterState:
             self.usage.clear_row(row)
 
     def put_namespace(self, name: str, labels: Mapping[str, str]) -> None:
+        self.changes += 1
         self.census.put_namespace(name, labels, self._attached())
 
     # --- devices -----------------------------------------------------------------------------------------
@@ -191,6 +196,7 @@ class ClusterState:
         return self._improved_by(self.devices.drop(obj))
 
     def _improved_by(self, change: DeviceChange) -> Collection[str] | None:
+        self.changes += 1
         rows = [self.nodes.row_of[node] for node in change.nodes if node in self.nodes.row_of]
         if change.is_everywhere:
             rows = list(self.nodes.row_of.values())
@@ -213,6 +219,11 @@ class ClusterState:
             self._count_few(records, rows.tolist(), 1)
         else:
             self._count(pod_class, records, rows)
+
+    def attach_for_good(self, record: PodRecord, node: str) -> None:
+        """Follow a binding that was observed."""
+        self.changes += 1
+        self.attach_by_name(record, node)
 
     def attach_by_name(self, record: PodRecord, node: str) -> None:
         if record.devices is not None:
@@ -253,12 +264,14 @@ class ClusterState:
         """Set the priority with which the pod counts in searches for victims."""
         row = self.nodes.row_of.get(record.node)
         if row is not None:
+            self.changes += 1
             self.usage.add_to_row(record.effective_priority, row, record.pod_class.load, -1)
             self.usage.add_to_row(effective_priority, row, record.pod_class.load, 1)
         record.effective_priority = effective_priority
 
     def release(self, record: PodRecord) -> Held | None:
         """Detach a pod for good: others may use its capacity. Returns the devices that it was promised."""
+        self.changes += 1
         row = self.nodes.row_of.get(record.node)
         self.detach(record)
         held, record.volumes, record.devices = record.devices, (), None

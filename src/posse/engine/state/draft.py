@@ -93,6 +93,7 @@ class Draft:
     def commit(self) -> tuple[PodRecord, ...]:
         """Keep all steps; returns the pods that were placed, in order."""
         placed = self.placed()
+        self._state.changes += bool(placed)
         self._steps.clear()
         if any(record.pod_class.devices is not None for record in placed):
             self._state.devices.settle()

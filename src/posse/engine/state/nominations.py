@@ -30,7 +30,8 @@ class Nominations:
         self._state = state
         self._records: dict[str, PodRecord] = {}
         """Waiting pods with a nominated node, by uid."""
-        self._changes = 0
+        self.changes = 0
+        """Grows with every nomination that is made, lost or changed."""
         self._held: dict[int, _Held] = {}
         """By priority."""
 
@@ -43,18 +44,18 @@ class Nominations:
     def put(self, record: PodRecord, node: str) -> None:
         record.nominated = node
         self._records[record.ref.uid] = record
-        self._changes += 1
+        self.changes += 1
 
     def drop(self, record: PodRecord) -> None:
         """Release the reservation of the pod, if it has one."""
         if self._records.pop(record.ref.uid, None) is not None:
-            self._changes += 1
+            self.changes += 1
             self._state.note_improved(record.nominated, record.effective_priority)
         record.nominated = ""
 
     def note_changed(self, record: PodRecord) -> None:
         """The class or the effective priority of the pod has changed."""
-        self._changes += record.ref.uid in self._records
+        self.changes += record.ref.uid in self._records
 
     def to(self, node: str) -> list[PodRecord]:
         """The pods nominated to the node."""
@@ -125,7 +126,7 @@ class Nominations:
 
     def _all_held(self, priority: int) -> _Held:
         state = self._state
-        stamp = (self._changes, state.nodes.description_version, state.census.version)
+        stamp = (self.changes, state.nodes.description_version, state.census.version)
         known = self._held.get(priority)
         if (
             known is not None

@@ -8,7 +8,7 @@ placement stays possible.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from posse.engine.causes import GroupRefused, NoNodeFits
+from posse.engine.causes import GroupRefused, LacksMembers, NoNodeFits
 from posse.engine.exact.problem_builder import question_of
 from posse.engine.exact.questions import Answer, Question, Questions
 from posse.engine.groups.group_book import GroupBook
@@ -225,7 +225,13 @@ def _policy(group: Root) -> str:
 
 
 def _with_preemption(attempt: Attempt, progress: GroupPreemption) -> Attempt:
-    return _changed(attempt, lambda verdict: replace(verdict, preemption=progress))
+    """Parts that lack pods would not start by any eviction."""
+    return _changed(
+        attempt,
+        lambda verdict: (
+            verdict if isinstance(verdict.cause, LacksMembers) else replace(verdict, preemption=progress)
+        ),
+    )
 
 
 def _changed(attempt: Attempt, change: Callable[[Verdict], Verdict]) -> Attempt:

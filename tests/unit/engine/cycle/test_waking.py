@@ -2,9 +2,8 @@
 
 import pytest
 
-from posse.engine.queue.timers import RENEWAL_SECONDS
 from tests.support.builders import composite, gang, node, nodes, pod, pods
-from tests.support.engine_driver import Driver, evicted, group_reports
+from tests.support.engine_driver import Driver, evicted
 
 HIGH = 100
 
@@ -63,15 +62,3 @@ def test_nobody_is_tried_because_one_leaves_that_could_have_been_evicted():
     driver.lose(there[0])
     driver.decide(after=20.0)
     assert attempts(driver) == before
-
-
-def test_what_a_group_was_told_is_renewed_when_less_is_lacking_than_before():
-    fillers = [running(f"f{number}", HIGH, f"n{number}") for number in (1, 2, 3)]
-    driver = Driver(*nodes(3, cpu="4"), *fillers, gang(minimum=3, priority=HIGH), *urgent(3))
-    told = group_reports(driver.decide())[-1]
-    driver.lose(fillers[0])
-    assert group_reports(driver.decide(after=5.0)) == []
-    assert driver.engine.next_wakeup() <= driver.now + RENEWAL_SECONDS
-    [again] = group_reports(driver.decide(after=RENEWAL_SECONDS))
-    assert again != told
-    assert "1 of the 3" in again[3]

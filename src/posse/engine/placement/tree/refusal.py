@@ -18,7 +18,6 @@ from posse.engine.causes import (
 )
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part
-from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import PartRefusal, attempt_in, drawn_along
 from posse.engine.placement.gang.domain_pin import pin_of
 from posse.engine.placement.gang.member_pass import Feasibility, PassProgress
@@ -251,15 +250,20 @@ def _parts(fared: PartResult, above: Verdict | None) -> Iterator[PartRefusal]:
         yield PartRefusal(fared.part.key, own, fared.fits)
     if not fared.children:
         # The part was not tried, so nothing below it was tried either.
-        yield from (PartRefusal(key, own) for key in _keys_below(fared.part))
+        yield from (PartRefusal(part.key, _untried(part, own)) for part in _below(fared.part))
     for child in fared.children:
         yield from _parts(child, None if own.succeeded else _for_those_below(fared.part, own))
 
 
-def _keys_below(part: Part) -> Iterator[GroupKey]:
+def _below(part: Part) -> Iterator[Part]:
     for child in part.children:
-        yield child.key
-        yield from _keys_below(child)
+        yield child
+        yield from _below(child)
+
+
+def _untried(part: Part, above: Verdict) -> Verdict:
+    """A part that lacks pods is told so, whatever is above it."""
+    return above if part.is_admissible else Verdict(Code.UNRESOLVABLE, LacksMembers(part.lack))
 
 
 def _members(fared: PartResult, above: Verdict | None) -> Iterator[tuple[PodRecord, Verdict]]:

@@ -1,0 +1,95 @@
+"""Whether everything written is what an engine would say that reads the cluster for the first time."""
+
+import re
+
+from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod
+from posse.engine.events import Observed
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
+from posse.engine.keys import GroupKey
+from posse.engine.state.invariants import ensure
+from posse.model.pod import Pod
+from posse.model.workload import CompositePodGroup, PodGroup
+from tests.simulation.world import FINISHED
+from tests.support.builders import NAMESPACE, changed
+
+_TYPES = {PodGroup: INITIALLY_SCHEDULED, CompositePodGroup: TREE_INITIALLY_SCHEDULED, Pod: "PodScheduled"}
+
+
+def conditions_are_true(world, make_engine):
+    """Compare every refusal with that of a fresh engine, which is not shown the refusals themselves."""
+    engine = make_engine()
+    for kind in world.kinds:
+        for obj in world.objects[kind].values():
+            engine.absorb(Observed(_unrefused(obj)))
+    held = {status.key: status for status in engine.situations()}
+    decisions = engine.decide(world.now)
+    while engine.has_work:
+        decisions += engine.decide(world.now)
+    moved = [one for one in decisions if isinstance(one, Bind | Evict)]
+    if moved:
+        return False
+    groups = {one.group: one for one in decisions if isinstance(one, ReportGroup) and not one.scheduled}
+    for obj in (*world.groups.values(), *world.composites.values()):
+        key = GroupKey(NAMESPACE, obj.metadata.name, is_composite=isinstance(obj, CompositePodGroup))
+        _group_is_told_the_truth(obj, groups.get(key), held[key])
+    pods = {one.pod.uid: one for one in decisions if isinstance(one, ReportPod)}
+    for obj in world.pods.values():
+        if obj.status.phase not in FINISHED and not obj.spec.node_name:
+            _pod_is_told_the_truth(obj, pods.get(obj.metadata.uid))
+    return True
+
+
+def _said(told):
+    return told.reason, _words(told.message)
+
+
+def _words(text):
+    """Which of several equal nodes are left over depends on whose turn it was: what they have free is left out."""
+    return re.sub(r"\d+ nodes? ha(s|ve) [\d-]+ free of [\d-]+", "nodes have less", text)
+
+
+def _group_is_told_the_truth(obj, expected, status):
+    written = _refusal(obj)
+    law, name = "the condition of a group is true", obj.metadata.name
+    if expected is not None:
+        ensure(
+            written is not None and _said(written) == _said(expected),
+            law,
+            group=name,
+            written=written,
+            expected=(expected.reason, expected.message),
+        )
+    elif written is not None:
+        ensure(
+            _words(written.message) == _words(status.message),
+            law,
+            group=name,
+            written=written,
+            expected=(status.state, status.message),
+        )
+
+
+def _pod_is_told_the_truth(obj, expected):
+    written = _refusal(obj)
+    if expected is not None:
+        ensure(
+            written is not None and _said(written) == _said(expected),
+            "the condition of a pod is true",
+            pod=obj.metadata.name,
+            written=written,
+            expected=(expected.reason, expected.message),
+        )
+
+
+def _refusal(obj):
+    name = _TYPES[type(obj)]
+    return next((one for one in obj.status.conditions if (one.type, one.status) == (name, "False")), None)
+
+
+def _unrefused(obj):
+    written = _refusal(obj) if type(obj) in _TYPES else None
+    if written is None:
+        return obj
+    return changed(
+        obj, status={"conditions": tuple(one for one in obj.status.conditions if one is not written)}
+    )
