@@ -217,7 +217,7 @@ def reclassify(knowledge: Knowledge, record: PodRecord) -> None:
         knowledge.nominations.note_changed(record)
         if node:
             record.devices = held
-            knowledge.state.attach_by_name(record, node)
+            knowledge.state.attach_for_good(record, node)
     knowledge.state.classes.dismiss(*before)
 
 
