@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from posse.kinds.machinery.errors import ApiError, not_found
 from posse.kinds.machinery.kind import Json, Kind
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
@@ -35,7 +37,8 @@ class ObjectPatch:
         return uid
 
     def __str__(self) -> str:
-        return f"patch {_name(self)} {self.subresource}: {self.patch.body}"
+        what = f"{self.subresource} of {_name(self)}" if self.subresource else _name(self)
+        return f"patch {what}: {msgspec.json.encode(self.patch.body).decode()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,11 @@ from posse.engine.events import (
 )
 from posse.engine.groups.forms import WORKLOAD_REF
 from posse.engine.keys import ClaimKey, GroupKey, PodRef
+from posse.engine.proof import Outcome
 from posse.kinds.machinery.errors import ApiError, conflict, not_found
 from posse.kinds.registry import PERSISTENT_VOLUME, POD, POD_GROUP
-from posse.writes.object_writes import conflict_resolved
+from posse.transport.patches import MERGE_PATCH, Patch
+from posse.writes.object_writes import ObjectPatch, conflict_resolved
 from posse.writes.round_writes import writes_of
 
 STAMP = "2026-01-01T00:00:00Z"
@@ -168,3 +170,9 @@ def test_a_preemptor_learns_only_of_victims_that_were_evicted():
     (note,) = writes_of([*evictions, MARK]).preempting_notes(evictions[1:])
     text = "Preempting 1 pod of lower priority: default/p2; as a whole podgroup default/g1"
     assert (note.subject.name, note.message) == ("p3", text)
+
+
+def test_a_patch_is_printed_as_json():
+    body = {"status": {"outcome": Outcome.PLACED, "message": None}}
+    patch = ObjectPatch(POD, "default", "p", Patch(MERGE_PATCH, body), "status")
+    assert str(patch) == 'patch status of pod default/p: {"status":{"outcome":"Placed","message":null}}'

@@ -143,6 +143,8 @@ def _groups_in(lines: Iterable[Line]) -> dict[str, str]:
 
 
 def _steps_of_line(line: Line, groups: Mapping[str, str]) -> Iterator[Step]:
+    if line.outcome is LineOutcome.WOULD_BIND:
+        return  # Nothing happened.
     if line.pod and line.pod in groups and line.outcome is LineOutcome.BOUND:
         return  # The line of its group says so.
     who = _named(line.group or groups.get(line.pod, ""), line.pod)

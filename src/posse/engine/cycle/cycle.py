@@ -110,7 +110,7 @@ def tried_group(group: Root, trial: GroupTrial, *, is_cascade: bool) -> Iterator
 
 
 def _groups_of(victims: Iterable[PodRecord]) -> int:
-    return len({victim.group for victim in victims if victim.group is not None})
+    return len(dict.fromkeys(victim.group for victim in victims if victim.group is not None))
 
 
 def _whole(group: Root, members: Sequence[PodRecord], verdict: Verdict) -> AttemptRecord:

@@ -237,9 +237,14 @@ class RemoteScheduler:
 
     def _tell_task(self, parts: AsyncExitStack) -> None:
         names = ", ".join(self._engine_options.profiles)
-        log.info("working for pods with schedulerName %s at %s", names, self._connection.server)
+        log.info("%s pods with schedulerName %s at %s", self._mode(), names, self._connection.server)
         for telling in (self._tell_groups(), self._tell_rationed_classes()):
             parts.callback(asyncio.ensure_future(telling).cancel)
+
+    def _mode(self) -> str:
+        if self._options.shadow:
+            return "shadow mode: comparing, without binding anything, the placement of"
+        return "dry run: deciding, without writing anything, on" if self._options.dry_run else "working for"
 
     async def _tell_groups(self) -> None:
         """Pods of such groups would wait without an explanation."""

@@ -24,6 +24,8 @@ log = logging.getLogger(DECISIONS)
 
 class LineOutcome(StrEnum):
     BOUND = "bound"
+    WOULD_BIND = "would_bind"
+    """A placement was found in a dry run or in shadow mode, where nothing is bound."""
     REFUSED = "refused"
     """No placement was found; `message` and `refusals` say why."""
     FAILED = "failed"
@@ -57,8 +59,9 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class DecisionLog:
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], *, binds: bool = True) -> None:
         self._clock = clock
+        self._binds = binds
 
     def decided(self, done: Round) -> None:
         if not log.isEnabledFor(logging.INFO):
@@ -76,12 +79,16 @@ class DecisionLog:
         if not log.isEnabledFor(logging.INFO):
             return
         now = self._clock()
+        refusals = refusals if self._binds else {}
         for bind in done.binds():
             if bind.group is None:
                 for placement in bind.placements:
-                    _write(_pod_bound(placement, refusals, now))
+                    self._write_bound(_pod_bound(placement, refusals, now))
             else:
-                _write(_group_bound(bind, bind.group, refusals, now))
+                self._write_bound(_group_bound(bind, bind.group, refusals, now))
+
+    def _write_bound(self, line: Line) -> None:
+        _write(line if self._binds else msgspec.structs.replace(line, outcome=LineOutcome.WOULD_BIND))
 
     def volumes_refused(self, pod: PodRef, node: str, reason: str) -> None:
         if log.isEnabledFor(logging.INFO):

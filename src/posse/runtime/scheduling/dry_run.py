@@ -47,7 +47,8 @@ class DryRun:
     async def update(
         self, kind: Kind, namespace: str, name: str, obj: Json, *, subresource: str = ""
     ) -> Json:
-        log.info("would update %s %s/%s %s", kind.singular, namespace, name, subresource)
+        what = f"{subresource} of {kind.singular}" if subresource else kind.singular
+        log.info("would update %s %s/%s", what, namespace, name)
         return obj
 
     async def patch(

@@ -18,6 +18,7 @@ from posse.kinds.machinery.kind import Kind
 from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.decision_log import DecisionLog
 from posse.runtime.scheduling.delivery import Delivery
+from posse.runtime.scheduling.dry_run import DryRun
 from posse.runtime.scheduling.engine_thread import EngineThread, Turn
 from posse.runtime.scheduling.exact_search import ExactSearch
 from posse.runtime.scheduling.metrics import Metrics
@@ -47,7 +48,8 @@ class SchedulerLoop:
         self._clock = clock
         self._recorder = EventRecorder(transport, clock)
         self.metrics = Metrics(lambda: self._thread.statistics, clock, engine.gates)
-        self._observer = DecisionObservers(self.metrics, DecisionLog(clock), *filter(None, (onlooker,)))
+        decision_log = DecisionLog(clock, binds=not isinstance(transport, DryRun))
+        self._observer = DecisionObservers(self.metrics, decision_log, *filter(None, (onlooker,)))
         self._onlooker = onlooker
         self._delivery = Delivery(Carrier(transport, self._recorder, self._observer, clock), self._absorb)
         self._exact_search = ExactSearch()

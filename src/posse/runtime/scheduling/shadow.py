@@ -134,10 +134,18 @@ class ShadowLedger:
         }
 
     def summary(self) -> str:
-        agreed = "nothing to compare yet" if self.agreement is None else f"{self.agreement:.1%} agreement"
-        counts = ", ".join(f"{self.outcomes[outcome]} {outcome}" for outcome in ShadowOutcome)
         waiting = ", ".join(each.name for each in self.placeable()[:10]) or "nothing"
-        return f"{agreed} ({counts}); waiting although there is room: {waiting}"
+        return f"{self._comparison()}; waiting although there is room: {waiting}"
+
+    def _comparison(self) -> str:
+        same, other = self.outcomes[ShadowOutcome.SAME_NODE], self.outcomes[ShadowOutcome.OTHER_NODE]
+        compared, untried = same + other + self.outcomes[ShadowOutcome.REFUSED], ShadowOutcome.NOT_TRIED
+        faster = (
+            f"; {self.outcomes[untried]} were bound before Posse tried them" if self.outcomes[untried] else ""
+        )
+        if not compared:
+            return f"nothing to compare yet{faster}"
+        return f"{same + other} of {compared} pods were placed by both, {same} on the same node{faster}"
 
     def _await(self, pod: Pod) -> None:
         uid, name = pod.metadata.uid, f"{pod.metadata.namespace}/{pod.metadata.name}"

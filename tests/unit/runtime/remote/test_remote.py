@@ -172,6 +172,7 @@ def test_a_dry_run_decides_and_writes_nothing(server, caplog):
         await until(lambda: "would bind pod default/p to node n0" in caplog.text)
 
     running(server, scenario, dry_run=True)
+    assert "dry run: deciding, without writing anything, on pods with schedulerName posse at" in caplog.text
     assert node_of(server, "p") is None
     assert server.call(server.service.list, EVENT, None).items == []
     assert server.call(server.service.list, LEASE, None).items == []
@@ -353,7 +354,8 @@ def test_a_node_that_was_overcommitted_before_it_led_is_told_of_when_it_leads(se
     assert event["reason"] == "Overcommitted"
 
 
-def test_a_shadow_tells_what_it_would_have_done_and_writes_nothing(server):
+def test_a_shadow_tells_what_it_would_have_done_and_writes_nothing(server, caplog):
+    caplog.set_level("INFO")
     create_pod(server, "both", "default-scheduler")
     create_gang(server, "waits", 2)
     for number in range(2):
@@ -373,6 +375,7 @@ def test_a_shadow_tells_what_it_would_have_done_and_writes_nothing(server):
         assert "posse_shadow_placeable 1.0" in metrics
 
     running(server, scenario, shadow=True, scheduler_names=("default-scheduler",))
+    assert "shadow mode: comparing, without binding anything" in caplog.text
     assert node_of(server, "w0") is None
     assert server.call(server.service.list, EVENT, None).items == []
     assert server.call(server.service.list, LEASE, None).items == []

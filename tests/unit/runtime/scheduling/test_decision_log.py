@@ -18,10 +18,10 @@ AT_1000 = "1970-01-01T00:16:40.000000Z"
 
 
 class Watched:
-    def __init__(self, caplog, *objects):
+    def __init__(self, caplog, *objects, **options):
         self.caplog = caplog
         self.driver = Driver(*objects)
-        self.log = DecisionLog(lambda: self.driver.now)
+        self.log = DecisionLog(lambda: self.driver.now, **options)
 
     def decide(self, after=0.0):
         self.driver.now += after
@@ -43,7 +43,17 @@ class Watched:
 @pytest.fixture
 def watched(caplog):
     with caplog.at_level(logging.INFO, DECISIONS):
-        yield lambda *objects: Watched(caplog, *objects)
+        yield lambda *objects, **options: Watched(caplog, *objects, **options)
+
+
+def test_what_is_not_bound_is_not_called_bound(watched):
+    world = watched(node(), gang(minimum=2), *pods(2, group="g1"), pod("single"), binds=False)
+    done = world.decide()
+    world.lines()
+    world.bind(done, single="only looking on")
+    lines = world.lines()
+    assert [line["outcome"] for line in lines] == ["would_bind", "would_bind"]
+    assert [line.get("message") for line in lines] == [None, None]
 
 
 def test_a_binding_is_told_once_it_is_accepted(watched):
