@@ -26,7 +26,9 @@ async def draw(folder: Path) -> str:
         await asyncio.sleep(SETTLE_SECONDS)
         console = Console(record=True, width=128, height=34, file=io.StringIO())
         console.print("[bold]$ make run[/bold]")
-        console.print(picture(cluster.node_usage(), await cluster.scheduling(), console.height))
+        console.print(
+            picture(cluster.node_usage(), await cluster.scheduling(), console.height, console.width)
+        )
         # Without the web fonts that Rich refers to: the picture shall load nothing from elsewhere.
         return re.sub(r"@font-face \{.*?\}", "", console.export_svg(title="posse up"), flags=re.DOTALL)
     finally:

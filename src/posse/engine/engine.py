@@ -16,6 +16,7 @@ from posse.engine.exact.questions import Questions
 from posse.engine.explain.explanation import Explanation, PodExplanation, all_situations, explain, explain_pod
 from posse.engine.explain.group_status import GroupStatus
 from posse.engine.explain.overview import Overview, overview
+from posse.engine.explain.reserved_capacity import GuardedCapacity, guarded_capacity
 from posse.engine.explain.statistics import Overcommitted, Statistics, overcommitted, statistics
 from posse.engine.intake.cluster_events import ClusterEvents
 from posse.engine.intake.failed_writes import FailedWrites
@@ -118,6 +119,9 @@ class Engine:
     def situations(self) -> Iterator[GroupStatus]:
         """Return the status of every group, in order of first sight."""
         return all_situations(self._knowledge)
+
+    def guarded_capacity(self) -> GuardedCapacity | None:
+        return guarded_capacity(self._knowledge)
 
     def explain(self, key: GroupKey) -> Explanation | None:
         rank_members(self._knowledge)

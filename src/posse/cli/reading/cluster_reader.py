@@ -3,7 +3,6 @@
 The engine that schedules also explains, on any cluster.
 """
 
-import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -115,7 +114,7 @@ def survey_cluster(source: ClusterSource, options: EngineOptions) -> Survey:
             for obj in source.objects(kind, None, status.update):
                 _take_in(survey, kind, struct, obj)
         status.update("Computing the state of the groups")
-        survey.engine.take_over(time.time())
+        survey.engine.take_over(source.now())
     return survey
 
 

@@ -15,6 +15,7 @@ from posse.cli.tables import aligned
 from posse.cli.top.usage import (
     Key,
     ResourceUsage,
+    add_guarded,
     by_nodes,
     by_pods,
     default_resource,
@@ -68,7 +69,9 @@ def resource_named(survey: Survey, name: str) -> str:
 def usage_rows(survey: Survey, resource: str, by: str, namespace: str | None) -> dict[Key, ResourceUsage]:
     """Problem: it is neither a known criterion nor a label of a node."""
     if by == "gang":
-        return by_pods(survey, resource, namespace, gang_of)
+        found = by_pods(survey, resource, namespace, gang_of)
+        add_guarded(survey, resource, found)
+        return found
     if by == "namespace":
         return by_pods(survey, resource, namespace, namespace_of)
     if by == "priority":

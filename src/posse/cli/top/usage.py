@@ -7,6 +7,7 @@ from posse.cli.reading.cluster_reader import Survey
 from posse.cli.reading.ended_members import has_ended
 from posse.cli.reading.placements import is_gpu, requests_of
 from posse.engine.groups.forms import group_of
+from posse.engine.keys import GroupKey
 from posse.engine.nodes.resources import CPU, PODS, node_allocatable
 from posse.model.node import Node
 from posse.model.pod import Pod
@@ -25,7 +26,7 @@ class ResourceUsage:
     waiting: int = 0
     """Requested by pods that have no node."""
     reserved: int = 0
-    """Of free capacity: kept for pods that wait for victims on a nominated node."""
+    """Kept for pods that wait for victims on a nominated node, or for a group that has waited long."""
     total: int = 0
     """Of nodes; 0 for what is not a set of nodes."""
     closed: int = 0
@@ -74,6 +75,14 @@ def by_pods(
     return found
 
 
+def add_guarded(survey: Survey, resource: str, found: dict[Key, ResourceUsage]) -> None:
+    """Add what is reserved for the group that has waited long, where it is listed."""
+    guarded = survey.engine.guarded_capacity()
+    key = (guarded.group.namespace, _short(guarded.group)) if guarded is not None else None
+    if guarded is not None and key in found:
+        found[key].reserved += sum(amounts.get(resource, 0) for amounts in guarded.by_node.values())
+
+
 def by_nodes(survey: Survey, resource: str, name_of: Callable[[Node], str]) -> dict[Key, ResourceUsage]:
     """Usage by what nodes have in common, with their capacity."""
     on_node: dict[str, ResourceUsage] = {}
@@ -82,9 +91,11 @@ def by_nodes(survey: Survey, resource: str, name_of: Callable[[Node], str]) -> d
         if name:
             usage.waiting = 0
             on_node.setdefault(name, ResourceUsage()).add(usage)
+    guarded = survey.engine.guarded_capacity()
     found: dict[Key, ResourceUsage] = {}
     for name, node in survey.nodes.items():
         usage = on_node.get(name, ResourceUsage())
+        usage.reserved += guarded.by_node.get(name, {}).get(resource, 0) if guarded is not None else 0
         usage.total = node_allocatable(node).get(resource, 0)
         usage.nodes = {name: None}
         usage.closed = usage.free if node.spec.unschedulable else 0
@@ -105,7 +116,11 @@ def gang_of(pod: Pod) -> Key:
     key = group_of(pod)
     if key is None:
         return pod.metadata.namespace, ALONE
-    return key.namespace, "/".join(filter(None, (key.name, key.pod_group, key.replica_key)))
+    return key.namespace, _short(key)
+
+
+def _short(key: GroupKey) -> str:
+    return "/".join(filter(None, (key.name, key.pod_group, key.replica_key)))
 
 
 def namespace_of(pod: Pod) -> Key:

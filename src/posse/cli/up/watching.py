@@ -1,6 +1,7 @@
 """Shows the cluster while `posse up` runs: a live view on a terminal, plain lines elsewhere."""
 
 import asyncio
+import contextlib
 import time
 from typing import Protocol
 
@@ -8,10 +9,14 @@ import typer
 from rich.console import Console
 from rich.live import Live
 
+from posse.cli.up.keys import watching_keys
 from posse.cli.up.live_view import picture
 from posse.cli.up.progress import group_states, progress_lines
+from posse.cli.up.view_state import ViewState
 from posse.engine.explain.overview import Overview
+from posse.model.timestamps import format_timestamp
 from posse.runtime.embedded.usage import NodeUsage
+from posse.runtime.process.logs import decisions_are_printed
 
 INTERVAL_SECONDS = 0.5
 # Reading a large cluster takes a while; this is the largest share of time it may take.
@@ -27,19 +32,32 @@ class Watchable(Protocol):
 async def watch_cluster(cluster: Watchable) -> None:
     """Show the cluster until cancelled."""
     console = Console()
-    if console.is_terminal:
+    if console.is_terminal and not decisions_are_printed():
         await _show_live(cluster, console)
     else:
         await _print_progress(cluster)
 
 
 async def _show_live(cluster: Watchable, console: Console) -> None:
-    with Live(console=console, auto_refresh=False) as live:
+    view, pressed = ViewState(), asyncio.Event()
+
+    def press(key: str) -> None:
+        nonlocal view
+        view = view.pressed(key)
+        pressed.set()
+
+    with Live(console=console, auto_refresh=False) as live, watching_keys(press) as has_keys:
         while True:
             started = time.monotonic()
-            scheduling = await cluster.scheduling()
-            live.update(picture(cluster.node_usage(), scheduling, console.height), refresh=True)
-            await _pause(time.monotonic() - started)
+            nodes, scheduling = cluster.node_usage(), await cluster.scheduling()
+            spent = time.monotonic() - started
+            deadline = time.monotonic() + _pause_seconds(spent)
+            while (left := deadline - time.monotonic()) > 0:
+                pressed.clear()
+                shown = view if has_keys else None
+                live.update(picture(nodes, scheduling, console.height, console.width, shown), refresh=True)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(pressed.wait(), left)
 
 
 async def _print_progress(cluster: Watchable) -> None:
@@ -48,10 +66,10 @@ async def _print_progress(cluster: Watchable) -> None:
         started = time.monotonic()
         overview = await cluster.scheduling()
         for line in progress_lines(states, overview):
-            typer.echo(line)
+            typer.echo(f"{format_timestamp(time.time())} {line}")
         states = group_states(overview)
-        await _pause(time.monotonic() - started)
+        await asyncio.sleep(_pause_seconds(time.monotonic() - started))
 
 
-async def _pause(spent_seconds: float) -> None:
-    await asyncio.sleep(max(INTERVAL_SECONDS, spent_seconds / MAX_SHARE_OF_TIME))
+def _pause_seconds(spent_seconds: float) -> float:
+    return max(INTERVAL_SECONDS, spent_seconds / MAX_SHARE_OF_TIME)

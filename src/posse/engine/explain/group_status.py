@@ -129,7 +129,7 @@ class GroupStatus:
 
 def situations(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:
     """Status of a tree, depth first from the root."""
-    parts = list(_shown(root))
+    parts = list(shown_parts(root))
     if root.members and not knowledge.is_ours(root):
         message = f"its pods are left to the scheduler {root.scheduler_name!r}"
         yield from (_status(part, depth, State.FOREIGN, message) for part, depth in parts)
@@ -164,7 +164,7 @@ def as_if_its_turn(knowledge: Knowledge, group: Root) -> Iterator[None]:
         yield
 
 
-def _shown(root: Root) -> Iterator[tuple[Part, int]]:
+def shown_parts(root: Root) -> Iterator[tuple[Part, int]]:
     """All parts with their depth; last the parts that are too deep for a tree."""
     shown: dict[GroupKey, None] = {}
     for top in root.tops:

@@ -1,8 +1,9 @@
 """A summary of the engine's knowledge for people: counts, and one line per group."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from posse.engine.explain.group_status import shown_parts
 from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady, not_ready
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part, Root
@@ -24,6 +25,11 @@ class GroupSummary:
     state: str
     """Scheduled, Finished, BelowMinimum, Waiting (ready, but does not fit), or why it is not tried."""
     message: str
+    priority: int = 0
+    depth: int = 0
+    """Number of composite groups above it."""
+    nodes: tuple[str, ...] = ()
+    """Nodes of its pods, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +39,30 @@ class Overview:
     pods_waiting: int
     queue: dict[QueueState, int]
     groups: tuple[GroupSummary, ...]
+    """By name of the root; those of a tree from the root down."""
 
 
 def overview(knowledge: Knowledge) -> Overview:
     on_nodes = sum(1 for record in knowledge.pods.values() if record.node)
     roots = [root for key in knowledge.entries() if (root := root_of(knowledge.groups, key)) is not None]
-    lines = [line for root in roots for line in _lines(knowledge, root)]
+    roots.sort(key=lambda root: str(root.key))
     return Overview(
         nodes=len(knowledge.state.nodes),
         pods_on_nodes=on_nodes,
         pods_waiting=len(knowledge.pods) - on_nodes,
         queue=knowledge.backlog.counts(),
-        groups=tuple(sorted(lines, key=lambda line: str(line.key))),
+        groups=tuple(line for root in roots for line in _lines(knowledge, root)),
     )
 
 
 def _lines(knowledge: Knowledge, root: Root) -> Iterator[GroupSummary]:
     hold = not_ready(knowledge.groups, root)
-    yield from (_summary(leaf, hold) for leaf in root.leaves)
-    yield from (_summary_of_branch(branch, hold) for top in root.tops for branch in top.branches)
+    leaves = {leaf.key: leaf for leaf in root.leaves}
+    for part, depth in shown_parts(root):
+        leaf = leaves.get(part.key)
+        line = _summary(leaf, hold) if leaf is not None else _summary_of_branch(part, hold)
+        nodes = sorted(dict.fromkeys(record.node for record in part.members.values() if record.node))
+        yield replace(line, priority=part.priority, depth=depth, nodes=tuple(nodes))
 
 
 def _summary_of_branch(branch: Part, hold: NotReady | None) -> GroupSummary:

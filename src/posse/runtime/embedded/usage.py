@@ -25,6 +25,8 @@ class NodeUsage:
     pods: int
     used: Amounts
     total: Amounts
+    rack: str = ""
+    """Value of the label whose name ends in rack; empty without one."""
 
 
 def node_usage(nodes: Iterable[Json], pods: Iterable[Json]) -> Iterator[NodeUsage]:
@@ -37,7 +39,12 @@ def node_usage(nodes: Iterable[Json], pods: Iterable[Json]) -> Iterator[NodeUsag
         offered, here = _offered(node), by_node[name]
         total = {resource: offered.get(resource, 0) for resource in SHOWN_RESOURCES}
         used = {resource: sum(pod.get(resource, 0) for pod in here) for resource in SHOWN_RESOURCES}
-        yield NodeUsage(name, len(here), used, total)
+        yield NodeUsage(name, len(here), used, total, _rack(node))
+
+
+def _rack(node: Json) -> str:
+    labels = node["metadata"].get("labels") or {}
+    return next((str(value) for key, value in sorted(labels.items()) if key.endswith("rack")), "")
 
 
 def _requested(pod: Json) -> Amounts:

@@ -39,6 +39,11 @@ def log_decisions_to(destination: str) -> None:
     logger.propagate = False
 
 
+def decisions_are_printed() -> bool:
+    """Whether the log of decisions goes to standard output, where a live view would break its lines."""
+    return any(isinstance(one, StandardOutputHandler) for one in logging.getLogger(DECISIONS).handlers)
+
+
 class StandardOutputHandler(logging.Handler):
     """Looks up standard output for each record, because a live view may have put itself in front of it."""
 

@@ -1,5 +1,7 @@
 """Who holds a resource, by gang, namespace, priority, rack and node, with what is free and reserved."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -8,6 +10,7 @@ from posse.cli.reading.cluster_reader import survey_cluster
 from posse.cli.top.run import as_data, headline, resource_named, usage_rows, usage_table
 from posse.cli.top.usage import ALONE, total_of
 from posse.engine.options import EngineOptions
+from posse.engine.queue.reservation_note import RESERVED_CAPACITY
 from tests.support.listed_objects import ListedObjects, gang, node, pod
 
 GPU = "nvidia.com/gpu"
@@ -123,3 +126,16 @@ def test_programs_get_numbers(survey):
         "free": 2,
         "nodes": 1,
     }
+
+
+def test_capacity_reserved_for_a_gang_that_has_waited_long_counts_as_reserved():
+    share = {"nodes": ["n1"], "requests": {"nvidia.com/gpu": "8"}}
+    waiting = gang("patient", 2)
+    note = json.dumps({"until": "2099-01-01T00:00:00Z", "reserved": [share]})
+    waiting["metadata"]["annotations"] = {RESERVED_CAPACITY: note}
+    pods = [pod(f"p{index}", group="patient", gpus=8) for index in (1, 2)]
+    source = ListedObjects(nodes=[node("n1")], groups=[waiting], pods=pods)
+    survey = survey_cluster(source, EngineOptions())
+    total = total_of(survey, GPU)
+    assert (total.held, total.reserved, total.free) == (0, 8, 0)
+    assert usage_rows(survey, GPU, "gang", None)["team", "patient"].reserved == 8

@@ -1,11 +1,13 @@
 import asyncio
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
 from posse.cli.up import watching
 from posse.cli.up.live_view import picture
 from posse.cli.up.progress import group_states, progress_lines
+from posse.cli.up.view_state import ViewState, trees_shown
 from posse.engine.explain.overview import GroupSummary, Overview
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.resources import CPU, MEMORY
@@ -41,9 +43,9 @@ class Cluster:
         return [node(1)]
 
 
-def drawn(nodes=(), groups=(), height=40):
-    console = Console(width=120, record=True, file=io.StringIO())
-    console.print(picture(nodes, overview(groups), height))
+def drawn(nodes=(), groups=(), height=40, width=120, view=None):
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(picture(nodes, overview(groups), height, width, view))
     return console.export_text()
 
 
@@ -57,10 +59,10 @@ def test_the_picture_tells_nodes_groups_and_queue():
     assert "3/64" in lines[3]
     assert "8/16 █████░░░░░" in lines[3]
     # What waits comes first.
-    assert lines[6].split()[:4] == ["default/b", "0/4,", "min", "4"]
-    assert "does not fit" in lines[6]
-    assert lines[7].startswith("default/a")
-    assert lines[8].strip() == "4 pods on nodes, 7 waiting (queue: 2 unschedulable)"
+    assert lines[6].split() == ["default/b", "0/4", "0", "-", "Waiting"]
+    assert lines[7].strip() == "does not fit"
+    assert lines[8].split() == ["default/a", "4/4", "0", "-", "Scheduled"]
+    assert lines[9] == "4 pods on nodes, 7 waiting (groups and single pods: 2 waiting for capacity)"
 
 
 def test_only_what_fits_the_screen_is_drawn():
@@ -70,6 +72,75 @@ def test_only_what_fits_the_screen_is_drawn():
         assert len(text.splitlines()) <= max(height, 16)
         assert "all 500" in text
         assert "more" in text
+
+
+LONG = (
+    "only 4 of the 9 pods that must start together fit; beside them 5 lack nvidia.com/gpu (8 each): "
+    "8 nodes have 0 free of 8"
+)
+
+
+def test_a_small_screen_shows_why_over_its_whole_width():
+    groups = [group("colossus", 0, "Waiting", LONG), *(group(f"g{n}") for n in range(50))]
+    lines = drawn([node(n) for n in range(64)], groups, 24, 80, ViewState()).splitlines()
+    assert len(lines) <= 24
+    assert all(len(line) <= 80 for line in lines)
+    first = next(index for index, line in enumerate(lines) if line.startswith("default/colossus"))
+    assert " ".join(" ".join(lines[first + 1 : first + 3]).split()) == LONG
+    assert lines[-1].startswith("up/down scroll")
+
+
+def tree():
+    root = GroupKey("default", "serve", is_composite=True)
+    return [
+        GroupSummary(root, 1, 2, 2, "Waiting", "of its groups only 1 fits", 100),
+        replace(group("prefill"), depth=1, nodes=("node-0001",)),
+        replace(group("decode", 0, "Waiting", "not this one"), depth=1),
+    ]
+
+
+def test_a_tree_is_one_paragraph_and_counts_groups():
+    lines = drawn([replace(node(1), rack="r1")], [group("a"), *tree()]).splitlines()
+    assert lines[5].split() == [
+        "default/serve",
+        "(CompositePodGroup)",
+        "1/2",
+        "groups",
+        "100",
+        "r1",
+        "Waiting",
+    ]
+    assert lines[6].strip() == "prefill 4/4 Scheduled, decode 0/4 Waiting"
+    assert lines[7].strip() == "of its groups only 1 fits"
+    assert lines[8].startswith("default/a")
+
+
+def test_more_nodes_than_fit_are_shown_by_rack():
+    nodes = [replace(node(n, 8), rack=f"r{n % 2}") for n in range(40)]
+    lines = drawn(nodes, [], 24, 80).splitlines()
+    assert lines[1].split()[:4] == ["r0", "(20", "nodes)", "20"]
+    assert "160/160" in lines[2]
+
+
+def test_keys_scroll_sort_and_filter():
+    groups = (group("a"), replace(group("b"), priority=9), group("c", 0, "Waiting"), *tree())
+
+    def names(*keys):
+        view = ViewState()
+        for key in keys:
+            view = view.pressed(key)
+        return [one[0].key.name for one in trees_shown(groups, view)]
+
+    assert names() == ["c", "serve", "a", "b"]
+    assert names("s") == ["a", "b", "c", "serve"]
+    assert names("s", "s") == ["serve", "b", "a", "c"]
+    assert names("j", "j") == ["a", "b"]
+    assert names("\x1b[B", "\x1b[A") == names()
+    assert names(*[" "] * 9) == ["b"]
+    assert names("/", *"dec", "\r") == ["serve"]
+    assert names("/", *"dex", "\x7f", "\r", "q") == names()
+    assert names("/", *"zzz") == []
+    assert "filter: dec_" in ViewState(filter="dec", is_typing=True).help
 
 
 def test_an_empty_cluster_can_be_drawn():
@@ -99,7 +170,7 @@ def test_without_a_terminal_changes_come_as_lines(monkeypatch, capsys):
         task.cancel()
 
     asyncio.run(main())
-    assert [line.split()[2] for line in capsys.readouterr().out.splitlines()] == ["Waiting", "Scheduled"]
+    assert [line.split()[3] for line in capsys.readouterr().out.splitlines()] == ["Waiting", "Scheduled"]
 
 
 def test_on_a_terminal_there_is_a_live_view(monkeypatch, capsys):
