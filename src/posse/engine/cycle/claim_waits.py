@@ -40,7 +40,8 @@ class ClaimWaits:
     def __init__(self, knowledge: Knowledge, failed_writes: FailedWrites) -> None:
         self._knowledge = knowledge
         self._failed_writes = failed_writes
-        self._book = knowledge.state.devices.book
+        self._devices = knowledge.state.devices
+        self._book = self._devices.book
         self._waits: list[_ClaimWait] = []
         """In order of their time."""
 
@@ -49,6 +50,8 @@ class ClaimWaits:
 
     def hold_back(self, decisions: Sequence[Decision], now: float) -> list[Decision]:
         """The decisions, with bindings replaced that have to wait."""
+        if not (self._waits or self._devices.has_slow_devices):
+            return list(decisions)
         kept = [part for decision in decisions for part in self._parts(decision, now)]
         held = dict.fromkeys(wait.bind.group for wait in self._waits if wait.bind.group is not None)
         return [one for one in kept if not self._is_premature(one, held)]

@@ -47,6 +47,7 @@ class _Table:
     replies: IntArray = field(default_factory=lambda: np.full(16, Reply.UNKNOWN, dtype=np.int64))
     solutions: dict[int, Solution] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
+    is_doubtful: bool = False
 
     def room_for(self, states: int) -> None:
         if self.replies.size < states:
@@ -85,11 +86,13 @@ class DeviceAnswers:
 
     def solution(self, needs: DeviceNeeds, row: int) -> Solution | None:
         """The devices on this row for `wants`; None if there are none."""
-        if self.replies(needs, np.array([row]))[0] != Reply.YES:
-            return None
         state = int(self._inventory.row_states()[row])
-        found = self._tables["now", needs].solutions[state]
-        devices = self._inventory.offer_at(row).devices
+        found = self._table("now", needs).solutions.get(state)
+        if found is None:
+            if self.replies(needs, np.array([row]))[0] != Reply.YES:
+                return None
+            found = self._tables["now", needs].solutions[state]
+        devices = self._inventory.devices_at(row)
         return [tuple(one.at(devices[one.position]) for one in grants) for grants in found]
 
     def preference(self, needs: DeviceNeeds) -> IntArray:
@@ -232,15 +235,19 @@ class DeviceAnswers:
             return Reply.NO
         return Reply.YES if found is not None else Reply.NO
 
-    def _count(self, needs: DeviceNeeds, row: int, _state: int, _table: _Table) -> int:
+    def _count(self, needs: DeviceNeeds, row: int, _state: int, table: _Table) -> int:
         """Raised by one until a search for the devices of so many pods together fails."""
         offer = self._inventory.offer_at(row)
         one = self.wants(needs, offer)
         limit = self.upper_limit(one, offer)
         pods = 0
-        while pods < limit and self._fits([*one] * (pods + 1)):
+        while pods < limit and self._fits([*one] * (pods + 1), table):
             pods += 1
         return pods
+
+    def counts_exactly(self, needs: DeviceNeeds) -> bool:
+        """Whether no search behind `most` was cut short so far."""
+        return not self._table("most", needs).is_doubtful
 
     def upper_limit(self, wants: Sequence[Want], offer: Offer) -> int:
         """A bound on the pods by the number of devices; shared devices and administrators have none."""
@@ -254,11 +261,12 @@ class DeviceAnswers:
             return MAX_PODS
         return min(MAX_PODS, len(offer.devices) // fewest)
 
-    def _fits(self, wants: Sequence[Want]) -> bool:
+    def _fits(self, wants: Sequence[Want], table: _Table) -> bool:
         try:
             return self.search().run(wants) is not None
         except SearchCutShort:
-            # The count is an upper bound: in doubt, the pod may fit.
+            # In doubt, the pod may fit: the count is an upper bound then.
+            table.is_doubtful = True
             return True
         except AllocationError:
             return False

@@ -47,6 +47,11 @@ class DeviceClaimRecord:
         return self.claim.status.allocation
 
     @property
+    def is_slow(self) -> bool:
+        results = self.allocation.devices.results if self.allocation is not None else ()
+        return any(one.binding_conditions for one in results)
+
+    @property
     def consumers(self) -> Sequence[ResourceClaimConsumerReference]:
         return self.claim.status.reserved_for
 
@@ -97,6 +102,8 @@ class ClaimBook:
         """Uids of the pods that name a claim, known or not."""
         self._reserved: dict[str, dict[ClaimKey, None]] = {}
         """Claims that are reserved for a pod, by its uid."""
+        self.slow_claims = 0
+        """Claims with devices that take time to be ready."""
         self._made: dict[str, dict[ClaimKey, None]] = {}
         """Claims for extended resources, by uid of the pod."""
         self._backing: dict[str, DeviceClass] | None = None
@@ -107,6 +114,7 @@ class ClaimBook:
         owner = next((one.uid for one in claim.metadata.owner_references if one.controller), "")
         record = DeviceClaimRecord(key, claim, used_by(claim.status.allocation), owner)
         self.claims[key] = record
+        self.slow_claims += record.is_slow
         if record.is_for_extended_resources:
             self._made.setdefault(owner, {})[key] = None
         for one in record.consumers:
@@ -114,6 +122,7 @@ class ClaimBook:
 
     def drop_claim(self, key: ClaimKey) -> None:
         record = self.claims.pop(key, None)
+        self.slow_claims -= record is not None and record.is_slow
         if record is not None and record.is_for_extended_resources:
             made = self._made.get(record.owner, {})
             made.pop(key, None)

@@ -154,6 +154,11 @@ class Devices:
         changes_needs = did_span != self.inventory.has_spanning_pools or bool(faults)
         return DeviceChange(nodes, is_everywhere, None if changes_needs else ())
 
+    @property
+    def has_slow_devices(self) -> bool:
+        """Whether drivers have devices that take time to be ready."""
+        return self.inventory.slow_pools > 0 or self.book.slow_claims > 0
+
     # --- needs of pods -----------------------------------------------------------------------------------
 
     def needs(self, pod: Pod) -> DeviceNeeds | None:
@@ -267,6 +272,10 @@ class Devices:
             enough = enough & (self._lacks(name)[rows] | (free >= wanted))
         return enough
 
+    def counts_exactly(self, needs: DeviceNeeds) -> bool:
+        """Whether `most` is no mere bound."""
+        return not (needs.extended or needs.spans_nodes or self._open) and self.answers.counts_exactly(needs)
+
     def most(self, needs: DeviceNeeds, rows: Rows) -> IntArray:
         """Upper bound on further pods with these needs, which concern devices of one node only."""
         if needs.extended:
@@ -325,7 +334,7 @@ class Devices:
             self.held.promise(key, grants, node)
         promised = tuple(key for key in keys if key in self.held.promises)
         for key in promised:
-            self.held.use(key, self.held.promises[key], uid)
+            self.held.promises[key].users[uid] = None
         self._placed[uid] = DevicePlacement(uid, row, needs, keys, promised, tuple(revised))
         self._open[uid] = None
 
@@ -394,7 +403,7 @@ class Devices:
                 self.answers.want(claim, self.inventory.offer_at_all(list(dict.fromkeys(rows[key]))))
                 for key, claim in claims.items()
             ]
-            solution = self.answers.search(_REVISION_STEPS).run(wants)
+            solution = self.answers.search().run(wants)
         except (AllocationError, SearchCutShort):
             solution = None
         finally:
@@ -480,6 +489,3 @@ class Devices:
 
 class NoDevicesError(Exception):
     """A pod was put on a node without devices for its claims: a bug of ours."""
-
-
-_REVISION_STEPS = 5_000

@@ -48,6 +48,8 @@ class Inventory:
         """Grows when devices come, go or change."""
         self.span_version = 0
         """Grows when the use of a device changes that is not local to one node."""
+        self.slow_pools = 0
+        """Pools with devices that take time to be ready."""
         self._nodes = nodes
         self._in_use = in_use
         self._reach = Reach(nodes)
@@ -132,6 +134,7 @@ class Inventory:
         pool = self._pools.pop(key, None)
         if pool is None:
             return ()
+        self.slow_pools -= pool.is_slow
         self._spanning.pop(key, None)
         for device in pool.devices:
             self._node_of.pop(device.id, None)
@@ -146,6 +149,7 @@ class Inventory:
         if not known:
             return ()
         pool = self._pools[key] = self._reader.read(list(known.values()), list(self._rules.values()))
+        self.slow_pools += pool.is_slow
         if pool.selectors or len(pool.node_names) != 1:
             self._spanning[key] = None
             self._spanned |= {device.id: key for device in pool.devices}
@@ -213,6 +217,9 @@ class Inventory:
 
     def offer_at(self, row: int) -> Offer:
         return self.offer(self._place(self._nodes.names[row]))
+
+    def devices_at(self, row: int) -> tuple[DeviceRecord, ...]:
+        return self._place(self._nodes.names[row]).devices
 
     def empty_offer_at(self, row: int) -> Offer:
         """The same if no device were in use."""

@@ -45,7 +45,11 @@ class PoolRecord:
     @property
     def rank(self) -> tuple[bool, str, str]:
         """The order of pools: those whose devices take time to be ready come last."""
-        return any(device.binding_conditions for device in self.devices), *self.key
+        return self.is_slow, *self.key
+
+    @property
+    def is_slow(self) -> bool:
+        return any(device.binding_conditions for device in self.devices)
 
 
 def pool_key(one: ResourceSlice) -> PoolKey:

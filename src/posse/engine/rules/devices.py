@@ -56,6 +56,10 @@ class DeviceFilter:
         self._nodes: NodeTable = context.nodes
         self._devices: Devices = context.devices
 
+    @property
+    def counts_exactly(self) -> bool:
+        return self.is_row_local and self._devices.counts_exactly(self._needs)
+
     def passes(self, rows: Rows) -> BoolArray:
         return self._devices.passes(self._needs, rows)
 

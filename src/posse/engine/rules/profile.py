@@ -60,7 +60,9 @@ class CompiledRules:
     def __init__(self, profile: Profile, scheduling_class: SchedulingClass, context: RuleContext) -> None:
         self._nodes = context.nodes
         pod_class = scheduling_class.pod_class
-        self.is_alone = bool(pod_class.ports or pod_class.volumes or pod_class.devices)
+        self.is_exclusive = bool(pod_class.ports or pod_class.volumes)
+        """Whether a node takes one of these pods at most."""
+        self.is_alone = self.is_exclusive or pod_class.devices is not None
         """Whether one pod on a node may exclude the next one by other means than its requests."""
         required = [(rule.name, rule.compile(scheduling_class, context)) for rule in profile.preconditions]
         self._preconditions: list[tuple[str, Precondition]] = [
@@ -125,6 +127,12 @@ class CompiledRules:
         return by_resources and not (self.is_alone or self.cluster_filters or self._preconditions)
 
     @property
+    def counts_by_node(self) -> bool:
+        """Whether the capacity of each node says exactly how many of these pods it takes."""
+        row_filters = all(reads_resources_only(made) or counts_exactly(made) for made in self.row_filters)
+        return row_filters and not (self.is_exclusive or self.cluster_filters or self._preconditions)
+
+    @property
     def non_resource_rules(self) -> tuple[str, ...]:
         """Rules by which a placed pod may repel or attract others by more than its requests."""
         return self._named(
@@ -163,6 +171,11 @@ def is_static(made: Filter | RowScore) -> bool:
 def reads_resources_only(made: Filter | RowScore) -> bool:
     """Whether it declares, by `reads_resources_only = True`, to read only a node's capacity and usage."""
     return bool(getattr(made, "reads_resources_only", False))
+
+
+def counts_exactly(made: Filter) -> bool:
+    """Whether it declares, by `counts_exactly = True`, that its part in the capacity of nodes is exact."""
+    return bool(getattr(made, "counts_exactly", False))
 
 
 def is_orderless(made: Filter) -> bool:

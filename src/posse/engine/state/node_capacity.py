@@ -29,7 +29,7 @@ class NodeCapacity:
         self._scores = scores
         self._limited = scheduling_class.pod_class.limited
         pod_class = scheduling_class.pod_class
-        self._max_per_node = 1 if pod_class.ports or pod_class.volumes else _UNLIMITED
+        self._max_per_node = 1 if rules.is_exclusive else _UNLIMITED
         needs, self._devices = pod_class.devices, context.devices
         self._needs = needs if needs is not None and not (needs.spans_nodes or needs.problem) else None
         """Devices that are counted node by node."""

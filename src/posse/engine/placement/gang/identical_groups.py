@@ -44,7 +44,7 @@ def shape_of(state: ClusterState, root: Root) -> GroupShape | None:
         return None
     if (
         state.profile(scheduling_class.pod_class).group_rules
-        or not state.rules(scheduling_class).counts_by_resources
+        or not state.rules(scheduling_class).counts_by_node
     ):
         return None
     return GroupShape(scheduling_class, len(members), top.topology_key)
@@ -80,13 +80,18 @@ def remaining_of(state: ClusterState, pattern: GroupShape, node: str) -> Remaini
     """Capacity left after a group that has a member on this node."""
     capacity = state.capacity(pattern.scheduling_class)
     if not pattern.topology_key:
-        return Remaining(pattern, int(capacity.per_node().sum()) // pattern.size, None)
+        groups = int(capacity.per_node().sum()) // pattern.size
+        return Remaining(pattern, groups if _is_exact(state, pattern) else 0, None)
     domains = state.domains(pattern.topology_key)
     row = np.array([state.nodes.row_of[node]])
     number = int(domains.numbers_at(domains.places_of(row, state.nodes.alive.size))[0])
-    return Remaining(
-        pattern, int(capacity.upper_bound_in(domains)[number]) // pattern.size, domains.rows(number)
-    )
+    groups = int(capacity.upper_bound_in(domains)[number]) // pattern.size
+    return Remaining(pattern, groups if _is_exact(state, pattern) else 0, domains.rows(number))
+
+
+def _is_exact(state: ClusterState, pattern: GroupShape) -> bool:
+    """Whether the capacity just counted is more than a bound."""
+    return state.rules(pattern.scheduling_class).counts_by_node
 
 
 def place_identical(
