@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-crash explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-jobsets bench-cluster picture deploy \
+.PHONY: help run test test-crash fuzz explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-jobsets bench-cluster picture deploy \
 	lock clean
 
 help: ## List the targets
@@ -30,6 +30,9 @@ test: $(READY) ## Unit, property and scenario tests (HYPOTHESIS_PROFILE=ci: all 
 
 test-crash: $(READY) ## Power cuts, flipped bits and 500 kills of `posse up` beside a ledger (ARGS="--kills 50"); about half an hour
 	@$(BIN)/python -m tests.storage $(ARGS)
+
+fuzz: $(READY) ## Odd input for decoding, patches, selectors, engines and a whole `posse up` (ARGS="--requests 10000 --seed 7")
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 explore: $(READY) ## Property tests with new and many more examples (long)
 	@HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n auto --timeout 0 tests/properties

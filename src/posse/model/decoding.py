@@ -139,18 +139,23 @@ def _plain_words(found: re.Match[str]) -> str:
 
 def _readable_path(path: str, data: Any, got: str | None) -> str:
     """The path msgspec gives, with `[...]` (some value of a map) replaced by the key it must have been."""
-    readable = ""
-    for step in _STEP.finditer(path):
-        if step["index"]:
-            readable += f"[{step['index']}]"
-            data = data[int(step["index"])]
-        else:
-            name = step["name"] or _culprit(data, got)
-            readable += f".{name}"
-            data = data.get(name)
-    return readable.removeprefix(".")
+    steps = list(_STEP.finditer(path))
+    spelled = _spelled(steps, data, _KINDS.get(got or "", object))
+    return (path if spelled is None else spelled).removeprefix(".")
 
 
-def _culprit(data: dict[str, Any], got: str | None) -> str:
-    wrong = _KINDS.get(got or "", object)
-    return next(key for key, item in data.items() if isinstance(item, wrong))
+def _spelled(steps: list[re.Match[str]], data: Any, wrong: type) -> str | None:
+    """None if the steps do not lead to a value of the wrong type from here."""
+    if not steps:
+        return "" if isinstance(data, wrong) else None
+    step, rest = steps[0], steps[1:]
+    if step["index"]:
+        is_there = isinstance(data, list) and int(step["index"]) < len(data)
+        found = _spelled(rest, data[int(step["index"])], wrong) if is_there else None
+        return None if found is None else f"[{step['index']}]{found}"
+    names = [step["name"]] if step["name"] else list(data) if isinstance(data, dict) else []
+    for name in names:
+        found = _spelled(rest, data.get(name) if isinstance(data, dict) else None, wrong)
+        if found is not None:
+            return f".{name}{found}"
+    return None

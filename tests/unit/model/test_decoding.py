@@ -173,3 +173,17 @@ def test_the_known_part_looks_into_maps_of_structs():
     pages = {"one": {"name": "a", "colour": "red"}, "two": 2}
     assert known_part(Ledger, {"pages": pages}) == {"pages": {"one": {"name": "a"}, "two": 2}}
     assert known_part(Ledger, {"pages": "none"}) == {"pages": "none"}
+
+
+def test_an_error_within_a_list_within_a_map_names_the_key_that_has_the_list():
+    """Found by `make fuzz`: the first key of the map has no such list."""
+
+    class Inner(Shape):
+        numbers: tuple[int, ...] | None = None
+
+    class Outer(Shape):
+        by_name: dict[str, Inner] = msgspec.field(default_factory=dict, name="byName")
+
+    with pytest.raises(ShapeError) as error:
+        decode(Outer, {"byName": {"first": {}, "second": {"numbers": [1, "x"]}}})
+    assert error.value.path == "byName.second.numbers[1]"

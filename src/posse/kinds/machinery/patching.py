@@ -179,7 +179,8 @@ def _remove(document: Any, path: list[str]) -> tuple[Any, Any]:
     if not path:
         return None, document
     parent = _find(document, path[:-1])
-    return document, parent.pop(_existing_key(parent, path))
+    key = _existing_key(parent, path)
+    return document, parent.pop(key)
 
 
 def _existing_key(parent: Any, path: list[str]) -> Any:

@@ -90,6 +90,8 @@ def test_json_patch(before, operations, after):
         ([{"op": "add", "path": "/text/deep", "value": 1}], "there is nothing at /text/deep"),
         ([{"op": "add", "path": "/list/3", "value": 1}], "there is nothing at /list/3"),
         ([{"op": "remove", "path": "/list/2"}], "there is nothing at /list/2"),
+        ([{"op": "remove", "path": "/text/0"}], "there is nothing at /text/0"),
+        ([{"op": "move", "from": "/text/deep", "path": "/b"}], "there is nothing at /text/deep"),
         (
             [{"op": "replace", "path": "/list/99999999999", "value": 1}],
             "there is nothing at /list/99999999999",
