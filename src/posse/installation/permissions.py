@@ -86,6 +86,26 @@ OF_VOLUMES = (
         "storage.k8s.io", ("storageclasses", "csinodes", "csidrivers"), _READ, "know where volumes can be"
     ),
 )
+OF_DEVICES = (
+    Permission(
+        "resource.k8s.io",
+        ("resourceslices", "deviceclasses", "devicetaintrules", "resourceclaims"),
+        _READ,
+        "know which devices there are, and who uses them",
+    ),
+    Permission("resource.k8s.io", ("resourceclaims",), ("patch",), "keep a claim while it is in use"),
+    Permission("resource.k8s.io", ("resourceclaims",), ("get",), "see how a claim was allocated already"),
+    Permission(
+        "resource.k8s.io",
+        ("resourceclaims/status", "resourceclaims/binding"),
+        ("patch", "update"),
+        "give claims their devices",
+    ),
+    Permission(
+        "resource.k8s.io", ("resourceclaims",), ("create", "delete"), "claim devices for extended resources"
+    ),
+    Permission("", ("pods/finalizers",), ("update",), "have pods own such claims"),
+)
 OF_POSSE_GROUPS = _of_custom_groups(POSSE)
 OF_FOREIGN_GROUPS: Mapping[ForeignGroups, tuple[Permission, ...]] = {
     ForeignGroups.COSCHEDULING: _of_custom_groups(COSCHEDULING),
@@ -99,6 +119,7 @@ def permissions_to_schedule(options: InstallOptions) -> tuple[Permission, ...]:
         *TO_SERVE_PAGES,
         *OF_PODS,
         *(OF_VOLUMES if options.volumes else ()),
+        *OF_DEVICES,
         *OF_POSSE_GROUPS,
         *(item for name in options.foreign_groups for item in OF_FOREIGN_GROUPS[name]),
     )

@@ -44,6 +44,7 @@ from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.runtime.scheduling.shadow import ShadowGauges, ShadowLedger, ShadowTransport
 from posse.runtime.watching.followed_kinds import (
     FOLLOWED_KINDS,
+    KINDS_OF_GROUPS,
     LEFT_OUT,
     LOOKED_FOR,
     OPTIONAL_KINDS,
@@ -250,7 +251,7 @@ class RemoteScheduler:
         """Pods of such groups would wait without an explanation."""
         loop, form = self._loop, self._options.form
         await loop.knows_all.wait()
-        kinds = [kind for kind in loop.served_kinds() if kind in OPTIONAL_KINDS]
+        kinds = [kind for kind in loop.served_kinds() if kind in KINDS_OF_GROUPS]
         names = ", ".join(kind.group_resource for kind in kinds) or "nothing"
         if LOOKED_FOR[form].isdisjoint(kinds):
             log.warning(

@@ -9,6 +9,8 @@ from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
     CSI_DRIVER,
     CSI_NODE,
+    DEVICE_CLASS,
+    DEVICE_TAINT_RULE,
     NAMESPACE,
     NODE,
     PERSISTENT_VOLUME,
@@ -19,6 +21,8 @@ from posse.kinds.registry import (
     POSSE_COMPOSITE_POD_GROUP,
     POSSE_POD_GROUP,
     PRIORITY_CLASS,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
     SERVICE,
     STORAGE_CLASS,
     WORKLOAD,
@@ -28,6 +32,8 @@ from posse.writes.group_status import FORM_STATUSES
 
 _GROUP_KINDS = tuple(one.kind for one in FORM_STATUSES if one.kind is not WORKLOAD)
 _COMPOSITE_KINDS = tuple(one.composite_kind for one in FORM_STATUSES if one.composite_kind is not None)
+
+_DEVICE_KINDS = (DEVICE_CLASS, RESOURCE_SLICE, DEVICE_TAINT_RULE, RESOURCE_CLAIM)
 
 FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
     (kind, cast("type[ClusterObject]", kind.struct))
@@ -40,6 +46,7 @@ FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
         PERSISTENT_VOLUME,
         PERSISTENT_VOLUME_CLAIM,
         NODE,
+        *_DEVICE_KINDS,
         POD_DISRUPTION_BUDGET,
         PRIORITY_CLASS,
         WORKLOAD,
@@ -49,13 +56,16 @@ FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
     )
 )
 
-OPTIONAL_KINDS = frozenset({WORKLOAD, *_COMPOSITE_KINDS, *_GROUP_KINDS})
-"""Kinds that a cluster may lack: pods that name a group which cannot be seen wait."""
+KINDS_OF_GROUPS = frozenset({WORKLOAD, *_COMPOSITE_KINDS, *_GROUP_KINDS})
+OPTIONAL_KINDS = KINDS_OF_GROUPS.union(_DEVICE_KINDS)
+"""Kinds that a cluster may lack: pods that name a group or claim which cannot be seen wait."""
 
 VOLUME_KINDS = frozenset({STORAGE_CLASS, CSI_DRIVER, CSI_NODE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM})
 """Kinds that a scheduler does without if it is to have nothing to do with volumes."""
 
-WRITTEN_KINDS = frozenset({POD, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, *OPTIONAL_KINDS - {WORKLOAD}})
+WRITTEN_KINDS = frozenset(
+    {POD, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, RESOURCE_CLAIM, *KINDS_OF_GROUPS - {WORKLOAD}}
+)
 """Kinds that a scheduler writes to. A new leader need not read the others again."""
 
 LEFT_OUT: Mapping[GroupApi, frozenset[Kind]] = {
@@ -66,7 +76,7 @@ LEFT_OUT: Mapping[GroupApi, frozenset[Kind]] = {
 """Kinds that are ignored where only Kubernetes' own kinds, or only Posse's, describe groups."""
 
 LOOKED_FOR: Mapping[GroupApi, frozenset[Kind]] = {
-    GroupApi.AUTO: OPTIONAL_KINDS,
+    GroupApi.AUTO: KINDS_OF_GROUPS,
     GroupApi.NATIVE: LEFT_OUT[GroupApi.CRD],
     GroupApi.CRD: LEFT_OUT[GroupApi.NATIVE],
 }
