@@ -12,6 +12,7 @@ from posse.kubelet.addresses import NODE_NETWORK, POD_NETWORK, AddressPool
 from posse.kubelet.heartbeats import heartbeat_seconds, node_lease
 from posse.kubelet.lifecycle import Move, next_move, plan_of
 from posse.kubelet.nodes import address_of, is_ready, is_simulated, ready_status
+from posse.kubelet.prepared_claims import PreparedClaims
 from posse.kubelet.statuses import PodAddresses, status_after
 from posse.kubelet.timers import Timers
 from posse.kubelet.writes import (
@@ -31,6 +32,10 @@ Json = dict[str, Any]
 LOST_NODE_SECONDS = 2.0
 # Pods on unknown nodes go as Kubernetes' pod garbage collection does it: the node may yet appear.
 UNKNOWN_NODE_SECONDS = 40.0
+
+# A pod whose claims are not reserved for it does not start; after so long its author is told.
+UNPREPARED_SECONDS = 2.0
+FAILED_PREPARATION = "FailedPrepareDynamicResources"
 
 
 class What(StrEnum):
@@ -57,6 +62,9 @@ class Fleet:
         # Every pod that has a node, and the same by node.
         self._pods: dict[TimerKey, Json] = {}
         self._pods_on: defaultdict[str, dict[TimerKey, None]] = defaultdict(dict)
+        self._claims = PreparedClaims()
+        # Pods that wait for their devices, and whether that was told.
+        self._unprepared: dict[TimerKey, bool] = {}
         self._timers: Timers[TimerKey] = Timers()
         self._pod_addresses = AddressPool(POD_NETWORK)
         self._node_addresses = AddressPool(NODE_NETWORK)
@@ -97,12 +105,22 @@ class Fleet:
         self._pod_addresses.hold(key, (pod.get("status") or {}).get("podIP") or "")
         self._set_timer(key, now)
 
+    def see_claim(self, claim: Json, now: float) -> None:
+        for namespace, name in self._claims.put(claim):
+            key = TimerKey(What.POD, namespace, name)
+            if key in self._pods:
+                self._set_timer(key, now)
+
+    def lose_claim(self, claim: Json) -> None:
+        self._claims.drop(claim)
+
     def lose_pod(self, namespace: str, name: str) -> None:
         key = TimerKey(What.POD, namespace, name)
         pod = self._pods.pop(key, None)
         if pod is None:
             return
         self._timers.cancel(key)
+        self._unprepared.pop(key, None)
         self._pod_addresses.release(key)
         node_name = pod["spec"]["nodeName"]
         del self._pods_on[node_name][key]
@@ -177,11 +195,19 @@ class Fleet:
         node_name = pod["spec"]["nodeName"]
         if self._runs_pods(node_name):
             due = next_move(pod, now)
+            if due is not None and due.move is Move.START and self._claims.obstacle(pod):
+                return self._patience(pod, now)
             return due.at if due else None
         if node_name in self._nodes:
             # Somebody else's node, or one of ours that is not up yet.
             return None
         return self._orphans_go_at.setdefault(node_name, now + UNKNOWN_NODE_SECONDS)
+
+    def _patience(self, pod: Json, now: float) -> float | None:
+        """When to tell that the pod does not start; the claim may be seen later than the pod."""
+        key = TimerKey(What.POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
+        was_told = self._unprepared.setdefault(key, False)
+        return None if was_told else now + UNPREPARED_SECONDS
 
     def _writes_for(self, key: TimerKey, now: float) -> list[Write]:
         match key.what:
@@ -212,6 +238,9 @@ class Fleet:
             return []
         if due.move is Move.REMOVE:
             return [removal]
+        if due.move is Move.START and (obstacle := self._claims.obstacle(pod)):
+            self._unprepared[key] = True
+            return [WarnAboutPod(key.namespace, key.name, removal.uid, obstacle, FAILED_PREPARATION)]
         status = status_after(due.move, pod, self._place(key, pod), now)
         change = PatchPodStatus(key.namespace, key.name, _patch_of(pod, status))
         complaints = plan_of(pod).complaints if due.move is Move.START else ()

@@ -30,6 +30,7 @@ class WarnAboutPod:
     name: str
     uid: str
     message: str
+    reason: str = "InvalidAnnotation"
 
 
 @dataclass(frozen=True, slots=True)

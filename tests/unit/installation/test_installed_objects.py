@@ -185,7 +185,7 @@ def granted(items, name="posse:gangs"):
     ]
 
 
-def test_the_scheduler_may_create_nothing_but_bindings_reviews_and_events():
+def test_the_scheduler_may_create_nothing_but_bindings_reviews_events_and_claims():
     """Whatever it is installed with: what makes objects for people has an account of its own."""
     everything = bundle(controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroups))
     assert {resource for _, resource, verb in granted(everything) if verb == "create"} == {
@@ -193,6 +193,7 @@ def test_the_scheduler_may_create_nothing_but_bindings_reviews_and_events():
         "subjectaccessreviews",
         "pods/binding",
         "events",
+        "resourceclaims",
     }
     assert granted(everything) == granted(bundle(foreign_groups=tuple(ForeignGroups)))
 

@@ -289,3 +289,74 @@ def test_a_pod_that_cannot_be_handled_is_told_and_the_others_go_on():
     assert isinstance(stuck.error, KeyError)
     assert (started.name, started.patch["status"]["phase"]) == ("fine", "Running")
     assert due(fleet, NOW + 1) == []
+
+
+def claiming(**status):
+    made = pod()
+    made["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "c"}]
+    made["status"] |= status
+    return made
+
+
+def claim(*consumers, allocated=True):
+    status = {"allocation": {}, "reservedFor": list(consumers)} if allocated else {}
+    return {"metadata": {"namespace": "default", "name": "c"}, "status": status}
+
+
+FOR_THE_POD = {"resource": "pods", "name": "p", "uid": "u1"}
+
+
+def starts(fleet, at):
+    return [
+        type(write)
+        for write in fleet.due_writes(at, MANY)
+        if isinstance(write, PatchPodStatus | WarnAboutPod)
+    ]
+
+
+def test_a_pod_whose_claim_is_not_reserved_for_it_does_not_start():
+    fleet = Fleet()
+    fleet.see_node(node(), NOW)
+    fleet.see_claim(claim({"resource": "pods", "name": "p", "uid": "another"}), NOW)
+    fleet.see_pod(claiming(), NOW)
+    assert starts(fleet, NOW) == []
+    # It is told once.
+    (warning,) = [write for write in fleet.due_writes(NOW + 10, MANY) if isinstance(write, WarnAboutPod)]
+    assert warning.reason == "FailedPrepareDynamicResources"
+    assert warning.message == "resourceclaim default/c: not reserved for pod p"
+    fleet.see_pod(claiming(), NOW + 10)
+    assert starts(fleet, NOW + 100) == []
+    fleet.see_claim(claim(FOR_THE_POD), NOW + 100)
+    assert starts(fleet, NOW + 100) == [PatchPodStatus]
+
+
+def test_a_claim_may_be_seen_later_than_the_pod():
+    fleet = Fleet()
+    fleet.see_node(node(), NOW)
+    fleet.see_pod(claiming(), NOW)
+    fleet.see_claim(claim(FOR_THE_POD), NOW + 0.1)
+    assert starts(fleet, NOW + 0.1) == [PatchPodStatus]
+
+
+def test_a_member_starts_with_the_claim_of_its_group():
+    fleet = Fleet()
+    fleet.see_node(node(), NOW)
+    member = claiming()
+    member["spec"]["schedulingGroup"] = {"podGroupName": "gang"}
+    group = {"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "gang", "uid": "g"}
+    fleet.see_claim(claim(group), NOW)
+    fleet.see_pod(member, NOW)
+    assert starts(fleet, NOW) == [PatchPodStatus]
+
+
+def test_a_pod_waits_for_the_claim_of_its_template():
+    fleet = Fleet()
+    fleet.see_node(node(), NOW)
+    made = pod()
+    made["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
+    fleet.see_claim(claim(FOR_THE_POD), NOW)
+    fleet.see_pod(made, NOW)
+    assert starts(fleet, NOW) == []
+    made["status"]["resourceClaimStatuses"] = [{"name": "gpu", "resourceClaimName": "c"}]
+    fleet.see_pod(made, NOW)
+    assert starts(fleet, NOW) == [PatchPodStatus]

@@ -12,6 +12,7 @@ from posse.cli.manifests import Manifest
 from posse.cli.problems import Misuse, Problem
 from posse.cli.up.examples import example_names, read_example
 from posse.kinds.gating import served_kinds
+from posse.kubelet.devices import DEVICE_SETS
 from posse.kubelet.nodes import Level, TopologyError, parse_topology
 from posse.model.feature_gates import Gate, GateError, Gates, parse_gates
 from posse.runtime.process.logs import log_decisions_to
@@ -44,6 +45,15 @@ TopologyOption = Annotated[
         metavar="LEVELS",
         help="Spread new nodes over domains, widest first: block=2,rack=4 makes 2 blocks of 4 racks each "
         "and labels the nodes topology.posse.dev/block and topology.posse.dev/rack.",
+        rich_help_panel=SIMULATION,
+    ),
+]
+DevicesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SET",
+        help="Give the simulated nodes devices that pods claim: gpus, two-vendors, nics, partitions, fabric "
+        "(a pool on the network for each rack). May be repeated.",
         rich_help_panel=SIMULATION,
     ),
 ]
@@ -124,6 +134,7 @@ LogDecisionsOption = Annotated[
 def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
     nodes: NodesOption = None,
     topology: TopologyOption = "",
+    devices: DevicesOption = None,
     example: ExampleOption = None,
     data_dir: DataDirOption = None,
     port: PortOption = DEFAULT_PORT,
@@ -155,6 +166,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
         port=port,
         node_count=nodes,
         topology=_levels(topology),
+        devices=_device_sets(devices or []),
         extra_kubeconfig=_replaceable(kubeconfig.expanduser().absolute()) if kubeconfig else None,
         config=config.expanduser().absolute() if config else None,
         gates=gates,
@@ -175,6 +187,13 @@ def _levels(text: str) -> tuple[Level, ...]:
         return parse_topology(text)
     except TopologyError as error:
         raise Misuse(f"--topology: {error}; for example --topology block=2,rack=4") from error
+
+
+def _device_sets(names: list[str]) -> tuple[str, ...]:
+    for name in names:
+        if name not in DEVICE_SETS:
+            raise Misuse(f'--devices: there is no set "{name}"; there are {", ".join(DEVICE_SETS)}')
+    return tuple(dict.fromkeys(names))
 
 
 def chosen_gates(texts: list[str]) -> Gates:

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from posse.kinds.machinery.errors import ALREADY_EXISTS, ApiError
 from posse.kinds.machinery.kind import Json, Kind
-from posse.kinds.registry import NAMESPACE, NODE, PRIORITY_CLASS
+from posse.kinds.registry import DEVICE_CLASS, NAMESPACE, NODE, PRIORITY_CLASS, RESOURCE_SLICE
 from posse.kinds.scheduling.priority_classes import SYSTEM_CLASSES
-from posse.kubelet.nodes import Level, missing_nodes
+from posse.kubelet.devices import device_objects
+from posse.kubelet.nodes import Level, is_simulated, missing_nodes
 from posse.transport.transport import Transport
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
@@ -48,6 +49,15 @@ async def ensure_nodes(transport: Transport, count: int, topology: Sequence[Leve
     existing = [node["metadata"]["name"] for node in (await transport.list(NODE)).items]
     missing = missing_nodes(count, topology, existing, now)
     await create_missing(transport, [(NODE, "", node) for node in missing])
+
+
+async def ensure_devices(transport: Transport, sets: Sequence[str]) -> None:
+    """Create the classes and slices of these sets for the simulated nodes, as far as they do not exist."""
+    if not sets:
+        return
+    nodes = [node for node in (await transport.list(NODE)).items if is_simulated(node)]
+    kinds = {kind.name: kind for kind in (DEVICE_CLASS, RESOURCE_SLICE)}
+    await create_missing(transport, [(kinds[obj["kind"]], "", obj) for obj in device_objects(sets, nodes)])
 
 
 async def create_missing(transport: Transport, items: Sequence[Item]) -> None:

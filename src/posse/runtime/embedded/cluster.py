@@ -44,7 +44,13 @@ from posse.kinds.registry import NAMESPACE, NODE, POD, POSSE_COMPOSITE_POD_GROUP
 from posse.model.feature_gates import Gate, Gates
 from posse.runtime.control.jobset_counts import JobSetCounts
 from posse.runtime.control.reconciling import ReconcilerRunner
-from posse.runtime.embedded.bootstrap import Item, bootstrap_objects, create_missing, ensure_nodes
+from posse.runtime.embedded.bootstrap import (
+    Item,
+    bootstrap_objects,
+    create_missing,
+    ensure_devices,
+    ensure_nodes,
+)
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.runtime.embedded.usage import NodeUsage, node_usage
 from posse.runtime.process.background import Background
@@ -98,6 +104,7 @@ class EmbeddedCluster:
             self._start_store(parts)
             await create_missing(self._transport, bootstrap_objects())
             await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, self._clock())
+            await ensure_devices(self._transport, self._options.devices)
             options = self._engine_options(configuration)
             self._settings = msgspec.json.encode(settings_of(configuration, options))
             self._background = Background()

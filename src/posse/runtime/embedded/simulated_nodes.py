@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 
 from posse.kinds.machinery.errors import CONFLICT, NOT_FOUND, ApiError
-from posse.kinds.registry import LEASE, NODE, POD
+from posse.kinds.registry import LEASE, NODE, POD, RESOURCE_CLAIM
 from posse.kubelet.fleet import Fleet
 from posse.kubelet.heartbeats import LEASE_NAMESPACE
 from posse.kubelet.writes import (
@@ -45,9 +45,10 @@ class SimulatedNodes:
         self._fleet = Fleet()
         self._changed = asyncio.Event()
         self._recorder = EventRecorder(transport, clock)
-        # Nodes first: a pod whose node is not known yet looks like an orphan.
+        # Pods last: one whose node is not known yet looks like an orphan.
         self._followers = (
             Follower(transport, NODE, self._see_node, self._lose_node),
+            Follower(transport, RESOURCE_CLAIM, self._see_claim, self._fleet.lose_claim),
             Follower(transport, POD, self._see_pod, self._lose_pod),
         )
 
@@ -65,6 +66,10 @@ class SimulatedNodes:
 
     def _see_pod(self, pod: Json) -> None:
         self._fleet.see_pod(pod, self._clock())
+        self._changed.set()
+
+    def _see_claim(self, claim: Json) -> None:
+        self._fleet.see_claim(claim, self._clock())
         self._changed.set()
 
     def _lose_pod(self, pod: Json) -> None:
@@ -112,9 +117,9 @@ class SimulatedNodes:
                 await self._renew(node, lease)
             case RemoveLease(node):
                 await self._transport.delete(LEASE, LEASE_NAMESPACE, node)
-            case WarnAboutPod(namespace, name, uid, message):
+            case WarnAboutPod(namespace, name, uid, message, reason):
                 subject = Subject("v1", "Pod", namespace, name, uid)
-                self._recorder.record(Note(REPORTER, subject, "InvalidAnnotation", message, warning=True))
+                self._recorder.record(Note(REPORTER, subject, reason, message, warning=True))
             case Stuck(_, error):
                 raise error
 

@@ -18,6 +18,8 @@ class ClusterOptions:
     port: int
     node_count: int | None = None
     topology: tuple[Level, ...] = ()
+    devices: tuple[str, ...] = ()
+    """Names of the sets of devices that simulated nodes have."""
     # Where to write the kubeconfig besides the data directory.
     extra_kubeconfig: Path | None = None
     # A KubeSchedulerConfiguration.
