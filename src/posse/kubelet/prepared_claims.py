@@ -1,4 +1,4 @@
-"""Whether the devices of a pod are ready for it: a node starts no pod whose claims are not reserved for it."""
+"""Whether the devices of a pod are ready: a node starts no pod whose claims are not reserved for it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
