@@ -21,6 +21,8 @@ Json = dict[str, Any]
 JSON = "application/json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 STRATEGIC_MERGE = "application/strategic-merge-patch+json"
+STRICT = "?fieldValidation=Strict"
+"""Objects with unknown fields are refused, as kubectl has it."""
 TIMEOUT_SECONDS = 30.0
 
 
@@ -62,10 +64,10 @@ class ApiClient:
         return answer.decode(errors="replace")
 
     def create(self, path: str, obj: Json) -> Json:
-        return self._exchange("POST", path, obj, {"Content-Type": JSON})
+        return self._exchange("POST", f"{path}{STRICT}", obj, {"Content-Type": JSON})
 
     def patch(self, path: str, obj: Json) -> Json:
-        return self._exchange("PATCH", path, obj, {"Content-Type": STRATEGIC_MERGE})
+        return self._exchange("PATCH", f"{path}{STRICT}", obj, {"Content-Type": STRATEGIC_MERGE})
 
     def delete(self, path: str) -> Json:
         return self._exchange("DELETE", path, None, {})

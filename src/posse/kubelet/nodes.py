@@ -5,6 +5,8 @@ over the blocks first, so any number of nodes is spread evenly and a node added 
 one.
 """
 
+import itertools
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +18,7 @@ from posse.version import VERSION
 Json = dict[str, Any]
 
 SIMULATED_LABEL = "posse.dev/simulated"
+_NODE_NAME = re.compile(r"node-\d{4,}")
 TOPOLOGY_PREFIX = "topology.posse.dev/"
 MOST_DOMAINS = 1_000_000
 
@@ -71,10 +74,14 @@ def _is_label_name(name: str) -> bool:
 
 
 def missing_nodes(count: int, levels: Sequence[Level], existing: Iterable[str], now: float) -> list[Json]:
-    """Return those of the first `count` nodes that do not exist yet."""
-    there = set(existing)
-    wanted = ((ordinal, node_name(ordinal)) for ordinal in range(1, count + 1))
-    return [simulated_node(ordinal, levels, now) for ordinal, name in wanted if name not in there]
+    """Return new nodes, with the lowest free numbers, so that there are `count` of this naming.
+
+    Deleted nodes stay deleted while there are enough others.
+    """
+    there = {name for name in existing if _NODE_NAME.fullmatch(name)}
+    free = (ordinal for ordinal in itertools.count(1) if node_name(ordinal) not in there)
+    wanted = itertools.islice(free, max(0, count - len(there)))
+    return [simulated_node(ordinal, levels, now) for ordinal in wanted]
 
 
 def node_name(ordinal: int) -> str:

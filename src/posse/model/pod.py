@@ -36,9 +36,14 @@ class PodSchedulingGroup(Shape):
 class PodWorkloadReference(Shape):
     """Membership as Kubernetes 1.35 writes it: one implied group per workload, pod group and replica key."""
 
-    name: str = ""
-    pod_group: str = ""
-    pod_group_replica_key: str = ""
+    name: Annotated[str, msgspec.Meta(description="Name of the Workload in the namespace of the pod.")] = ""
+    pod_group: Annotated[
+        str, msgspec.Meta(description="Name of the template in the Workload that describes the pod's group.")
+    ] = ""
+    pod_group_replica_key: Annotated[
+        str,
+        msgspec.Meta(description="Tells replicas of the group apart: pods with equal keys are one group."),
+    ] = ""
 
 
 class PodReadinessGate(Shape):

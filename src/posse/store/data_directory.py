@@ -21,6 +21,8 @@ class DataDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        if path.exists() and not path.is_dir():
+            raise DataDirUnusable(path, "it is a file, not a directory")
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

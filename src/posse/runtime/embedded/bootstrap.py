@@ -45,7 +45,7 @@ def _named(kind: Kind, name: str) -> Json:
 
 
 async def ensure_nodes(transport: Transport, count: int, topology: Sequence[Level], now: float) -> None:
-    """Create those of the first `count` simulated nodes that do not exist."""
+    """Create simulated nodes until there are `count` nodes."""
     existing = [node["metadata"]["name"] for node in (await transport.list(NODE)).items]
     missing = missing_nodes(count, topology, existing, now)
     await create_missing(transport, [(NODE, "", node) for node in missing])

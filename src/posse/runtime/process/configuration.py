@@ -53,10 +53,16 @@ def _document(path: Path) -> Any:
     except OSError as error:
         raise _unreadable((error.strerror or str(error)).lower()) from error
     except yaml.YAMLError as error:
-        raise _unreadable(f"not valid YAML: {error}") from error
+        raise _unreadable(f"not valid YAML: {_where_and_what(path, error)}") from error
     except (TypeError, ValueError, RecursionError) as error:
         raise _unreadable(f"not plain YAML in UTF-8: {error}") from error
     return document
+
+
+def _where_and_what(path: Path, error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    where = f"{path}:{mark.line + 1}:{mark.column + 1}: " if mark else ""
+    return f"{where}{str(getattr(error, 'problem', None) or error).splitlines()[0]}"
 
 
 def _unreadable(reason: str) -> ConfigurationError:

@@ -175,10 +175,11 @@ class Following(ABC, Generic[T]):
         if not self.is_served:
             await asyncio.sleep(UNSERVED_SECONDS)
             return
+        pause = self._pauses.next(retry_after(error))
         if error.code != EXPIRED:
             # That a watch expires is to be expected.
-            log.warning("following %s failed, trying again: %s", self.kind.plural, error)
-        await asyncio.sleep(self._pauses.next(retry_after(error)))
+            log.warning("cannot follow %s: %s; trying again in %.0f s", self.kind.plural, error, pause)
+        await asyncio.sleep(pause)
 
     async def _follow_once(self) -> None:
         """Return if it lags behind."""

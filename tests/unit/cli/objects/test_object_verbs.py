@@ -2,6 +2,7 @@ import json
 
 import yaml
 
+from posse.cli.session import connected
 from posse.cli.up.examples import example_path
 
 POD = """
@@ -90,11 +91,20 @@ def test_refusals_of_the_server_are_told_in_one_line(posse, kubeconfig):
     assert (gone.code, gone.err) == (1, 'Error: not found: pod "nobody", pod "noone"\n')
 
 
-def test_warnings_of_the_server_are_passed_on(posse, kubeconfig):
+def test_unknown_fields_are_refused_as_kubectl_does(posse, kubeconfig):
     misspelt = POD % "odd" + "sepc: {}\n"
     applied = posse("apply", "--kubeconfig", kubeconfig, "-f", "-", stdin=misspelt)
-    assert applied.code == 0
-    assert applied.err.startswith("Warning: unknown field")
+    assert applied.code == 1
+    assert 'strict decoding error: unknown field "sepc"' in applied.err
+    assert posse("get", "pod", "odd", "--kubeconfig", kubeconfig).code == 1
+
+
+def test_warnings_of_the_server_are_passed_on(posse, kubeconfig, capsys):
+    with connected(kubeconfig) as client:
+        headers = {"Content-Type": "application/json"}
+        pods = "/api/v1/namespaces/default/pods?dryRun=All"
+        client._exchange("POST", pods, yaml.safe_load(POD % "odd" + "sepc: {}\n"), headers)
+    assert capsys.readouterr().err == 'Warning: unknown field "sepc"\n'
 
 
 def test_one_bad_file_stops_everything_before_the_first_request(posse, kubeconfig, tmp_path):

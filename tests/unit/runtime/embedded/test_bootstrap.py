@@ -38,6 +38,18 @@ def test_nodes_are_added_but_never_changed_or_removed(in_lab):
     in_lab(scenario)
 
 
+def test_a_deleted_node_does_not_return_while_there_are_enough(in_lab):
+    async def scenario(lab):
+        await ensure_nodes(lab.transport, 5, (), time.time())
+        await lab.transport.delete(NODE, "", "node-0002")
+        await ensure_nodes(lab.transport, 4, (), time.time())
+        assert names(lab, NODE) == ["node-0001", "node-0003", "node-0004", "node-0005"]
+        await ensure_nodes(lab.transport, 6, (), time.time())
+        assert names(lab, NODE) == [f"node-{number:04d}" for number in range(1, 7)]
+
+    in_lab(scenario)
+
+
 def test_new_nodes_are_ready_at_once(in_lab):
     async def scenario(lab):
         await ensure_nodes(lab.transport, 1, (), time.time())

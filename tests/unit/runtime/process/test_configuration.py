@@ -83,7 +83,6 @@ def test_what_has_no_effect_is_logged(tmp_path, caplog):
     ("content", "complaint"),
     [
         ("a: [", "not valid YAML: "),
-        ("a: b\n---\na: b", "not valid YAML: expected a single document"),
         ("&a [*a]", "not plain YAML in UTF-8: "),
         ("a: .inf", "not plain YAML in UTF-8: "),
         ("", "expected a KubeSchedulerConfiguration"),
@@ -91,6 +90,11 @@ def test_what_has_no_effect_is_logged(tmp_path, caplog):
 )
 def test_what_is_no_configuration_is_refused(tmp_path, content, complaint):
     assert refused(written(tmp_path, content)).startswith(complaint)
+
+
+def test_the_place_of_what_is_no_yaml_is_named(tmp_path):
+    path = written(tmp_path, "a: b\n---\na: b")
+    assert refused(path) == f"not valid YAML: {path}:2:1: but found another document"
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):

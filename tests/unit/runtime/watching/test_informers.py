@@ -321,7 +321,7 @@ def test_a_kind_that_every_cluster_has_is_never_taken_for_empty(refusal, caplog)
     transport = ScriptedTransport([[node("a")], refusal, [node("a")]], [[expired("too old")], []])
     told = followed(transport, lambda _: len(transport.watched_from) == 2)
     assert told == [("seen", "a", "u1"), ("seen", "a", "u1")]
-    assert "following nodes failed, trying again" in caplog.text
+    assert "cannot follow nodes: " in caplog.text
 
 
 def test_what_was_seen_does_not_go_because_a_server_knows_nothing_of_the_kind_for_a_while():
