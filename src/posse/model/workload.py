@@ -230,11 +230,11 @@ class PodGroup(GroupObject):
 
 
 class CompositePodGroupSpec(Shape):
-    """How a CompositePodGroup is to be scheduled. All of it is fixed at creation."""
+    """How a CompositePodGroup is to be scheduled. All but gang.minGroupCount is fixed at creation."""
 
     parent_composite_pod_group_name: ParentName = None
     workload_ref: Annotated[WorkloadReference | None, REQUIRED, IMMUTABLE, _WORKLOAD_REF] = None
-    scheduling_policy: Annotated[CompositePodGroupSchedulingPolicy, PRESENT, IMMUTABLE, _POLICY] = (
+    scheduling_policy: Annotated[CompositePodGroupSchedulingPolicy, PRESENT, _POLICY] = (
         CompositePodGroupSchedulingPolicy()
     )
     scheduling_constraints: Annotated[SchedulingConstraints | None, IMMUTABLE, _CONSTRAINTS] = None

@@ -130,6 +130,23 @@ def test_a_failing_branch_gives_back_what_it_held():
     assert set(refused(decisions)) == {"strict", "a", "b"}
 
 
+def test_a_minimum_of_groups_may_be_lowered():
+    driver = Driver(*nodes(1, cpu="2"), composite("root", 2), child("a", 2), *members("a", 2))
+    driver.see(child("b", 2), *members("b", 2))
+    assert placements(driver.decide()) == {}
+    driver.see(composite("root", 1))
+    assert set(placements(driver.decide())) == {"a-0", "a-1"}
+
+
+def test_a_raised_minimum_of_groups_holds_for_what_has_not_started():
+    driver = Driver(*nodes(1, cpu="4"), composite("root", 1), child("a", 3), *members("a", 2))
+    assert placements(driver.decide()) == {}
+    driver.see(composite("root", 2), *members("a", 3)[2:])
+    assert placements(driver.decide()) == {}
+    driver.see(child("b", 1), *members("b", 1))
+    assert len(placements(driver.decide())) == 4
+
+
 def test_a_branch_that_lacks_groups_is_not_tried_and_its_pods_are_told():
     driver = Driver(node(cpu="4"), composite("root"), child("a", 1), inner("sub", 2), child("b", 1, "sub"))
     driver.see(*members("a", 1), *members("b", 1))

@@ -164,7 +164,7 @@ def test_no_field_of_a_kind_is_left_out(kind):
     ("definition", "path", "fixed"),
     [
         (POD_GROUPS, ".spec", {"parentCompositePodGroupName", "workloadRef", "resourceClaims", *FIXED}),
-        (COMPOSITES, ".spec", {"parentCompositePodGroupName", "workloadRef", "schedulingPolicy", *FIXED}),
+        (COMPOSITES, ".spec", {"parentCompositePodGroupName", "workloadRef", *FIXED}),
         (WORKLOADS, ".spec.podGroupTemplates[]", {"resourceClaims", *FIXED}),
         (WORKLOADS, ".spec.compositePodGroupTemplates[]", {*TEMPLATES, *FIXED}),
         (WORKLOADS, ".spec", {"controllerRef", *TEMPLATES}),

@@ -1,7 +1,8 @@
 """Validation of a tree as a whole. The API server cannot check it: objects come one by one, in any order.
 
-Disruption modes are read from the Workload's templates, as its author wrote them. The groups differ: the API
-server writes `single` as the default.
+Whether modes contradict each other is read from the Workload's templates, as its author wrote them: in
+groups the API server writes `single` as the default. A group has the policy of its template, perhaps with
+another number.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from posse.engine.groups.priority_classes import PriorityClasses
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.groups.tree import MAX_LEVELS
 from posse.engine.keys import GroupKey
+from posse.model.meta import Shape
 from posse.model.workload import (
     CompositePodGroupTemplate,
     PodGroupTemplate,
@@ -171,7 +173,32 @@ def _unlike_template(part: Part, parent: Part | None, templates: Mapping[str, _P
     expected = above.template_name if above is not None else ""
     if placed.parent != expected:
         return f"{who} hangs {_place(expected)}, and its template {name!r} {_place(placed.parent)}"
-    return _contradicting_modes(placed)
+    return _unlike_settings(part, placed.template) or _contradicting_modes(placed)
+
+
+def _unlike_settings(part: Part, template: Template) -> str:
+    """A group that was made by hand may say something else than the template that it names.
+
+    A group with disruption mode single may have said nothing: that is the default.
+    """
+    spec = part.record.obj.spec if part.record.obj is not None else template
+    own, stated = _choice(spec.scheduling_policy), _choice(template.scheduling_policy)
+    what = "scheduling policy"
+    if not own or not stated or own == stated:
+        own, stated, what = (
+            _choice(spec.disruption_mode),
+            _choice(template.disruption_mode),
+            "disruption mode",
+        )
+        if (own, stated) != ("all", "single"):
+            return ""
+    return f"{_name(part.key)} has {what} {own}, and its template {template.name!r} has {stated},"
+
+
+def _choice(union: Shape | None) -> str:
+    """The member of a union that is set; empty if none is."""
+    names = union.__struct_fields__ if union is not None else ()
+    return next((name for name in names if getattr(union, name) is not None), "")
 
 
 def _place(parent: str) -> str:

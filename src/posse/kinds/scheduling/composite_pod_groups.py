@@ -1,5 +1,5 @@
-"""Rules for CompositePodGroup, a group of groups. Unlike a PodGroup it needs a Workload and its policy never
-changes.
+"""Rules for CompositePodGroup, a group of groups. Unlike a PodGroup it needs a Workload. Of its policy
+`minGroupCount` may change, which kube-apiserver 1.37 does not allow yet.
 
 Whether parents exist, form a tree and stay within depth is for the scheduler to say: objects may come in any
 order.

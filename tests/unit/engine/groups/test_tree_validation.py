@@ -1,6 +1,7 @@
 """What is wrong with a tree as a whole: every violation is named, and a sound tree has none."""
 
 import pytest
+from msgspec import structs
 
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.tree import root_of
@@ -8,8 +9,13 @@ from posse.engine.groups.tree_validation import violation
 from posse.model.meta import ObjectMeta
 from posse.model.workload import (
     AllDisruptionMode,
+    BasicGroupSchedulingPolicy,
+    BasicSchedulingPolicy,
+    CompositePodGroupSchedulingPolicy,
     CompositePodGroupTemplate,
     DisruptionMode,
+    GangSchedulingPolicy,
+    PodGroupSchedulingPolicy,
     PodGroupTemplate,
     SingleDisruptionMode,
     Workload,
@@ -228,3 +234,42 @@ def test_groups_made_before_and_after_a_default_class_came_are_alike():
     tree = [composite("root", priority=0), gang("g", **below("root", **of_class("usual", 77)))]
     assert problem(*tree, classes=[default]) == ""
     assert "same priority class" in problem(*tree)
+
+
+def with_settings(one, policy=None, mode=None):
+    return structs.replace(one, scheduling_policy=policy or one.scheduling_policy, disruption_mode=mode)
+
+
+BASIC_TREE = CompositePodGroupSchedulingPolicy(basic=BasicGroupSchedulingPolicy())
+GANG_OF_TWO = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=2))
+BASIC_PODS = PodGroupSchedulingPolicy(basic=BasicSchedulingPolicy())
+
+
+@pytest.mark.parametrize(
+    ("root", "part", "expected"),
+    [
+        ({}, {"policy": GANG_OF_TWO}, ""),
+        (
+            {"policy": BASIC_TREE},
+            {},
+            "CompositePodGroup root has scheduling policy gang, and its template 'r' has basic, in Workload w",
+        ),
+        (
+            {},
+            {"policy": BASIC_PODS},
+            "PodGroup g has scheduling policy gang, and its template 'l' has basic, in Workload w",
+        ),
+        (
+            {},
+            {"mode": SINGLE},
+            "PodGroup g has disruption mode all, and its template 'l' has single, in Workload w",
+        ),
+    ],
+)
+def test_groups_are_what_their_templates_say(root, part, expected):
+    objects = (
+        composite("root", 1, **made_from("r")),
+        gang("g", 1, **below("root", disruption_mode=ALL, **made_from("l"))),
+    )
+    described = workload(with_settings(template("r", with_settings(leaf("l"), **part)), **root))
+    assert problem(*objects, workload=described) == expected

@@ -72,7 +72,6 @@ def test_refused_on_create(problems, spec, expected):
 FIXED = {
     "parentCompositePodGroupName": "up",
     "workloadRef": {"templateName": "other"},
-    "schedulingPolicy": {"gang": {"minGroupCount": 3}},
     "schedulingConstraints": {"topology": [{"key": "rack"}]},
     "disruptionMode": {"single": None, "all": {}},
     "priorityClassName": "low",
@@ -82,9 +81,20 @@ FIXED = {
 
 
 @pytest.mark.parametrize("field", FIXED)
-def test_the_whole_spec_is_fixed(update_problems, field):
+def test_nearly_the_whole_spec_is_fixed(update_problems, field):
     patch = {"spec": {field: FIXED[field]}}
     assert update_problems(COMPOSITE_POD_GROUP, GROUP, patch) == [f"spec.{field}: {IMMUTABLE}"]
+
+
+def test_the_minimum_may_change_but_not_the_policy(update_problems):
+    fewer = {"spec": {"schedulingPolicy": {"gang": {"minGroupCount": 1}}}}
+    assert update_problems(COMPOSITE_POD_GROUP, GROUP, fewer) == []
+    basic = {"spec": {"schedulingPolicy": {"gang": None, "basic": {}}}}
+    assert update_problems(COMPOSITE_POD_GROUP, GROUP, basic)
+    none = {"spec": {"schedulingPolicy": {"gang": {"minGroupCount": 0}}}}
+    assert update_problems(COMPOSITE_POD_GROUP, GROUP, none) == [
+        "spec.schedulingPolicy.gang.minGroupCount: Required value"
+    ]
 
 
 def test_status_conditions_are_checked(update_problems):
