@@ -43,8 +43,9 @@ class GroupTurns:
             knowledge.backlog.remove(key)
             return 0
         # Everything else that could hold it back was checked when it last changed.
-        if group.relies_on_promises and self._settling.hold_if_not_ready(group, cycle) is not None:
-            cycle.decisions.extend(mark_nominations_lost(group))
+        hold = self._settling.hold_if_not_ready(group, cycle) if group.relies_on_promises else None
+        if hold is not None:
+            cycle.decisions.extend(mark_nominations_lost(group, hold))
             return 0
         shape = self._shape(group) if self._is_followed(head) else None
         with knowledge.starvation_guard.lifted_for(group.priority, key):

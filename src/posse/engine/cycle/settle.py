@@ -9,7 +9,6 @@ from posse.engine.exact.questions import Questions
 from posse.engine.groups.admission import (
     BEING_BOUND,
     EXPECTING_PODS,
-    WAITING_FOR_PODS,
     NotReady,
     expecting,
     not_ready,
@@ -82,7 +81,7 @@ class GroupSettling:
                 cycle.decisions.extend(self._mark_held(group, hold, cycle.now))
         elif (hold := self.hold_if_not_ready(group, cycle)) is not None:
             cycle.decisions.extend(self._mark_held(group, hold, cycle.now))
-            cycle.decisions.extend(mark_nominations_lost(group))
+            cycle.decisions.extend(mark_nominations_lost(group, hold))
         else:
             self._queue(group, waiting, cycle.now)
             if is_redefined:
@@ -144,8 +143,8 @@ class GroupSettling:
                     self._knowledge.gatherings.start(leaf.key, now)
 
     def _release_nominations(self, group: Root, hold: NotReady) -> None:
-        """Keep them only if nothing but pods is missing, which their controller may replace in a moment."""
-        if hold.reason not in {WAITING_FOR_PODS, EXPECTING_PODS}:
+        """A group that cannot start keeps nothing from others; one that gathers its pods starts in a moment."""
+        if hold.reason != EXPECTING_PODS:
             self._knowledge.ledger.release(group.key)
             for record in group.members.values():
                 self._knowledge.nominations.drop(record)

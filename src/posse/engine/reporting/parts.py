@@ -154,10 +154,11 @@ def mark_not_ready(root: Root, hold: NotReady) -> list[Decision]:
     return [*reports, *pods]
 
 
-def mark_nominations_lost(root: Root) -> list[Decision]:
-    """Clear nominatedNodeName of pods that lost their nomination."""
+def mark_nominations_lost(root: Root, hold: NotReady) -> list[Decision]:
+    """Clear nominatedNodeName of pods that lost their nomination, and what was said of a preemption."""
     lost = (pod for pod in root.unattached() if pod.reported.nominated_node and not pod.nominated)
-    return [report for pod in lost for report in mark_nomination_lost(pod)]
+    text = "" if hold.is_error else hold.message
+    return [report for pod in lost for report in mark_nomination_lost(pod, text)]
 
 
 def mark_invalid_priorities(root: Root) -> list[Decision]:

@@ -70,9 +70,11 @@ def mark_pod_error(record: PodRecord, reason: str, message: str) -> list[ReportP
     return _mark_pod(record, Reported(reason, message, record.nominated))
 
 
-def mark_nomination_lost(record: PodRecord) -> list[ReportPod]:
-    """The pod waits as before, without a nominated node."""
-    return _mark_pod(record, replace(record.reported, nominated_node=record.nominated))
+def mark_nomination_lost(record: PodRecord, text: str = "") -> list[ReportPod]:
+    """The pod waits without a nominated node: as before, or for what the text says."""
+    before = record.reported
+    waiting = Reported(before.reason, text) if text else replace(before, nominated_node=record.nominated)
+    return _mark_pod(record, waiting)
 
 
 def _mark_pod(record: PodRecord, reported: Reported) -> list[ReportPod]:

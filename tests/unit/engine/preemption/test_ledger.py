@@ -1,10 +1,12 @@
 """Preemptions under way: a preemption lasts until its preemptor has started or is gone, and cascades are told."""
 
+import pytest
+
 from posse.engine.decisions import ReportPod
 from posse.engine.events import EvictionFailed
 from posse.model.meta import OwnerReference
-from tests.support.builders import changed, gang, gated, node, nodes, pod, pods
-from tests.support.engine_driver import Driver, evicted
+from tests.support.builders import changed, composite, gang, gated, node, nodes, pod, pods
+from tests.support.engine_driver import Driver, evicted, group_reports, nominated, placements, pod_reports
 
 HIGH, MIDDLE = 100, 50
 HERE = {"place": "here"}
@@ -91,17 +93,74 @@ def test_a_group_whose_member_is_gated_meanwhile_gives_the_room_back():
     assert sorted(driver.bind()) == ["p5", "p6"]
 
 
-def test_a_group_that_lost_a_member_keeps_the_room_until_it_is_made_anew():
+def short_of_members(driver, members):
+    driver.lose(members[0])
+
+
+def short_of_a_higher_minimum(driver, _members):
+    driver.see(gang(minimum=3, priority=HIGH))
+
+
+@pytest.mark.parametrize("lose_quorum", [short_of_members, short_of_a_higher_minimum])
+@pytest.mark.parametrize("victims_are_gone", [False, True])
+def test_a_group_that_lost_its_quorum_gives_the_room_back_at_once(lose_quorum, victims_are_gone):
     members = pods(2, cpu="1", group="g1", priority=HIGH)
     there = [low("a", "n1"), low("b", "n2")]
     driver = Driver(*nodes(2, cpu="1"), *there, gang(priority=HIGH), *members)
-    driver.decide()
-    nodes_of = {record.ref.name: record.nominated for record in driver.engine._knowledge.pods.values()}
+    assert len(evicted(driver.decide())) == 2
+    driver.lose(*there if victims_are_gone else ())
+    lose_quorum(driver, members)
+    decisions = driver.decide()
+    assert nominated(driver) == {}
+    assert [
+        one.nominated_node for one in decisions if isinstance(one, ReportPod) and one.pod.name == "p2"
+    ] == [""]
+    [(_, scheduled, reason, message)] = group_reports(decisions)
+    assert (scheduled, reason) == (False, "WaitingForPods")
+    assert "preempt" not in message
+    assert "preempt" not in pod_reports(decisions)["p2"][1]
+    driver.lose(*() if victims_are_gone else there)
+    driver.see(low("other", ""), low("another", ""))
+    assert sorted(driver.bind().values()) == ["n1", "n2"]
+
+
+def test_a_tree_that_lost_a_group_it_needs_gives_the_room_back_at_once():
+    tree = [
+        composite("root", 2, priority=HIGH),
+        gang("g1", 1, priority=HIGH, parent_composite_pod_group_name="root"),
+        gang("g2", 1, priority=HIGH, parent_composite_pod_group_name="root"),
+    ]
+    there = [low("a", "n1"), low("b", "n2")]
+    members = [pod(f"p{i}", cpu="1", group=f"g{i}", priority=HIGH) for i in (1, 2)]
+    driver = Driver(*nodes(2, cpu="1"), *there, *tree, *members)
+    assert len(evicted(driver.decide())) == 2
     driver.lose(members[0], *there)
-    driver.see(low("sneaky", ""), low("sneakier", ""))
-    assert list(driver.bind().values()) == [nodes_of["p1"]]
+    driver.see(low("other", ""), low("another", ""))
+    decisions = driver.decide()
+    assert sorted(placements(decisions).values()) == ["n1", "n2"]
+    assert {reason for _, _, reason, _ in group_reports(decisions)} == {"WaitingForPods"}
+
+
+def test_a_group_with_its_quorum_keeps_the_room_of_the_members_that_are_left():
+    members = pods(2, cpu="1", group="g1", priority=HIGH)
+    there = [low("a", "n1"), low("b", "n2")]
+    driver = Driver(*nodes(2, cpu="1"), *there, gang(minimum=1, priority=HIGH), *members)
+    driver.decide()
+    driver.lose(members[0], *there)
+    driver.see(low("other", ""), low("another", ""))
+    assert sorted(driver.bind()) in (["another", "p2"], ["other", "p2"])
+
+
+def test_a_group_whose_member_is_made_anew_preempts_again():
+    members = pods(2, cpu="1", group="g1", priority=HIGH)
+    driver = Driver(*nodes(2, cpu="1"), low("a", "n1"), low("b", "n2"), gang(priority=HIGH), *members)
+    driver.decide()
+    driver.lose(members[0])
+    driver.decide()
     driver.see(pod("p3", cpu="1", group="g1", priority=HIGH))
-    assert len(evicted(driver.decide())) == 1
+    assert evicted(driver.decide()) == [], "the victims are terminating already"
+    driver.lose(low("a", "n1"), low("b", "n2"))
+    assert sorted(driver.bind()) == ["p2", "p3"]
 
 
 def test_who_stays_because_its_eviction_failed_is_no_victim():
