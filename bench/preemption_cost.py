@@ -13,9 +13,10 @@ from posse.engine.decisions import Evict
 from posse.engine.engine import Engine
 from posse.engine.events import Observed
 from posse.engine.options import EngineOptions
+from posse.engine.preemption.cost import Cost
 from posse.model.pod import Pod
 from posse.model.workload import AllDisruptionMode, DisruptionMode
-from tests.differential.documented_preemption import Cost, as_documented, cost_of, least_cost
+from tests.differential.documented_preemption import as_documented, cost_of, least_cost
 
 _INSTANCES = 1_000
 _SEED = 5710

@@ -11,6 +11,7 @@ from itertools import combinations
 from unittest.mock import patch
 
 from posse.engine.nodes.arrays import IntArray
+from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.domain_search import DomainSearch
 from posse.engine.preemption.group_search import EvictionPlan, GroupSearch, Places
 from posse.engine.preemption.units import Unit as PosseUnit
@@ -18,7 +19,6 @@ from posse.engine.preemption.units import by_importance
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials import group_trial
 
-Cost = tuple[int, int, int, int]
 """Budgets overdrawn, highest priority, sum of priorities, pods."""
 Unit = tuple[int, int]
 """Priority and number of pods."""
@@ -142,7 +142,7 @@ def compared() -> Iterator[list[tuple[Cost, Cost]]]:
 def cost_of(victims: Sequence[Unit]) -> Cost:
     highest = max((priority for priority, _ in victims), default=-(2**31))
     total = sum((priority + 2**31) * pods for priority, pods in victims)
-    return 0, highest, total, sum(pods for _, pods in victims)
+    return Cost(0, highest, total, sum(pods for _, pods in victims))
 
 
 def least_cost(units: Sequence[Unit], suffices: Callable[[Sequence[int]], bool]) -> Cost | None:

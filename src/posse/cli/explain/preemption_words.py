@@ -1,6 +1,6 @@
 """Sentences about preemption: the victims, their cost, and the alternatives."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from posse.cli.explain.group_words import pods
 from posse.engine.explain.preemption import Forgone, PreemptionStatus, ReservedCapacity
@@ -57,16 +57,25 @@ def _overdrawn(cost: Cost) -> str:
 
 
 def _drawback(forgone: Forgone, chosen: Cost) -> str:
-    """Name the first criterion by which the alternative is worse."""
+    """Name the criterion that decided: the first in which the costs differ."""
     cost = forgone.cost
     if cost < chosen:
         return "which would now be enough too, and cost less"
-    if cost.budgets > chosen.budgets:
-        return _overdrawn(cost)
-    if cost.highest > chosen.highest:
-        return f"of priority {cost.highest}, which is higher"
-    if cost.pods > chosen.pods:
-        return f"{pods(cost.pods)}, which is more"
-    if cost.total > chosen.total:
-        return "their priorities add up to more"
-    return "it costs the same, and they have run as long or longer"
+    field = next((name for name in Cost._fields if getattr(cost, name) != getattr(chosen, name)), "")
+    # The sum of priorities counts pods first of all.
+    if field == "total" and cost.pods > chosen.pods:
+        field = "pods"
+    return _DRAWBACKS[field](cost)
+
+
+_DRAWBACKS: Mapping[str, Callable[[Cost], str]] = {
+    "budgets": _overdrawn,
+    "highest": lambda cost: f"of priority {cost.highest}, which is higher",
+    "total": lambda _: "their priorities add up to more",
+    "pods": lambda cost: f"{pods(cost.pods)}, which is more",
+    "dependents": lambda cost: f"which would take {pods(cost.dependents)} along that they own",
+    "whole": lambda _: "of a group that is evicted as a whole, which ranks above single pods",
+    "started": lambda _: "which started earlier",
+    "": lambda _: "it costs the same",
+}
+"""What is worse about an alternative, by the first criterion in which it differs."""

@@ -12,6 +12,7 @@ from posse.engine.keys import GroupKey, PodRef
 from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
 from posse.engine.preemption.marks import described, preemptor_named, was_preempted
 from posse.engine.queue.backlog import Waiting
+from posse.engine.state.pod_owners import PodOwners
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.limits import LimitError
@@ -31,6 +32,7 @@ class PodEvents:
         self._knowledge = knowledge
         self._reads_groups = reads_groups
         self._arrivals = 0
+        self._owners = PodOwners()
 
     def observed(self, pod: Pod) -> None:
         if pod.status.phase in _FINISHED:
@@ -49,6 +51,7 @@ class PodEvents:
         record = knowledge.pods.pop(uid, None)
         if record is None:
             return
+        self._owners.drop(record.pod)
         knowledge.nominations.drop(record)
         knowledge.ledger.release(uid)
         if record.node:
@@ -94,11 +97,13 @@ class PodEvents:
             labels=labels,
             group=group,
             created=pod.metadata.creation_timestamp,
+            owners=self._owners,
             arrival=self._arrivals,
             effective_priority=pod.spec.priority or 0,
             reported=_reported(pod),
         )
         knowledge.pods[record.ref.uid] = record
+        self._owners.put(pod)
         self._note_victim(record)
         if pod.spec.node_name:
             knowledge.state.attach_for_good(record, pod.spec.node_name)
@@ -110,6 +115,9 @@ class PodEvents:
 
     def _changed(self, record: PodRecord, pod: Pod) -> None:
         before, record.pod = record.pod, pod
+        if before.metadata.owner_references != pod.metadata.owner_references:
+            self._owners.drop(before)
+            self._owners.put(pod)
         self._note_victim(record)
         if not record.attempts:
             self._follow_nomination(record)

@@ -34,11 +34,6 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
     def cost(self) -> Cost:
         return cost_of(self.victims, self.violations)
 
-    def earliest_start(self) -> str:
-        """Earliest start among the highest-priority victims; the later, the less work is lost."""
-        highest = self.victims[0].priority if self.victims else 0
-        return min([unit.started for unit in self.victims if unit.priority == highest], default="")
-
 
 @dataclass(frozen=True, slots=True)
 class Preemptor:
@@ -160,13 +155,9 @@ def _needed(
 
 
 def least_lost(candidates: Sequence[Candidate]) -> tuple[Candidate, tuple[Choice, ...]]:
-    """The cheapest candidate and the next best few; ties go to the latest start of top-priority victims."""
+    """The cheapest candidate, the first of equals, and the next best few."""
     costs = [candidate.cost() for candidate in candidates]
-    least = min(costs)
-    equals = [candidate for candidate, cost in zip(candidates, costs, strict=True) if cost == least]
-    starts = [candidate.earliest_start() for candidate in equals]
-    latest = min(dict.fromkeys(starts), key=_latest_first)
-    chosen = equals[starts.index(latest)]
+    chosen = candidates[costs.index(min(costs))]
     ranked = sorted(zip(costs, candidates, strict=True), key=itemgetter(0))
     return chosen, tuple(islice(_different(chosen, ranked), MAX_ALTERNATIVES))
 
@@ -182,7 +173,3 @@ def _different(chosen: Candidate, ranked: Sequence[tuple[Cost, Candidate]]) -> I
 
 def _uids(candidate: Candidate) -> tuple[str, ...]:
     return tuple(record.ref.uid for unit in candidate.victims for record in unit.records)
-
-
-def _latest_first(start: str) -> tuple[int, ...]:
-    return tuple(-ord(letter) for letter in start)

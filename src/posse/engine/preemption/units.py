@@ -11,6 +11,7 @@ import msgspec
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.keys import GroupKey
+from posse.engine.state.pod_owners import dependents_of
 from posse.engine.state.pod_record import PodRecord
 
 Importance = tuple[bool, int, bool, bool, int, str, int]
@@ -25,10 +26,15 @@ class Unit(msgspec.Struct, frozen=True, eq=False):
     """Whether its pods belong to a group, evicted one by one or not."""
     is_tree: bool
     """Whether they belong to several groups, all below one that is evicted as a whole."""
+    wholeness: int
+    """0 for a pod by itself, 1 for a group that is evicted as a whole, 2 for a tree."""
+    dependents: int
+    """Other pods that go with it because one of its pods owns them."""
     importance: Importance
     """Sort key, highest first.
 
-    By priority, trees before groups before pods, larger before smaller, older first.
+    By priority, trees before groups before pods, larger before smaller (with the pods that they own), older
+    first.
 
     Terminating units come last.
     """
@@ -44,17 +50,27 @@ class Unit(msgspec.Struct, frozen=True, eq=False):
         return self.importance[5]
 
 
-_NOT_YET = "~"
+NOT_YET = "~"
 """Sorts after any time, as text."""
 
 
-def unit_of(records: Sequence[PodRecord], priority: int, *, is_group: bool, is_tree: bool = False) -> Unit:
-    started = min([record.pod.status.start_time or _NOT_YET for record in records])
+def unit_of(
+    records: Sequence[PodRecord],
+    priority: int,
+    *,
+    is_group: bool,
+    is_tree: bool = False,
+    is_whole: bool = False,
+) -> Unit:
+    started = min([record.pod.status.start_time or NOT_YET for record in records])
     first = min(map(_arrival, records))
+    dependents = dependents_of(records) if records[0].owners else 0
     # Either all pods of a unit are terminating or none: a terminating pod takes no others along.
     is_ending = records[0].is_ending
-    importance = (is_ending, -priority, not is_tree, not is_group, -len(records), started, first)
-    return Unit(tuple(records), priority, is_group, is_tree, importance)
+    size = len(records) + dependents
+    importance = (is_ending, -priority, not is_tree, not is_group, -size, started, first)
+    wholeness = is_whole + is_tree
+    return Unit(tuple(records), priority, is_group, is_tree, wholeness, dependents, importance)
 
 
 by_importance = attrgetter("importance")
@@ -100,7 +116,7 @@ def _all_of(groups: Sequence[GroupRecord], *, is_tree: bool) -> Unit:
     """Members of a tree whose root is unknown may differ in priority; the highest counts for all."""
     members = [r for group in groups for r in group.members.values() if r.node and not r.is_ending]
     priority = max(map(_effective_priority, members))
-    return unit_of(members, priority, is_group=True, is_tree=is_tree)
+    return unit_of(members, priority, is_group=True, is_tree=is_tree, is_whole=True)
 
 
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:

@@ -1,6 +1,6 @@
 """A pod as the engine knows it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from posse.engine.causes import Refusal
 from posse.engine.decisions import VolumeStep
@@ -9,6 +9,7 @@ from posse.engine.keys import GroupKey, PodRef
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.pods.census import LabelClass
 from posse.engine.pods.pod_class import PodClass
+from posse.engine.state.pod_owners import PodOwners
 from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.pod import Pod
 
@@ -28,6 +29,8 @@ class PodRecord:
     """Order in which pods were first seen; breaks ties of creation time."""
     effective_priority: int
     """The priority that protects it: its group's, where it has one. Changed by `ClusterState.rank` alone."""
+    owners: PodOwners = field(default_factory=PodOwners)
+    """The pods that own others: one value for all pods of the cluster."""
     node: str = ""
     """The node it is attached to: bound there, or promised by a decision in flight."""
     volumes: tuple[VolumeStep, ...] = ()

@@ -4,6 +4,7 @@ from posse.cli.explain.preemption_words import held_room, making_room
 from posse.engine.explain.preemption import PreemptionStatus, ReservedCapacity
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.preemption.cost import Cost
+from posse.engine.state.pod_owners import LEADER_ANNOTATION
 from posse.engine.verdict import NoVictims
 from posse.model.disruption_budget import (
     PodDisruptionBudget,
@@ -11,6 +12,7 @@ from posse.model.disruption_budget import (
     PodDisruptionBudgetStatus,
 )
 from posse.model.meta import LabelSelector, ObjectMeta
+from posse.model.workload import AllDisruptionMode, DisruptionMode
 from tests.support.builders import NAMESPACE, changed, gang, node, nodes, pod, pods
 from tests.support.engine_driver import Driver
 
@@ -22,6 +24,10 @@ def told_of_pod(*objects, cpu="1"):
 
 def low(name, on, priority=0, **description):
     return pod(name, on=on, priority=priority, **({"cpu": "1"} | description))
+
+
+def since(hour, one):
+    return changed(one, status={"start_time": f"2026-01-01T{hour}:00:00Z"})
 
 
 def test_less_important_victims_are_preferred():
@@ -58,7 +64,32 @@ def test_priorities_that_add_up_to_less_are_preferred():
 
 def test_equal_costs_are_said_to_be_equal():
     told = told_of_pod(*nodes(2, cpu="1"), low("a", "n1"), low("b", "n2"))
-    assert told[-1].endswith(": it costs the same, and they have run as long or longer")
+    assert told[-1].endswith(": it costs the same")
+
+
+def test_later_starters_are_preferred():
+    told = told_of_pod(*nodes(2, cpu="1"), since("09", low("a", "n1")), since("10", low("b", "n2")))
+    assert told[1:] == [
+        "would be evicted: test/b",
+        "at a cost of 1 pod, priority 0 at most",
+        "rather than test/a on n1: which started earlier",
+    ]
+
+
+def test_single_pods_are_preferred_to_a_group_that_goes_as_a_whole():
+    unit = gang("unit", minimum=1, priority=0, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    group = [unit, since("10", low("a", "n1", group="unit"))]
+    told = told_of_pod(*nodes(2, cpu="1"), *group, since("09", low("b", "n2")))
+    assert told[1] == "would be evicted: test/b"
+    assert told[-1].endswith(": of a group that is evicted as a whole, which ranks above single pods")
+
+
+def test_a_worker_is_preferred_to_the_leader_that_owns_it():
+    leader, worker = since("10", low("leader", "n1")), since("09", low("worker", "n2"))
+    worker = changed(worker, metadata={"annotations": {LEADER_ANNOTATION: "leader"}})
+    told = told_of_pod(*nodes(2, cpu="1"), leader, worker)
+    assert told[1] == "would be evicted: test/worker"
+    assert told[-1] == "rather than test/leader on n1: which would take 1 pod along that they own"
 
 
 def test_disruption_budgets_are_kept_where_they_can_be():

@@ -26,8 +26,8 @@ def names(refs):
     return sorted(ref.name for ref in refs)
 
 
-def cost_of(priority, count):
-    return Cost(0, priority, (priority + 2**31) * count, count)
+def cost_of(priority, count, **further):
+    return Cost(0, priority, (priority + 2**31) * count, count, **further)
 
 
 def restarted(driver, *objects, preemptor):
@@ -75,7 +75,7 @@ def test_a_group_is_told_who_leaves_for_it_why_and_what_else_would_have_done(lat
     told = group_preempting(later).engine.explain(URGENT).making_room
     assert told.is_under_way
     assert names(told.victims) == ["a1", "a2"]
-    assert told.cost == cost_of(0, 2)
+    assert told.cost == cost_of(0, 2, whole=2)
     assert preemption_text(told.progress) == "preempting 1 group, 2 pods; waiting for 2 to terminate."
     assert [(names(one.victims), one.cost) for one in told.forgone] == [(["b", "c"], cost_of(5, 2))]
 

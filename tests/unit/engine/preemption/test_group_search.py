@@ -9,9 +9,9 @@ from posse.model.disruption_budget import (
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
-from posse.model.meta import Condition, LabelSelector, ObjectMeta
+from posse.model.meta import Condition, LabelSelector, ObjectMeta, OwnerReference
 from posse.model.workload import AllDisruptionMode, DisruptionMode
-from tests.support.builders import NAMESPACE, basic_group, changed, gang, node, nodes, pod, pods
+from tests.support.builders import NAMESPACE, basic_group, changed, gang, node, nodes, one_domain, pod, pods
 from tests.support.engine_driver import Driver, evicted, group_reports, nominated, placements, pod_reports
 
 HIGH = 100
@@ -345,3 +345,54 @@ def test_for_members_of_several_sizes_no_more_go_than_must():
     driver = Driver(*(node(n, cpu=cpu, pods=most) for n, cpu, most in places), *there, *taken)
     driver.see(urgent_gang(6), *members)
     assert evicted(driver.decide()) == ["large", "second", "third"]
+
+
+def since(hour, one):
+    return changed(one, status={"start_time": f"2026-01-01T{hour}:00:00Z"})
+
+
+def unit_of_two(first, second):
+    whole = gang("unit", minimum=2, priority=0, disruption_mode=DisruptionMode(all=AllDisruptionMode()))
+    return [whole, *(pod(f"u-{on}", cpu="1", on=on, group="unit", priority=0) for on in (first, second))]
+
+
+@pytest.mark.parametrize(
+    "places", [("n1", "n2", "n3", "n4"), ("n3", "n4", "n1", "n2"), ("n1", "n3", "n2", "n4")]
+)
+def test_of_equal_priority_single_pods_go_before_a_group_that_goes_as_a_whole(places):
+    singles = [since("09", low("a", places[2])), since("09", low("b", places[3]))]
+    driver = Driver(*nodes(4, cpu="1"), *unit_of_two(*places[:2]), *singles, urgent_gang(2), *urgent(2))
+    assert evicted(driver.decide()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "places", [("n1", "n2", "n3", "n4"), ("n3", "n4", "n1", "n2"), ("n1", "n3", "n2", "n4")]
+)
+def test_of_equal_priority_later_starters_go_first(places):
+    early = [since("09", low("early-0", places[0])), since("09", low("early-1", places[1]))]
+    late = [since("10", low("late-0", places[2])), since("10", low("late-1", places[3]))]
+    driver = Driver(*nodes(4, cpu="1"), *early, *late, urgent_gang(2), *urgent(2))
+    assert evicted(driver.decide()) == ["late-0", "late-1"]
+
+
+def test_of_equal_priority_later_starters_go_first_in_one_rack_too():
+    early = [since("09", low(f"early-{i}", f"a{i}")) for i in (1, 2)]
+    late = [since("10", low(f"late-{i}", f"b{i}")) for i in (1, 2)]
+    racks = [node(f"{rack}{i}", cpu="1", labels={"rack": rack}) for rack in "ab" for i in (1, 2)]
+    driver = Driver(*racks, *early, *late, urgent_gang(2, **one_domain()), *urgent(2))
+    assert evicted(driver.decide()) == ["late-1", "late-2"]
+
+
+def test_a_pod_that_owns_others_is_spared_where_one_of_those_suffices():
+    def owned(one, owner):
+        return changed(
+            one, metadata={"owner_references": (OwnerReference(kind="Pod", name=owner, uid=f"uid-{owner}"),)}
+        )
+
+    for leader, worker in (("n1", "n2"), ("n2", "n1")):
+        pods_there = [since("10", low("leader", leader)), owned(since("09", low("worker", worker)), "leader")]
+        driver = Driver(*nodes(2, cpu="1"), *pods_there, urgent_gang(1), *urgent(1))
+        assert evicted(driver.decide()) == ["worker"]
+    together = [since("10", low("leader", "n1")), owned(since("09", low("worker", "n1")), "leader")]
+    driver = Driver(node("n1", cpu="2"), *together, urgent_gang(1), *urgent(1))
+    assert evicted(driver.decide()) == ["worker"]
