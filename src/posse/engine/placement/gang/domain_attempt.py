@@ -6,13 +6,13 @@ cluster; only the nodes that members may use are confined.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from posse.engine.causes import NoDomainFits, NoSuchDomain, RuleObjection
 from posse.engine.groups.group_record import GroupRecord
-from posse.engine.placement.gang.domain_bounds import DomainBounds, bounds
+from posse.engine.placement.gang.domain_bounds import DomainBounds, bounds, to_come
 from posse.engine.placement.gang.domain_choice import DomainChoice
 from posse.engine.placement.gang.domain_pin import common_domain, domains_of_members, pin_of
 from posse.engine.placement.gang.exhaustive import ThoroughSearch
@@ -87,6 +87,8 @@ class _Trial:
         if not len(seen.domains) or (self._pinned is not None and self._pinned not in seen.domains.values):
             nowhere = NoSuchDomain(self._group.topology_key, self._pinned)
             return NoDomain(Verdict(Code.UNRESOLVABLE, nowhere, Proof()))
+        if (made := self._sized(seen)) is not None:
+            return made
         choice = self._choice(seen)
         if choice.run() is not None and self._made is not None:
             return self._made
@@ -95,6 +97,15 @@ class _Trial:
             made = self._thoroughly(choice, thorough)
             proof = proof if self._objections or choice.left_over else thorough.proof(proof)
         return made if made is not None else self._refused(choice, proof)
+
+    def _sized(self, seen: DomainBounds) -> Pass | None:
+        """The pass in one of the domains with most room for the pods that exist and those still expected."""
+        further = to_come(self._group)
+        if not further or self._pinned is not None:
+            return None
+        sized = bounds(self._state, self._group.topology_key, self._classes, further).counts
+        choice = replace(self._choice(seen), among=np.equal(sized, sized.max()))
+        return self._made if choice.run() is not None else None
 
     def _as_given(self, given: Mapping[str, str]) -> Pass | None:
         if not given:

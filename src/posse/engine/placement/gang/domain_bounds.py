@@ -54,14 +54,25 @@ def could_hold(state: ClusterState, group: Part, least: int) -> bool:
     return any(pinned in {None, seen.domains.values[number]} for number in seen.best_first(least))
 
 
-def bounds(state: ClusterState, key: str, classes: Sequence[MemberClass]) -> DomainBounds:
-    """Bounds for pods of these classes in the domains of a label key, within the rows of the search scope."""
+def to_come(part: Part) -> int:
+    """How many more pods its groups say there will be."""
+    present = [(leaf, leaf.attached_count + len(leaf.unattached())) for leaf in part.leaves if leaf.expected]
+    return sum(max(0, leaf.expected - count) for leaf, count in present)
+
+
+def bounds(state: ClusterState, key: str, classes: Sequence[MemberClass], further: int = 0) -> DomainBounds:
+    """Bounds for pods of these classes in the domains of a label key, within the rows of the search scope.
+
+    Further pods, which do not exist yet, are taken to be like the most numerous ones.
+    """
+    most = max(classes, key=lambda one: len(one[1])) if further else None
     domains = state.domains(key)
     utilization = state.utilization(domains, state.profile(classes[0][0].pod_class).domain_scoring.resources)
     counts = np.zeros(len(domains), dtype=np.int64)
     used = utilization.used()
     for scheduling_class, records in classes:
-        fit = np.minimum(state.capacity(scheduling_class).upper_bound_in(domains), len(records))
+        number = len(records) + (further if most is not None and most[0] is scheduling_class else 0)
+        fit = np.minimum(state.capacity(scheduling_class).upper_bound_in(domains), number)
         counts += fit
         used = used + utilization.load(scheduling_class.pod_class) * fit
     return DomainBounds(domains, counts, utilization.points(used), utilization)

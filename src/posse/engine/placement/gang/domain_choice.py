@@ -46,6 +46,8 @@ class DomainChoice:
     """Pods that are on nodes already; they count as placed in every domain."""
     only: int | None = None
     """The only domain allowed, if given."""
+    among: BoolArray | None = None
+    """The domains allowed, if given."""
     tried: dict[int, tuple[int, int]] = field(default_factory=dict)
     """For each domain tried: the pods placed (0 if too few), and the utilization points."""
     _effective_priority: int | None = None
@@ -94,6 +96,8 @@ class DomainChoice:
         left = np.greater_equal(self.bounds.counts, self.least)
         if self.only is not None:
             left &= np.equal(np.arange(left.size), self.only)
+        if self.among is not None:
+            left &= self.among
         if self.tried:
             left[list(self.tried)] = False
         return left

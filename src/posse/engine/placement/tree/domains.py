@@ -13,7 +13,7 @@ import numpy as np
 from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.topology_domains import Domains
-from posse.engine.placement.gang.domain_bounds import bounds
+from posse.engine.placement.gang.domain_bounds import bounds, to_come
 from posse.engine.placement.gang.domain_pin import pin_of
 from posse.engine.placement.search.fill import classes_of
 from posse.engine.state.cluster_state import ClusterState
@@ -57,7 +57,9 @@ def all_places(state: ClusterState, part: Part, rows: Rows) -> list[Place]:
         hopeful = _may_start(state, part, seen.domains)
         if part.children:
             hopeful &= _has_enough(state, part, seen.domains)
-        ordered = seen.best_first(0)
+        further = to_come(part)
+        sized = bounds(state, part.topology_key, classes, further) if further else seen
+        ordered = sized.best_first(0)
     return [
         Place(seen.domains.rows(one), seen.domains.values[one], len(ordered), bool(hopeful[one]))
         for one in ordered
