@@ -4,11 +4,14 @@ The running scheduler alone knows which capacity it reserves. `posse explain` an
 free, and the scheduler that takes over would forget it.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from posse.engine.decisions import PublishReservation
 from posse.engine.groups.forms import form_of
 from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
 from posse.engine.queue.reservation_note import (
@@ -18,7 +21,11 @@ from posse.engine.queue.reservation_note import (
     read_note,
     reservation_of,
 )
-from posse.engine.queue.starvation_guard import CapacityReservation, StarvationGuard
+from posse.engine.queue.starvation_guard import (
+    RESERVATION_SECONDS,
+    CapacityReservation,
+    StarvationGuard,
+)
 from posse.engine.state.cluster_state import ClusterState
 from posse.model.meta import ObjectMeta
 
@@ -59,14 +66,19 @@ class PublishedReservation:
         self._written[described], self._own[described] = "unknown", None
 
     def take_over(self, now: float) -> None:
-        """Once: keep the capacity reserved that an earlier scheduler reserved, if its time is not over."""
+        """Once: keep the capacity reserved that an earlier scheduler reserved, if its time is not over.
+
+        Whoever owns a group can write its annotations. So a note counts for no longer than a reservation lasts,
+        and only if it names no more than the members request.
+        """
         if self._has_taken_over:
             return
         self._has_taken_over = True
         found = [one for key, text in self._written.items() if (one := self._read(key, text)) is not None]
         valid = [one for one in found if one.until > now]
         if valid:
-            self._guard.take_over(max(valid, key=lambda one: (one.priority, one.until)))
+            first = max(valid, key=lambda one: (one.priority, one.until))
+            self._guard.take_over(replace(first, until=min(first.until, now + RESERVATION_SECONDS)))
 
     def _read(self, key: GroupKey, text: str) -> CapacityReservation | None:
         note = read_note(text)
@@ -75,7 +87,8 @@ class PublishedReservation:
         root = root_of(self._groups, holder_named(note, key))
         if root is None or not root.unattached():
             return None
-        return reservation_of(self._state, note, root.key, root.priority)
+        reservation = reservation_of(self._state, note, root.key, root.priority)
+        return reservation if reservation is not None and _is_requested(root, reservation) else None
 
     def news(self) -> Iterator[PublishReservation]:
         """What objects should say, and do not say yet."""
@@ -119,6 +132,16 @@ class PublishedReservation:
             return workload.metadata.uid
         record = self._groups.reported(key)
         return record.uid if record is not None else ""
+
+
+def _is_requested(root: Root, reservation: CapacityReservation) -> bool:
+    """Whether the group's members request all that is reserved, all nodes together."""
+    left: Counter[int] = Counter()
+    for record in root.members.values():
+        left.update(dict(record.pod_class.requests))
+    for share in reservation.shares:
+        left.subtract({index: amount * share.pods for index, amount in share.load.requests})
+    return all(amount >= 0 for amount in left.values())
 
 
 def _described(key: GroupKey) -> GroupKey:

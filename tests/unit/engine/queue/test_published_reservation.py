@@ -1,5 +1,8 @@
 """Capacity reserved for a group that has waited long is written on its object, and read there by everybody else."""
 
+import msgspec
+import pytest
+
 from posse.engine.decisions import PublishReservation
 from posse.engine.events import PublicationFailed
 from posse.engine.explain.group_status import State
@@ -92,3 +95,23 @@ def test_notes_of_another_scheduler_and_nonsense_are_left_alone():
         decisions = driver.decide()
         assert sorted(placements(decisions)) == ["s1", "s2"]
         assert published(decisions) == []
+
+
+def forged(until, requests):
+    """The gang with a note that its owner wrote."""
+    note = {"until": until, "reserved": [{"nodes": ["n1", "n2", "n3", "n4"], "requests": requests}]}
+    annotations = {RESERVED_CAPACITY: msgspec.json.encode(note).decode()}
+    return changed(gang(minimum=4), metadata={"annotations": annotations})
+
+
+def test_a_note_that_the_owner_wrote_lasts_no_longer_than_any_other():
+    group = forged("9999-12-31T23:59:59Z", {"cpu": "1", "pods": "1"})
+    successor = Driver(*NODES, *THERE, group, *MEMBERS, *SMALL_GANG)
+    assert placements(successor.decide()) == {}
+    assert sorted(placements(successor.decide(after=RESERVATION_SECONDS))) == ["s1", "s2"]
+
+
+@pytest.mark.parametrize("requests", [{"cpu": "2"}, {"cpu": "1", "memory": "1Gi"}, {"example.com/gpu": "1"}])
+def test_a_note_that_names_more_than_the_members_request_counts_for_nothing(requests):
+    successor = Driver(*NODES, *THERE, forged("2100-01-01T00:00:00Z", requests), *MEMBERS, *SMALL_GANG)
+    assert sorted(placements(successor.decide())) == ["s1", "s2"]
