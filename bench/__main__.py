@@ -8,6 +8,7 @@ from rich.console import Console
 
 from bench import (
     completeness,
+    devices,
     embedded_speed,
     engine_memory,
     engine_speed,
@@ -24,6 +25,7 @@ SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("The engine alone", engine_speed.measure),
     ("Topology, the engine alone", topology.measure),
     ("Trees of groups, the engine alone", trees.measure),
+    ("Devices, the engine alone", devices.measure),
     ("Preemption, the engine alone", preemption.measure),
     ("What preemption costs its victims", preemption_cost.measure),
     ("Completeness of the search", completeness.measure),

@@ -128,6 +128,11 @@ class Devices:
     def _claim_changed(self, claim: ResourceClaim, *, is_there: bool) -> DeviceChange:
         key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
         known = self.book.claims.get(key)
+        if known is None and is_there and claim.status.allocation is None:
+            # Most claims are seen before they hold anything.
+            self.book.put_claim(claim)
+            self.held.changes += 1
+            return DeviceChange((), is_everywhere=False, pods=self.book.users(key))
         before = known.used if known is not None else ()
         if is_there:
             self.book.put_claim(claim)

@@ -47,6 +47,14 @@ class _Part:
     is_init: bool
 
 
+def names_a_class(pod: Pod) -> bool:
+    """Whether it requests an extended resource that is named after a device class."""
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    return any(
+        name.startswith(DEVICE_CLASS_RESOURCE_PREFIX) for one in containers for name in one.resources.requests
+    )
+
+
 def claim_name(pod: Pod) -> str:
     """The name of the claim that is made; the same for every attempt of the pod."""
     digest = hashlib.sha256(pod.metadata.uid.encode()).hexdigest()

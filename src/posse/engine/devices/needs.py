@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from posse.engine.devices.claims import ClaimBook, DeviceClaimRecord
-from posse.engine.devices.extended import extended_claims
+from posse.engine.devices.extended import extended_claims, names_a_class
 from posse.engine.devices.requests import ClaimShape
 from posse.engine.keys import ClaimKey
 from posse.engine.nodes.resources import effective_requests
@@ -134,6 +134,8 @@ class NeedsReader:
 
     def _with_extended(self, pod: Pod, needs: DeviceNeeds) -> DeviceNeeds:
         book, made = self._book, list[ExtendedNeed]()
+        if not (book.backing or names_a_class(pod)):
+            return needs
         for one in extended_claims(pod, book.backing, book.classes):
             shape = book.shape(one.spec)
             if isinstance(shape, str):
