@@ -3,14 +3,18 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posse.engine.decisions import ReportGroup
+from posse.engine.decisions import ReportGroup, Solve
+from posse.engine.events import Solved
+from posse.engine.options import EngineOptions
 from posse.engine.proof import Outcome
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.model.pod import PodResourceClaim, PodResourceClaimStatus
 from posse.model.resource_claim import (
     CapacityRequirements,
     DeviceRequest,
     DeviceSubRequest,
 )
+from posse.solver.solving import solve
 from tests.differential.every_device import Ask, AskedClaim, AskingPod, Item, World
 from tests.support.builders import changed, gang, node, pod
 from tests.support.device_objects import (
@@ -176,3 +180,19 @@ def test_a_gang_starts_if_and_only_if_it_can_and_a_refusal_is_proven(world):
     findings = [one.finding for one in decisions if isinstance(one, ReportGroup) and one.finding is not None]
     if not can_start:
         assert all(one.outcome is not Outcome.PLACED for one in findings)
+
+
+@given(worlds())
+@settings(max_examples=up_to(500), deadline=None)
+def test_the_exact_search_finds_every_gang_that_can_start_and_proves_no_other(world):
+    members = waiting(world, group="g1")
+    options = EngineOptions({"default-scheduler": DEFAULT_PROFILE}, asks=True)
+    driver = Driver(*objects(world), gang(minimum=len(members)), *members, options=options)
+    decisions = driver.decide()
+    while questions := [one for one in decisions if isinstance(one, Solve)]:
+        for asked in questions:
+            driver.engine.absorb(Solved(asked.group, asked.number, solve(asked.problem, asked.effort)))
+        decisions = driver.decide()
+    places = placements(decisions)
+    world.check(places, allocations(decisions))
+    assert len(places) == (len(members) if world.can_start(world.pods) else 0)

@@ -34,6 +34,10 @@ class GroupDemand:
     """The domain, where running pods pin it."""
 
 
+Mix = tuple[int, ...]
+"""Numbers of pods by pod set; negative where a number is not limited."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlacementProblem:
     free: tuple[tuple[int, ...], ...]
@@ -42,6 +46,10 @@ class PlacementProblem:
     root: GroupDemand
     domains: tuple[tuple[int, ...], ...] = ()
     """By topology key, by node; negative where the node has no such label."""
+    mixes: tuple[tuple[Mix, ...], ...] = ()
+    """For nodes with equal devices: the mixes of pods that find devices, without those that others contain."""
+    mix_of: tuple[int, ...] = ()
+    """By node: the index of its mixes; empty if no pod needs devices."""
 
     @property
     def node_count(self) -> int:

@@ -31,7 +31,8 @@ class Model:
 def together(problem: PlacementProblem) -> tuple[Cell, ...]:
     """Merge identical nodes into one cell."""
     alike: dict[tuple[int, ...], list[int]] = {}
-    columns = (*problem.free, *problem.domains, *(sort.room for sort in problem.pod_sets))
+    devices = (problem.mix_of,) if problem.mix_of else ()
+    columns = (*problem.free, *problem.domains, *(sort.room for sort in problem.pod_sets), *devices)
     for node, features in enumerate(zip(*columns, strict=True)):
         alike.setdefault(features, []).append(node)
     return tuple(Cell(tuple(nodes)) for nodes in alike.values())
@@ -47,6 +48,8 @@ def build(problem: PlacementProblem, cells: tuple[Cell, ...]) -> Model:
     started = _add_team(model, problem.root, ())
     model.program.add(started == 1)
     _limit_load(model)
+    if problem.mix_of:
+        _limit_mixes(model)
     return model
 
 
@@ -116,3 +119,16 @@ def _limit_load(model: Model) -> None:
                 # Another scheduler may have overcommitted the node; then nothing more fits.
                 free = max(column[cell.nodes[0]], 0)
                 model.program.add(sum(wanted) <= free * len(cell.nodes))
+
+
+def _limit_mixes(model: Model) -> None:
+    """The pods of each node are contained in one of the mixes that find devices there."""
+    for index, cell in enumerate(model.cells):
+        mixes = model.problem.mixes[model.problem.mix_of[cell.nodes[0]]]
+        chosen = [model.program.new_int_var(0, len(cell.nodes), "") for _ in mixes]
+        model.program.add(sum(chosen) == len(cell.nodes))
+        for sort in dict.fromkeys(sort for sort, _ in model.load[index]):
+            if mixes[0][sort] >= 0:
+                placed = sum(variable for other, variable in model.load[index] if other == sort)
+                room = sum(mix[sort] * nodes for mix, nodes in zip(mixes, chosen, strict=True))
+                model.program.add(placed <= room)

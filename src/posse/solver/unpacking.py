@@ -46,11 +46,14 @@ def _share_out(
     left = {
         (item.sort, node): problem.pod_sets[item.sort].room[node] for item in items for node in cell.nodes
     }
+    held: dict[int, dict[int, int]] = {node: {} for node in cell.nodes}
     for item in sorted(items, key=lambda one: _size(problem, cell, one.sort), reverse=True):
         wanted, missing = problem.pod_sets[item.sort].wanted, item.number
         for node in cell.nodes:
             number = min(missing, left[item.sort, node], _most(free[node], wanted))
+            number = min(number, _most_with_devices(problem, node, held[node], item.sort))
             if number:
+                held[node][item.sort] = held[node].get(item.sort, 0) + number
                 shares[item.demand][item.slot][node] = number
                 left[item.sort, node] -= number
                 free[node] = [have - number * want for have, want in zip(free[node], wanted, strict=True)]
@@ -62,6 +65,17 @@ def _share_out(
 
 def _most(free: list[int], wanted: tuple[int, ...]) -> int:
     return min((have // want for have, want in zip(free, wanted, strict=True) if want), default=2**31)
+
+
+def _most_with_devices(problem: PlacementProblem, node: int, held: dict[int, int], sort: int) -> int:
+    """How many more pods of a set find devices on the node, beside those that it holds."""
+    if not problem.mix_of:
+        return 2**31
+    mixes = problem.mixes[problem.mix_of[node]]
+    if mixes[0][sort] < 0:
+        return 2**31
+    room = [mix for mix in mixes if all(mix[one] < 0 or mix[one] >= count for one, count in held.items())]
+    return max((mix[sort] for mix in room), default=0) - held.get(sort, 0)
 
 
 def _size(problem: PlacementProblem, cell: Cell, sort: int) -> float:

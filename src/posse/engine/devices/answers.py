@@ -26,6 +26,7 @@ from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
 
 _MAX_TABLES = 2_000
+_MAX_MIXES = 500
 _MOST_ALTERNATIVES = 8
 MAX_PODS = 256
 """Pods of one class that are counted on a node; more than any node has devices for."""
@@ -249,6 +250,40 @@ class DeviceAnswers:
         """Whether no search behind `most` was cut short so far."""
         return not self._table("most", needs).is_doubtful
 
+    def mixes(
+        self, needs: Sequence[DeviceNeeds | None], numbers: Sequence[int], row: int
+    ) -> tuple[tuple[int, ...], ...] | None:
+        """See `Devices.mixes`."""
+        limited = [number for number, one in enumerate(needs) if one is not None]
+        offer = self._inventory.offer_at(row)
+        wants = {number: self.wants(one, offer) for number in limited if (one := needs[number]) is not None}
+        fits: dict[tuple[int, ...], None] = {(0,) * len(limited): None}
+        frontier, tries = list(fits), 0
+        while frontier:
+            mix = frontier.pop()
+            for position, number in enumerate(limited):
+                more = (*mix[:position], mix[position] + 1, *mix[position + 1 :])
+                if more in fits or more[position] > numbers[number]:
+                    continue
+                tries += 1
+                found = self._found([(wants[one], count) for one, count in zip(limited, more, strict=True)])
+                if found is None or tries > _MAX_MIXES:
+                    return None
+                if found:
+                    fits[more] = None
+                    frontier.append(more)
+        largest = [mix for mix in fits if not any(_contains(other, mix) for other in fits)]
+        return tuple(_spread_out(mix, limited, len(needs)) for mix in sorted(largest))
+
+    def _found(self, mix: Sequence[tuple[Sequence[Want], int]]) -> bool | None:
+        """Whether so many pods find devices together; None if the search was cut short."""
+        try:
+            return self.search().run([want for wants, count in mix for want in [*wants] * count]) is not None
+        except SearchCutShort:
+            return None
+        except AllocationError:
+            return False
+
     def upper_limit(self, wants: Sequence[Want], offer: Offer) -> int:
         """A bound on the pods by the number of devices; shared devices and administrators have none."""
         fewest = sum(
@@ -270,3 +305,12 @@ class DeviceAnswers:
             return True
         except AllocationError:
             return False
+
+
+def _contains(mix: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return mix != other and all(one >= two for one, two in zip(mix, other, strict=True))
+
+
+def _spread_out(mix: tuple[int, ...], limited: Sequence[int], size: int) -> tuple[int, ...]:
+    numbers = dict(zip(limited, mix, strict=True))
+    return tuple(numbers.get(number, -1) for number in range(size))

@@ -277,6 +277,16 @@ class Devices:
             enough = enough & (self._lacks(name)[rows] | (free >= wanted))
         return enough
 
+    def mixes(
+        self, needs: Sequence[DeviceNeeds | None], numbers: Sequence[int], row: int
+    ) -> tuple[tuple[int, ...], ...] | None:
+        """Mixes of pods with these needs, up to these numbers, that find local devices together on the row.
+
+        Without mixes that others contain. None if there are too many to try. Pods without needs are not
+        limited, which -1 stands for.
+        """
+        return self.answers.mixes(needs, numbers, row)
+
     def counts_exactly(self, needs: DeviceNeeds) -> bool:
         """Whether `most` is no mere bound."""
         return not (needs.extended or needs.spans_nodes or self._open) and self.answers.counts_exactly(needs)

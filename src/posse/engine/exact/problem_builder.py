@@ -16,13 +16,14 @@ from posse.engine.placement.gang.domain_pin import pin_of
 from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.gang.proof import missing
 from posse.engine.placement.search.fill import MemberClass, classes_of
-from posse.engine.placement_problem import GroupDemand, PlacementProblem, PodSet
+from posse.engine.placement_problem import GroupDemand, Mix, PlacementProblem, PodSet
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 
 _MAX_CELLS = 50_000
 """Classes of nodes times classes of pods times groups; larger questions would not be answered in time."""
+_MAX_DEVICE_STATES = 64
 _MAX_NUMBERS = 1_000_000
 """Numbers in a question: more take too long to encode."""
 
@@ -40,6 +41,11 @@ class ProblemBuilder:
     def is_modelled(self) -> bool:
         """Whether no rule decides the placement that the problem cannot model."""
         return all(self.state.rules(one).counts_by_resources for one in self.scheduling_classes)
+
+    @property
+    def is_modelled_with_devices(self) -> bool:
+        """The same for problems with mixes, which say what pods find devices together."""
+        return all(self.state.rules(one).counts_by_node for one in self.scheduling_classes)
 
     @property
     def unmodelled(self) -> tuple[str, ...]:
@@ -93,7 +99,7 @@ class ProblemBuilder:
 def question_of(state: ClusterState, root: Root) -> Question | None:
     """The question whether any placement exists; None if it cannot be modelled or is too large."""
     asking = about(state, root)
-    if asking is None or not asking.is_modelled:
+    if asking is None or not asking.is_modelled_with_devices:
         return None
     room = np.array(
         [state.capacity(scheduling_class).per_node() for scheduling_class in asking.scheduling_classes]
@@ -101,17 +107,56 @@ def question_of(state: ClusterState, root: Root) -> Question | None:
     rows = np.flatnonzero(room.any(axis=0))
     wanted, domains = asking.resources, asking.domains(rows)
     free = state.nodes.allocatable[wanted][:, rows] - state.nodes.requested[wanted][:, rows]
-    if not is_small(asking, np.vstack((free, room[:, rows], domains))):
+    limits = device_limits(asking, rows)
+    if limits is None or not is_small(asking, np.vstack((free, room[:, rows], domains, *limits.features))):
         return None
     pod_sets = [
         PodSet(asking.wanted(scheduling_class), tuple(line.tolist()))
         for scheduling_class, line in zip(asking.scheduling_classes, room[:, rows], strict=True)
     ]
+    demand = asking.demand(asking.top)
     return Question(
-        PlacementProblem(lines(free), tuple(pod_sets), asking.demand(asking.top), lines(domains)),
+        PlacementProblem(
+            lines(free), tuple(pod_sets), demand, lines(domains), limits.mixes, tuple(limits.mix_of)
+        ),
         tuple(state.nodes.names[row] for row in rows),
         tuple(tuple(_uids(pods) for _, pods in _classes(state, leaf)) for leaf in asking.leaves()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLimits:
+    """Which pods find devices together on a node."""
+
+    mixes: tuple[tuple[Mix, ...], ...] = ()
+    mix_of: tuple[int, ...] = ()
+
+    @property
+    def features(self) -> list[IntArray]:
+        """The properties of nodes that they add."""
+        return [np.array(self.mix_of, dtype=np.int64)] if self.mix_of else []
+
+
+def device_limits(asking: ProblemBuilder, rows: IntArray) -> DeviceLimits | None:
+    """The limits by devices; None if there are too many to list."""
+    needs = [one.pod_class.devices for one in asking.scheduling_classes]
+    if not any(needs):
+        return DeviceLimits()
+    numbers = [0] * len(needs)
+    for leaf in asking.leaves():
+        for scheduling_class, pods in _classes(asking.state, leaf):
+            numbers[asking.scheduling_classes.index(scheduling_class)] += len(pods)
+    states = asking.state.devices.inventory.row_states()[rows]
+    found, first, mix_of = np.unique(states, return_index=True, return_inverse=True)
+    if found.size > _MAX_DEVICE_STATES:
+        return None
+    mixes: list[tuple[Mix, ...]] = []
+    for row in rows[first].tolist():
+        there = asking.state.devices.mixes(needs, numbers, row)
+        if there is None:
+            return None
+        mixes.append(there)
+    return DeviceLimits(tuple(mixes), tuple(mix_of.ravel().tolist()))
 
 
 def is_small(asking: ProblemBuilder, features: IntArray) -> bool:
