@@ -80,6 +80,15 @@ def test_the_first_gang_goes_as_its_guide_says(cluster):
     wait_until(lambda: running(cluster, "colossus") == 9, "the gang of nine")
 
 
+def test_simulations_go_as_their_guide_says(tmp_path):
+    commands = commands_of(ROOT / "docs" / "guides" / "simulating.md")
+    assert len(commands) == 4
+    for line in commands:
+        words = [str(tmp_path) if word == "build/simulation" else word for word in shlex.split(line)]
+        assert "160/160" in posse_command.posse(*words)
+    assert (tmp_path / "report.html").exists()
+
+
 def nodes_of(kubeconfig, prefix):
     pods = listed(kubeconfig, "pods")
     return {

@@ -18,6 +18,7 @@ VERBS = {
     "explain": ("posse.cli.explain.explain", "Why something waits"),
     "top": ("posse.cli.top.top", "Why something waits"),
     "history": ("posse.cli.history.history", "Why something waits"),
+    "simulate": ("posse.cli.simulate.simulate", "What would happen"),
     "apply": ("posse.cli.objects.apply", "What is in the cluster"),
     "get": ("posse.cli.objects.get", "What is in the cluster"),
     "delete": ("posse.cli.objects.delete", "What is in the cluster"),

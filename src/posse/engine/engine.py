@@ -32,7 +32,11 @@ class Engine:
         self.gates = options.gates
         self._faults = options.faults
         self._knowledge = no_knowledge(
-            options.profiles, options.backoff, options.gates, members_must_match=options.members_must_match
+            options.profiles,
+            options.backoff,
+            options.gates,
+            members_must_match=options.members_must_match,
+            reserves=options.reserves,
         )
         self._cluster_events = ClusterEvents(self._knowledge, options.gates)
         self._failed_writes = FailedWrites(self._knowledge)

@@ -21,7 +21,9 @@ class EngineOptions:
     """Faults of plugins among the rules of the profiles."""
     gates: Gates = ALL_GATES
     members_must_match: bool = False
-    """Whether groups whose members have another priority are refused; otherwise the group's priority counts."""
+    """Refuse groups whose members have another priority; otherwise the group's priority counts."""
+    reserves: bool = True
+    """Whether capacity is reserved for groups that have waited long."""
     asks: bool = False
     """Whether an exact solver is available: then `decide` may ask it, and waits for its answer."""
     effort: float = 10.0

@@ -126,11 +126,12 @@ def no_knowledge(
     gates: Gates = ALL_GATES,
     *,
     members_must_match: bool = False,
+    reserves: bool = True,
 ) -> Knowledge:
     """Return the knowledge of an engine that has seen nothing yet."""
     groups = GroupBook(gates, members_must_match=members_must_match)
     state, backlog = ClusterState(profiles), Backlog(backoff)
-    guard, names = StarvationGuard(state, groups, backlog), profiles.keys()
+    guard, names = StarvationGuard(state, groups, backlog, reserves=reserves), profiles.keys()
     return Knowledge(
         state=state,
         groups=groups,

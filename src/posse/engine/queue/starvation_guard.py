@@ -67,12 +67,14 @@ class CapacityReservation:
 
 
 class StarvationGuard:
-    def __init__(self, state: ClusterState, groups: GroupBook, backlog: Backlog) -> None:
+    def __init__(
+        self, state: ClusterState, groups: GroupBook, backlog: Backlog, *, reserves: bool = True
+    ) -> None:
         self._state = state
         self._groups = groups
         self._backlog = backlog
         self._reservation: CapacityReservation | None = None
-        self._look_at = 0.0
+        self._look_at = 0.0 if reserves else math.inf
         self._ended: dict[Key, float] = {}
         """When a group's reservation ended, or proved useless; then it rests."""
         self._unfinished: dict[Key, float] = {}
@@ -108,6 +110,8 @@ class StarvationGuard:
     def next_wakeup(self) -> float | None:
         if self._reservation is not None:
             return self._reservation.until
+        if self._look_at == math.inf:
+            return None
         turns = [self._due(entry) for entry in self._backlog.refused_groups() if self._is_overtaken(entry)]
         return max(min(turns), self._look_at) if turns else None
 

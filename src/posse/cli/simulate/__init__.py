@@ -1,0 +1,1 @@
+"""`posse simulate`: a trace of jobs on a cluster in virtual time."""

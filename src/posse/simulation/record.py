@@ -1,0 +1,118 @@
+"""What happened to each job of a trace, and the figures that follow from it."""
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from posse.simulation.jobs import TracedJob
+
+LARGE_GPUS = 8
+"""Gangs with more GPUs than this are reported by themselves: they do not fit on one common node."""
+_SLOWDOWN_FLOOR = 10.0
+"""Shorter jobs count as this long, in seconds, so that none dominates the slowdown."""
+
+
+@dataclass(slots=True)
+class JobRecord:
+    job: TracedJob
+    start: float = math.nan
+    """Of the last run."""
+    end: float = math.nan
+    nodes: tuple[str, ...] = ()
+    lost_gpu_seconds: float = 0.0
+    """Of runs that were evicted."""
+
+    @property
+    def wait(self) -> float:
+        return self.start - self.job.submit
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Of one run on one trace. Times are in seconds."""
+
+    jobs: int
+    started: int
+    mean_wait: float
+    median_wait: float
+    p95_wait: float
+    longest_wait: float
+    mean_wait_large: float
+    """NaN without gangs above 8 GPUs."""
+    mean_slowdown: float
+    utilization: float
+    """Share of GPU time in use, from the start of the window to the last arrival."""
+    lost_gpu_hours: float
+
+
+@dataclass(slots=True)
+class RunRecord:
+    jobs: list[JobRecord]
+    _digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
+
+    def started(self, index: int, moment: float, nodes: tuple[str, ...]) -> None:
+        record = self.jobs[index]
+        record.start, record.nodes = moment, nodes
+        self._digest.update(f"{record.job.name} {moment:.3f} {' '.join(nodes)}\n".encode())
+
+    def ended(self, index: int, moment: float) -> None:
+        self.jobs[index].end = moment
+
+    def evicted(self, index: int, started: float, moment: float) -> None:
+        record = self.jobs[index]
+        record.lost_gpu_seconds += (moment - started) * record.job.gpus
+        record.start = math.nan
+
+    @property
+    def digest(self) -> str:
+        """Equal for runs in which every job started at the same moment on the same nodes."""
+        return self._digest.hexdigest()
+
+    def within(self, begin: float) -> Iterator[JobRecord]:
+        return (record for record in self.jobs if record.job.submit >= begin)
+
+
+def figures_of(record: RunRecord, total_gpus: int, begin: float = 0.0) -> Figures:
+    """Figures of the jobs that arrived after `begin`."""
+    jobs = list(record.within(begin))
+    started = [one for one in jobs if not math.isnan(one.start)]
+    waits = np.array([one.wait for one in started])
+    large = [one.wait for one in started if one.job.gpus > LARGE_GPUS]
+    return Figures(
+        jobs=len(jobs),
+        started=len(started),
+        mean_wait=_mean(waits),
+        median_wait=float(np.median(waits)) if waits.size else math.nan,
+        p95_wait=float(np.percentile(waits, 95)) if waits.size else math.nan,
+        longest_wait=float(waits.max()) if waits.size else math.nan,
+        mean_wait_large=_mean(np.array(large)),
+        mean_slowdown=_mean(np.array([_slowdown(one) for one in started])),
+        utilization=utilization(record.jobs, total_gpus, begin),
+        lost_gpu_hours=sum(one.lost_gpu_seconds for one in jobs) / 3600,
+    )
+
+
+def _mean(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:
+    return float(values.mean()) if values.size else math.nan
+
+
+def _slowdown(record: JobRecord) -> float:
+    run = record.job.duration
+    return max(1.0, (record.wait + run) / max(run, _SLOWDOWN_FLOOR))
+
+
+def utilization(jobs: Sequence[JobRecord], total_gpus: int, begin: float = 0.0) -> float:
+    if not jobs or not total_gpus:
+        return math.nan
+    last = max(one.job.submit for one in jobs)
+    if last <= begin:
+        return math.nan
+    used = sum(
+        one.job.gpus * max(0.0, min(one.start + one.job.duration, last) - max(one.start, begin))
+        for one in jobs
+        if not math.isnan(one.start)
+    )
+    return used / (total_gpus * (last - begin))

@@ -1,0 +1,183 @@
+"""A cluster in virtual time: jobs arrive, the engine decides, pods run for as long as the trace says.
+
+Time goes from event to event: an arrival, the end of a job, or a moment for which the engine asked.
+"""
+
+import heapq
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from posse.engine.decisions import Evict
+from posse.engine.engine import Engine
+from posse.engine.events import Observed, Vanished
+from posse.model.node import Node
+from posse.model.pod import Pod
+from posse.model.workload import PodGroup
+from posse.simulation.jobs import BEGIN, TracedJob, objects_of
+from posse.simulation.policies import Policy
+from posse.simulation.record import JobRecord, RunRecord
+from posse.writes.round_writes import writes_of
+
+GRACE_SECONDS = 30.0
+"""How long an evicted pod takes to end."""
+_LEAST_STEP = 0.001
+_ROUNDS_MAX = 100_000
+"""Calls of `decide` without an event in between; more would mean that the engine goes in circles."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run of a job: its objects, and where its pods are."""
+
+    index: int
+    number: int
+    group: PodGroup | None
+    pods: dict[str, Pod]
+    nodes: dict[str, str] = field(default_factory=dict)
+    started: float = math.nan
+    is_over: bool = False
+
+
+class VirtualCluster:
+    def __init__(self, nodes: Sequence[Node], jobs: Sequence[TracedJob], policy: Policy) -> None:
+        self._jobs = jobs
+        self._policy = policy
+        self._engine = Engine(policy.options)
+        for node in nodes:
+            self._engine.absorb(Observed(node))
+        self._ends: list[tuple[float, int, _Run, bool]] = []
+        """Heap of what ends when: a run (True), or a run whose pods were evicted."""
+        self._pushed = 0
+        self._waiting: deque[int] = deque()
+        """Jobs that have arrived and are not yet shown to the engine."""
+        self._runs: dict[str, _Run] = {}
+        """Runs that are not over, by uid of their pods."""
+        self._pending = 0
+        """Runs that the engine knows and has not started."""
+        self._asked_in_vain = False
+        self.now = 0.0
+        self.record = RunRecord([JobRecord(job) for job in jobs])
+
+    def run(self, until: float = math.inf, progress: Callable[[float, int], None] | None = None) -> RunRecord:
+        """Go on until every job has ended, or nothing can happen any more."""
+        arrival, finished = 0, 0
+        while True:
+            next_arrival = self._jobs[arrival].submit if arrival < len(self._jobs) else math.inf
+            next_end = self._ends[0][0] if self._ends else math.inf
+            moment = min(next_arrival, next_end, self._next_wakeup(next_arrival == next_end == math.inf))
+            if moment == math.inf or moment > until:
+                break
+            self.now = max(moment, self.now)
+            while self._ends and self._ends[0][0] <= self.now:
+                finished += self._end(heapq.heappop(self._ends))
+            while arrival < len(self._jobs) and self._jobs[arrival].submit <= self.now:
+                self._waiting.append(arrival)
+                arrival += 1
+            self._schedule()
+            if progress is not None:
+                progress(self.now, finished)
+        return self.record
+
+    def _next_wakeup(self, is_last_resort: bool) -> float:
+        """When the engine wants to be asked again.
+
+        Without reservations nothing changes by itself: what did not fit fits no better after a while. Without
+        any other event to come, asking once in vain is enough.
+        """
+        if not self._pending or not self._policy.options.reserves:
+            return math.inf
+        wakeup = self._engine.next_wakeup()
+        if wakeup is None or (is_last_resort and not self._ends and self._asked_in_vain):
+            return math.inf
+        return max(wakeup - BEGIN, self.now + _LEAST_STEP)
+
+    def _schedule(self) -> None:
+        started = self._submit_and_decide()
+        while started and self._waiting and self._policy.blocks:
+            started = self._submit_and_decide()
+        self._asked_in_vain = not started
+
+    def _submit_and_decide(self) -> bool:
+        """Show jobs to the engine, and let it decide. Returns whether any run started."""
+        while self._waiting and not (self._policy.blocks and self._pending):
+            self._submit(self._waiting.popleft(), 0)
+        has_started = False
+        for _ in range(_ROUNDS_MAX):
+            writes = writes_of(self._engine.decide(BEGIN + self.now))
+            for binding in writes.bindings:
+                for placement in binding.decision.placements:
+                    has_started |= self._bind(placement.pod.uid, placement.node)
+            for stage in writes.stages:
+                for part in stage:
+                    if isinstance(part.decision, Evict):
+                        self._evict(part.decision.pod.uid)
+            if not self._engine.has_work:
+                return has_started
+        raise RuntimeError(f"the engine does not come to rest at second {self.now:.0f}")
+
+    def _submit(self, index: int, number: int) -> None:
+        group, pods = objects_of(self._jobs[index], number, self._policy.topology_key, self._policy.scheduler)
+        run = _Run(index, number, group, {pod.metadata.uid: pod for pod in pods})
+        if group is not None:
+            self._engine.absorb(Observed(group))
+        for pod in pods:
+            self._runs[pod.metadata.uid] = run
+            self._engine.absorb(Observed(pod))
+        self._pending += 1
+
+    def _bind(self, uid: str, node: str) -> bool:
+        """Returns whether the run has started by that: all its pods are on nodes."""
+        run = self._runs[uid]
+        pod = run.pods[uid]
+        bound = replace(
+            pod, spec=replace(pod.spec, node_name=node), status=replace(pod.status, phase="Running")
+        )
+        run.pods[uid] = bound
+        run.nodes[uid] = node
+        self._engine.absorb(Observed(bound))
+        if len(run.nodes) < len(run.pods):
+            return False
+        run.started = self.now
+        self._pending -= 1
+        self.record.started(run.index, self.now, tuple(run.nodes.values()))
+        self._push(self.now + self._jobs[run.index].duration, run, True)
+        return True
+
+    def _push(self, moment: float, run: _Run, is_end: bool) -> None:
+        self._pushed += 1
+        heapq.heappush(self._ends, (moment, self._pushed, run, is_end))
+
+    def _evict(self, uid: str) -> None:
+        """The job cannot go on without the pod: all its pods end, and it starts anew."""
+        run = self._runs.get(uid)
+        if run is None or run.is_over or math.isnan(run.started):
+            return
+        run.is_over = True
+        self.record.evicted(run.index, run.started, self.now)
+        for pod in run.pods.values():
+            terminating = replace(
+                pod, metadata=replace(pod.metadata, deletion_timestamp=pod.metadata.creation_timestamp)
+            )
+            self._engine.absorb(Observed(terminating))
+        self._push(self.now + GRACE_SECONDS, run, False)
+
+    def _end(self, entry: tuple[float, int, _Run, bool]) -> int:
+        """Returns 1 if a job is finished."""
+        moment, _, run, is_end = entry
+        if is_end and run.is_over:
+            return 0
+        run.is_over = True
+        for uid, pod in run.pods.items():
+            del self._runs[uid]
+            self._engine.absorb(Vanished(pod))
+        if run.group is not None:
+            self._engine.absorb(Vanished(run.group))
+        if is_end:
+            self.record.ended(run.index, moment)
+            return 1
+        self._submit(run.index, run.number + 1)
+        return 0
