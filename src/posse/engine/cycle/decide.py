@@ -10,6 +10,7 @@ from posse.engine.cycle.cycle import MAX_PODS, AttemptRecord, Cycle
 from posse.engine.cycle.group_turn import GroupTurns
 from posse.engine.cycle.pod_turn import PodTurns
 from posse.engine.cycle.renewal import Renewal
+from posse.engine.cycle.set_aside_limit import SetAsideLimit
 from posse.engine.cycle.settle import GroupSettling
 from posse.engine.cycle.volume_waits import VolumeWaits
 from posse.engine.cycle.waking import Waking
@@ -53,6 +54,7 @@ class DecisionLoop:
         self._countdown: DelayTimers[GroupKey] = DelayTimers(COUNTDOWN_SECONDS)
         """Groups with fewer victims left than reported."""
         self._waking = Waking(knowledge, groups)
+        self._set_aside_limit = SetAsideLimit(knowledge)
         self._renewal = Renewal(knowledge, pods, groups, advisory.renew)
         self._attempts: list[AttemptRecord] = []
 
@@ -76,9 +78,10 @@ class DecisionLoop:
         self._settling.settle_changed(cycle)
         # 6. Put off what a failed write sent back.
         self._back_off_after_failed_writes(now)
-        # 7. Review the capacity that is reserved for a group that has waited long.
+        # 7. Review the capacity that is reserved for a group that has waited long, or for pods to come.
         knowledge.published.take_over(now)
         knowledge.starvation_guard.settle(now)
+        self._set_aside_limit.review(now)
         # 8. Wake what a change of the cluster or the passing of time may help, or whose refusal is outdated.
         self._waking.wake_improved(now)
         knowledge.backlog.promote(now)
@@ -119,6 +122,7 @@ class DecisionLoop:
             self._advisory,
             self._renewal,
             self._settling,
+            self._set_aside_limit,
         )
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)

@@ -182,6 +182,7 @@ def rank_members(knowledge: Knowledge) -> None:
     """Give members of changed groups their group's priority, and note what is reserved for them."""
     for entry in dict.fromkeys(knowledge.entry_of(key) for key in knowledge.unsettled_groups):
         for group, effective_priority in knowledge.groups.ranked(entry):
+            group.note_start()
             knowledge.state.minimum_reservations.note(group.key)
             for record in group.members.values():
                 own = record.priority if effective_priority is None else effective_priority

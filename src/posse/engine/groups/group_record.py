@@ -28,6 +28,10 @@ class GroupRecord(ReportedObject):
     """Capacity that must be free in the whole cluster before it is tried; empty in most forms."""
     excess: Excess | None = None
     """The limit that its object exceeds; such a group is not tried."""
+    started_resources: Mapping[str, Quantity] | None = None
+    """What it stated of that when it started: no more is set aside for it. None until it is seen."""
+    is_set_aside_over: bool = False
+    """It has run so long without the pods it needs that nothing is set aside for them any more."""
     members: dict[str, PodRecord] = field(default_factory=dict)
     """Every pod that names the group and is neither finished nor deleted, by uid, in order of arrival."""
     has_completed_members: bool = False
@@ -49,6 +53,14 @@ class GroupRecord(ReportedObject):
             self.has_completed_members = self.is_known_to_be_short = self.gathered = False
         self.obj = podgroup
         self.gathered = self.read_conditions() or self.gathered
+
+    def note_start(self) -> None:
+        """As long as none of its pods is on a node, it may state other resources."""
+        if not (self.minimum_resources or self.started_resources):
+            self.started_resources = {}
+        elif self.started_resources is None or not any(record.node for record in self.members.values()):
+            self.started_resources = self.minimum_resources
+            self.is_set_aside_over = False
 
     @property
     def minimum(self) -> int:

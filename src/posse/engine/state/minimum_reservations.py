@@ -5,7 +5,7 @@ are kept, and a group is recomputed only after it changed, because queries are f
 what a group lacks. Decision 19 describes which groups are checked, and when a reservation ends.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from posse.engine.keys import GroupKey
@@ -49,14 +49,22 @@ class MinimumReservations:
 
     def against(self, effective_priority: int) -> Amounts:
         """Capacity reserved against this priority, by resource."""
-        for key in self._changed:
-            self._replace(key, self._groups[key]())
-        self._changed.clear()
+        self._catch_up()
         sums: Amounts = {}
         for held_by, total in self._totals.items():
             if held_by >= effective_priority:
                 _add(sums, total, 1)
         return sums
+
+    def holders(self) -> Collection[GroupKey]:
+        """The groups that something is reserved for."""
+        self._catch_up()
+        return self._shares.keys()
+
+    def _catch_up(self) -> None:
+        for key in self._changed:
+            self._replace(key, self._groups[key]())
+        self._changed.clear()
 
     def _replace(self, key: GroupKey, share: Share) -> None:
         before = self._shares.pop(key, _NOTHING)

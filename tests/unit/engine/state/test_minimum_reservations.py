@@ -2,6 +2,7 @@
 
 import pytest
 
+from posse.engine.cycle.set_aside_limit import SET_ASIDE_SECONDS
 from posse.engine.groups.forms import COSCHEDULING, MIN_RESOURCES_ANNOTATION, NATIVE, VOLCANO
 from posse.engine.keys import GroupKey
 from posse.engine.state.minimum_reservations import MinimumReservations, Share
@@ -222,3 +223,47 @@ def test_a_group_is_looked_at_again_only_when_something_became_of_it():
     aside.note(A)
     aside.note(B)
     assert aside.against(0)["cpu"] == 2
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_what_is_raised_after_the_start_is_not_set_aside(form):
+    first = leader("g1", form)
+    driver = Driver(*nodes(8, cpu="1"), needing("g1", "2", form), first)
+    driver.bind_and_confirm(first)
+    driver.see(needing("g1", "1000", form), needing("g2", "3", form), leader("g2", form))
+    assert set(driver.bind()) == {"g2-0"}
+    driver.see(needing("g3", "4", form), leader("g3", form))
+    assert driver.bind() == {}, "one of g1 and two of g2 are set aside, and five are free"
+
+
+def test_what_is_stated_only_after_the_start_is_not_set_aside():
+    first = leader("g1")
+    driver = Driver(*nodes(4, cpu="1"), gang("g1", 1), first)
+    driver.bind_and_confirm(first)
+    driver.see(needing("g1", "1000"), needing("g2", "3"), leader("g2"))
+    assert set(driver.bind()) == {"g2-0"}
+
+
+def test_a_group_that_starts_anew_may_state_other_resources():
+    first = leader("g1")
+    driver = Driver(*nodes(8, cpu="1"), needing("g1", "2"), first)
+    driver.bind_and_confirm(first)
+    driver.lose(first)
+    driver.see(needing("g1", "6"))
+    driver.decide()
+    again = leader("g1", uid="again")
+    driver.see(again)
+    driver.bind_and_confirm(again)
+    driver.see(needing("g2", "3"), leader("g2"))
+    assert driver.bind() == {}
+
+
+def test_after_a_time_nothing_is_set_aside_any_more():
+    first = leader("g1")
+    driver = Driver(*nodes(4, cpu="1"), needing("g1", "4"), first)
+    driver.bind_and_confirm(first)
+    driver.see(needing("g2", "2"), leader("g2"))
+    assert driver.bind() == {}
+    assert driver.bind(after=SET_ASIDE_SECONDS / 2) == {}
+    assert driver.engine.next_wakeup() <= driver.now + SET_ASIDE_SECONDS
+    assert set(driver.bind(after=SET_ASIDE_SECONDS / 2 + 1)) == {"g2-0"}

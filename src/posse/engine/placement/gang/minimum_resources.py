@@ -57,15 +57,19 @@ def share_of(nodes: NodeTable, group: GroupRecord) -> Share:
     on_nodes = [record for record in group.members.values() if record.node]
     is_deleted = group.obj is None or bool(group.obj.metadata.deletion_timestamp)
     is_ending = all(record.pod.metadata.deletion_timestamp for record in on_nodes)
-    if is_ending or is_deleted or group.has_completed_members:
+    if is_ending or is_deleted or group.has_completed_members or group.is_set_aside_over:
         return Share()
+    started = group.started_resources
     try:
         minimum = amounts(group.minimum_resources)
+        # What was raised since has never been free for it, so it is not set aside for it either.
+        most = minimum if started is None else amounts(started)
     except QuantityError:
         return Share()
     own = _requested_by_members(group)
     lacking = {
-        name: wanted - own.get(nodes.resource_index.get(name, -1), 0) for name, wanted in minimum.items()
+        name: min(wanted, most.get(name, 0)) - own.get(nodes.resource_index.get(name, -1), 0)
+        for name, wanted in minimum.items()
     }
     return Share(on_nodes[0].effective_priority, {name: lack for name, lack in lacking.items() if lack > 0})
 
