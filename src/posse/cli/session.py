@@ -23,6 +23,15 @@ KubeconfigOption = Annotated[
         rich_help_panel=WHERE,
     ),
 ]
+SnapshotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--snapshot",
+        metavar="FILE",
+        help="Read this file of `posse snapshot` instead of a cluster.",
+        rich_help_panel=WHERE,
+    ),
+]
 NamespaceOption = Annotated[
     str | None,
     typer.Option("--namespace", "-n", metavar="NS", help="The namespace to look in.", rich_help_panel=WHERE),

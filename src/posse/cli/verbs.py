@@ -17,6 +17,7 @@ VERBS = {
     "gangs": ("posse.cli.explain.gangs", "Why something waits"),
     "explain": ("posse.cli.explain.explain", "Why something waits"),
     "top": ("posse.cli.top.top", "Why something waits"),
+    "snapshot": ("posse.cli.snapshot.snapshot", "Would it start? What if?"),
     "history": ("posse.cli.history.history", "Why something waits"),
     "simulate": ("posse.cli.simulate.simulate", "What would happen"),
     "apply": ("posse.cli.objects.apply", "What is in the cluster"),

@@ -9,8 +9,8 @@ from posse.cli.session import (
     NamespaceOption,
     RulesOption,
     SchedulerNameOption,
+    SnapshotOption,
     chosen_rules,
-    connected,
 )
 
 TargetArgument = Annotated[
@@ -24,13 +24,14 @@ TargetArgument = Annotated[
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name, if TYPE stands alone.")]
 
 
-def explain(
+def explain(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
     target: TargetArgument,
     name: NameArgument = "",
     namespace: NamespaceOption = None,
     config: RulesOption = None,
     scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
+    snapshot: SnapshotOption = None,
 ) -> None:
     """Explain a workload, a group or a pod: its state, what blocks it, what it lacks, what would help.
 
@@ -53,7 +54,7 @@ def explain(
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.explain.run import tell  # noqa: PLC0415
-    from posse.cli.reading.sources import ApiSource  # noqa: PLC0415
+    from posse.cli.reading.opening import opened  # noqa: PLC0415
 
-    with connected(kubeconfig) as client:
-        tell(ApiSource(client), (target, name), namespace or client.default_namespace, rules)
+    with opened(kubeconfig, snapshot) as source:
+        tell(source, (target, name), namespace or source.default_namespace, rules)

@@ -12,8 +12,8 @@ from posse.cli.session import (
     NamespaceOption,
     RulesOption,
     SchedulerNameOption,
+    SnapshotOption,
     chosen_rules,
-    connected,
 )
 
 SORT_KEYS = ("name", "age", "priority", "gpus", "rack", "owner", "state")
@@ -53,6 +53,7 @@ def gangs(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer rea
     config: RulesOption = None,
     scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
+    snapshot: SnapshotOption = None,
 ) -> None:
     """List all pod groups, waiting ones first: state, pods on nodes, GPUs, racks, owner, and why they wait.
 
@@ -70,17 +71,18 @@ def gangs(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer rea
         raise Misuse("-n NS and --all-namespaces exclude each other")
     if watch and output.is_data:
         raise Misuse("-w prints a table; -o json and -o yaml print one state")
+    if watch and snapshot:
+        raise Misuse("-w follows a cluster, and a snapshot does not change")
     if sort and sort not in SORT_KEYS:
         raise Misuse(f"--sort: {sort!r} is none of {', '.join(SORT_KEYS)}")
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.explain.group_table import GroupChoice, show_groups, watch_groups  # noqa: PLC0415
+    from posse.cli.reading.opening import opened  # noqa: PLC0415
     from posse.cli.reading.selection import chosen_labels  # noqa: PLC0415
-    from posse.cli.reading.sources import ApiSource  # noqa: PLC0415
 
     labels = chosen_labels(selector)
-    with connected(kubeconfig) as client:
-        source = ApiSource(client)
+    with opened(kubeconfig, snapshot) as source:
         place = None if all_namespaces else namespace or source.default_namespace
         show = watch_groups if watch else show_groups
         show(source, GroupChoice(place, labels, sort), rules, output)

@@ -11,8 +11,8 @@ from posse.cli.session import (
     NamespaceOption,
     RulesOption,
     SchedulerNameOption,
+    SnapshotOption,
     chosen_rules,
-    connected,
 )
 
 POD_CRITERIA = ("gang", "namespace", "priority")
@@ -48,6 +48,7 @@ def top(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     config: RulesOption = None,
     scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
+    snapshot: SnapshotOption = None,
 ) -> None:
     """Show who holds a resource: what is held, waiting, free and reserved. All namespaces, without -n.
 
@@ -65,8 +66,8 @@ def top(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         raise Misuse(f"-n goes with --by {', '.join(POD_CRITERIA)}: nodes belong to no namespace")
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
-    from posse.cli.reading.sources import ApiSource  # noqa: PLC0415
+    from posse.cli.reading.opening import opened  # noqa: PLC0415
     from posse.cli.top.run import show_usage  # noqa: PLC0415
 
-    with connected(kubeconfig) as client:
-        show_usage(ApiSource(client), resource, by, namespace, rules, output)
+    with opened(kubeconfig, snapshot) as source:
+        show_usage(source, resource, by, namespace, rules, output)

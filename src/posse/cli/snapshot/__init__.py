@@ -1,0 +1,1 @@
+"""posse snapshot: a whole cluster in one file."""
