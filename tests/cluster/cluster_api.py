@@ -55,6 +55,13 @@ class ClusterApi:
     def list(self, kind: str, namespace: str | None = "default", **options: str) -> list[dict]:
         return self._kind(kind).get(namespace=namespace, **options).to_dict()["items"]
 
+    def raw(self, path: str) -> bytes:
+        """Return what the API server answers, unread: reading a large object takes a client long."""
+        answer = self._client.call_api(
+            path, "GET", auth_settings=["BearerToken"], _preload_content=False, _return_http_data_only=True
+        )
+        return bytes(answer.data)
+
     def report(self, kind: str, name: str, status: dict, namespace: str = "default") -> None:
         """Write a status, as a kubelet or a controller would."""
         self._kind(kind).status.patch(

@@ -1,5 +1,7 @@
 """Trees of groups in the engine: when they are tried, what starts of them, and what everybody is told."""
 
+import sys
+
 import pytest
 
 from posse.engine.decisions import Evict, MarkDisrupted, ReportGroup
@@ -345,7 +347,49 @@ def test_a_tree_of_any_depth_is_only_too_deep():
     driver = Driver(node(), composite("l0"), *chain, child("g", 1, "l399"), *members("g", 1))
     told = refused(driver.decide())
     assert len(told) == 401
-    assert told["g"] == ("Invalid", "the tree is more than 4 levels deep: l0 > l1 > l2 > l3 > l4")
+    assert told["l16"] == ("Invalid", "the tree is more than 4 levels deep: l0 > l1 > l2 > l3 > l4")
+    buried = "more than 16 groups are above it, and a tree has at most 4 levels"
+    assert told["l17"] == told["g"] == ("Invalid", buried)
+
+
+@pytest.mark.parametrize("is_upwards", [False, True])
+def test_each_group_of_a_chain_is_read_a_bounded_number_of_times(is_upwards):
+    def steps(length):
+        chain = [composite("l0"), *(inner(f"l{n}", parent=f"l{n - 1}") for n in range(1, length))]
+        driver = Driver(node())
+        counted = 0
+
+        def count(_frame, event, _arg):
+            nonlocal counted
+            counted += event == "call"
+
+        for group in reversed(chain) if is_upwards else chain:
+            driver.see(group)
+            sys.setprofile(count)
+            driver.decide()
+            sys.setprofile(None)
+        return counted
+
+    assert steps(400) < 2.5 * steps(200)
+
+
+def test_a_group_that_is_not_buried_any_more_is_tried():
+    chain = [inner(f"l{number}", parent=f"l{number - 1}") for number in range(1, 20)]
+    driver = Driver(node(), composite("l0"), *chain, child("g", 1, "l19"), *members("g", 1))
+    assert refused(driver.decide())
+    driver.lose(chain[17])
+    driver.see(composite("l18"))
+    assert driver.bind(after=60) == {"g-0": "n1"}
+
+
+def test_a_tree_with_too_many_groups_is_told_so(monkeypatch):
+    for module in ("hierarchy_links", "admission"):
+        monkeypatch.setattr(f"posse.engine.groups.{module}.MAX_GROUPS", 3)
+    leaves = [child(name, 1) for name in "abcd"]
+    driver = Driver(node(), composite("root", 1), *leaves, *members("a", 1))
+    assert refused(driver.decide())["root"] == ("Invalid", "the tree has more than 3 groups")
+    driver.lose(*leaves[1:3])
+    assert driver.bind(after=60) == {"a-0": "n1"}
 
 
 def test_room_that_was_made_for_a_group_which_cannot_start_any_more_is_not_taken_by_half_of_it():

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.hierarchy_links import MAX_ABOVE, MAX_GROUPS
 from posse.engine.groups.part import Part, Root
+from posse.engine.groups.tree import MAX_LEVELS
 from posse.engine.groups.tree_validation import violation
 from posse.model.pod import Pod
 
@@ -42,7 +44,7 @@ class NotReady:
 def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
     """Why the group or tree is not tried now; None when it may be."""
     workload = groups.workload(root.key.namespace, root.workload_name)
-    if wrong := _beyond_limits(root) or violation(root, workload, groups.classes):
+    if wrong := _beyond_limits(groups, root) or violation(root, workload, groups.classes):
         return NotReady(INVALID, wrong, is_error=True)
     if root.absence:
         return NotReady(WAITING_FOR_GROUP, root.absence)
@@ -55,7 +57,11 @@ def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
     return _premature(root)
 
 
-def _beyond_limits(root: Root) -> str:
+def _beyond_limits(groups: GroupBook, root: Root) -> str:
+    if groups.links.is_buried(root.key):
+        return f"more than {MAX_ABOVE} groups are above it, and a tree has at most {MAX_LEVELS} levels"
+    if len(root.records) > MAX_GROUPS:
+        return f"the tree has more than {MAX_GROUPS} groups"
     return next((str(leaf.excess) for leaf in root.leaves if leaf.excess is not None), "")
 
 

@@ -1,17 +1,24 @@
 """Parent links between groups, in whatever order objects arrive. tree_validation.py checks the trees."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from posse.engine.groups.composite_record import CompositeRecord
 from posse.engine.groups.forms import key_of, parent_of
 from posse.engine.keys import GroupKey
 from posse.model.workload import CompositePodGroup, PodGroup
 
+MAX_ABOVE = 16
+"""Ancestors that are followed, more than a valid tree has. A group with more of them is buried."""
+MAX_GROUPS = 5_000
+"""Groups of a tree that are read."""
+
 
 class TreeLinks:
     """A group names its parent, which may not exist yet or may be deleted.
 
-    A missing parent has no parent itself.
+    A missing parent has no parent itself. A chain of any length costs each of its groups the same, because a
+    buried group is not part of a tree: it stands for itself, and is not tried.
     """
 
     def __init__(self) -> None:
@@ -70,16 +77,27 @@ class TreeLinks:
         return list(self._children_of.get(key, ()))
 
     def ancestors(self, key: GroupKey) -> Iterator[GroupKey]:
-        """From the parent up, existing or not; each once, though groups may be each other's ancestors."""
+        """From the parent up, existing or not; each once, though groups may be each other's ancestors.
+
+        At most one more than a group may have that is not buried.
+        """
         seen = {key: None}
         while (parent := self._parent_of.get(key)) is not None and parent not in seen:
+            if len(seen) > MAX_ABOVE + 1:
+                return
             seen[parent] = None
             yield parent
             key = parent
 
+    def is_buried(self, key: GroupKey) -> bool:
+        """Whether it has more ancestors than are followed."""
+        return key in self._parent_of and sum(1 for _ in self.ancestors(key)) > MAX_ABOVE
+
     def circle(self, key: GroupKey) -> list[GroupKey]:
         """The topmost groups that are each other's ancestors, by name; empty in a tree."""
         above = [key, *self.ancestors(key)]
+        if len(above) > MAX_ABOVE + 1:
+            return []
         last = self._parent_of.get(above[-1])
         return sorted(above[above.index(last) :], key=str) if last is not None else []
 
@@ -88,7 +106,10 @@ class TreeLinks:
         if key not in self._parent_of:
             return key
         circle = self.circle(key)
-        return circle[0] if circle else list(self.ancestors(key))[-1]
+        if circle:
+            return circle[0]
+        above = list(self.ancestors(key))
+        return key if len(above) > MAX_ABOVE else above[-1]
 
     def root(self, key: GroupKey) -> CompositeRecord | None:
         """The root of the group's tree; None for a group by itself, and for a tree without a root."""
@@ -96,13 +117,14 @@ class TreeLinks:
         return self._composites.get(self.root_key(key)) if is_part else None
 
     def below(self, key: GroupKey) -> list[GroupKey]:
-        """The group and all groups below it, level by level."""
-        found = {key: None}
-        queue = [key]
-        for one in queue:
-            fresh = [child for child in self.children(one) if child not in found]
-            found |= dict.fromkeys(fresh)
-            queue += fresh
+        """The group and the groups below it that are not buried, level by level; no more than are read."""
+        found, level = {key: None}, [key]
+        for _ in range(MAX_ABOVE):
+            children = (child for one in level for child in self._children_of.get(one, ()))
+            level = list(islice(dict.fromkeys(c for c in children if c not in found), MAX_GROUPS))
+            found |= dict.fromkeys(level)
+            if not level or len(found) > MAX_GROUPS:
+                break
         return list(found)
 
     def highest_as_one(self, key: GroupKey) -> CompositeRecord | None:

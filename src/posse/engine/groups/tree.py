@@ -196,6 +196,8 @@ def root_of(groups: GroupBook, key: GroupKey) -> Root | None:
     """The pod group itself if it has no parent; None for a key that is unknown, or not at the top."""
     if not key.is_composite:
         return groups.get(key) if groups.links.root_key(key) == key else None
+    if groups.links.is_buried(key):
+        return _alone(groups, key)
     keys = groups.links.below(key) if groups.links.root_key(key) == key else []
     circle = groups.links.circle(key)
     top = _branch(groups, key, MAX_LEVELS) if keys and not circle else None
@@ -208,6 +210,13 @@ def root_of(groups: GroupBook, key: GroupKey) -> Root | None:
         tuple(record for record in found if record is not None),
         tuple(leaf for leaf in leaves if leaf is not None),
     )
+
+
+def _alone(groups: GroupBook, key: GroupKey) -> Tree | None:
+    """A composite group without the groups below it."""
+    record = groups.links.composite(key)
+    top = Branch(record, ()) if record is not None else None
+    return Tree(key, top, (top,), (top.record,), ()) if top is not None else None
 
 
 def _tops(groups: GroupBook, key: GroupKey, circle: Sequence[GroupKey]) -> list[Part]:

@@ -159,7 +159,7 @@ class ClusterEvents:
                 knowledge.groups.drop_composite(key) if key.is_composite else knowledge.groups.drop(key)
                 knowledge.published.gone(key)
                 knowledge.state.minimum_reservations.drop(key)
-                self._redefined([key])
+                self._redefined(knowledge.groups.links.below(key))
             case Workload():
                 self._redefined(knowledge.groups.drop_workload(namespace, name))
                 self._redefined(knowledge.groups.links.roots_from(namespace, name))
@@ -185,7 +185,8 @@ class ClusterEvents:
         knowledge.groups.put_composite(composite)
         knowledge.published.seen(key, composite.metadata)
         if before != knowledge.groups.definition(key):
-            self._redefined([entry, key])
+            # Groups below may be buried by this one, or not be any more.
+            self._redefined([entry, *knowledge.groups.links.below(key)])
 
     def _redefined(self, keys: Sequence[GroupKey]) -> None:
         self._knowledge.state.changes += bool(keys)

@@ -5,6 +5,7 @@ key's column is the domain of each node. Unused keys cost nothing.
 """
 
 from collections.abc import Mapping
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -60,22 +61,48 @@ class LabelColumns:
     def __init__(self, size: int) -> None:
         self._size = size
         self._columns: dict[str, LabelColumn] = {}
+        """Of keys that some node has or had."""
+        self._absent: WeakValueDictionary[str, LabelColumn] = WeakValueDictionary()
+        """Of other keys; they last as long as rules use them, so that pods cannot fill the memory with them."""
         self._labels: dict[int, Mapping[str, str]] = {}
+        self._values: dict[str, dict[int, str]] = {}
+        """The labels once more: the value of each row, by key."""
 
     def column(self, key: str) -> LabelColumn:
-        column = self._columns.get(key)
-        if column is None:
-            column = self._columns[key] = LabelColumn(self._size)
-            for row, labels in self._labels.items():
-                column.put(row, labels.get(key))
+        column = self._columns.get(key) or self._absent.get(key)
+        if column is not None:
+            return column
+        column = LabelColumn(self._size)
+        values = self._values.get(key)
+        if values is None:
+            self._absent[key] = column
+            return column
+        self._columns[key] = column
+        for row, value in sorted(values.items()):
+            column.put(row, value)
         return column
 
     def put(self, row: int, labels: Mapping[str, str]) -> None:
-        self._labels[row] = labels
-        for key, column in self._columns.items():
-            column.put(row, labels.get(key))
+        before, self._labels[row] = self._labels.get(row, {}), labels
+        for key in before:
+            if key not in labels:
+                self._put(key, row, None)
+        for key, value in labels.items():
+            if before.get(key) != value:
+                self._put(key, row, value)
+
+    def _put(self, key: str, row: int, value: str | None) -> None:
+        values = self._values.setdefault(key, {})
+        if value is None:
+            values.pop(row, None)
+        else:
+            values[row] = value
+        column = self._columns.get(key) or self._absent.pop(key, None)
+        if column is not None:
+            self._columns[key] = column
+            column.put(row, value)
 
     def grow(self, size: int) -> None:
         self._size = size
-        for column in self._columns.values():
+        for column in (*self._columns.values(), *self._absent.values()):
             column.grow(size)

@@ -39,6 +39,8 @@ def load_of(requests: Sequence[tuple[int, int]], scoring: tuple[int, int]) -> Lo
 
 
 _FIRST_CAPACITY = 64
+_FIRST_RESOURCES = 8
+"""Lines in reserve for further resources."""
 _MAX_TOUCHED_PER_ROW = 4
 """Beyond so many touches per row the log is cut: readers that far behind reread all rows anyway."""
 
@@ -55,9 +57,11 @@ class NodeTable:
         self.taint_set: IntArray = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         """Index into `taint_sets`; nodes with equal taints share one."""
         self.taint_sets: list[tuple[Taint, ...]] = [()]
-        self.allocatable: IntArray = np.zeros((len(FIXED_RESOURCES), _FIRST_CAPACITY), dtype=np.int64)
+        self._allocatable: IntArray = np.zeros((len(FIXED_RESOURCES), _FIRST_CAPACITY), dtype=np.int64)
+        self._requested: IntArray = np.zeros_like(self._allocatable)
+        self.allocatable: IntArray = self._allocatable
         """Resource-major: contiguous per resource, since rules compare one resource over all nodes."""
-        self.requested: IntArray = np.zeros_like(self.allocatable)
+        self.requested: IntArray = self._requested
         """Exact sums of the requests of pods on the node."""
         self.scoring_requested: IntArray = np.zeros((2, _FIRST_CAPACITY), dtype=np.int64)
         """CPU and memory with defaults for containers that request none; read by scores only."""
@@ -113,10 +117,18 @@ class NodeTable:
         index = self.resource_index.get(name)
         if index is None:
             index = self.resource_index[name] = len(self.resource_index)
-            empty = np.zeros((1, self.alive.size), dtype=np.int64)
-            self.allocatable = np.vstack((self.allocatable, empty))
-            self.requested = np.vstack((self.requested, empty))
+            if index >= self._allocatable.shape[0]:
+                more = ((0, max(_FIRST_RESOURCES, index // 2)), (0, 0))
+                self._allocatable, self._requested = (
+                    np.pad(each, more) for each in (self._allocatable, self._requested)
+                )
+            self._show_resources()
         return index
+
+    def _show_resources(self) -> None:
+        """Some lines are kept in reserve, so that a new resource seldom copies all others."""
+        count = len(self.resource_index)
+        self.allocatable, self.requested = self._allocatable[:count], self._requested[:count]
 
     def change_usage(self, rows: IntArray, load: Load, pods: IntArray | int) -> None:
         """Add the requests of that many pods to each of `rows` (distinct); the caller touches them."""
@@ -198,8 +210,9 @@ class NodeTable:
         self.alive = np.pad(self.alive, (0, more))
         self.unschedulable = np.pad(self.unschedulable, (0, more))
         self.taint_set = np.pad(self.taint_set, (0, more))
-        self.allocatable = np.pad(self.allocatable, ((0, 0), (0, more)))
-        self.requested = np.pad(self.requested, ((0, 0), (0, more)))
+        self._allocatable = np.pad(self._allocatable, ((0, 0), (0, more)))
+        self._requested = np.pad(self._requested, ((0, 0), (0, more)))
+        self._show_resources()
         self.scoring_requested = np.pad(self.scoring_requested, ((0, 0), (0, more)))
         self.labels.grow(size)
         self.images.grow(size)

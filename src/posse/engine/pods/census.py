@@ -6,7 +6,7 @@ compared with label classes, not with pods. Most queries ask for one value of so
 it, their anchor: a pod without that value matches none of them. An unused query costs nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -52,9 +52,11 @@ class SelectorIndex(Generic[Question]):
     def near(self, labels: Mapping[str, str]) -> Iterator[Question]:
         """Yield every question that a pod with these labels may match, each once."""
         yield from self._others
-        for key, by_value in self._anchored.items():
-            if key in labels:
-                yield from by_value.get(labels[key], ())
+        # Whichever is shorter: a pod may have few labels and others many questions, or the other way round.
+        few_keys = len(self._anchored) <= len(labels)
+        for key in self._anchored if few_keys else labels:
+            if key in labels and key in self._anchored:
+                yield from self._anchored[key].get(labels[key], ())
 
 
 def anchor_of(selectors: Iterable[PodSelector]) -> LabelRequirement | None:
@@ -115,11 +117,17 @@ class LabelClass:
         return self.key[2]
 
 
+AttachedPod = tuple[LabelClass, int]
+"""A pod on a node: its labels and the row."""
+
+
 class Census:
     def __init__(self, size: int) -> None:
         self.size = size
         self._queries: dict[PodQuery, Column] = {}
         self._traits: dict[Trait, Column] = {}
+        self._ports: dict[tuple[str, int], dict[HostPort, Column]] = {}
+        """Traits that are host ports, by protocol and port."""
         self._query_anchors: SelectorIndex[PodQuery] = SelectorIndex()
         self._term_anchors: SelectorIndex[TermTrait] = SelectorIndex()
         self._label_classes: dict[LabelKey, LabelClass] = {}
@@ -171,24 +179,42 @@ class Census:
         """The column of pods with the trait; None if no pod has it."""
         return self._traits.get(trait)
 
-    def ports(self) -> list[tuple[HostPort, Column]]:
-        return [(trait, column) for trait, column in self._traits.items() if isinstance(trait, HostPort)]
+    def ports(self) -> list[Column]:
+        """The columns of all host ports."""
+        return [column for same in self._ports.values() for column in same.values()]
 
-    def ask(self, query: PodQuery, attached: Iterable[tuple[LabelClass, int]]) -> None:
-        """Answer a query from now on, starting with the attached pods. Undone by `drop`."""
-        column = self._queries.get(query)
-        if column is None:
-            column = self._queries[query] = Column(np.zeros(self.size, dtype=np.int64))
-            self._query_anchors.add(query, query.selectors)
+    def clashing(self, port: HostPort) -> list[Column]:
+        """The columns of host ports that a pod with this one cannot stand beside."""
+        same = self._ports.get((port.protocol, port.port), {})
+        return [column for taken, column in same.items() if taken.clashes(port)]
+
+    def ask(self, queries: Iterable[PodQuery], attached: Callable[[], Iterable[AttachedPod]]) -> None:
+        """Answer queries from now on, starting with the attached pods. Undone by `drop`."""
+        fresh: SelectorIndex[PodQuery] = SelectorIndex()
+        is_fresh = False
+        for query in queries:
+            column = self._queries.get(query)
+            if column is None:
+                column = self._queries[query] = Column(np.zeros(self.size, dtype=np.int64))
+                self._query_anchors.add(query, query.selectors)
+                fresh.add(query, query.selectors)
+                is_fresh = True
+            column.askers += 1
+        if is_fresh:
             self._version += 1
-            anchor = anchor_of(query.selectors)
-            for label_class, row in attached:
-                # Runs for every pod on a node, whenever a class with a new question appears.
-                if anchor is not None and label_class.labels.get(anchor.key) not in anchor.values:
-                    continue
-                if self._counts(query, label_class):
-                    column.add_one(row, 1)
-        column.askers += 1
+            self._count_attached(fresh, attached())
+
+    def _count_attached(self, fresh: SelectorIndex[PodQuery], attached: Iterable[AttachedPod]) -> None:
+        """Once for each label class, however many pods and queries there are."""
+        matched: dict[LabelClass, list[Column]] = {}
+        for label_class, row in attached:
+            columns = matched.get(label_class)
+            if columns is None:
+                near = fresh.near(label_class.labels)
+                columns = [self._queries[query] for query in near if self._counts(query, label_class)]
+                matched[label_class] = columns
+            for column in columns:
+                column.add_one(row, 1)
 
     def drop(self, query: PodQuery) -> None:
         column = self._queries[query]
@@ -203,7 +229,9 @@ class Census:
         column = self._traits.get(trait)
         if column is None:
             column = self._traits[trait] = Column(np.zeros(self.size, dtype=np.int64))
-            if not isinstance(trait, HostPort):
+            if isinstance(trait, HostPort):
+                self._ports.setdefault((trait.protocol, trait.port), {})[trait] = column
+            else:
                 self._term_anchors.add(trait, [trait.term.selector])
             self._version += 1
         column.askers += 1
@@ -214,13 +242,19 @@ class Census:
         column.askers -= 1
         if not column.askers:
             del self._traits[trait]
-            if not isinstance(trait, HostPort):
+            if isinstance(trait, HostPort):
+                self._forget_port(trait)
+            else:
                 self._term_anchors.remove(trait, [trait.term.selector])
             self._version += 1
 
-    def put_namespace(
-        self, name: str, labels: Mapping[str, str], attached: Iterable[tuple[LabelClass, int]]
-    ) -> None:
+    def _forget_port(self, port: HostPort) -> None:
+        same = self._ports[port.protocol, port.port]
+        del same[port]
+        if not same:
+            del self._ports[port.protocol, port.port]
+
+    def put_namespace(self, name: str, labels: Mapping[str, str], attached: Iterable[AttachedPod]) -> None:
         """Labels of a namespace decide what queries match in it: new ones cause a full recount."""
         if self._namespace_labels.get(name, {}) == labels:
             return

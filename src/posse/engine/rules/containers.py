@@ -31,9 +31,10 @@ class PortsFilter:
 
     def passes(self, rows: Rows) -> BoolArray:
         free = np.ones(self._context.nodes.alive[rows].shape, dtype=np.bool_)
-        for taken, column in self._context.census.ports():
-            if any(taken.clashes(port) for port in self._wanted):
-                free &= np.equal(column.counts[rows], 0)
+        for port in self._wanted:
+            for column in self._context.census.clashing(port):
+                if column.total:
+                    free &= np.equal(column.counts[rows], 0)
         return free
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:

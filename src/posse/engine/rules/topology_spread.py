@@ -8,9 +8,28 @@ import numpy as np
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, FloatArray, IntArray, Rows
 from posse.engine.nodes.label_columns import LabelColumn
 from posse.engine.nodes.node_selectors import RowTest, accepted_taints_test, required_affinity_test
+from posse.engine.nodes.node_table import NodeTable
 from posse.engine.pods.affinity_terms import Spread
 from posse.engine.pods.domain_counts import HOSTNAME, domain_sums, has_domain
 from posse.engine.rules.context import RuleContext, SchedulingClass
+
+
+class KeyedNodes:
+    """Nodes that have all of some topology keys, computed once for all constraints of a class."""
+
+    def __init__(self, nodes: NodeTable, labels: Sequence[LabelColumn]) -> None:
+        self._nodes = nodes
+        self._labels = labels
+        self._rows: BoolArray = np.empty(0, dtype=np.bool_)
+        self._version = -1
+
+    def rows(self) -> BoolArray:
+        if self._version != self._nodes.description_version:
+            self._rows = np.logical_and.reduce(
+                [self._nodes.alive, *(has_domain(label) for label in self._labels)]
+            )
+            self._version = self._nodes.description_version
+        return self._rows
 
 
 class SpreadCount:
@@ -19,7 +38,7 @@ class SpreadCount:
         spread: Spread,
         scheduling_class: SchedulingClass,
         context: RuleContext,
-        keyed_by: Sequence[LabelColumn],
+        keyed: KeyedNodes,
     ) -> None:
         self.spread = spread
         self.label = context.nodes.labels.column(spread.topology_key)
@@ -27,7 +46,7 @@ class SpreadCount:
         self.self_match = int(spread.query in scheduling_class.matches_own)
         """1 if the pod itself counts in its target domain."""
         self._nodes = context.nodes
-        self._keyed_by = keyed_by
+        self._keyed = keyed
         self._policies = _inclusion_tests(spread, scheduling_class, context)
         self._included: BoolArray = np.empty(0, dtype=np.bool_)
         self._exists: BoolArray = np.empty(0, dtype=np.bool_)
@@ -44,9 +63,7 @@ class SpreadCount:
     def included(self) -> BoolArray:
         """Nodes that form domains and whose pods count; it changes only with the nodes themselves."""
         if self._version != self._nodes.description_version:
-            included = self._nodes.alive.copy()
-            for label in self._keyed_by:
-                included &= has_domain(label)
+            included = self._keyed.rows().copy()
             for test in self._policies:
                 included &= test(ALL_ROWS)
             exists = np.zeros(len(self.label.values) + 1, dtype=np.bool_)
@@ -86,7 +103,8 @@ class TopologySpread:
         if not constraints:
             return None
         keys = [context.nodes.labels.column(spread.topology_key) for spread in constraints]
-        return SpreadFilter([SpreadCount(spread, scheduling_class, context, keys) for spread in constraints])
+        keyed = KeyedNodes(context.nodes, keys)
+        return SpreadFilter([SpreadCount(spread, scheduling_class, context, keyed) for spread in constraints])
 
 
 class SpreadFilter:
@@ -145,7 +163,8 @@ class SpreadPreference:
         keys = [
             context.nodes.labels.column(spread.topology_key) for spread in constraints if spread.needs_key
         ]
-        return SpreadScore([SpreadCount(spread, scheduling_class, context, keys) for spread in constraints])
+        keyed = KeyedNodes(context.nodes, keys)
+        return SpreadScore([SpreadCount(spread, scheduling_class, context, keyed) for spread in constraints])
 
 
 class SpreadScore:

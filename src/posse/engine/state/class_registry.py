@@ -63,8 +63,7 @@ class ClassRegistry:
             pod = bounded_pod(pod, self._context.nodes.resource_index)
             pod_class = self._classes.join(pod)
         if pod_class.member_count == 1:
-            for query in pod_class.queries:
-                self._census.ask(query, self._attached())
+            self._census.ask(pod_class.queries, self._attached)
             traits = (*pod_class.terms.traits, *pod_class.ports)
             self.brought[pod_class] = tuple(self._census.bring(trait) for trait in traits)
         return pod_class, self._census.join(pod)

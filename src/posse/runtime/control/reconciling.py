@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from posse.controllers.bounded import BoundedPlans
 from posse.controllers.reconciler import Reconciler
 from posse.controllers.steps import Amend, Create, Delete, News, Plan, Write
 from posse.kinds.machinery.kind import Json, Kind
@@ -112,6 +113,7 @@ class _ReconcileLoop:
         count: CountEvent,
     ) -> None:
         self.reconciler = reconciler
+        self._plans = BoundedPlans(reconciler)
         self.queue = WorkQueue(reconciler.touched, self._start, clock)
         self._executor = PlanExecutor(transport, self._see_answer)
         self._recorder = recorder
@@ -142,7 +144,7 @@ class _ReconcileLoop:
 
     def _start(self, key: str) -> Work | None:
         with skipping(self.reconciler.reporter, key):
-            plan = self.reconciler.plan(key, self._clock())
+            plan = self._plans.plan(key, self._clock())
             self.queue.look_again(key, plan.wake_at)
             if plan.stages or plan.news:
                 return partial(self._carry_out, key, plan)

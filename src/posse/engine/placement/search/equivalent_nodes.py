@@ -84,4 +84,4 @@ def _pods(state: ClusterState, scheduling_classes: Sequence[SchedulingClass]) ->
         if column is not None:
             yield column.counts
     if any(scheduling_class.pod_class.ports for scheduling_class in scheduling_classes):
-        yield from (column.counts for _, column in census.ports())
+        yield from (column.counts for column in census.ports())
