@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from posse.cli.explain.device_words import device_lines
 from posse.cli.explain.exact_check import certainty
 from posse.cli.explain.group_words import closed_nodes, groups, has_minimum, headline, pods, with_closures
 from posse.cli.explain.preemption_words import held_room, making_room
@@ -217,6 +218,7 @@ def _details(obstacle: Obstacle) -> Iterator[str]:
         rooms = [f"{room.node} has {room.free} of {room.capacity}" for room in obstacle.closest]
         placed = ", once those that fit are placed" if obstacle.fit else ""
         yield f"closest{placed}: {', '.join(rooms)} {obstacle.resource} free"
+    yield from device_lines(obstacle.devices)
 
 
 def _holders(obstacles: Sequence[Obstacle]) -> Iterator[str]:

@@ -23,11 +23,13 @@ from posse.engine.devices.needs import (
     extended_key,
 )
 from posse.engine.devices.promises import HeldDevices, Promise, used_of
+from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.search import (
     AllocationError,
     Grant,
     Offer,
     SearchCutShort,
+    Want,
 )
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.events import DeviceObject
@@ -185,6 +187,15 @@ class Devices:
         for key in claim_keys(pod):
             self.book.forget_user(key, pod.metadata.uid)
         self.held.pod_gone(pod.metadata.uid)
+
+    def wants(self, needs: DeviceNeeds) -> list[Want]:
+        """The claims of a pod that have no devices; those of extended resources included."""
+        full = needs.lacking(tuple(name for name, _ in needs.extended_amounts)) if needs.extended else needs
+        return self.answers.wants(full, Offer((), {}))
+
+    def is_free(self, device: DeviceRecord) -> bool:
+        """Whether no claim holds the device as a whole."""
+        return device.kind.is_shareable or device.id not in self._in_use
 
     def has_lists(self, needs: DeviceNeeds) -> bool:
         """Whether claims without devices list alternatives."""

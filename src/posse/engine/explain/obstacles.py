@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.causes import ClassShortfall, Refusal
+from posse.engine.explain.device_lacks import DeviceLack, device_lacks
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement.gang.shortfall import Lack, lack_of, shortfall
@@ -58,6 +59,8 @@ class Obstacle:
     """The lacking resource; empty if the cause is no resource."""
     closest: tuple[FreeCapacity, ...] = ()
     holders: tuple[Holder, ...] = ()
+    devices: tuple[DeviceLack, ...] = ()
+    """Requests for devices that find too few."""
 
 
 def obstacle(
@@ -79,6 +82,7 @@ def obstacle(
         resource=lack.resource if lack is not None else "",
         closest=_closest(state, lack) if lack is not None else (),
         holders=_holders(state, groups, lack, records[fit]) if lack is not None else (),
+        devices=device_lacks(state, scheduling_class.pod_class.devices),
     )
 
 
