@@ -46,7 +46,8 @@ def decisions_are_sound(knowledge, decisions):
             members_start_in_one_domain(knowledge, decision)
             bound |= {placement.pod.uid for placement in decision.placements}
         # What has started once is told until it has arrived, though it may have lost members since.
-        if isinstance(decision, ReportGroup) and decision.scheduled and not is_repeated:
+        is_first = isinstance(decision, ReportGroup) and decision.minimum_running is None
+        if is_first and decision.scheduled and not is_repeated:
             only_what_has_started_is_reported_so(knowledge, decision, bound)
 
 

@@ -4,7 +4,7 @@ import re
 
 from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod
 from posse.engine.events import Observed
-from posse.engine.groups.forms import INITIALLY_SCHEDULED, TREE_INITIALLY_SCHEDULED
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, MINIMUM_RUNNING, TREE_INITIALLY_SCHEDULED
 from posse.engine.keys import GroupKey
 from posse.engine.state.invariants import ensure
 from posse.model.pod import Pod
@@ -28,7 +28,7 @@ def conditions_are_true(world, make_engine):
     moved = [one for one in decisions if isinstance(one, Bind | Evict)]
     if moved:
         return False
-    groups = {one.group: one for one in decisions if isinstance(one, ReportGroup) and not one.scheduled}
+    groups = {one.group: one for one in decisions if isinstance(one, ReportGroup) and _is_refusal(one)}
     for obj in (*world.groups.values(), *world.composites.values()):
         key = GroupKey(NAMESPACE, obj.metadata.name, is_composite=isinstance(obj, CompositePodGroup))
         _group_is_told_the_truth(obj, groups.get(key), held[key])
@@ -37,6 +37,10 @@ def conditions_are_true(world, make_engine):
         if obj.status.phase not in FINISHED and not obj.spec.node_name:
             _pod_is_told_the_truth(obj, pods.get(obj.metadata.uid))
     return True
+
+
+def _is_refusal(report):
+    return report.minimum_running is False or not report.scheduled
 
 
 def _said(told):
@@ -82,8 +86,9 @@ def _pod_is_told_the_truth(obj, expected):
 
 
 def _refusal(obj):
-    name = _TYPES[type(obj)]
-    return next((one for one in obj.status.conditions if (one.type, one.status) == (name, "False")), None)
+    """The condition that says why it waits, or waits again."""
+    names = (_TYPES[type(obj)], MINIMUM_RUNNING)
+    return next((one for one in obj.status.conditions if one.type in names and one.status == "False"), None)
 
 
 def _unrefused(obj):

@@ -20,6 +20,7 @@ from posse.engine.groups.forms import (
     COSCHEDULING,
     DISRUPTION_TARGET,
     INITIALLY_SCHEDULED,
+    MINIMUM_RUNNING,
     NATIVE,
     PLACEMENT_EXISTS,
     PODS_NOT_MATCHING_PRIORITY,
@@ -76,6 +77,8 @@ class ConditionStatus(FormStatus):
     __slots__ = ()
 
     def group_status(self, report: ReportGroup, stamp: str) -> Json:
+        if report.minimum_running is not None:
+            return {"conditions": [_minimum_running(report, stamp), *_found(report.finding, stamp)]}
         name = TREE_INITIALLY_SCHEDULED if report.group.is_composite else INITIALLY_SCHEDULED
         conditions = [_condition(report, name, stamp, holds=report.scheduled)]
         return {"conditions": [*conditions, *_found(report.finding, stamp)]}
@@ -92,7 +95,9 @@ class CoschedulingStatus(FormStatus):
 
     __slots__ = ()
 
-    def group_status(self, report: ReportGroup, _stamp: str) -> Json:
+    def group_status(self, report: ReportGroup, _stamp: str) -> Json | None:
+        if report.minimum_running is not None:
+            return None
         return {"phase": "Scheduled" if report.scheduled else "Pending"}
 
 
@@ -101,7 +106,9 @@ class VolcanoStatus(FormStatus):
 
     __slots__ = ()
 
-    def group_status(self, report: ReportGroup, stamp: str) -> Json:
+    def group_status(self, report: ReportGroup, stamp: str) -> Json | None:
+        if report.minimum_running is not None:
+            return None
         if report.scheduled:
             conditions = [
                 _condition(report, "Scheduled", stamp, holds=True),
@@ -148,7 +155,7 @@ def priority_status(note: NotePriorities, stamp: str) -> Json | None:
 
 def group_note(report: ReportGroup) -> Note:
     subject = _subject(report)
-    if report.scheduled:
+    if report.scheduled and report.minimum_running is not False:
         text = f"Successfully assigned the pods of {report.group}"
         return Note(report.scheduler_name, subject, "Scheduled", text, "Binding")
     text = about(report.group, report.message)
@@ -206,6 +213,12 @@ def _marked(name: str, reason: str, message: str, stamp: str) -> Json:
         "lastTransitionTime": stamp,
     }
     return {"conditions": [condition]}
+
+
+def _minimum_running(report: ReportGroup, stamp: str) -> Json:
+    if report.minimum_running:
+        return {"type": MINIMUM_RUNNING, "$patch": "delete"}
+    return _condition(report, MINIMUM_RUNNING, stamp, holds=False)
 
 
 def _condition(report: ReportGroup, name: str, stamp: str, *, holds: bool) -> Json:

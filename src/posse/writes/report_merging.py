@@ -29,9 +29,16 @@ def merged_reports(decisions: Iterable[Decision]) -> list[Report]:
                 for placement in decision.placements:
                     found.pop((ReportPod, placement.pod.uid), None)
         elif isinstance(decision, Report):
-            key = (type(decision), decision.pod.uid if isinstance(decision, ReportPod) else decision.group)
+            key = (type(decision), _subject(decision))
             found[key] = _merged(found.pop(key, None), decision)
     return list(found.values())
+
+
+def _subject(report: Report) -> Hashable:
+    """That a group has started, and that it waits again since, are two conditions."""
+    if isinstance(report, ReportGroup):
+        return report.group, report.minimum_running is not None
+    return report.pod.uid if isinstance(report, ReportPod) else report.group
 
 
 def _merged(before: Report | None, report: Report) -> Report:

@@ -65,11 +65,13 @@ def test_a_report_that_was_lost_is_sent_again_though_the_gang_has_lost_its_minim
     driver.confirm(*started, on="n1")
     driver.engine.absorb(GroupReportFailed(report))
     driver.see(gang(minimum=2), *members(1, first=2, cpu="1"))
-    (again,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
+    again, short = [one for one in driver.decide() if isinstance(one, ReportGroup)]
     assert (again.scheduled, again.holds_anyway) == (True, True)
+    assert (short.minimum_running, short.reason) == (False, "BelowMinimum")
     driver.engine.absorb(GroupReportFailed(report))
     driver.lose(*members(2, cpu="1"))
-    assert group_reports(driver.decide()) == [("g1", True, "Scheduled", "")]
+    told = [one for one in driver.decide() if isinstance(one, ReportGroup)]
+    assert [(one.reason, one.minimum_running) for one in told] == [("Scheduled", None), ("Scheduled", True)]
 
 
 def test_a_lost_report_is_not_sent_again_when_something_else_has_been_said_since():
@@ -245,7 +247,9 @@ def test_a_gang_reported_as_scheduled_is_never_reported_otherwise():
     driver = Driver(node("a", cpu="1"), podgroup, *members(2, cpu="1"))
     decisions = driver.decide()
     assert binds(decisions) == []
-    assert group_reports(decisions) == []
+    [told] = [one for one in decisions if isinstance(one, ReportGroup)]
+    assert (told.scheduled, told.minimum_running) == (True, False)
+    assert told.message.startswith("only 1 of the 2 pods that must start together fit")
     assert set(pod_reports(decisions)) == {"p1", "p2"}
 
 

@@ -141,7 +141,7 @@ class Renewal:
         told = (
             (records[key].reported, verdict)
             for key, verdict, _ in refused_parts(root, probe)
-            if records[key].uid and not records[key].scheduled
+            if records[key].uid and (records[key].left is not None or not records[key].scheduled)
         )
         members = ((record.reported, verdict) for record, verdict in probe.refused)
         return _all_say(told, reservation, seeks=seeks) and _all_say(members, None, seeks=seeks)

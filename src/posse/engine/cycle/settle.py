@@ -114,6 +114,7 @@ class GroupSettling:
         told: list[Decision] = []
         if group is not None and not (group.key.is_composite and group.members):
             told += mark_started_again(group)
+            told += mark_progress(group) if is_told_to_wait(group) else ()
             told += mark_other_priorities(group) if not group.members else ()
             if group.key.is_composite or (is_told_to_wait(group) and not group.members):
                 told += self._mark_held(group, not_ready(self._knowledge.groups, group), now)

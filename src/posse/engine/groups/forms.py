@@ -29,6 +29,8 @@ from posse.model.workload import (
 INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
 DISRUPTION_TARGET = "DisruptionTarget"
 TREE_INITIALLY_SCHEDULED = "CompositePodGroupInitiallyScheduled"
+MINIMUM_RUNNING = "scheduling.posse.dev/MinimumRunning"
+"""False on a group that has started and has fewer pods on nodes than its minimum; absent otherwise."""
 PLACEMENT_EXISTS = "scheduling.posse.dev/PlacementExists"
 PODS_NOT_MATCHING_PRIORITY = "PodsNotMatchingPriority"
 

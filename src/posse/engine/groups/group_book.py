@@ -184,7 +184,9 @@ class GroupBook:
         record = self.reported(key)
         if record is None or (record.uid, record.scheduled) != (lost.uid, lost.scheduled):
             return
-        if record.scheduled:
+        if lost.minimum_running is not None:
+            record.forget_told(is_cleared=lost.minimum_running)
+        elif record.scheduled:
             record.report_may_be_lost = True
         else:
             record.not_yet_scheduled()

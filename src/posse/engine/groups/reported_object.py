@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from posse.engine.groups.forms import DISRUPTION_TARGET, PODS_NOT_MATCHING_PRIORITY, reported_outcome
+from posse.engine.groups.forms import (
+    DISRUPTION_TARGET,
+    MINIMUM_RUNNING,
+    PODS_NOT_MATCHING_PRIORITY,
+    reported_outcome,
+)
 from posse.engine.keys import GroupKey
 from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.meta import Condition
@@ -25,7 +30,9 @@ class ReportedObject:
     is_disrupted: bool = False
     """It is marked as evicted as a whole, and does not run again yet."""
     reported: Reported = NEVER_REPORTED
-    """The last report while the condition was False."""
+    """The last report while it waits: of the condition of its type, or once that is True, of MinimumRunning."""
+    left: int | None = None
+    """For a group that has started and waits again: its pods on nodes, or its groups that still run."""
     priority_error: str = ""
     """What is wrong with the priority that it states; empty if nothing is."""
     told_priority_error: str = ""
@@ -99,6 +106,10 @@ class ReportedObject:
         self.scheduled = self.report_may_be_lost = self.is_disrupted = False
         self.reported, self.outcome, self.priority_note = NEVER_REPORTED, "", ""
 
+    def forget_told(self, *, is_cleared: bool) -> None:
+        """The report that it waits again, or does no longer, may be lost: it is made again."""
+        self.reported = Reported(POSSIBLY_LOST) if is_cleared else NEVER_REPORTED
+
     def read_conditions(self) -> bool:
         """Read earlier reports from the object's conditions; returns whether its own was ever written."""
         conditions = self._conditions
@@ -114,7 +125,9 @@ class ReportedObject:
         condition = self._condition()
         if condition is not None:
             self.scheduled = self.scheduled or condition.status == "True"
-            self.reported = self.reported.seen(condition.reason, condition.message)
+            told = self._condition(MINIMUM_RUNNING) if self.scheduled else condition
+            if told is not None:
+                self.reported = self.reported.seen(told.reason, told.message)
         return condition is not None
 
     def not_yet_scheduled(self) -> None:
@@ -122,7 +135,8 @@ class ReportedObject:
         condition = self._condition()
         self.scheduled = condition is not None and condition.status == "True"
         self.report_may_be_lost = False
-        seen = (condition.reason, condition.message) if condition is not None else ("", "")
+        told = self._condition(MINIMUM_RUNNING) if self.scheduled else condition
+        seen = (told.reason, told.message) if told is not None else ("", "")
         self.reported = Reported(*seen)
         self.outcome = reported_outcome(self._conditions)
 
@@ -131,5 +145,6 @@ class ReportedObject:
         obj = self.obj
         return obj.status.conditions if obj is not None else ()
 
-    def _condition(self) -> Condition | None:
-        return next((one for one in self._conditions if one.type == self.condition_type), None)
+    def _condition(self, name: str = "") -> Condition | None:
+        """The condition of this type, or of its own."""
+        return next((one for one in self._conditions if one.type == (name or self.condition_type)), None)

@@ -197,11 +197,11 @@ class PodEvents:
 
     def _may_have_news(self, group: GroupRecord) -> bool:
         """Whether this group, or one above it, may have started or recovered by a confirmed binding."""
-        if group.is_disrupted or not group.scheduled:
+        if group.is_disrupted or not group.scheduled or group.reported.reason:
             return True
         links = self._knowledge.groups.links
         above = filter(None, map(links.composite, links.ancestors(group.key)))
-        return any(one.is_disrupted or not one.scheduled for one in above)
+        return any(one.is_disrupted or not one.scheduled or one.reported.reason for one in above)
 
     def _note_unreadable(self, pod: Pod, error: Exception) -> None:
         """Report the error once, and only on pods that are ours to place."""

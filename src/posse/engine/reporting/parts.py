@@ -29,7 +29,7 @@ from posse.engine.placement_problem import Advice, Unadvised
 from posse.engine.preemption.ledger import Preemption
 from posse.engine.preemption.marks import mark_for
 from posse.engine.preemption.units import evicted_with
-from posse.engine.proof import Outcome, Proof
+from posse.engine.proof import Outcome
 from posse.engine.reporting.cause_messages import cause_text, proof_text
 from posse.engine.reporting.messages import (
     below_minimum_text,
@@ -45,7 +45,7 @@ from posse.engine.reporting.pods import (
     reason_of,
 )
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.statement import AdvicePending, Reported, Reservation, Statement
+from posse.engine.statement import NEVER_REPORTED, AdvicePending, Reported, Reservation, Statement
 from posse.engine.trials.group_trial import GroupTrial
 from posse.engine.verdict import Verdict
 
@@ -104,6 +104,7 @@ def mark_progress(root: Root, being_bound: Collection[GroupKey] = ()) -> list[De
     decisions = list[Decision]()
     for part in _parts(root):
         decisions += _mark_started(root, part, being_bound)
+        decisions += _mark_running_again(root, part)
         decisions += _mark_short(part) if isinstance(part, GroupRecord) else []
         decisions += _mark_recovered(part)
     return decisions
@@ -116,8 +117,8 @@ def mark_started_again(root: Root) -> list[Decision]:
 
 
 def is_told_to_wait(root: Root) -> bool:
-    """Whether a condition says why some part has not started."""
-    return any(record.reported.reason and not record.scheduled for record in root.records)
+    """Whether a condition says why some part has not started, or should say why it waits again."""
+    return any(record.left is not None or record.reported.reason for record in root.records)
 
 
 def held_parts(root: Root, hold: NotReady | None) -> list[tuple[ReportedObject, Reported]]:
@@ -134,15 +135,22 @@ def held_parts(root: Root, hold: NotReady | None) -> list[tuple[ReportedObject, 
         text, reason = cause_text(LacksMembers(part.lack) if part.lack else None), WAITING_FOR_PODS
         if hold is not None:
             text, reason = hold_of_part(root, part, hold), hold.reason
-        is_false = text and (before.reason, before.message) != (reason, text)
-        if before.reason and not record.scheduled and not part.is_started and is_false:
+        if record.left:
+            reason = BELOW_MINIMUM
+        waits = record.left is not None or (before.reason and not record.scheduled and not part.is_started)
+        if waits and text and (before.reason, before.message) != (reason, text):
             told.append((record, Reported(reason, text)))
     return told
 
 
 def mark_held(root: Root, told: Iterable[tuple[ReportedObject, Reported]]) -> list[Decision]:
-    reports = (report for record, reported in told for report in _mark_waiting(root, record, reported))
-    return [replace(report, is_news=False) for report in reports]
+    decisions = list[Decision]()
+    for record, reported in told:
+        # A search that was made before says nothing about the group as it is now.
+        finding = Finding(Outcome.UNDECIDED, reported.message) if record.outcome else None
+        reports = _mark_waiting(root, record, reported, finding)
+        decisions += [replace(report, is_news=False) for report in reports]
+    return decisions
 
 
 def mark_not_ready(root: Root, hold: NotReady) -> list[Decision]:
@@ -260,6 +268,8 @@ def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> 
     if not record.report_may_be_lost and not has_started:
         return []
     was_scheduled, record.scheduled, record.report_may_be_lost = record.scheduled, True, False
+    if not was_scheduled:
+        record.reported = NEVER_REPORTED
     return [
         ReportGroup(
             record.key,
@@ -273,6 +283,37 @@ def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> 
             holds_anyway=was_scheduled or part.is_seen_started(),
         )
     ]
+
+
+def _mark_running_again(root: Root, part: Part) -> list[Decision]:
+    """Note how many are left of a group that waits again; report when its minimum is on nodes again."""
+    record = part.record
+    record.left = part.started_count if _waits_again(part) else None
+    is_told = record.scheduled and record.left is None and bool(record.reported.reason)
+    if not is_told or not record.uid or not (part.is_seen_started() or not part.members):
+        return []
+    record.reported = NEVER_REPORTED
+    return [
+        ReportGroup(
+            record.key,
+            record.uid,
+            scheduled=True,
+            reason=SCHEDULED,
+            message="",
+            scheduler_name=root.scheduler_name,
+            tree=root.key if root.key.is_composite else None,
+            finding=_mark_found(record, Finding(Outcome.PLACED)),
+            minimum_running=True,
+        )
+    ]
+
+
+def _waits_again(part: Part) -> bool:
+    """Whether it has started, and has lost its minimum by no end of its own."""
+    record = part.record
+    has_lost = record.scheduled and not part.is_started and not record.is_being_deleted
+    is_finishing = any(leaf.has_completed_members for leaf in part.leaves)
+    return has_lost and not is_finishing and (bool(part.members) or record.is_disrupted)
 
 
 def _mark_short(group: GroupRecord) -> list[Decision]:
@@ -299,16 +340,19 @@ def _mark_recovered(part: Part) -> list[Decision]:
 def _mark_refused(
     root: Root, record: ReportedObject, statement: Statement, reason: str = ""
 ) -> list[ReportGroup]:
-    reason = reason or _reason_of(statement.verdict)
+    reason = reason or (BELOW_MINIMUM if record.left else _reason_of(statement.verdict))
     known = record.reported
-    if not record.uid or record.scheduled or known.says(reason, statement):
+    has_started = record.scheduled and record.left is None
+    if not record.uid or has_started or known.says(reason, statement):
         return []
     text = statement_text(statement)
     if known.reason == reason and is_written(statement, text, known.message):
         record.reported = replace(known, statement=statement, written=known.message)
         return []
     told = Reported(reason, text, statement=statement, written=text)
-    return _mark_waiting(root, record, told, statement.verdict.proof)
+    proof = statement.verdict.proof
+    finding = Finding(proof.outcome, proof_text(proof)) if proof is not None else None
+    return _mark_waiting(root, record, told, finding)
 
 
 def _reason_of(verdict: Verdict) -> str:
@@ -317,28 +361,28 @@ def _reason_of(verdict: Verdict) -> str:
 
 
 def _mark_waiting(
-    root: Root, record: ReportedObject, reported: Reported, proof: Proof | None = None
+    root: Root, record: ReportedObject, reported: Reported, finding: Finding | None = None
 ) -> list[ReportGroup]:
     before = record.reported
     if (
         not record.uid
-        or record.scheduled
+        or (record.scheduled and record.left is None)
         or (before.reason, before.message) == (reported.reason, reported.message)
     ):
         return []
     record.reported = reported
-    finding = Finding(proof.outcome, proof_text(proof)) if proof is not None else None
     return [
         ReportGroup(
             record.key,
             record.uid,
-            scheduled=False,
+            scheduled=record.scheduled,
             reason=reported.reason,
             message=reported.message,
             is_first=not before.reason,
             scheduler_name=root.scheduler_name,
             tree=root.key if root.key.is_composite else None,
             finding=_mark_found(record, finding) if finding is not None else None,
+            minimum_running=False if record.scheduled else None,
         )
     ]
 
