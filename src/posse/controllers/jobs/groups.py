@@ -1,6 +1,7 @@
 """The Workload and the PodGroup of a Job, and the group that its pods join.
 
-A Job without a controller gets both. A Job whose owner has made a Workload, and names a template of it, gets
+A Job with `spec.scheduling` and without a controller gets both. One that asks for nothing gets neither, so that
+its pods are scheduled as on any cluster; one that has them from an earlier version keeps them. A Job whose owner has made a Workload, and names a template of it, gets
 a group made from that template. Pod templates that name a group, and Jobs of other owners, are left alone.
 Objects are created only for a Job that has not started, so that a Job never changes its group while it runs.
 """
@@ -18,7 +19,6 @@ from posse.controllers.jobs.tally import Tally
 from posse.controllers.revision_hash import name_hash
 from posse.controllers.steps import Create, Write, controller_of, owner_reference
 from posse.kinds.registry import JOB, POD_GROUP, WORKLOAD
-from posse.model.formats import dns_label
 from posse.model.job import SUSPENDED, Job, JobSchedulingSpec
 
 Json = dict[str, Any]
@@ -51,7 +51,7 @@ def group_job(obj: Json, job: Job, pods: Sequence[JobPod], tally: Tally, seen: S
         return Grouping()
     if controller_of(obj):
         return _delegated(obj, job, pods, seen)
-    if len(seen.workloads) > 1 or not _can_have_workload(job):
+    if len(seen.workloads) > 1 or (job.spec.scheduling is None and not seen.workloads):
         return Grouping()
     is_new = _is_new(job, pods)
     if not seen.workloads:
@@ -75,11 +75,6 @@ def _is_new(job: Job, pods: Sequence[JobPod]) -> bool:
     status = job.status
     is_untouched = not (pods or status.start_time or status.succeeded or status.failed)
     return is_untouched and all(condition.type != SUSPENDED for condition in status.conditions)
-
-
-def _can_have_workload(job: Job) -> bool:
-    """A Job without scheduling settings runs even if its name does not fit a template."""
-    return job.spec.scheduling is not None or not dns_label(_template_name(job))
 
 
 def _template_name(job: Job) -> str:

@@ -18,6 +18,7 @@ JOB_OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": UI
     "blockOwnerDeletion": True,
 }
 GANG = {"schedulingPolicy": {"gang": {}}}
+BASIC = {"schedulingPolicy": {"basic": {}}}
 
 
 def job(status=None, name="train", pod=None, metadata=None, **spec):
@@ -69,7 +70,7 @@ def test_names_are_hashed_as_in_kubernetes():
 
 
 def test_the_workload_comes_first_and_nothing_else_happens_before():
-    result = plan(job())
+    result = plan(job(scheduling=BASIC))
     (step,) = result.prepare
     assert step == Create(
         WORKLOAD,
@@ -88,8 +89,21 @@ def test_the_workload_comes_first_and_nothing_else_happens_before():
     assert (result.job, result.create) == (None, [])
 
 
+def test_a_job_that_asks_for_nothing_gets_no_group():
+    labelled = job(pod={"priorityClassName": "system-cluster-critical"})
+    for obj in (job(), labelled):
+        result = plan(obj)
+        assert (list(result.prepare), joined(result)) == ([], [None] * 4)
+
+
+def test_a_job_that_has_groups_of_an_earlier_version_keeps_them():
+    workload, group = made(job(scheduling=BASIC))
+    result = plan(job(status={"startTime": "2026-01-01T00:00:00Z"}), workload, group)
+    assert (list(result.prepare), joined(result)) == ([], [GROUP_NAME] * 4)
+
+
 def test_the_group_is_made_of_the_workload_and_pods_join_it():
-    obj = job()
+    obj = job(scheduling=BASIC)
     workload, _ = made(obj)
     result = plan(obj, workload)
     (step,) = result.prepare
@@ -179,9 +193,9 @@ def test_groups_of_others_are_ignored():
 
 
 def test_with_more_than_one_workload_there_is_none():
-    workload, _ = made(job())
+    workload, _ = made(job(scheduling=BASIC))
     other = {**workload, "metadata": {**workload["metadata"], "name": "other", "uid": "other"}}
-    result = plan(job(), workload, other)
+    result = plan(job(scheduling=BASIC), workload, other)
     assert (list(result.prepare), joined(result)) == ([], [None] * 4)
 
 
@@ -240,9 +254,9 @@ def test_without_that_workload_or_template_pods_have_no_group():
 
 def test_news_of_a_group_touch_its_job():
     controller = JobController(makes_groups=True)
-    controller.see(JOB, job())
+    controller.see(JOB, job(scheduling=BASIC))
     controller.touched.take(9)
-    workload, _ = made(job())
+    workload, _ = made(job(scheduling=BASIC))
     controller.see(WORKLOAD, workload)
     assert controller.touched.take(9) == [UID]
     controller.lose(WORKLOAD, workload)
