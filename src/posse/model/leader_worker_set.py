@@ -1,5 +1,6 @@
 """LeaderWorkerSet: replicas that are groups of pods, each a leader with its workers."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta
@@ -35,6 +36,14 @@ PROVIDER = "scheduling.posse.dev/provider"
 PROVIDERS = ("posse", "volcano", "coscheduling", "yunikorn")
 NO_PROVIDER = "none"
 """Pods of a replica are scheduled each by itself."""
+NAMED_AS_SCHEDULERS = ("volcano", "yunikorn")
+"""Providers that are meant if the pods of a set without the annotation name such a scheduler."""
+
+
+def provider_name(annotations: Mapping[str, str], scheduler_name: str) -> str:
+    """The provider that a set asks for, by annotation or by the scheduler of its pods; by default Posse's own."""
+    implied = scheduler_name if scheduler_name in NAMED_AS_SCHEDULERS else PROVIDERS[0]
+    return annotations.get(PROVIDER, implied)
 
 
 class SubGroupPolicy(Shape):

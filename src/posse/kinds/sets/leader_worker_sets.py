@@ -38,6 +38,7 @@ from posse.model.leader_worker_set import (
     LeaderWorkerTemplate,
     RollingUpdateConfiguration,
     SubGroupPolicy,
+    provider_name,
 )
 from posse.model.pod import PodTemplateSpec
 from posse.model.shares import part_of
@@ -201,7 +202,7 @@ def _pods_errors(field: str, template: PodTemplateSpec, whole: LeaderWorkerTempl
 
 def _gang_errors(annotations: Mapping[str, str], template: LeaderWorkerTemplate) -> list[FieldError]:
     """Pods of one group have one priority, and are put into it by nobody else."""
-    if annotations.get(PROVIDER, PROVIDERS[0]) != PROVIDERS[0]:
+    if provider_name(annotations, template.worker_template.spec.scheduler_name) != PROVIDERS[0]:
         return []
     errors = []
     templates = {"workerTemplate": template.worker_template, "leaderTemplate": template.leader_template}

@@ -201,6 +201,15 @@ def test_a_group_for_volcano(made, policy, minimum):
         assert pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] == name
 
 
+@pytest.mark.parametrize(("annotations", "kind"), [({}, VOLCANO_POD_GROUP), ({PROVIDER: "posse"}, POD_GROUP)])
+def test_pods_that_name_volcano_get_groups_of_it_unless_the_set_says_otherwise(made, annotations, kind):
+    obj = lws()
+    obj["metadata"]["annotations"] = annotations
+    obj["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["schedulerName"] = "volcano"
+    world = made(obj)
+    assert {group for group in (POD_GROUP, VOLCANO_POD_GROUP) if world.of(group)} == {kind}
+
+
 def test_a_group_for_volcano_without_a_queue(made):
     (group,) = made(lws("volcano")).of(VOLCANO_POD_GROUP).values()
     assert "queue" not in group["spec"] or group["spec"]["queue"] == "default"

@@ -10,7 +10,7 @@ from posse.controllers.leader_worker_sets.providers.posse import PosseCrdProvide
 from posse.controllers.leader_worker_sets.providers.volcano import VolcanoProvider
 from posse.controllers.leader_worker_sets.providers.yunikorn import YunikornProvider
 from posse.kinds.machinery.kind import Kind
-from posse.model.leader_worker_set import NO_PROVIDER, PROVIDER, PROVIDERS
+from posse.model.leader_worker_set import NO_PROVIDER, PROVIDER, PROVIDERS, provider_name
 
 Json = dict[str, Any]
 
@@ -36,7 +36,9 @@ def provider_of_set(lws: Json, served: Collection[Kind]) -> SchedulerProvider | 
 
 
 def asked_provider(lws: Json) -> str:
-    return str(annotations_of(lws).get(PROVIDER, PROVIDERS[0]))
+    worker = lws["spec"]["leaderWorkerTemplate"].get("workerTemplate") or {}
+    scheduler = (worker.get("spec") or {}).get("schedulerName") or ""
+    return str(provider_name(annotations_of(lws), scheduler))
 
 
 def is_known(provider: str) -> bool:
