@@ -14,11 +14,14 @@ from posse.model.meta import ObjectMeta
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.workload import (
+    BasicGroupSchedulingPolicy,
+    BasicSchedulingPolicy,
     CompositeGangSchedulingPolicy,
     CompositePodGroup,
     CompositePodGroupSchedulingPolicy,
     CompositePodGroupSpec,
     PodGroup,
+    PodGroupSchedulingPolicy,
     SchedulingConstraints,
     TopologyConstraint,
 )
@@ -31,13 +34,21 @@ def measure() -> list[Figure]:
     cluster = [_in_block(node, ordinal) for ordinal, node in enumerate(nodes(_NODES))]
     composites, groups, members = _tree()
     watch = median_run(lambda: _schedule(cluster, (*composites, *groups), members))
+    basic = (*map(_basic_composite, composites), *map(_basic_group, groups))
+    one_by_one = median_run(lambda: _schedule(cluster, basic, members))
     return [
         Figure(
             f"a tree of {_WIDTH} x {_WIDTH} groups of {_SIZE} pods, block above rack, 5,000 nodes",
             watch.total * 1e3,
             "ms",
             f"us per pod: {watch.shares(len(members))}",
-        )
+        ),
+        Figure(
+            f"a tree of {_WIDTH} x {_WIDTH} basic groups of {_SIZE} pods, basic at all levels, 5,000 nodes",
+            one_by_one.total * 1e3,
+            "ms",
+            f"us per pod: {one_by_one.shares(len(members))}",
+        ),
     ]
 
 
@@ -47,6 +58,16 @@ def _in_block(node: Node, ordinal: int) -> Node:
     return replace(node, metadata=replace(node.metadata, labels=node.metadata.labels | block))
 
 
+def tree(width: int, size: int, cpu: str) -> tuple[list[CompositePodGroup], list[PodGroup], list[Pod]]:
+    """A tree of gangs without topology: `width` branches of `width` groups."""
+    groups, members = gangs(width * width, size, cpu)
+    names = ["root", *(f"branch-{number}" for number in range(width))]
+    composites = [_composite(name, None if name == "root" else "root", None, width) for name in names]
+    leaves = [_below(group, f"branch-{number // width}") for number, group in enumerate(groups)]
+    bare = [replace(leaf, spec=replace(leaf.spec, scheduling_constraints=None)) for leaf in leaves]
+    return composites, bare, members
+
+
 def _tree() -> tuple[list[CompositePodGroup], list[PodGroup], list[Pod]]:
     branches = [_composite(f"branch-{number}", "root", "block") for number in range(_WIDTH)]
     groups, members = gangs(_WIDTH * _WIDTH, _SIZE, cpu="4")
@@ -54,8 +75,8 @@ def _tree() -> tuple[list[CompositePodGroup], list[PodGroup], list[Pod]]:
     return [_composite("root", None, None), *branches], leaves, members
 
 
-def _composite(name: str, parent: str | None, key: str | None) -> CompositePodGroup:
-    policy = CompositePodGroupSchedulingPolicy(gang=CompositeGangSchedulingPolicy(min_group_count=_WIDTH))
+def _composite(name: str, parent: str | None, key: str | None, minimum: int = _WIDTH) -> CompositePodGroup:
+    policy = CompositePodGroupSchedulingPolicy(gang=CompositeGangSchedulingPolicy(min_group_count=minimum))
     return CompositePodGroup(
         metadata=ObjectMeta(name=name, namespace=NAMESPACE, uid=name),
         spec=CompositePodGroupSpec(
@@ -64,6 +85,17 @@ def _composite(name: str, parent: str | None, key: str | None) -> CompositePodGr
             scheduling_constraints=_one_domain(key) if key is not None else None,
         ),
     )
+
+
+def _basic_composite(composite: CompositePodGroup) -> CompositePodGroup:
+    policy = CompositePodGroupSchedulingPolicy(basic=BasicGroupSchedulingPolicy())
+    spec = replace(composite.spec, scheduling_policy=policy, scheduling_constraints=None)
+    return replace(composite, spec=spec)
+
+
+def _basic_group(group: PodGroup) -> PodGroup:
+    policy = PodGroupSchedulingPolicy(basic=BasicSchedulingPolicy())
+    return replace(group, spec=replace(group.spec, scheduling_policy=policy, scheduling_constraints=None))
 
 
 def _below(group: PodGroup, parent: str) -> PodGroup:

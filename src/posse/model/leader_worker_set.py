@@ -41,7 +41,7 @@ NAMED_AS_SCHEDULERS = ("volcano", "yunikorn")
 
 
 def provider_name(annotations: Mapping[str, str], scheduler_name: str) -> str:
-    """The provider that a set asks for, by annotation or by the scheduler of its pods; by default Posse's own."""
+    """The provider that a set asks for, by annotation or by its scheduler; by default Posse's own."""
     implied = scheduler_name if scheduler_name in NAMED_AS_SCHEDULERS else PROVIDERS[0]
     return annotations.get(PROVIDER, implied)
 
