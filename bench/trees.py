@@ -34,7 +34,8 @@ def measure() -> list[Figure]:
     cluster = [_in_block(node, ordinal) for ordinal, node in enumerate(nodes(_NODES))]
     composites, groups, members = _tree()
     watch = median_run(lambda: _schedule(cluster, (*composites, *groups), members))
-    basic = (*map(_basic_composite, composites), *map(_basic_group, groups))
+    basic: list[CompositePodGroup | PodGroup] = [*map(_basic_composite, composites)]
+    basic += map(_basic_group, groups)
     one_by_one = median_run(lambda: _schedule(cluster, basic, members))
     return [
         Figure(
