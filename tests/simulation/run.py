@@ -10,6 +10,7 @@ from posse.engine.decisions import (
     Bind,
     Evict,
     MarkDisrupted,
+    NotePriorities,
     PublishReservation,
     ReportGroup,
     ReportPod,
@@ -56,6 +57,8 @@ def told(decision):
         preemptor = decision.preemptor
         name = preemptor.key.name if isinstance(preemptor, GroupRef) else preemptor.name
         return f"evict {decision.pod.name} from {decision.node} for {name}"
+    if isinstance(decision, NotePriorities):
+        return f"note priorities of {decision.group.name}: {decision.message or 'all alike'}"
     if isinstance(decision, MarkDisrupted):
         return f"mark {decision.group.name} as {'evicted' if decision.message else 'running again'}"
     if isinstance(decision, PublishReservation):
