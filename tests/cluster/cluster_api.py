@@ -57,10 +57,7 @@ class ClusterApi:
 
     def raw(self, path: str) -> bytes:
         """Return what the API server answers, unread: reading a large object takes a client long."""
-        answer = self._client.call_api(
-            path, "GET", auth_settings=["BearerToken"], _preload_content=False, _return_http_data_only=True
-        )
-        return bytes(answer.data)
+        return bytes(self._dynamic.request("get", path, serialize=False).data)
 
     def report(self, kind: str, name: str, status: dict, namespace: str = "default") -> None:
         """Write a status, as a kubelet or a controller would."""

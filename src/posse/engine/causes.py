@@ -182,6 +182,11 @@ class NoneWaitingFits:
 
 
 @dataclass(frozen=True, slots=True)
+class TooManySteps:
+    """The attempt was broken off. Others go first, and the next attempt may take more steps."""
+
+
+@dataclass(frozen=True, slots=True)
 class GroupRefused:
     """The pod or group would fit by itself, but the group it belongs to is refused."""
 
@@ -207,6 +212,7 @@ Cause = (
     | InBestDomain
     | ConfinedTo
     | NoneWaitingFits
+    | TooManySteps
     | GroupRefused
     | None
 )

@@ -1,5 +1,6 @@
 """The turn of a group at the head of the queue: try it, report the outcome, start identical groups."""
 
+from posse.engine.causes import TooManySteps
 from posse.engine.cycle.advice import Advisory
 from posse.engine.cycle.cycle import MAX_PODS, Cycle, count, tried_group
 from posse.engine.cycle.settle import GroupSettling
@@ -8,7 +9,7 @@ from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
-from posse.engine.placement.gang.attempt import Attempt
+from posse.engine.placement.gang.attempt import Attempt, broken_off
 from posse.engine.placement.gang.identical_groups import (
     GroupShape,
     Remaining,
@@ -18,6 +19,7 @@ from posse.engine.placement.gang.identical_groups import (
 )
 from posse.engine.queue.backlog import Waiting
 from posse.engine.reporting.parts import mark_nominations_lost, mark_tried
+from posse.engine.state.effort import allowed_steps, pause_seconds
 from posse.engine.state.invariants import no_gang_below_minimum
 from posse.engine.statement import Statement
 from posse.engine.trials.group_trial import GroupTrial, GroupTrials
@@ -48,8 +50,7 @@ class GroupTurns:
             cycle.decisions.extend(mark_nominations_lost(group, hold))
             return 0
         shape = self._shape(group) if self._is_followed(head) else None
-        with knowledge.starvation_guard.lifted_for(group.priority, key):
-            trial = self._trials.run(group)
+        trial = self._try(head, group)
         if trial.question is not None:
             self._ask(group, trial.question, cycle)
             return head.size
@@ -58,6 +59,18 @@ class GroupTurns:
         if shape is None or len(placed) != shape.size:
             return head.size
         return head.size + self._start_identical(head, shape, placed[0].node, cycle)
+
+    def _try(self, head: Waiting, group: Root) -> GroupTrial:
+        """Try it within the steps that it may take by now."""
+        effort = self._knowledge.state.effort
+        effort.limit(allowed_steps(head.postponements))
+        with self._knowledge.starvation_guard.lifted_for(group.priority, group.key):
+            trial = self._trials.run(group)
+        is_unfinished = effort.is_spent and not (trial.victims or trial.question)
+        effort.lift()
+        if is_unfinished and not trial.attempt.verdict.succeeded:
+            return GroupTrial(broken_off(group.unattached()))
+        return trial
 
     def _ask(self, group: Root, question: Question, cycle: Cycle) -> None:
         """The group waits for the answer of the exact search; meanwhile others are tried."""
@@ -100,6 +113,9 @@ class GroupTurns:
         backlog, state = self._knowledge.backlog, self._knowledge.state
         if not attempt.refused:
             backlog.remove(group.key)
+            return
+        if any(isinstance(verdict.cause, TooManySteps) for _, verdict in attempt.refused):
+            backlog.postpone(entry, cycle.now, pause_seconds(entry.postponements))
             return
         backlog.mark_unschedulable(
             entry, [state.scheduling_class(record) for record, _ in attempt.refused], cycle.now

@@ -6,19 +6,53 @@ from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
 from posse.engine.reporting.pods import mark_pods_tried
 from posse.engine.rules.context import SchedulingClass
+from posse.engine.state.effort import FIRST_STEPS, pause_seconds
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.pod_trial import PodTrials, Trial
+
+_FORGET_SECONDS = 300.0
+"""A class that has taken few steps for so long begins anew with short pauses."""
+
+
+class ClassPauses:
+    """Classes whose pods have just taken as many steps as one decision may."""
+
+    def __init__(self) -> None:
+        self._paused: dict[SchedulingClass, tuple[float, int]] = {}
+        """Until when, and the pauses so far."""
+
+    def left(self, scheduling_class: SchedulingClass, now: float) -> float:
+        """Return the seconds until pods of the class may be tried; 0 if they may be now."""
+        until, _ = self._paused.get(scheduling_class, (now, 0)) if self._paused else (now, 0)
+        return max(0.0, until - now)
+
+    def begin(self, scheduling_class: SchedulingClass, now: float) -> None:
+        self._paused = {
+            one: (until, times)
+            for one, (until, times) in self._paused.items()
+            if until + _FORGET_SECONDS > now
+        }
+        _, times = self._paused.get(scheduling_class, (now, 0))
+        self._paused[scheduling_class] = now + pause_seconds(times), times + 1
 
 
 class PodTurns:
     def __init__(self, knowledge: Knowledge, trials: PodTrials) -> None:
         self._knowledge = knowledge
         self._trials = trials
+        self._pauses = ClassPauses()
 
     def take(self, head: Waiting, most: int, cycle: Cycle) -> int:
         """Try the pod at the head and up to so many equal pods with it; returns the number of pods tried."""
         knowledge = self._knowledge
-        scheduling_class, run = self._take_run(head, most)
+        scheduling_class = self._scheduling_class(head)
+        if (pause := self._pauses.left(scheduling_class, cycle.now)) > 0:
+            return self._postpone(head, scheduling_class, most, cycle.now, pause)
+        cost = knowledge.state.scores(scheduling_class).cost
+        most = min(most, max(1, FIRST_STEPS // cost))
+        run = self._take_run(head, scheduling_class, most)
+        if len(run) * cost >= FIRST_STEPS - cost:
+            self._pauses.begin(scheduling_class, cycle.now)
         records = [knowledge.pods[str(entry.key)] for entry in run]
         guard = knowledge.starvation_guard
         with guard.lifted_for(head.priority):
@@ -46,8 +80,16 @@ class PodTurns:
         pods, ledger = self._knowledge.pods, self._knowledge.ledger
         return [uid for uid, evicted in victims.items() if ledger.begin(pods[uid], evicted)]
 
-    def _take_run(self, head: Waiting, most: int) -> tuple[SchedulingClass, list[Waiting]]:
-        scheduling_class = self._scheduling_class(head)
+    def _postpone(
+        self, head: Waiting, scheduling_class: SchedulingClass, most: int, now: float, seconds: float
+    ) -> int:
+        """Put pods of a class that has just taken many steps behind others."""
+        run = self._take_run(head, scheduling_class, most)
+        for entry in run:
+            self._knowledge.backlog.postpone(entry, now, seconds)
+        return len(run)
+
+    def _take_run(self, head: Waiting, scheduling_class: SchedulingClass, most: int) -> list[Waiting]:
         run: list[Waiting] = []
         following: Waiting | None = head
         while (
@@ -56,7 +98,7 @@ class PodTurns:
             self._knowledge.backlog.take(following)
             run.append(following)
             following = self._knowledge.backlog.peek()
-        return scheduling_class, run
+        return run
 
     def _goes_along(self, entry: Waiting, head: Waiting, scheduling_class: SchedulingClass) -> bool:
         """Whether the pod is equal to the head in every respect. Pods with a nominated node go alone."""

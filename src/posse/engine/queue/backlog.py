@@ -56,6 +56,9 @@ class Waiting:
     unschedulable_since: float = 0.0
     refused_since: float = math.inf
     """When it was first found not to fit."""
+    postponements: int = 0
+    """Attempts in a row that took too many steps."""
+    is_postponed: bool = False
     place: QueueState = QueueState.IN_PROGRESS
     ticket: int = 0
     """Distinguishes the entry's present heap item from stale ones."""
@@ -190,10 +193,17 @@ class Backlog:
         self._count_attempt(waiting, now)
         self._error_backoff.push((waiting.ready_at, *waiting.order()), waiting)
 
+    def postpone(self, waiting: Waiting, now: float, seconds: float) -> None:
+        """Others go first: nothing but the time wakes the entry, not even a change of its own."""
+        self._take_out(waiting)
+        waiting.ready_at, waiting.is_postponed = now + seconds, True
+        waiting.postponements += 1
+        self._error_backoff.push((waiting.ready_at, *waiting.order()), waiting)
+
     def wake(self, key: Key) -> None:
-        """Make the entry active at once, whatever it waited for."""
+        """Make the entry active at once, whatever it waited for, unless it is postponed."""
         waiting = self._entries.get(key)
-        if waiting is not None and waiting.place is not QueueState.ACTIVE:
+        if waiting is not None and waiting.place is not QueueState.ACTIVE and not waiting.is_postponed:
             self._take_out(waiting)
             self._active.push(waiting.order(), waiting)
 
@@ -236,6 +246,7 @@ class Backlog:
         """Activate the entries whose backoff is over or that have been unschedulable for too long."""
         for heap in (self._backing_off, self._error_backoff):
             while (waiting := heap.head()) is not None and waiting.ready_at <= now:
+                waiting.is_postponed = False
                 self._active.push(waiting.order(), waiting)
         while self._unschedulable:
             longest = next(iter(self._unschedulable.values()))

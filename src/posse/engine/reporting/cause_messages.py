@@ -21,6 +21,7 @@ from posse.engine.causes import (
     SeveralDomains,
     TooFewFit,
     TooFewGroups,
+    TooManySteps,
     UnreadableResources,
 )
 from posse.engine.keys import GroupKey
@@ -195,6 +196,11 @@ def _(cause: ConfinedTo) -> list[str]:
 @sentences.register
 def _(cause: NoneWaitingFits) -> list[str]:
     return _headed(f"none of its waiting pods fits: {title(cause.group)}: ", sentences(cause.cause))
+
+
+@sentences.register
+def _(_cause: TooManySteps) -> list[str]:
+    return ["Deciding takes too long; others go first, and it is tried again with more time"]
 
 
 @sentences.register

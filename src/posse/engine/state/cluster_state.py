@@ -22,6 +22,7 @@ from posse.engine.rules.profile import CompiledRules, Profile
 from posse.engine.rules.resources import WeightedResource
 from posse.engine.state.class_registry import ClassRegistry
 from posse.engine.state.domain_utilization import DomainUtilization
+from posse.engine.state.effort import Effort
 from posse.engine.state.minimum_reservations import MinimumReservations
 from posse.engine.state.node_capacity import NodeCapacity
 from posse.engine.state.node_scores import NodeScores
@@ -39,6 +40,7 @@ class ClusterState:
         self.census = Census(self.nodes.alive.size)
         self.usage = PriorityUsage(self.nodes)
         self.minimum_reservations = MinimumReservations()
+        self.effort = Effort()
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that they share the load."""
         self.storage = Storage(self.nodes)

@@ -45,6 +45,7 @@ class NodeScores:
         self._nodes = context.nodes
         self._scope = context.scope
         self._load = scheduling_class.pod_class.load
+        self._terms = 1 + len(scheduling_class.pod_class.queries) + len(scheduling_class.matched_by)
         self._rules = rules
         self._memo = RankMemo(self._nodes, self._usage_rank_with) if rules.rank_by_resources else None
         self._passes: BoolArray = np.empty(0, dtype=np.bool_)
@@ -64,6 +65,11 @@ class NodeScores:
         """Whether placing a pod changes the total of its own node only."""
         self._refresh()
         return self._rules.read_own_node_only and not self._raw
+
+    @property
+    def cost(self) -> int:
+        """Steps of choosing a node: rules about other nodes are computed anew for every pod."""
+        return 1 if self.is_row_local else self._terms * (1 + self._nodes.row_count // 1000)
 
     def best_rows(self) -> IntArray:
         """Return the rows that share the best total; none if all refuse."""

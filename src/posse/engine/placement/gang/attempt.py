@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from posse.engine.causes import GroupRefused, NoNodeFits, TooFewFit
+from posse.engine.causes import GroupRefused, NoNodeFits, TooFewFit, TooManySteps
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.domain_attempt import NoDomain, place_in_domain
@@ -121,6 +121,8 @@ def _attempt_anywhere(
     if first.succeeded:
         return _accepted(state, group, first)
     first.undo()
+    if state.effort.is_spent:
+        return broken_off(members)
     proof = proof_of(state, group, classes)
     for ordered, way in other_ways(state, classes) if proof.doubts else ():
         other = pass_if_possible(state, draft, group, ordered, way)
@@ -156,6 +158,12 @@ def _without_domain(members: Sequence[PodRecord], found: NoDomain) -> Attempt:
 
 def _own_verdicts(short: Sequence[Shortfall]) -> tuple[tuple[PodRecord, Verdict], ...]:
     return tuple((record, one.verdict) for one in short for record in one.records)
+
+
+def broken_off(members: Sequence[PodRecord]) -> Attempt:
+    """The attempt takes too many steps. Whether the group fits is not known."""
+    verdict = Verdict(Code.UNRESOLVABLE, TooManySteps())
+    return Attempt(verdict, refused=tuple((record, verdict) for record in members))
 
 
 def _refused_together(members: Sequence[PodRecord], verdict: Verdict) -> Attempt:

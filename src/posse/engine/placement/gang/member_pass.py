@@ -12,7 +12,7 @@ import numpy as np
 from posse.engine.causes import RuleObjection
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part
-from posse.engine.placement.gang.shortfall import Shortfall, shortfall
+from posse.engine.placement.gang.shortfall import Shortfall, shortfall, unfinished
 from posse.engine.placement.search.fill import Fill, MemberClass, classes_of, fill
 from posse.engine.rules.contract import GroupPlacement
 from posse.engine.state.cluster_state import ClusterState
@@ -173,7 +173,9 @@ def _fill_classes(
         placed = way(state, made.draft, scheduling_class, records)
         made.untried -= len(records)
         made.placed += placed
-        if placed < len(records):
+        if placed < len(records) and state.effort.is_spent:
+            made.short.append(unfinished(scheduling_class, records[placed:]))
+        elif placed < len(records):
             made.short.append(shortfall(state, scheduling_class, records[placed:]))
         if stops_early and made.progress.feasibility not in {Feasibility.SUCCESS, Feasibility.WAIT}:
             break

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.causes import ClassShortfall, ResourceLack
+from posse.engine.causes import ClassShortfall, ResourceLack, TooManySteps
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.rules.resources import ResourcesFit
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
-from posse.engine.verdict import Verdict
+from posse.engine.verdict import Code, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,15 @@ class Lack:
     """Nodes that refuse the pods only for lack of resources."""
     short: BoolArray
     """Those with too little of this resource."""
+
+
+def unfinished(scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Shortfall:
+    """Pods that were not tried, because the attempt takes too many steps."""
+    verdict, summary = (
+        Verdict(Code.UNRESOLVABLE, TooManySteps()),
+        ClassShortfall(len(records), TooManySteps()),
+    )
+    return Shortfall(scheduling_class, tuple(records), verdict, summary)
 
 
 def shortfall(

@@ -61,10 +61,10 @@ def open_nodes(state: ClusterState, scheduling_class: SchedulingClass) -> int:
 def fill(
     state: ClusterState, draft: Draft, scheduling_class: SchedulingClass, records: Sequence[PodRecord]
 ) -> int:
-    """Place as many of `records` as fit, in their order; returns how many."""
+    """Place as many of `records` as fit, in their order; returns how many. No more when all effort is spent."""
     scores = state.scores(scheduling_class)
-    placed = 0
-    while placed < len(records):
+    cost, placed = scores.cost, 0
+    while placed < len(records) and state.effort.spend(cost):
         rows = scores.best_rows()
         if not rows.size:
             break
