@@ -80,6 +80,20 @@ def test_the_first_gang_goes_as_its_guide_says(cluster):
     wait_until(lambda: running(cluster, "colossus") == 9, "the gang of nine")
 
 
+@pytest.mark.parametrize("words", [["--record", "recording.jsonl"]], indirect=True)
+def test_recordings_go_as_their_guide_says(cluster, words, tmp_path):
+    places = {"build/recording": words[1], "build/then.gz": str(tmp_path / "then.gz")}
+    first, second, *others = commands_of(ROOT / "docs" / "guides" / "what-happened.md")
+    posse(first, cluster)
+    wait_until(lambda: running(cluster, "trainer") == 4, "the gang of four")
+    posse(second, cluster)
+    told = [posse_command.posse(*(places.get(word, word) for word in shlex.split(line))) for line in others]
+    assert "all equal" in told[0]
+    assert "objects as of" in told[1]
+    assert "trainer" in told[2]
+    assert "colossus" in told[3]
+
+
 def test_simulations_go_as_their_guide_says(tmp_path):
     commands = commands_of(ROOT / "docs" / "guides" / "simulating.md")
     assert len(commands) == 4

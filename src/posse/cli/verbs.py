@@ -19,6 +19,7 @@ VERBS = {
     "top": ("posse.cli.top.top", "Why something waits"),
     "snapshot": ("posse.cli.snapshot.snapshot", "Would it start? What if?"),
     "history": ("posse.cli.history.history", "Why something waits"),
+    "replay": ("posse.cli.replay.replay", "What would happen"),
     "simulate": ("posse.cli.simulate.simulate", "What would happen"),
     "apply": ("posse.cli.objects.apply", "What is in the cluster"),
     "get": ("posse.cli.objects.get", "What is in the cluster"),

@@ -14,7 +14,10 @@ from posse.cli.up.up import (
     ExactSearchOption,
     FeatureGatesOption,
     LogDecisionsOption,
+    RecordMaxOption,
+    RecordOption,
     chosen_gates,
+    record_bytes,
     start_decision_log,
 )
 from posse.runtime.process.logs import LogForm
@@ -172,6 +175,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     log_format: LogFormOption = LogForm.TEXT,
     log_level: LogLevelOption = LogLevel.info,
     log_decisions: LogDecisionsOption = "",
+    record: RecordOption = None,
+    record_max: RecordMaxOption = "1Gi",
 ) -> None:
     """Schedule pods of a real cluster, beside kube-scheduler or instead of it.
 
@@ -199,6 +204,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         scheduler_names=tuple(scheduler_name or (KUBE_SCHEDULER_NAME if shadow else DEFAULT_SCHEDULER_NAME,)),
         gates=chosen_gates(feature_gates or []),
         exact_search=exact_search,
+        record=record.expanduser().absolute() if record else None,
+        record_max=record_bytes(record_max),
         form=form,
         controllers=_controllers(controllers, form, only_looks=dry_run or shadow),
         schedules=not only_controllers,

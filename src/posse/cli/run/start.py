@@ -12,6 +12,7 @@ from posse.cli.problems import Problem
 from posse.client.credentials import CredentialsError
 from posse.client.http_responses import AnswerBroken
 from posse.configuration.problems import ConfigurationError
+from posse.recording.segments import RecordingError
 from posse.runtime.process.background import BackgroundFailed
 from posse.runtime.process.logs import LogForm, configure_logging
 from posse.runtime.process.run_options import RunOptions
@@ -30,7 +31,7 @@ def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
         uvloop.run(_run(options))
     except ConfigurationError as error:
         raise unusable(error, options.config) from error
-    except (CredentialsError, PortInUse, BackgroundFailed) as error:
+    except (CredentialsError, PortInUse, BackgroundFailed, RecordingError) as error:
         raise Problem(str(error)) from error
     except OSError as error:
         raise Problem(_refused_by_system(error, options)) from error

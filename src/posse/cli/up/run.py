@@ -16,6 +16,7 @@ from posse.cli.problems import Problem
 from posse.cli.up.examples import examples_dir
 from posse.cli.up.watching import watch_cluster
 from posse.configuration.problems import ConfigurationError
+from posse.recording.segments import RecordingError
 from posse.runtime.embedded.cluster import EmbeddedCluster
 from posse.runtime.process.gc_tuning import collect_seldom
 from posse.runtime.process.logs import configure_logging
@@ -33,7 +34,7 @@ def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
         uvloop.run(_serve(options, examples))
     except ConfigurationError as error:
         raise unusable(error, options.config) from error
-    except (DataDirError, PortInUse) as error:
+    except (DataDirError, PortInUse, RecordingError) as error:
         raise Problem(str(error)) from error
     except OSError as error:
         raise Problem(_refused_by_system(error, options)) from error

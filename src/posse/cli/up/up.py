@@ -15,6 +15,7 @@ from posse.kinds.gating import served_kinds
 from posse.kubelet.devices import DEVICE_SETS
 from posse.kubelet.nodes import Level, TopologyError, parse_topology
 from posse.model.feature_gates import Gate, GateError, Gates, parse_gates
+from posse.model.quantity import QuantityError, value
 from posse.runtime.process.logs import log_decisions_to
 from posse.runtime.process.options import DEFAULT_EXACT_SEARCH, ClusterOptions
 
@@ -131,6 +132,35 @@ LogDecisionsOption = Annotated[
 ]
 
 
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Record all that the scheduler sees and decides; posse replay DIR runs it again.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+RecordMaxOption = Annotated[
+    str,
+    typer.Option(
+        metavar="SIZE",
+        help="Size of a recording, such as 500Mi, before its oldest part is removed.",
+        rich_help_panel=SCHEDULING,
+    ),
+]
+
+
+def record_bytes(text: str) -> int:
+    """Misuse: it is not a size of at least 1Mi."""
+    try:
+        size = value(text)
+    except QuantityError as error:
+        raise Misuse(f"--record-max: {error}") from error
+    if size < 1 << 20:
+        raise Misuse(f"--record-max: {text} is less than 1Mi")
+    return size
+
+
 def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
     nodes: NodesOption = None,
     topology: TopologyOption = "",
@@ -144,6 +174,8 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     feature_gates: FeatureGatesOption = None,
     exact_search: ExactSearchOption = DEFAULT_EXACT_SEARCH,
     log_decisions: LogDecisionsOption = "",
+    record: RecordOption = None,
+    record_max: RecordMaxOption = "1Gi",
 ) -> None:
     """Start a cluster on this machine: API server, scheduler and simulated nodes in one process.
 
@@ -171,6 +203,8 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
         config=config.expanduser().absolute() if config else None,
         gates=gates,
         exact_search=exact_search,
+        record=record.expanduser().absolute() if record else None,
+        record_max=record_bytes(record_max),
         fsync=fsync,
     )
     examples = [manifest for name in example or [] for manifest in _example(name, gates)]

@@ -57,6 +57,7 @@ from posse.runtime.process.background import Background
 from posse.runtime.process.clock import forward_clock, steady_clock
 from posse.runtime.process.configuration import load_configuration
 from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions
+from posse.runtime.process.recordings import new_recorder
 from posse.runtime.process.settings import SETTINGS_PATH, settings_of
 from posse.runtime.process.stall_watch import StallWatch
 from posse.runtime.scheduling.scheduler import SchedulerLoop
@@ -109,7 +110,10 @@ class EmbeddedCluster:
             self._settings = msgspec.json.encode(settings_of(configuration, options))
             self._background = Background()
             parts.push_async_callback(self._background.stop)
-            self._scheduler = SchedulerLoop(self._transport, Engine(options), steady_clock())
+            recorder = new_recorder(self._options.record, self._options.record_max, configuration, options)
+            self._scheduler = SchedulerLoop(
+                self._transport, Engine(options), steady_clock(), recorder=recorder
+            )
             # First, so that whatever is stored can be read and deleted while others are busy with it.
             await self._start_server(parts)
             self._start_background()

@@ -8,6 +8,8 @@ from posse.model.feature_gates import ALL_GATES, Gates
 
 KUBECONFIG_NAME = "kubeconfig"
 DEFAULT_EXACT_SEARCH = 10.0
+DEFAULT_RECORD_MAX = 1 << 30
+"""Bytes of a recording before its oldest part is removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,10 @@ class ClusterOptions:
     gates: Gates = ALL_GATES
     # What an exact search may take, in about seconds of one core; 0 if none is to be made.
     exact_search: float = DEFAULT_EXACT_SEARCH
+
+    record: Path | None = None
+    """The directory to record to, if any."""
+    record_max: int = DEFAULT_RECORD_MAX
 
     fsync: bool = True
     """A write is answered when it is on disk, and not only handed to the operating system."""

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from posse.model.feature_gates import ALL_GATES, Gates
-from posse.runtime.process.options import DEFAULT_EXACT_SEARCH
+from posse.runtime.process.options import DEFAULT_EXACT_SEARCH, DEFAULT_RECORD_MAX
 
 DEFAULT_SCHEDULER_NAME = "posse"
 DEFAULT_PORT = 10259
@@ -35,6 +35,9 @@ class RunOptions:
     config: Path | None = None
     # Without a configuration: the names that the default profile answers to.
     scheduler_names: tuple[str, ...] = (DEFAULT_SCHEDULER_NAME,)
+    record: Path | None = None
+    """The directory to record to, if any."""
+    record_max: int = DEFAULT_RECORD_MAX
     gates: Gates = ALL_GATES
     # What an exact search may take, in about seconds of one core; 0 if none is to be made.
     exact_search: float = DEFAULT_EXACT_SEARCH

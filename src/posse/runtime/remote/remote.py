@@ -29,6 +29,7 @@ from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.process.background import Background
 from posse.runtime.process.clock import steady_clock
 from posse.runtime.process.configuration import load_configuration
+from posse.runtime.process.recordings import new_recorder
 from posse.runtime.process.run_options import RunOptions
 from posse.runtime.process.settings import SETTINGS_ANNOTATION, settings_of
 from posse.runtime.process.stall_watch import StallWatch
@@ -126,6 +127,9 @@ class RemoteScheduler:
             self._clock,
             followed_kinds(self._options),
             self._ledger,
+            new_recorder(
+                self._options.record, self._options.record_max, self._configuration, self._engine_options
+            ),
         )
         loop.metrics.add(RemoteGauges(self._remote.watches, self._leadership))
         loop.metrics.add(self._controllers.counts)

@@ -15,6 +15,7 @@ from typing import TypeVar
 from posse.engine.engine import Engine
 from posse.engine.events import EngineEvent, Observed, Vanished
 from posse.engine.explain.statistics import Statistics
+from posse.recording.recorder import Recorder
 from posse.runtime.process.error_isolation import skipping
 from posse.runtime.process.worker_thread import WorkerThread
 from posse.runtime.scheduling.observers import Round
@@ -42,8 +43,9 @@ class Turn:
 
 
 class EngineThread:
-    def __init__(self, engine: Engine, clock: Callable[[], float]) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], float], recorder: Recorder | None = None) -> None:
         self._engine = engine
+        self._recorder = recorder
         self._clock = clock
         self._thread = WorkerThread("engine")
         self._events: list[EngineEvent] = []
@@ -78,6 +80,8 @@ class EngineThread:
 
     def close(self) -> None:
         self._thread.close()
+        if self._recorder is not None:
+            self._recorder.close()
 
     async def _call(self, work: Callable[[], T]) -> T:
         started = time.perf_counter()
@@ -96,6 +100,8 @@ class EngineThread:
 
     def _absorb(self, events: Sequence[EngineEvent]) -> None:
         for event in events:
+            if self._recorder is not None:
+                self._recorder.absorbed(event)
             if isinstance(event, Observed | Vanished):
                 metadata = event.obj.metadata
                 with skipping(type(event.obj).__name__, metadata.namespace, metadata.name):
@@ -105,6 +111,9 @@ class EngineThread:
 
     def _decide(self) -> Turn:
         engine, started = self._engine, time.perf_counter()
-        decisions = engine.decide(self._clock())
+        now = self._clock()
+        decisions = engine.decide(now)
+        if self._recorder is not None:
+            self._recorder.decided(now, decisions)
         done = Round(started, time.perf_counter() - started, decisions, engine.tried())
         return Turn(done, engine.take_faults(), engine.has_work, engine.next_wakeup())

@@ -15,6 +15,7 @@ from posse.engine.events import ClusterObject, EngineEvent, Observed, Solved, Va
 from posse.engine.explain.overview import Overview
 from posse.engine.explain.statistics import Overcommitted
 from posse.kinds.machinery.kind import Kind
+from posse.recording.recorder import Recorder
 from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.decision_log import DecisionLog
 from posse.runtime.scheduling.delivery import Delivery
@@ -43,8 +44,9 @@ class SchedulerLoop:
         clock: Callable[[], float],
         kinds: Sequence[tuple[Kind, type[ClusterObject]]] = FOLLOWED_KINDS,
         onlooker: EventObserver | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
-        self._thread = EngineThread(engine, clock)
+        self._thread = EngineThread(engine, clock, recorder)
         self._clock = clock
         self._recorder = EventRecorder(transport, clock)
         self.metrics = Metrics(lambda: self._thread.statistics, clock, engine.gates)

@@ -1,0 +1,1 @@
+"""`posse replay`: runs a recording again."""

@@ -1,0 +1,113 @@
+"""Runs a recording again, and compares decision for decision."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from posse.engine.engine import Engine
+from posse.engine.events import ClusterObject, EngineEvent, Observed, Vanished
+from posse.engine.options import EngineOptions
+from posse.recording.entries import (
+    Absorbed,
+    Decided,
+    EngineReset,
+    Entry,
+    KnownObjects,
+    digest_of,
+    event_of,
+    outcomes_of,
+)
+from posse.recording.segments import RecordingError, read_entries, segments_in
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """The first call of `decide` whose decisions are others than in the recording."""
+
+    now: float
+    recorded: tuple[str, ...]
+    replayed: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Replay:
+    events: int = 0
+    rounds: int = 0
+    decisions: int = 0
+    starts: int = 0
+    """How often the scheduler began anew."""
+    difference: FirstDifference | None = None
+    is_from_the_start: bool = True
+    """False if early segments were removed: queues and pauses at the beginning are not known."""
+
+
+def entries_of(folder: Path) -> Iterator[Entry]:
+    segments = segments_in(folder)
+    for path in segments:
+        yield from read_entries(path, is_last=path == segments[-1])
+
+
+def replay(folder: Path, options: EngineOptions, until: float | None = None) -> Replay:
+    """Replay up to a time, or to the end. RecordingError: the recording cannot be read."""
+    outcome, engine = Replay(), Engine(options)
+    for number, entry in enumerate(entries_of(folder)):
+        if isinstance(entry, KnownObjects):
+            # Only where nothing comes before it: otherwise all this was absorbed already.
+            outcome.is_from_the_start &= number > 0
+            for one in entry.objects if number == 0 else ():
+                engine.absorb(_event(folder, one))
+        elif isinstance(entry, EngineReset):
+            engine = Engine(options)
+            outcome.starts += 1
+        elif isinstance(entry, Absorbed):
+            engine.absorb(_event(folder, entry))
+            outcome.events += 1
+        elif until is not None and entry.now > until:
+            break
+        else:
+            _decide(engine, entry, outcome)
+    return outcome
+
+
+def objects_at(folder: Path, until: float | None = None) -> tuple[float, list[ClusterObject]]:
+    """What the cluster held at the last round up to that time, and when that was. RecordingError."""
+    now, objects = 0.0, dict[tuple[str, str, str], ClusterObject]()
+    seen: dict[tuple[str, str, str], ClusterObject] = {}
+    for entry in entries_of(folder):
+        if isinstance(entry, Decided):
+            if until is not None and entry.now > until:
+                break
+            now, objects = entry.now, dict(seen)
+        elif isinstance(entry, EngineReset):
+            seen = {}
+        else:
+            for one in entry.objects if isinstance(entry, KnownObjects) else (entry,):
+                _note(seen, _event(folder, one))
+    if not objects:
+        raise RecordingError(f"{folder}: nothing was decided up to that time")
+    return now, list(objects.values())
+
+
+def _note(seen: dict[tuple[str, str, str], ClusterObject], event: EngineEvent) -> None:
+    if isinstance(event, Observed | Vanished):
+        metadata = event.obj.metadata
+        key = (type(event.obj).__name__, metadata.namespace, metadata.name)
+        if isinstance(event, Observed):
+            seen[key] = event.obj
+        else:
+            seen.pop(key, None)
+
+
+def _event(folder: Path, entry: Absorbed) -> EngineEvent:
+    try:
+        return event_of(entry)
+    except ValueError as error:
+        raise RecordingError(f"{folder}: {error}") from error
+
+
+def _decide(engine: Engine, entry: Decided, outcome: Replay) -> None:
+    decisions = engine.decide(entry.now)
+    outcome.rounds += 1
+    outcome.decisions += len(decisions)
+    if outcome.difference is None and digest_of(decisions) != entry.digest:
+        outcome.difference = FirstDifference(entry.now, entry.outcomes, outcomes_of(decisions))

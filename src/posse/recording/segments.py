@@ -1,0 +1,107 @@
+"""The files of a recording: segments of compressed frames with checksums.
+
+A segment begins with a line of JSON that says its format, version and settings. Each frame is a head with
+length and checksums, then a compressed list of entries. A torn last frame is left out: it never was
+complete.
+"""
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from posse.recording.entries import ENTRIES_DECODER, ENTRIES_ENCODER, Entry
+
+FORMAT = 1
+_FRAME = struct.Struct(">II")
+"""Length and checksum of the data; a checksum of these two follows."""
+_HEAD_BYTES = _FRAME.size + 4
+SUFFIX = ".rec"
+
+
+class RecordingError(Exception):
+    """The recording cannot be read or written; the message names the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingHeader:
+    version: str
+    """Of Posse."""
+    settings: dict[str, Any]
+    """Of the scheduler, as `posse.runtime.process.settings` reads them."""
+    asks: bool
+    effort: float
+
+
+class SegmentWriter:
+    def __init__(self, path: Path, header: RecordingHeader) -> None:
+        self.path = path
+        self._file: BinaryIO = path.open("xb")
+        os.fchmod(self._file.fileno(), 0o600)
+        line = {"format": FORMAT, "version": header.version, "settings": header.settings}
+        self._file.write(json.dumps(line | {"asks": header.asks, "effort": header.effort}).encode() + b"\n")
+        self.size = self._file.tell()
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        data = zlib.compress(ENTRIES_ENCODER.encode(entries), 1)
+        head = _FRAME.pack(len(data), zlib.crc32(data))
+        self._file.write(head + zlib.crc32(head).to_bytes(4) + data)
+        self._file.flush()
+        self.size += _HEAD_BYTES + len(data)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def segments_in(folder: Path) -> list[Path]:
+    """In order. RecordingError: there are none."""
+    found = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
+    if not found:
+        raise RecordingError(f"{folder} holds no recording: there is no file that ends in {SUFFIX}")
+    return found
+
+
+def read_header(path: Path) -> RecordingHeader:
+    with path.open("rb") as file:
+        return _header(path, file)
+
+
+def _header(path: Path, file: BinaryIO) -> RecordingHeader:
+    try:
+        line = json.loads(file.readline(1 << 20))
+        known = line["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordingError(f"{path} is not a recording: its first line is not a header") from error
+    if known != FORMAT:
+        raise RecordingError(
+            f"{path} has format {known}, and this version reads {FORMAT}: use the version that wrote it"
+        )
+    return RecordingHeader(str(line["version"]), line["settings"], bool(line["asks"]), float(line["effort"]))
+
+
+def read_entries(path: Path, *, is_last: bool) -> Iterator[Entry]:
+    """RecordingError: the file is damaged. Only the last segment may end in the middle of a frame."""
+    with path.open("rb") as file:
+        _header(path, file)
+        while head := file.read(_HEAD_BYTES):
+            start = file.tell() - len(head)
+            if len(head) == _HEAD_BYTES and zlib.crc32(head[: _FRAME.size]) != int.from_bytes(
+                head[_FRAME.size :]
+            ):
+                raise RecordingError(f"{path} is damaged at byte {start}")
+            length, checksum = _FRAME.unpack(head[: _FRAME.size]) if len(head) == _HEAD_BYTES else (1, 0)
+            data = file.read(length)
+            if len(data) < length and is_last:
+                return
+            if len(data) < length or zlib.crc32(data) != checksum:
+                raise RecordingError(f"{path} is damaged at byte {start}")
+            try:
+                yield from ENTRIES_DECODER.decode(zlib.decompress(data))
+            except (zlib.error, msgspec.MsgspecError) as error:
+                raise RecordingError(f"{path} is damaged at byte {start}: {error}") from error

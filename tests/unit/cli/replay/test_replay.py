@@ -1,0 +1,81 @@
+"""`posse replay` on the command line."""
+
+import pytest
+
+from posse.engine.engine import Engine
+from posse.engine.events import Observed
+from posse.engine.options import EngineOptions
+from posse.recording.recorder import Recorder
+from posse.recording.segments import RecordingHeader
+from posse.version import VERSION
+from tests.support import posse_command
+from tests.support.builders import gang, node, pod
+
+SETTINGS = {"schedulerNames": ["default-scheduler"], "featureGates": {"GangScheduling": True}}
+PACKING = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
+  plugins: {score: {disabled: [{name: "*"}], enabled: [{name: NodeResourcesFit}]}}
+"""
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """A pod on one of two nodes, and a gang that waits."""
+    folder = tmp_path / "recording"
+    engine, recorder = (
+        Engine(EngineOptions()),
+        Recorder(folder, RecordingHeader(VERSION, SETTINGS, False, 10.0), 1 << 20),
+    )
+    there = pod("there", cpu="2", on="n2")
+    waiting = [pod(f"g{index}", cpu="4", group="g") for index in range(2)]
+    for obj in (node("n1"), node("n2"), there, pod("new", cpu="1"), gang("g", 2), *waiting):
+        recorder.absorbed(Observed(obj))
+        engine.absorb(Observed(obj))
+    recorder.decided(1_800_000_000.0, engine.decide(1_800_000_000.0))
+    recorder.close()
+    return folder
+
+
+def replay(*words):
+    return posse_command.posse("posse", "replay", *words)
+
+
+def test_equal_decisions_are_counted(recording):
+    assert replay(recording).strip().endswith("decisions in 1 rounds after 7 events, all equal")
+
+
+def test_the_first_difference_is_told_in_words(recording, tmp_path):
+    config = tmp_path / "packing.yaml"
+    config.write_text(PACKING)
+    with pytest.raises(AssertionError) as differs:
+        replay(recording, "--config", config)
+    told = str(differs.value)
+    assert "The first round that differs is that of 2027-01-15T08:00:00Z." in told
+    assert "bind pod test/new to n1" in told
+    assert "bind pod test/new to n2" in told
+
+
+def test_the_past_can_be_asked(recording, tmp_path):
+    then = tmp_path / "then.gz"
+    told = replay(recording, "--at", "2027-01-15T08:00:01Z", "--snapshot-to", then)
+    assert told.startswith("7 objects as of 2027-01-15T08:00:00Z")
+    assert "g " in posse_command.posse("posse", "gangs", "-A", "--snapshot", then)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--at", "yesterday"], "--at:"),
+        (["--at", "2001-01-01T00:00:00Z", "--snapshot-to", "x.gz"], "nothing was decided up to that time"),
+        (["--config", "x.yaml", "--snapshot-to", "x.gz"], "exclude each other"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(recording, words, message):
+    with pytest.raises(AssertionError) as refused:
+        replay(recording, *words)
+    assert message in " ".join(str(refused.value).split())
