@@ -8,6 +8,8 @@ from posse.engine.devices.allocation import allocation_of
 from posse.engine.devices.claims import POD_CONSUMER
 from posse.engine.devices.extended import claim_name, extended_claims
 from posse.engine.devices.needs import PodClaim, extended_key, pod_claims
+from posse.engine.events import BindRefused
+from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import ClaimKey
 from posse.engine.state.pod_record import PodRecord
@@ -18,8 +20,9 @@ _GROUP_CONSUMER = ("scheduling.k8s.io", "podgroups")
 
 
 class ClaimsOfBindings:
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: Knowledge, failed_writes: FailedWrites) -> None:
         self._knowledge = knowledge
+        self._failed_writes = failed_writes
         self._devices = knowledge.state.devices
 
     def add(self, decisions: Sequence[Decision]) -> list[Decision]:
@@ -31,11 +34,23 @@ class ClaimsOfBindings:
         for decision in decisions:
             if isinstance(decision, Bind) and self._uses_claims(decision):
                 together = merged.pop(decision.placements[0].pod.uid, None)
-                if together is not None:
+                if together is not None and (reason := self._missing(together)):
+                    for placed in together.placements:
+                        self._failed_writes.absorb(BindRefused(placed.pod.uid, placed.node, reason))
+                elif together is not None:
                     done.append(replace(together, claims=tuple(self._claims(together.placements))))
             else:
                 done.append(decision)
         return done
+
+    def _missing(self, bind: Bind) -> str:
+        """A claim that is gone since the pod got its node, if any: bindings may have waited for volumes."""
+        held, book = self._devices.held, self._devices.book
+        for key in dict.fromkeys(one.key for placed in bind.placements for one in self._entries(placed)):
+            record = book.claims.get(key) if key is not None else None
+            if key is None or record is None or (record.allocation is None and key not in held.promises):
+                return f'resourceclaim "{key.name if key is not None else ""}" not found'
+        return ""
 
     def _uses_claims(self, bind: Bind) -> bool:
         pods = self._knowledge.pods

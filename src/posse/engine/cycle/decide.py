@@ -18,7 +18,7 @@ from posse.engine.decisions import Decision, Evict, ReportPod
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.intake.pod_events import claim_victims
+from posse.engine.intake.pod_events import claim_victims, reclassify, requeue
 from posse.engine.keys import GroupKey
 from posse.engine.queue.timers import COUNTDOWN_SECONDS, DelayTimers
 from posse.engine.reporting.parts import mark_countdown, mark_disrupted, still_valid
@@ -48,7 +48,7 @@ class DecisionLoop:
         self._group_turns = GroupTurns(knowledge, groups, self._settling, advisory)
         self._pod_turns = PodTurns(knowledge, pods)
         self._volume_waits = VolumeWaits(knowledge, failed_writes)
-        self._claim_writes = ClaimsOfBindings(knowledge)
+        self._claim_writes = ClaimsOfBindings(knowledge, failed_writes)
         self._claim_waits = ClaimWaits(knowledge, failed_writes)
         self._claim_releases = ClaimReleases(knowledge)
         self._countdown: DelayTimers[GroupKey] = DelayTimers(COUNTDOWN_SECONDS)
@@ -74,6 +74,7 @@ class DecisionLoop:
         decisions += self._take_unreadable_pods()
         decisions += self._advisory.mark_fresh()
         decisions += still_valid(knowledge.groups, self._failed_writes.take_lost_marks())
+        self._read_faulty_again()
         # 5. Decide for every group that changed whether it may be tried.
         self._settling.settle_changed(cycle)
         # 6. Put off what a failed write sent back.
@@ -138,6 +139,17 @@ class DecisionLoop:
             if group is not None:
                 group.gathered = True
                 self._knowledge.unsettle(key)
+
+    def _read_faulty_again(self) -> None:
+        """Pods whose selectors fail on devices that have come are errors from now on."""
+        knowledge = self._knowledge
+        if not knowledge.state.devices.has_unchecked:
+            return
+        faulty = dict.fromkeys(knowledge.state.devices.take_faulty())
+        for record in list(knowledge.pods.values()) if faulty else ():
+            if not record.node and record.pod_class.devices in faulty:
+                reclassify(knowledge, record)
+                requeue(knowledge, record)
 
     def _take_unreadable_pods(self) -> list[ReportPod]:
         pods = self._knowledge.unreadable_pods

@@ -40,6 +40,8 @@ from posse.model.device import DeviceTaintRule, ResourceSlice
 from posse.model.pod import Pod
 from posse.model.resource_claim import EXTENDED_RESOURCE_CLAIM_ANNOTATION, DeviceClass, ResourceClaim
 
+_MAX_REMEMBERED = 10_000
+
 Cell = TypeVar("Cell", np.bool_, np.int64)
 
 
@@ -96,6 +98,8 @@ class Devices:
         """Devices held for pods with a nominated node, by uid, while others are tried."""
         self._faults: dict[DeviceNeeds, str] = {}
         """Why needs cannot be decided on, such as a selector that fails; empty if they can."""
+        self._unchecked: dict[DeviceNeeds, None] = {}
+        """Needs that were not checked since devices have changed."""
 
     # --- what the cluster shows --------------------------------------------------------------------------
 
@@ -155,11 +159,23 @@ class Devices:
         return DeviceChange((), is_everywhere=True, pods=None)
 
     def _inventory_changed(self) -> DeviceChange:
-        did_span, faults = self.inventory.has_spanning_pools, dict(self._faults)
+        did_span = self.inventory.has_spanning_pools
         nodes, is_everywhere = self.inventory.take_changes()
+        changes_needs = did_span != self.inventory.has_spanning_pools or any(self._faults.values())
+        self._unchecked |= dict.fromkeys(self._faults)
         self._faults.clear()
-        changes_needs = did_span != self.inventory.has_spanning_pools or bool(faults)
         return DeviceChange(nodes, is_everywhere, None if changes_needs else ())
+
+    @property
+    def has_unchecked(self) -> bool:
+        return bool(self._unchecked)
+
+    def take_faulty(self) -> list[DeviceNeeds]:
+        """Needs that could be decided on, and cannot any more since devices have changed."""
+        unchecked, self._unchecked = self._unchecked, {}
+        for needs in unchecked:
+            self._faults.setdefault(needs, self.error(needs))
+        return [needs for needs in unchecked if self._faults[needs]]
 
     @property
     def has_slow_devices(self) -> bool:
@@ -179,6 +195,8 @@ class Devices:
             return None
         fault = self._faults.get(needs)
         if fault is None:
+            if len(self._faults) > _MAX_REMEMBERED:
+                self._faults.clear()
             fault = self._faults[needs] = self.error(needs)
         return replace(needs, problem=fault, is_error=True) if fault else needs
 

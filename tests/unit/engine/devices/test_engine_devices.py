@@ -318,3 +318,51 @@ def test_a_group_claim_is_reserved_for_the_group():
     [bind] = binds(driver.decide())
     consumers = {one.claim.name: [(c.resource, c.name) for c in one.consumers] for one in bind.claims}
     assert consumers == {"c": [("podgroups", "g1")], "own": [("pods", "p1"), ("pods", "p2")]}
+
+
+def test_devices_on_which_a_selector_fails_make_waiting_pods_errors_when_they_come():
+    asks = exact("req", 1, 'device.attributes["dra.example.com"].healthy')
+    one, claims = pod_with_own("p1", (asks,))
+    driver = Driver(*nodes(1), device_class(), *claims, one)
+    assert pod_reports(driver.decide())["p1"][0] == "Unschedulable"
+    driver.see(resource_slice("n1", [device("d1")]))
+    assert pod_reports(driver.decide())["p1"][0] == "SchedulerError"
+
+
+def test_a_claim_that_goes_while_its_pod_waits_is_named():
+    one = pod("p1", resource_claims=claiming("c"))
+    claim = device_claim("c", exact("req", 2))
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), claim, one)
+    driver.decide()
+    driver.lose(claim)
+    assert 'resourceclaim "c" not found' in pod_reports(driver.decide())["p1"][1]
+
+
+def test_a_refused_binding_gives_the_devices_back():
+    pods, claims = pods_with_own(2)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), *claims, *pods)
+    assert driver.bind() == {"p1": "n1"}
+    driver.refuse(pods[0], "n1")
+    assert set(driver.bind(after=60.0)) <= {"p1", "p2"}
+
+
+def test_a_rolled_back_attempt_leaves_no_trace():
+    pods, claims = pods_with_own(3, group="g1")
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 2), gang(minimum=3), *claims, *pods)
+    driver.decide()
+    devices = driver.engine._knowledge.state.devices
+    assert not (devices.held.promises or devices._placed or devices._open)
+    single, own = pod_with_own("single", (exact("req", 2),))
+    driver.see(*own, single)
+    assert driver.bind() == {"single": "n1"}
+
+
+def test_pods_on_several_nodes_share_a_device_of_the_network():
+    """The first member could take a local device; only that of the network serves both."""
+    local = resource_slice("n1", [device("local")], pool="a")
+    fabric = resource_slice("", [device("fabric")], pool="z", all_nodes=True)
+    members = [pod(f"p{i}", cpu="3", group="g1", resource_claims=claiming("c")) for i in (1, 2)]
+    driver = Driver(*nodes(2), device_class(), local, fabric, device_claim("c"), gang(minimum=2), *members)
+    decisions = driver.decide()
+    assert allocations(decisions) == {"c": ["z/fabric"]}
+    assert sorted(placements(decisions).values()) == ["n1", "n2"]
