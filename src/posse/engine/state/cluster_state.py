@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from posse.engine.devices.devices import DeviceChange, Devices, Held
+from posse.engine.devices.devices import DeviceChange, Devices
+from posse.engine.devices.proposals import Held
 from posse.engine.events import DeviceObject
 from posse.engine.nodes.arrays import BoolArray, IntArray, tally
 from posse.engine.nodes.node_table import NodeTable, PriorityUsage
@@ -215,7 +216,7 @@ class ClusterState:
             if needs is not None:
                 record.volumes = self.storage.steps(needs, row)
             if pod_class.devices is not None:
-                self.devices.place(record.ref.uid, record.pod, pod_class.devices, row)
+                self.devices.proposals.place(record.ref.uid, record.pod, pod_class.devices, row)
             self._note(record, self.nodes.names[row])
         if len(records) <= _FEW:
             self._count_few(records, rows.tolist(), 1)
@@ -229,21 +230,21 @@ class ClusterState:
 
     def attach_by_name(self, record: PodRecord, node: str) -> None:
         if record.devices is not None:
-            self.devices.restore(record.devices)
+            self.devices.proposals.restore(record.devices)
         self._note(record, node)
         self._count_there(record, node, 1)
 
     def withdraw(self, record: PodRecord) -> None:
         """Undo the last `attach` of a draft that has not been undone."""
         if record.pod_class.devices is not None:
-            self.devices.take_back(record.ref.uid)
+            self.devices.proposals.take_back(record.ref.uid)
         self.detach(record)
         record.volumes, record.devices = (), None
 
     def detach(self, record: PodRecord) -> None:
         node, record.node = record.node, ""
         if record.pod_class.devices is not None:
-            record.devices = self.devices.remove(record.ref.uid)
+            record.devices = self.devices.proposals.remove(record.ref.uid)
         self.minimum_reservations.note(record.group)
         on_node = self._pods_on[node]
         del on_node[record.ref.uid]
@@ -287,12 +288,12 @@ class ClusterState:
         needs, row = record.pod_class.devices, self.nodes.row_of.get(node)
         if needs is not None and row is not None:
             leaving = [other.ref.uid for other in self.pods_on(node) if other.is_ending]
-            self.devices.reserve(record.ref.uid, needs, row, leaving)
+            self.devices.proposals.reserve(record.ref.uid, needs, row, leaving)
         self._count_there(record, node, 1)
 
     def unreserve(self, record: PodRecord, node: str) -> None:
         if record.pod_class.devices is not None:
-            self.devices.unreserve(record.ref.uid)
+            self.devices.proposals.unreserve(record.ref.uid)
         self._count_there(record, node, -1)
 
     def note_improved(self, node: str, effective_priority: int) -> None:

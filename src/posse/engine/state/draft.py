@@ -7,7 +7,7 @@ nothing that a draft does is visible outside the engine before it is committed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from posse.engine.devices.devices import Held
+from posse.engine.devices.proposals import Held
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.invariants import ensure, no_row_over_capacity
@@ -96,5 +96,5 @@ class Draft:
         self._state.changes += bool(placed)
         self._steps.clear()
         if any(record.pod_class.devices is not None for record in placed):
-            self._state.devices.settle()
+            self._state.devices.proposals.settle()
         return placed

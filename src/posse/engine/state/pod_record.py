@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from posse.engine.causes import Refusal
 from posse.engine.decisions import VolumeStep
-from posse.engine.devices.devices import Held
+from posse.engine.devices.proposals import Held
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.pods.census import LabelClass

@@ -351,7 +351,8 @@ def test_a_rolled_back_attempt_leaves_no_trace():
     driver = Driver(*nodes(1), device_class(), resource_slice("n1", 2), gang(minimum=3), *claims, *pods)
     driver.decide()
     devices = driver.engine._knowledge.state.devices
-    assert not (devices.held.promises or devices._placed or devices._open)
+    assert not devices.held.promises
+    assert not devices.proposals.open_rows
     single, own = pod_with_own("single", (exact("req", 2),))
     driver.see(*own, single)
     assert driver.bind() == {"single": "n1"}
