@@ -36,6 +36,8 @@ PROVIDER = "scheduling.posse.dev/provider"
 PROVIDERS = ("posse", "volcano", "coscheduling", "yunikorn")
 NO_PROVIDER = "none"
 """Pods of a replica are scheduled each by itself."""
+SHARED_CLAIMS = "scheduling.posse.dev/shared-claims"
+"""Annotation: names of entries in resourceClaims of the templates that all pods of a replica share."""
 NAMED_AS_SCHEDULERS = ("volcano", "yunikorn")
 """Providers that are meant if the pods of a set without the annotation name such a scheduler."""
 
@@ -44,6 +46,11 @@ def provider_name(annotations: Mapping[str, str], scheduler_name: str) -> str:
     """The provider that a set asks for, by annotation or by its scheduler; by default Posse's own."""
     implied = scheduler_name if scheduler_name in NAMED_AS_SCHEDULERS else PROVIDERS[0]
     return annotations.get(PROVIDER, implied)
+
+
+def shared_claims(annotations: Mapping[str, str]) -> list[str]:
+    """Names of the entries for which a replica has one claim, instead of each of its pods."""
+    return [name for part in annotations.get(SHARED_CLAIMS, "").split(",") if (name := part.strip())]
 
 
 class SubGroupPolicy(Shape):

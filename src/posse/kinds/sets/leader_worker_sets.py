@@ -32,6 +32,7 @@ from posse.model.leader_worker_set import (
     PROVIDERS,
     RECREATE_ON_POD_RESTART,
     SHARED,
+    SHARED_CLAIMS,
     SUBGROUP_EXCLUSIVE_TOPOLOGY,
     LeaderWorkerSet,
     LeaderWorkerSetSpec,
@@ -39,6 +40,7 @@ from posse.model.leader_worker_set import (
     RollingUpdateConfiguration,
     SubGroupPolicy,
     provider_name,
+    shared_claims,
 )
 from posse.model.pod import PodTemplateSpec
 from posse.model.shares import part_of
@@ -46,6 +48,7 @@ from posse.model.stateful_set import ROLLING_UPDATE
 
 PODS_MAX = 2**31 - 1
 HASH_LENGTH = 10
+GROUP_CLAIMS_MAX = 4
 TEMPLATE = "spec.leaderWorkerTemplate"
 ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
 
@@ -81,6 +84,7 @@ def validate(lws: LeaderWorkerSet) -> list[FieldError]:
         *metadata_errors(lws.metadata, namespaced=True, name_format=dns_1035_label),
         *_annotation_errors(lws),
         *_spec_errors(lws),
+        *_shared_claim_errors(lws),
     ]
 
 
@@ -90,6 +94,8 @@ def validate_update(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldErr
         errors += _annotation_errors(new) + _provider_update_errors(new, old)
     if new.spec != old.spec:
         errors += _spec_errors(new) + _subgroup_update_errors(new, old) + _network_update_errors(new, old)
+    if new.spec != old.spec or new.metadata.annotations != old.metadata.annotations:
+        errors += _shared_claim_errors(new)
     if new.status != old.status:
         errors += declared_errors("status", new.status)
     return errors
@@ -106,11 +112,36 @@ def _annotation_errors(lws: LeaderWorkerSet) -> list[FieldError]:
     return errors
 
 
+def _shared_claim_errors(lws: LeaderWorkerSet) -> list[FieldError]:
+    """A claim of the replica stands for an entry that leader and workers have alike."""
+    field, annotations = f"metadata.annotations[{SHARED_CLAIMS}]", lws.metadata.annotations
+    template = lws.spec.leader_worker_template
+    parts = (template.leader, template.worker_template)
+    own, others = ({entry.name: entry for entry in part.spec.resource_claims} for part in parts)
+    names = shared_claims(annotations)
+    if names and provider_name(annotations, template.worker_template.spec.scheduler_name) != PROVIDERS[0]:
+        text = f"groups of the provider {PROVIDERS[0]} alone have claims"
+        return [FieldError.forbidden(field, text)]
+    if len(names) > GROUP_CLAIMS_MAX:
+        return [FieldError.too_many(field, len(names), GROUP_CLAIMS_MAX)]
+    text = "must be in resourceClaims of both templates, and the same in both"
+    return [
+        FieldError.invalid(field, name, text)
+        for name in names
+        if own.get(name) is None or own.get(name) != others.get(name)
+    ]
+
+
 def _provider_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldError]:
     """Pods that exist belong to groups of one provider, and would have to be made anew all at once."""
-    asked = new.metadata.annotations.get(PROVIDER)
-    same = asked == old.metadata.annotations.get(PROVIDER)
-    return [] if same else [immutable(f"metadata.annotations[{PROVIDER}]", asked)]
+    changed = [
+        name
+        for name in (PROVIDER, SHARED_CLAIMS)
+        if new.metadata.annotations.get(name) != old.metadata.annotations.get(name)
+    ]
+    return [
+        immutable(f"metadata.annotations[{name}]", new.metadata.annotations.get(name)) for name in changed
+    ]
 
 
 def _spec_errors(lws: LeaderWorkerSet) -> list[FieldError]:

@@ -400,6 +400,21 @@ def test_claims_go_to_leaders_and_workers(made):
     assert volume["persistentVolumeClaim"]["claimName"] == "data-serve-0-1"
 
 
+def test_a_claim_that_the_pods_of_a_replica_share_is_a_claim_of_its_group(made):
+    shared = {"name": "fabric", "resourceClaimTemplateName": "channel"}
+    own = {"name": "gpu", "resourceClaimTemplateName": "gpu"}
+    obj = lws(annotations={"scheduling.posse.dev/shared-claims": "fabric"})
+    for part in ("leaderTemplate", "workerTemplate"):
+        obj["spec"]["leaderWorkerTemplate"][part]["spec"]["resourceClaims"] = [shared, own]
+    world = made(obj)
+    for group in world.of(POD_GROUP).values():
+        assert group["spec"]["resourceClaims"] == [shared]
+    (workload,) = world.of(WORKLOAD).values()
+    assert workload["spec"]["podGroupTemplates"][0]["resourceClaims"] == [shared]
+    for name in ("serve-0", "serve-0-1"):
+        assert world.find(POD, name)["spec"]["resourceClaims"] == [shared, own]
+
+
 # TPUs
 
 

@@ -165,6 +165,54 @@ def test_claims_may_go_with_the_set_or_with_its_replicas(problems, occasion):
     assert problems(LEADER_WORKER_SET, lws(), patch) == []
 
 
+SHARED_CLAIMS = "scheduling.posse.dev/shared-claims"
+OWN = {"name": "fabric", "resourceClaimTemplateName": "channel"}
+
+
+def sharing(names, leader=None, **annotations):
+    """A set whose workers claim devices, and whose leader claims these."""
+    worker = {"spec": {**TEMPLATE["spec"], "resourceClaims": [OWN]}}
+    parts = {"workerTemplate": worker}
+    if leader is not None:
+        parts["leaderTemplate"] = {"spec": {**TEMPLATE["spec"], "resourceClaims": leader}}
+    return {"metadata": {"annotations": {SHARED_CLAIMS: names, **annotations}}, **template(**parts)}
+
+
+@pytest.mark.parametrize(
+    ("patch", "problem"),
+    [
+        (sharing("fabric"), ""),
+        (sharing(" fabric ,"), ""),
+        (sharing("other"), 'Invalid value: "other": must be in resourceClaims of both templates'),
+        (
+            sharing("fabric", leader=[]),
+            'Invalid value: "fabric": must be in resourceClaims of both templates',
+        ),
+        (
+            sharing("fabric", leader=[OWN | {"resourceClaimTemplateName": "gpu"}]),
+            'Invalid value: "fabric": must be in resourceClaims of both templates',
+        ),
+        (
+            sharing("fabric", **{PROVIDER: "volcano"}),
+            "Forbidden: groups of the provider posse alone have claims",
+        ),
+        (sharing("a,b,c,d,e"), "Too many"),
+    ],
+)
+def test_claims_that_replicas_share_are_claims_of_all_their_pods(problems, patch, problem):
+    found = problems(LEADER_WORKER_SET, lws(), patch)
+    assert [text.startswith(f"metadata.annotations[{SHARED_CLAIMS}]: {problem}") for text in found] == (
+        [True] if problem else []
+    )
+
+
+def test_claims_that_replicas_share_stay_so(update_problems):
+    (problem,) = update_problems(
+        LEADER_WORKER_SET, lws(), sharing("fabric") | {"spec": sharing("fabric")["spec"]}
+    )
+    assert problem.endswith("field is immutable")
+
+
 def test_the_network_may_change_but_not_go(update_problems):
     unique = {"spec": {"networkConfig": {"subdomainPolicy": "UniquePerReplica"}}}
     assert update_problems(LEADER_WORKER_SET, lws(), unique) == []

@@ -8,6 +8,8 @@ its predecessor would keep that group for ever, so each leader has a group of it
 import json
 from typing import Any
 
+import msgspec
+
 from posse.controllers.gated_pods import GROUP_LABEL
 from posse.controllers.group_templates import group_spec
 from posse.controllers.leader_worker_sets.keys import NAME, annotations_of
@@ -28,6 +30,7 @@ from posse.model.leader_worker_set import (
     LEADER_READY,
     NO_RECREATION,
     LeaderWorkerSetSpec,
+    shared_claims,
 )
 
 Json = dict[str, Any]
@@ -120,6 +123,11 @@ def _template(lws: Json, spec: LeaderWorkerSetSpec) -> Json:
         "schedulingPolicy": {"gang": {"minCount": minimum(spec)}},
         "disruptionMode": {mode: {}},
     }
+    if shared := shared_claims(annotations_of(lws)):
+        entries = template.worker_template.spec.resource_claims
+        scheduling["resourceClaims"] = [
+            msgspec.json.decode(msgspec.json.encode(entry)) for entry in entries if entry.name in shared
+        ]
     if topology := annotations_of(lws).get(EXCLUSIVE_TOPOLOGY):
         scheduling["schedulingConstraints"] = {"topology": [{"key": topology}]}
     if template.leader.spec.priority_class_name:
