@@ -1,6 +1,7 @@
 """Pods that hold far too much in one field, on a real API server, which accepts them: nobody else waits for them.
 
-Two replicas run with a short lease, so that a scheduler which is busy for two seconds would lose it.
+Two replicas run with a short lease, so that a scheduler which is busy for a few seconds would lose it. The API
+server itself needs its time for such an object, so that time is allowed for on top.
 """
 
 import os
@@ -16,7 +17,7 @@ from tools.control_plane.posse import PosseRun, install_posse
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 
-QUICK_LEASE = {"leaseDuration": "2s", "renewDeadline": "1500ms", "retryPeriod": "300ms"}
+QUICK_LEASE = {"leaseDuration": "6s", "renewDeadline": "5s", "retryPeriod": "500ms"}
 SECONDS = float(os.environ.get("POISON_SECONDS", "1"))
 """For telling the poisonous pod, and for binding the one behind it."""
 COUNTS = {
@@ -65,10 +66,14 @@ def bound(api, name):
     return api.get("Pod", name)["spec"].get("nodeName")
 
 
-def seconds_until(holds, what):
+def seconds_of(work):
     started = time.monotonic()
-    wait_until(holds, what)
+    work()
     return time.monotonic() - started
+
+
+def seconds_until(holds, what):
+    return seconds_of(lambda: wait_until(holds, what))
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -78,23 +83,23 @@ def test_a_poison_is_told_and_the_next_pod_is_bound(api, roomy, replicas, name, 
     body = poisons.PODS[name](COUNTS[name])
     body["metadata"]["name"] = f"poison-{title}"
     body["spec"]["schedulerName"] = "posse"
-    api.create(body)
+    creation = seconds_of(lambda: api.create(body))
     api.create(pod(f"small-{title}", scheduler="posse"))
     behind = seconds_until(lambda: bound(api, f"small-{title}"), "the pod behind the poison")
     answer = behind + seconds_until(lambda: told(api, f"poison-{title}"), "the answer to the poison")
     with capsys.disabled():
-        request.config.get_terminal_writer().line(f"{name}: bound {behind:.2f} s, told {answer:.2f} s")
-    assert behind < SECONDS
-    assert answer < SECONDS
+        request.config.get_terminal_writer().line(
+            f"{name}: made {creation:.2f} s, bound {behind:.2f} s, told {answer:.2f} s"
+        )
+    assert behind < SECONDS + creation
+    assert answer < SECONDS + 2 * creation
     assert leader(replicas) is leading
 
 
 def test_whoever_leads_next_is_not_held_up_and_stops_when_asked(api, roomy, replicas):
     """All poisons of the tests above are still there."""
     leading = leader(replicas)
-    started = time.monotonic()
-    leading.stop()
-    assert time.monotonic() - started < 2 * SECONDS
+    assert seconds_of(leading.stop) < 2 * SECONDS
     (other,) = (one for one in replicas if one is not leading)
     assert leader([other]) is other
     api.create(pod("after-the-change", scheduler="posse"))
