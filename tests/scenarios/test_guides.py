@@ -340,6 +340,34 @@ def test_usage_and_history_are_told_as_their_guide_says(cluster, tmp_path):
             assert "trainer" in answer
 
 
+PLAN_CODES = {
+    "--add-nodes 5=node-0001": 0,
+    "--min-count 4": 0,
+    "--without podgroup/trainer --add-nodes 1=node-0001": 0,
+    "--priority 1000 --add-nodes 1=node-0001": 4,
+    "--add-nodes 5=node-0001 -o json": 0,
+    "--drain rack=rack-1": 0,
+    "--drain rack=rack-1 --drain rack=rack-2": 3,
+}
+
+
+@pytest.mark.parametrize("words", [["--topology", "rack=2"]], indirect=True)
+def test_plans_are_told_as_their_guide_says(cluster, tmp_path):
+    page = ROOT / "docs" / "guides" / "plan.md"
+    table = told(page)[1]
+    for line in commands_of(page):
+        words = [str(tmp_path / word) if word.endswith(".snapshot") else word for word in shlex.split(line)]
+        if line == "posse plan -f examples/gang-too-big.yaml":
+            wait_until(lambda: running(cluster, "trainer") == 4, "the gang of four")
+        asked = line.removeprefix("posse plan ").removeprefix("-f examples/gang-too-big.yaml").strip()
+        code = PLAN_CODES.get(asked, 3) if line.startswith("posse plan") else 0
+        where = [] if "--snapshot" in words else ["--kubeconfig", cluster]
+        answer = posse_command.posse(*words, *where, codes=(code,))
+        if line == "posse plan -f examples/gang-too-big.yaml" or ("plan" in line and "--snapshot" in line):
+            assert answer == table
+    assert running(cluster, "colossus") == 0
+
+
 ADVICE = "Any of these would let it start: 5 more nodes like node-0001; a minCount of 4 instead of 9."
 
 

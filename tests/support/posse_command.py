@@ -11,7 +11,7 @@ from posse.cli.main import main
 ROOT = Path(__file__).parents[2]
 
 
-def posse(*words, **environment):
+def posse(*words, codes=(0,), **environment):
     """Return what the command prints. AssertionError: it fails, with everything it printed."""
     output, errors = io.StringIO(), io.StringIO()
     with (
@@ -26,5 +26,5 @@ def posse(*words, **environment):
             code = 0
         except SystemExit as end:
             code = end.code
-    assert not code, f"{words}: {output.getvalue()}{errors.getvalue()}"
+    assert (code or 0) in codes, f"{words}: {output.getvalue()}{errors.getvalue()}"
     return output.getvalue()

@@ -17,6 +17,7 @@ VERBS = {
     "gangs": ("posse.cli.explain.gangs", "Why something waits"),
     "explain": ("posse.cli.explain.explain", "Why something waits"),
     "top": ("posse.cli.top.top", "Why something waits"),
+    "plan": ("posse.cli.plan.plan", "Would it start? What if?"),
     "snapshot": ("posse.cli.snapshot.snapshot", "Would it start? What if?"),
     "history": ("posse.cli.history.history", "Why something waits"),
     "replay": ("posse.cli.replay.replay", "What would happen"),

@@ -1,0 +1,1 @@
+"""posse plan: what would happen, with nothing changed."""

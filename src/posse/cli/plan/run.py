@@ -1,0 +1,114 @@
+"""Runs `posse plan`: changes a copy of the cluster, submits the manifests to it, and reports the decisions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import typer
+
+from posse.cli.configuration_file import rules_in_force
+from posse.cli.manifests import Manifest
+from posse.cli.output import Output, print_data
+from posse.cli.plan.expansion import expanded
+from posse.cli.plan.overrides import Overrides, adjusted
+from posse.cli.plan.report import Planned, PlanOutcome, Report, details_of, overall, planned, table_of
+from posse.cli.plan.trial import settle, submit
+from posse.cli.plan.what_ifs import ClusterChanges, changed
+from posse.cli.problems import Problem
+from posse.cli.reading.cluster_reader import Survey, survey_cluster
+from posse.cli.reading.sources import ClusterSource
+from posse.cli.session import Rules
+from posse.engine.events import Observed
+from posse.engine.options import EngineOptions
+from posse.model.decoding import decode
+from posse.model.pod import Pod
+from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
+
+_STRUCTS = dict(FOLLOWED_KINDS)
+EXIT_CODES = {PlanOutcome.STARTS: 0, PlanOutcome.WAITS: 3, PlanOutcome.PREEMPTS: 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    manifests: Sequence[Manifest]
+    namespace: str
+    changes: ClusterChanges = field(default_factory=ClusterChanges)
+    overrides: Overrides = field(default_factory=Overrides)
+
+
+def show_plan(source: ClusterSource, question: Question, rules: Rules, output: Output) -> None:
+    """Exit: the code says what happens."""
+    options = replace(rules_in_force(rules, source), asks=True)
+    report = report_of(source, question, options)
+    if output.is_data:
+        print_data(msgspec.to_builtins(report), output)
+    else:
+        for line in report_lines(report, has_question=bool(question.manifests)):
+            typer.echo(line)
+    raise typer.Exit(EXIT_CODES[report.outcome])
+
+
+def report_of(source: ClusterSource, question: Question, options: EngineOptions) -> Report:
+    """Problem: what is submitted exists, or is refused."""
+    before = survey_cluster(source, options)
+    survey, affected = before, list[str]()
+    decided = None
+    if question.changes:
+        thought = changed(source, before, question.changes, question.namespace)
+        survey = survey_cluster(thought, options)
+        decided = submit(survey.engine, (), _by_uid(survey), source.now())
+        gone = thought.removed | thought.drained
+        moved = {uid for uid, pod in _by_uid(before).items() if pod.spec.node_name in gone}
+        affected = [uid for uid in _by_uid(survey) if uid in moved or uid in decided.nodes]
+    else:
+        settle(survey.engine, _by_uid(survey), source.now())
+    touched = planned(survey, decided, affected) if decided is not None else []
+    submitted = _submitted(source, survey, question, options) if question.manifests else []
+    outcome = overall(submitted if question.manifests else touched)
+    return Report(outcome, tuple(submitted), tuple(touched))
+
+
+def _submitted(
+    source: ClusterSource, survey: Survey, question: Question, options: EngineOptions
+) -> list[Planned]:
+    _check_new(source, question)
+    new = expanded(question.manifests, source, question.namespace, options.gates)
+    objects = [(kind, adjusted(kind, obj, question.overrides)) for kind, obj in new]
+    observed = []
+    for kind, obj in objects:
+        struct = decode(_STRUCTS[kind], obj)
+        if isinstance(struct, Pod):
+            survey.note_pod(struct)
+        else:
+            survey.note(kind, obj)
+        observed.append(Observed(struct))
+    decided = submit(survey.engine, observed, _by_uid(survey), source.now())
+    own = {one.obj.metadata.uid for one in observed if isinstance(one.obj, Pod)}
+    if not own:
+        raise Problem("no pods would be created from these objects, so there is nothing to place")
+    return planned(survey, decided, own)
+
+
+def _check_new(source: ClusterSource, question: Question) -> None:
+    for manifest in question.manifests:
+        place = (manifest.namespace or question.namespace) if manifest.kind.namespaced else None
+        there = source.objects(manifest.kind, place, lambda _: None)
+        if manifest.name and any(obj["metadata"]["name"] == manifest.name for obj in there):
+            what = f"{manifest.kind.singular}/{manifest.name}"
+            raise Problem(f"{manifest.origin}: {what} exists already; plan it under another name")
+
+
+def _by_uid(survey: Survey) -> dict[str, Pod]:
+    return {pod.metadata.uid: pod for pod in survey.pods.values()}
+
+
+def report_lines(report: Report, *, has_question: bool) -> list[str]:
+    lines: list[str] = []
+    if report.affected:
+        lines += ["What the changes of the cluster do:", *table_of(report.affected)]
+        lines += [*details_of(report.affected)]
+    if has_question:
+        lines += [""] if lines else []
+        lines += table_of(report.submitted)
+        lines += [*details_of(report.submitted)]
+    return lines or ["The changes move nothing, and let nothing start."]
