@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from posse.cli.manifests import parse_manifests
 from posse.cli.plan.expansion import expanded
-from posse.cli.plan.run import Question, report_of
+from posse.cli.plan.run import PlanQuestion, report_of
 from posse.cli.plan.trial import Decided, submit
 from posse.engine.decisions import ReportGroup
 from posse.engine.engine import Engine
@@ -154,7 +154,7 @@ def test_a_gang_starts_exactly_as_planned_or_waits_for_the_reason_given(capaciti
     for number, one in enumerate(before):
         cluster.run(number, one)
     manifests = list(parse_manifests(submission(wanted), "new.yaml"))
-    (planned,) = report_of(cluster.source(), Question(manifests, "team"), OPTIONS).submitted
+    (planned,) = report_of(cluster.source(), PlanQuestion(manifests, "team"), OPTIONS).submitted
 
     new = expanded(list(parse_manifests(submission(wanted), "new.yaml")), cluster.source(), "team", ALL_GATES)
     observed = [Observed(decode(STRUCTS[kind], obj)) for kind, obj in new]

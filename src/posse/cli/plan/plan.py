@@ -91,7 +91,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer read
     """
     from posse.cli.manifests import read_manifests  # noqa: PLC0415 - takes a while to load
     from posse.cli.plan.overrides import Overrides  # noqa: PLC0415
-    from posse.cli.plan.run import Question, show_plan  # noqa: PLC0415
+    from posse.cli.plan.run import PlanQuestion, show_plan  # noqa: PLC0415
     from posse.cli.plan.what_ifs import ClusterChanges  # noqa: PLC0415
     from posse.cli.reading.opening import opened  # noqa: PLC0415
 
@@ -105,4 +105,4 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer read
     manifests = [manifest for file in files or () for manifest in read_manifests(file)]
     with opened(kubeconfig, snapshot) as source:
         place = namespace or source.default_namespace
-        show_plan(source, Question(manifests, place, changes, overrides), rules, output)
+        show_plan(source, PlanQuestion(manifests, place, changes, overrides), rules, output)

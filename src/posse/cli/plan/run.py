@@ -29,14 +29,14 @@ EXIT_CODES = {PlanOutcome.STARTS: 0, PlanOutcome.WAITS: 3, PlanOutcome.PREEMPTS:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PlanQuestion:
     manifests: Sequence[Manifest]
     namespace: str
     changes: ClusterChanges = field(default_factory=ClusterChanges)
     overrides: Overrides = field(default_factory=Overrides)
 
 
-def show_plan(source: ClusterSource, question: Question, rules: Rules, output: Output) -> None:
+def show_plan(source: ClusterSource, question: PlanQuestion, rules: Rules, output: Output) -> None:
     """Exit: the code says what happens."""
     options = replace(rules_in_force(rules, source), asks=True)
     report = report_of(source, question, options)
@@ -48,7 +48,7 @@ def show_plan(source: ClusterSource, question: Question, rules: Rules, output: O
     raise typer.Exit(EXIT_CODES[report.outcome])
 
 
-def report_of(source: ClusterSource, question: Question, options: EngineOptions) -> Report:
+def report_of(source: ClusterSource, question: PlanQuestion, options: EngineOptions) -> Report:
     """Problem: what is submitted exists, or is refused."""
     before = survey_cluster(source, options)
     survey, affected = before, list[str]()
@@ -69,7 +69,7 @@ def report_of(source: ClusterSource, question: Question, options: EngineOptions)
 
 
 def _submitted(
-    source: ClusterSource, survey: Survey, question: Question, options: EngineOptions
+    source: ClusterSource, survey: Survey, question: PlanQuestion, options: EngineOptions
 ) -> list[Planned]:
     _check_new(source, question)
     new = expanded(question.manifests, source, question.namespace, options.gates)
@@ -89,7 +89,7 @@ def _submitted(
     return planned(survey, decided, own)
 
 
-def _check_new(source: ClusterSource, question: Question) -> None:
+def _check_new(source: ClusterSource, question: PlanQuestion) -> None:
     for manifest in question.manifests:
         place = (manifest.namespace or question.namespace) if manifest.kind.namespaced else None
         there = source.objects(manifest.kind, place, lambda _: None)

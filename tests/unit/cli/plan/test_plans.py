@@ -8,7 +8,7 @@ import yaml
 from posse.cli.manifests import parse_manifests
 from posse.cli.plan.overrides import Overrides
 from posse.cli.plan.report import PlanOutcome
-from posse.cli.plan.run import Question, report_lines, report_of
+from posse.cli.plan.run import PlanQuestion, report_lines, report_of
 from posse.cli.plan.what_ifs import ClusterChanges
 from posse.cli.problems import Misuse, Problem
 from posse.cli.snapshot.run import take_snapshot
@@ -55,7 +55,7 @@ def job(count=2, gpus=8, name="train", **spec):
 def asked(*objects, source=None, overrides=None, **changes):
     manifests = list(parse_manifests(yaml.safe_dump_all(objects), "job.yaml")) if objects else []
     texts = {name: tuple(found) for name, found in changes.items()}
-    question = Question(manifests, "team", ClusterChanges(**texts), overrides or Overrides())
+    question = PlanQuestion(manifests, "team", ClusterChanges(**texts), overrides or Overrides())
     return report_of(source or PlannedCluster(), question, OPTIONS)
 
 
