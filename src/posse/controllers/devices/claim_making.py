@@ -165,6 +165,9 @@ class PodClaims(_ClaimMaker):
         if pod is None or is_deleting(pod) or is_done(pod):
             return Plan()
         group = self._known.at(POD_GROUP, pod["metadata"]["namespace"], group_name(pod))
+        if group is None and group_name(pod) and not pod["spec"].get("nodeName"):
+            # Which claims are the group's is not known yet, and the pod does not start without its group.
+            return Plan()
         wanted = [entry for entry in entries_of(pod) if entry.get("resourceClaimTemplateName")]
         own = [entry for entry in wanted if not shares_entry(group, entry)]
         plan = self._make_all(pod, own)

@@ -131,6 +131,15 @@ def test_members_use_the_claim_of_their_group():
     assert statuses_in(planned(maker)) == [[{"name": "gpu", "resourceClaimName": "gang-gpu-abcde"}]]
 
 
+def test_a_pod_whose_group_comes_later_gets_no_claim_that_the_group_would_share():
+    reconciler = PodClaims()
+    reconciler.see(RESOURCE_CLAIM_TEMPLATE, TEMPLATE)
+    reconciler.see(POD, pod(group="gang"))
+    assert planned(reconciler) == []
+    reconciler.see(POD_GROUP, group(entries=()))
+    assert [step.kind for step in planned(reconciler)] == [RESOURCE_CLAIM]
+
+
 def test_an_entry_with_another_source_is_the_pods_own():
     maker = PodClaims()
     maker.see(RESOURCE_CLAIM_TEMPLATE, TEMPLATE)
