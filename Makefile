@@ -7,7 +7,7 @@ PORT   ?= 6553
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-crash fuzz explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-jobsets bench-cluster picture deploy \
-	lock clean
+	sbom audit lock clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,14 @@ picture: $(READY) ## Draw the pictures of README, guides and architecture again
 
 deploy: $(READY) ## Write deploy/ (Kustomize, Helm) anew from what `posse install` prints
 	@$(BIN)/python -m tools.deploy_files
+
+sbom: $(READY) ## Write the bill of materials (CycloneDX) to build/sbom.json
+	@$(BIN)/python -m tools.sbom
+
+audit: ## Ask a database of vulnerabilities about every package of requirements.lock (needs the network)
+	@$(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/pip install --quiet --disable-pip-version-check pip-audit
+	@$(VENV)-audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
+	@rm -rf $(VENV)-audit
 
 lock: ## Renew requirements.lock from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv

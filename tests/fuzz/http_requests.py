@@ -174,7 +174,9 @@ def _object(maker, kind):
     obj |= {"apiVersion": kind.api_version, "kind": kind.name}
     obj["metadata"] = {"name": maker.chance.choice(NAMES)}
     for _ in range(maker.chance.choice([0, 1, 1, 2, 3])):
-        _replace_somewhere(maker, maker.chance.choice([obj, obj.get("spec") or obj, obj.get("spec") or obj]))
+        spec = obj.get("spec")
+        has_parts = isinstance(spec, dict) and spec and maker.chance.random() < 0.7
+        _replace_somewhere(maker, spec if has_parts else obj)
     return obj
 
 

@@ -15,12 +15,14 @@ def answering(mutating=(), validating=(), deployments=()):
     found = {
         "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations": mutating,
         "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations": validating,
-        "/apis/apps/v1/deployments": deployments,
     }
+    for item in deployments:
+        path = f"/apis/apps/v1/namespaces/{item['metadata']['namespace']}/deployments"
+        found[path] = [*found.get(path, ()), item]
 
     async def answer(request):
         wanted = request.query["fieldSelector"].removeprefix("metadata.name=")
-        items = [item for item in found[request.path] if item["metadata"]["name"] == wanted]
+        items = [item for item in found.get(request.path, ()) if item["metadata"]["name"] == wanted]
         return web.json_response({"items": items})
 
     return answer
@@ -54,9 +56,18 @@ def test_others_may_have_webhooks_about_the_kind():
     assert rival(JOB_SET, answering(mutating=theirs, validating=theirs)) == ""
 
 
-def test_a_deployment_of_the_name_is_their_controller():
-    there = [{"metadata": {"name": name, "namespace": "s"}} for name in ("coredns", "lws-controller-manager")]
-    assert rival(LEADER_WORKER_SET, answering(deployments=there)) == "Deployment s/lws-controller-manager"
+@pytest.mark.parametrize("namespace", ["lws-system", "kube-system"])
+def test_a_deployment_of_the_name_is_their_controller(namespace):
+    names = ("coredns", "lws-controller-manager")
+    there = [{"metadata": {"name": name, "namespace": namespace}} for name in names]
+    found = rival(LEADER_WORKER_SET, answering(deployments=there))
+    assert found == f"Deployment {namespace}/lws-controller-manager"
+    assert rival(JOB_SET, answering(deployments=there)) == ""
+
+
+def test_a_deployment_of_a_tenant_switches_nothing_off():
+    """Anybody who has a namespace can give a Deployment that name."""
+    there = [{"metadata": {"name": "jobset-controller-manager", "namespace": "tenant"}}]
     assert rival(JOB_SET, answering(deployments=there)) == ""
 
 
