@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posse.engine.decisions import ReportGroup, Solve
+from posse.engine.decisions import Bind, ReportGroup, Solve
 from posse.engine.events import Solved
 from posse.engine.options import EngineOptions
 from posse.engine.proof import Outcome
@@ -27,10 +27,13 @@ from tests.support.device_objects import (
     device_class,
     exact,
     matching,
+    pod_with_own,
+    released,
     resource_slice,
+    written,
 )
 from tests.support.effort import up_to
-from tests.support.engine_driver import Driver, placements
+from tests.support.engine_driver import Driver, evicted, placements
 
 MEMORY = "memory"
 
@@ -195,4 +198,37 @@ def test_the_exact_search_finds_every_gang_that_can_start_and_proves_no_other(wo
         decisions = driver.decide()
     places = placements(decisions)
     world.check(places, allocations(decisions))
+    assert len(places) == (len(members) if world.can_start(world.pods) else 0)
+
+
+@given(worlds())
+@settings(max_examples=up_to(300), deadline=None)
+def test_a_gang_that_evictions_can_help_gets_the_devices_of_its_victims(world):
+    """Pods of low priority take what they can; a gang that fits without them starts once they have left."""
+    driver = Driver(*objects(world))
+    lows = []
+    for number in range(3):
+        low, claims = pod_with_own(f"low{number}", priority=1, cpu="1")
+        driver.see(*claims, low)
+        decisions = driver.decide()
+        if node_name := placements(decisions).get(low.metadata.name):
+            [bind] = [one for one in decisions if isinstance(one, Bind)]
+            lows.append((low, written(claims[0], bind.claims[0])))
+            driver.see(lows[-1][1])
+            driver.confirm(low, on=node_name)
+        else:
+            driver.lose(low, *claims)
+    members = [changed(one, spec={"priority": 9}) for one in waiting(world, group="g1")]
+    driver.see(gang(minimum=len(members), priority=9), *members)
+    places = {}
+    for _ in range(8):
+        decisions = driver.decide(after=2.0)
+        places |= placements(decisions)
+        for low, claim in [one for one in lows if one[0].metadata.name in evicted(decisions)]:
+            driver.lose(low)
+            # Other capacity is free before the devices are.
+            later = driver.decide()
+            assert not evicted(later)
+            places |= placements(later)
+            driver.see(released(claim))
     assert len(places) == (len(members) if world.can_start(world.pods) else 0)

@@ -9,7 +9,8 @@ from posse.engine.reporting.messages import counted
 def device_lines(lacks: Sequence[DeviceLack]) -> Iterator[str]:
     for lack in lacks:
         asked = counted(lack.wanted, "device") if lack.wanted else "all devices"
-        yield f"claim {lack.claim}, request {lack.request}: wants {asked} of class {lack.class_name}; {_offer(lack)}"
+        wants = f"wants {asked} of class {lack.class_name}"
+        yield f"claim {lack.claim}, request {lack.request}: {wants}; {_offer(lack)}"
         for place in lack.places:
             yield f"  {place.where} has {place.free} free of {place.matching}"
         for holder in lack.holders:

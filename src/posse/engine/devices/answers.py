@@ -12,7 +12,6 @@ from posse.engine.devices.inventory import Inventory
 from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
 from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.search import (
-    MAX_STEPS,
     AllocationError,
     DeviceSearch,
     Offer,
@@ -66,6 +65,8 @@ class DeviceAnswers:
         self._book = book
         self._in_use = in_use
         self._held = held
+        self._cut_short_at = -1
+        """Version of the devices when a search was last cut short."""
         self._tables: dict[tuple[str, DeviceNeeds], _Table] = {}
 
     # --- the answers for a pod ---------------------------------------------------------------------------
@@ -177,8 +178,21 @@ class DeviceAnswers:
             raise AllocationError(f"claim {claim.key}: {shape}")
         return Want(str(claim.key), shape, offer)
 
-    def search(self, steps: int = MAX_STEPS) -> DeviceSearch:
-        return DeviceSearch(self.selecting, self._in_use, steps)
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a search was cut short with the present devices, so that a refusal may be no proof."""
+        return self._cut_short_at == self._inventory.version
+
+    def found(self, wants: Sequence[Want]) -> Solution | None:
+        """Devices for all of these claims; None if there are none.
+
+        Raise AllocationError or SearchCutShort where that is not known.
+        """
+        try:
+            return DeviceSearch(self.selecting, self._in_use).run(wants)
+        except SearchCutShort:
+            self._cut_short_at = self._inventory.version
+            raise
 
     def _looked_up(
         self,
@@ -216,7 +230,7 @@ class DeviceAnswers:
 
     def _search(self, needs: DeviceNeeds, row: int, state: int, table: _Table) -> int:
         try:
-            found = self.search().run(self.wants(needs, self._inventory.offer_at(row)))
+            found = self.found(self.wants(needs, self._inventory.offer_at(row)))
         except AllocationError as error:
             table.errors[state] = str(error)
             return Reply.ERROR
@@ -266,7 +280,7 @@ class DeviceAnswers:
                 if more in fits or more[position] > numbers[number]:
                     continue
                 tries += 1
-                found = self._found([(wants[one], count) for one, count in zip(limited, more, strict=True)])
+                found = self._finds([(wants[one], count) for one, count in zip(limited, more, strict=True)])
                 if found is None or tries > _MAX_MIXES:
                     return None
                 if found:
@@ -275,10 +289,10 @@ class DeviceAnswers:
         largest = [mix for mix in fits if not any(_contains(other, mix) for other in fits)]
         return tuple(_spread_out(mix, limited, len(needs)) for mix in sorted(largest))
 
-    def _found(self, mix: Sequence[tuple[Sequence[Want], int]]) -> bool | None:
+    def _finds(self, mix: Sequence[tuple[Sequence[Want], int]]) -> bool | None:
         """Whether so many pods find devices together; None if the search was cut short."""
         try:
-            return self.search().run([want for wants, count in mix for want in [*wants] * count]) is not None
+            return self.found([want for wants, count in mix for want in [*wants] * count]) is not None
         except SearchCutShort:
             return None
         except AllocationError:
@@ -298,7 +312,7 @@ class DeviceAnswers:
 
     def _fits(self, wants: Sequence[Want], table: _Table) -> bool:
         try:
-            return self.search().run(wants) is not None
+            return self.found(wants) is not None
         except SearchCutShort:
             # In doubt, the pod may fit: the count is an upper bound then.
             table.is_doubtful = True

@@ -186,7 +186,7 @@ class Proposals:
                 self.answers.want(claim, self.inventory.offer_at_all(list(dict.fromkeys(rows[key]))))
                 for key, claim in claims.items()
             ]
-            solution = self.answers.search().run(wants)
+            solution = self.answers.found(wants)
         except (AllocationError, SearchCutShort):
             solution = None
         finally:

@@ -209,6 +209,7 @@ class DeviceSearch:
         for position in matching:
             undo = self._take(state, index, wanted, position)
             if undo is None:
+                self._require_constraints(state, index, wanted, offer.devices[position])
                 break
             undone.append(undo)
         if len(undone) == len(matching) and self._request(number, index + 1):
@@ -216,6 +217,18 @@ class DeviceSearch:
         for undo in reversed(undone):
             self._give_back(state, undo)
         return False
+
+    def _require_constraints(
+        self, state: _ClaimState, index: int, wanted: Alternative, device: DeviceRecord
+    ) -> None:
+        """All devices cannot be had if one of them breaks a constraint, whatever else is chosen."""
+        noted = self._constrain(state, index, wanted, device)
+        if noted is None:
+            raise AllocationError(
+                f"claim {state.want.claim}, request {wanted.name}: asks for all devices, but device "
+                f"{device.id} does not satisfy the constraints of the claim"
+            )
+        self._forget(state, noted)
 
     def _likeness_of(self, device: DeviceRecord) -> int:
         """Equal for devices that no claim of this search tells apart."""

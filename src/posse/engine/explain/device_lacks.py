@@ -99,7 +99,7 @@ def _lack(devices: Devices, want: Want, wanted: Alternative) -> DeviceLack:
 
 
 def _matching(devices: Devices, wanted: Alternative) -> Iterator[DeviceRecord]:
-    """A selector that fails on a device does not match it here; the pod's own message tells of the failure."""
+    """A selector that fails on a device does not match it here; the pod's own message tells of that."""
     for pool in devices.inventory.pools():
         for device in pool.devices:
             try:

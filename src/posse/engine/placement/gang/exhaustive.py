@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.placement.gang.member_pass import Pass, pass_beside
-from posse.engine.placement.gang.proof import missing
+from posse.engine.placement.gang.proof import devices_in_doubt, missing
 from posse.engine.placement.search.backtracking import Backtracking, SearchEnd
+from posse.engine.placement.search.fill import classes_of
 from posse.engine.proof import Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
@@ -48,4 +49,6 @@ class ThoroughSearch:
         if SearchEnd.CUT_SHORT in self._endings:
             return Proof(before.doubts, exhausted=True)
         rules = [self.state.rules(self.state.scheduling_class(record)) for record in self.group.unattached()]
-        return Proof(tuple(dict.fromkeys(name for one in rules for name in one.uncountable_rules)))
+        uncovered = [name for one in rules for name in one.uncountable_rules]
+        uncovered += devices_in_doubt(self.state, classes_of(self.state, self.group.unattached()))
+        return Proof(tuple(dict.fromkeys(uncovered)))

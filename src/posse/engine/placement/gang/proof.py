@@ -12,6 +12,7 @@ from posse.engine.groups.part import Part
 from posse.engine.placement.gang.domain_bounds import could_hold
 from posse.engine.placement.search.fill import MemberClass, classes_of
 from posse.engine.proof import Proof
+from posse.engine.rules.devices import DynamicResources
 from posse.engine.state.cluster_state import ClusterState
 
 _DIFFERENT_PODS = "pods that differ"
@@ -24,6 +25,7 @@ def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberCl
         for scheduling_class, _ in classes
         for name in state.rules(scheduling_class).depends_on_other_nodes
     ]
+    around += devices_in_doubt(state, classes)
     if not around and (len(classes) == 1 or _most_that_fit(state, classes) < missing(group)):
         return Proof()
     if len(classes) == 1:
@@ -32,6 +34,12 @@ def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberCl
         name for scheduling_class, _ in classes for name in state.rules(scheduling_class).non_resource_rules
     ]
     return Proof(tuple(dict.fromkeys([_DIFFERENT_PODS, *beside])))
+
+
+def devices_in_doubt(state: ClusterState, classes: Sequence[MemberClass]) -> list[str]:
+    """The rule about devices, if pods need some and a search for devices was cut short."""
+    needs_some = any(scheduling_class.pod_class.devices is not None for scheduling_class, _ in classes)
+    return [DynamicResources.name] if needs_some and state.devices.answers.is_in_doubt else []
 
 
 def missing(part: Part) -> int:
