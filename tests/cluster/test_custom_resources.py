@@ -72,7 +72,11 @@ def written(kind, spec, name="it"):
             {"schedulingPolicy": {"basic": {"desiredCount": 0}}},
             "spec.schedulingPolicy.basic.desiredCount in body should be greater than or equal to 1",
         ),
-        ("PodGroup", GANG | {"priority": 10**9 + 1}, "spec.priority in body should be less than or equal to"),
+        (
+            "PodGroup",
+            GANG | {"priority": 2_000_001_001},
+            "spec.priority in body should be less than or equal to",
+        ),
         ("PodGroup", GANG | {"preemptionPolicy": "Ask"}, 'spec.preemptionPolicy: Unsupported value: "Ask"'),
         (
             "PodGroup",
