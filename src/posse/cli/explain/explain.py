@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from posse.cli.output import Output, OutputOption
 from posse.cli.session import (
     KubeconfigOption,
     NamespaceOption,
@@ -28,6 +29,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     target: TargetArgument,
     name: NameArgument = "",
     namespace: NamespaceOption = None,
+    output: OutputOption = Output.table,
     config: RulesOption = None,
     scheduler_name: SchedulerNameOption = None,
     kubeconfig: KubeconfigOption = None,
@@ -50,6 +52,8 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
       posse explain workload/job-1             every group of the Workload
 
       posse explain pod/web-0
+
+      posse explain job/train -o json          states, reasons and changes that would help, for programs
     """
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.
@@ -57,4 +61,4 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     from posse.cli.reading.opening import opened  # noqa: PLC0415
 
     with opened(kubeconfig, snapshot) as source:
-        tell(source, (target, name), namespace or source.default_namespace, rules)
+        tell(source, (target, name), namespace or source.default_namespace, rules, output)

@@ -15,6 +15,7 @@ from posse.cli.explain.controller_words import (
     first_waiting,
     summary,
 )
+from posse.cli.explain.data import group_data, pod_data
 from posse.cli.explain.group_line import in_order, lines_of
 from posse.cli.explain.group_words import headline, title
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
@@ -27,6 +28,7 @@ from posse.cli.explain.targets import (
     typed,
 )
 from posse.cli.explain.text import group_lines, headed, pod_lines
+from posse.cli.output import Output, print_data
 from posse.cli.problems import Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
 from posse.cli.reading.ended_members import has_ended
@@ -44,10 +46,13 @@ from posse.model.pod import Pod
 Json = dict[str, Any]
 
 
-def tell(source: ClusterSource, words: tuple[str, str], namespace: str, rules: Rules) -> None:
+def tell(source: ClusterSource, words: tuple[str, str], namespace: str, rules: Rules, output: Output) -> None:
     target, options = parse_target(*words), rules_in_force(rules, source)
     survey = survey_cluster(source, options)
     asked = Asked(source, survey, Owners(survey, source, namespace), source.now())
+    if output.is_data:
+        print_data(_data(asked, target, namespace), output)
+        return
     for number, story in enumerate(_stories(asked, target, namespace)):
         print_lines(["", *story] if number else story)
     survey.warn_of_faults()
@@ -61,6 +66,19 @@ class Asked:
     survey: Survey
     owners: Owners
     now: float
+
+
+def _data(asked: Asked, target: Target, namespace: str) -> list[Json]:
+    """All groups that are meant, then pods without a group."""
+    survey = asked.survey
+    if target.kind is POD:
+        return [pod_data(survey, _pod_named(survey, target.name, namespace))]
+    if target.kind not in CONTROLLERS:
+        return group_data(survey, asked.owners, groups_meant(survey, target, namespace))
+    uid = controller_object(asked.source, target, namespace)["metadata"].get("uid", "")
+    alone = [pod for pod in asked.owners.pods_of(uid, namespace) if group_of(pod) is None]
+    groups = group_data(survey, asked.owners, asked.owners.groups_of(uid, namespace))
+    return [*groups, *(pod_data(survey, pod) for pod in alone)]
 
 
 def _stories(asked: Asked, target: Target, namespace: str) -> Iterator[Iterable[str]]:

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from posse.cli.explain.changes import changes_of
 from posse.cli.explain.group_words import cause
 from posse.cli.explain.targets import short_name
 from posse.cli.plan.trial import Decided, preemptor_of
@@ -15,11 +16,8 @@ from posse.cli.tables import aligned
 from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.groups.forms import group_of
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.placement_problem import RemedyProblem
 from posse.engine.reporting.cause_messages import lack_text
-from posse.engine.reporting.remedy_messages import remedy_texts
 from posse.model.pod import Pod
-from posse.solver.remedies import remedies
 
 MAX_NODES = 4
 
@@ -101,7 +99,7 @@ def _group(
         _racks(survey, nodes),
         victims,
         cause(now, survey.fates(now.key)) if waits or len(nodes) < len(members) else "",
-        _changes(survey, root) if waits else (),
+        changes_of(survey.engine.explain(root)) if waits else (),
     )
 
 
@@ -144,15 +142,6 @@ def _victims(decided: Decided, who: GroupKey | str) -> tuple[str, ...]:
 
 def _identity(preemptor: GroupKey | PodRef) -> GroupKey | str:
     return preemptor.uid if isinstance(preemptor, PodRef) else preemptor
-
-
-def _changes(survey: Survey, root: GroupKey) -> tuple[str, ...]:
-    explanation = survey.engine.explain(root)
-    problem = explanation.remedy_problem if explanation is not None else None
-    if not isinstance(problem, RemedyProblem):
-        return ()
-    found = remedies(problem)
-    return tuple(remedy_texts(found, problem.demands)) if found is not None else ()
 
 
 def _racks(survey: Survey, nodes: Sequence[str]) -> tuple[str, ...]:

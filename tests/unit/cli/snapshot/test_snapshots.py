@@ -110,6 +110,11 @@ def test_the_verbs_read_a_snapshot_instead_of_a_cluster(posse, tmp_path):
         in posse("explain", "job/training", "-n", "team", "--snapshot", path).out
     )
     assert posse("top", "--snapshot", path).out.startswith("8 of 16 nvidia.com/gpu held")
+    told = json.loads(posse("explain", "pg/hungry", "-n", "team", "--snapshot", path, "-o", "json").out)
+    assert [(one["name"], one["state"]) for one in told] == [("hungry", "Waiting")]
+    assert told[0]["changes"]
+    (member,) = json.loads(posse("explain", "pod/t1", "-n", "team", "--snapshot", path, "-o", "json").out)
+    assert (member["kind"], member["node"]) == ("Pod", "alpha-1")
     both = posse("gangs", "--snapshot", path, "--kubeconfig", path)
     assert (both.code, both.err) == (2, "Error: --kubeconfig and --snapshot exclude each other\n")
     assert posse("gangs", "-w", "--snapshot", path).code == 2
