@@ -43,8 +43,9 @@ class GroupKey(NamedTuple):
         return f"{place} ({self.form})"
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimKey:
+class ClaimKey(NamedTuple):
+    """Name of a claim, for volumes or devices. A tuple for the same reason as GroupKey."""
+
     namespace: str
     name: str
 

@@ -173,7 +173,10 @@ class DeviceAnswers:
     def want(self, claim: OwnClaim | NamedClaim, offer: Offer) -> Want:
         if isinstance(claim, OwnClaim):
             return Want(claim.entry, claim.shape, offer)
-        shape = self._book.shape(self._book.claims[claim.key].claim.spec)
+        record = self._book.claims.get(claim.key)
+        if record is None:
+            raise AllocationError(f"claim {claim.key}: not found")
+        shape = self._book.shape(record.claim.spec)
         if isinstance(shape, str):
             raise AllocationError(f"claim {claim.key}: {shape}")
         return Want(str(claim.key), shape, offer)

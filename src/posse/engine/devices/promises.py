@@ -73,8 +73,9 @@ class HeldDevices:
 
     def _is_promised_to_owner(self, record: DeviceClaimRecord) -> bool:
         """Whether the pod was promised these devices before the claim was made for them."""
-        key = extended_key_of(record.key.namespace, record.owner)
-        return record.is_for_extended_resources and key in self.promises
+        if not record.is_for_extended_resources:
+            return False
+        return extended_key_of(record.key.namespace, record.owner) in self.promises
 
     def _hold(self, key: ClaimKey, holds: tuple[UsedDevice, ...]) -> None:
         before = self._held.get(key, ())

@@ -367,3 +367,13 @@ def test_pods_on_several_nodes_share_a_device_of_the_network():
     decisions = driver.decide()
     assert allocations(decisions) == {"c": ["z/fabric"]}
     assert sorted(placements(decisions).values()) == ["n1", "n2"]
+
+
+def test_devices_may_change_after_a_claim_and_its_pods_are_gone():
+    one = pod("p1", resource_claims=claiming("c"))
+    claim = device_claim("c")
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), claim, one)
+    driver.decide()
+    driver.lose(one, claim)
+    driver.lose(resource_slice("n1"))
+    assert driver.decide() == []
