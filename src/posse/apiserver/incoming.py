@@ -92,7 +92,8 @@ def _check_type(kind: Kind, body: Json) -> None:
     if api_version not in served:
         expected = " or ".join(served)
         raise bad_request(
-            f"the API version in the data ({api_version}) does not match the expected API version ({expected})"
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({expected})"
         )
     if name != kind.name:
         raise _unfit(kind, api_version.rpartition("/")[2], f"its kind is {name}", str(name))

@@ -14,7 +14,10 @@ FieldValidation = Literal["Ignore", "Warn", "Strict"]
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How a create, update or patch is to be carried out. `warnings` collects what the caller should be told."""
+    """How a create, update or patch is to be carried out.
+
+    `warnings` collects what the caller should be told.
+    """
 
     dry_run: bool = False
     field_validation: FieldValidation = "Warn"

@@ -186,7 +186,7 @@ class ApiService:
         return self._objects.replace(POD, bound(old.obj, binding, self._clock()), old).obj
 
     def bind_together(self, namespace: str, bindings: Sequence[Json]) -> Sequence[ApiError | None]:
-        """Bind all of these pods or none; the answers stand in the order of the bindings, None for success."""
+        """Bind all of these pods or none. Answers are in the order of the bindings, None for success."""
         now = self._clock()
         answers: list[ApiError | None] = []
         changes: list[tuple[Json, Stored]] = []
@@ -219,7 +219,7 @@ class ApiService:
     # Deleting
 
     def delete(self, kind: Kind, namespace: str, name: str, options: DeleteOptions = PLAIN_DELETE) -> Json:
-        """Return the object as it is now going away or as it was, or a Status of success, as Kubernetes does."""
+        """Return the object as it goes away or as it was, or a Status of success, as Kubernetes does."""
         return self._delete(kind.stored, self._objects.existing(kind, namespace, name), options)
 
     def delete_collection(

@@ -1,7 +1,8 @@
 """Deleted PodGroups and CompositePodGroups stay while they are in use; then their protection finalizer is
 removed.
 
-Admission adds the finalizer; where there is none, the controller adds it to groups with pods. A PodGroup is in use by its pods until these have ended: pods that are being
+Admission adds the finalizer; where there is none, the controller adds it to groups with pods. A PodGroup is
+in use by its pods until these have ended: pods that are being
 deleted still hold their resources. A CompositePodGroup is in use by the groups that name it as their parent,
 so trees go from the leaves to the root. Composites that are each other's ancestors do not wait for each other
 once all of them are deleted.

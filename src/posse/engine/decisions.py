@@ -180,7 +180,7 @@ class ReportGroup:
     is_news: bool = True
     """Otherwise only details of the text changed, such as the number of victims, and no event is recorded."""
     minimum_running: bool | None = None
-    """For a group that has started before: whether its minimum is on nodes now; None where that is no news."""
+    """For a group that has started before: whether its minimum is on nodes now; None if no news."""
     holds_anyway: bool = False
     """The report holds even if bindings of the same round are refused."""
 

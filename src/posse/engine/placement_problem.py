@@ -47,7 +47,7 @@ class PlacementProblem:
     domains: tuple[tuple[int, ...], ...] = ()
     """By topology key, by node; negative where the node has no such label."""
     mixes: tuple[tuple[Mix, ...], ...] = ()
-    """For nodes with equal devices: the mixes of pods that find devices, without those that others contain."""
+    """For nodes with equal devices: mixes of pods that find devices, without those that others contain."""
     mix_of: tuple[int, ...] = ()
     """By node: the index of its mixes; empty if no pod needs devices."""
 

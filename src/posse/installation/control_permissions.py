@@ -1,10 +1,11 @@
-"""The permissions of the controllers of JobSets and LeaderWorkerSets. They have an account of their own, so that
-the scheduler need not be allowed to create anything.
+"""The permissions of the controllers of JobSets and LeaderWorkerSets.
+
+They have an account of their own, so that the scheduler need not be allowed to create anything.
 """
 
 from collections.abc import Mapping
 
-from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.options import ForeignGroupApi, InstallOptions
 from posse.installation.permissions import TO_SERVE_PAGES, TO_TELL, Permission
 from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET
 
@@ -13,9 +14,9 @@ _SEE = ("list", "watch")
 _MAKE = ("create", "update", "delete")
 _GROUPS = ("podgroups", "compositepodgroups")
 _HOOKS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
-_API_GROUPS: Mapping[ForeignGroups, str] = {
-    ForeignGroups.COSCHEDULING: "scheduling.x-k8s.io",
-    ForeignGroups.VOLCANO: "scheduling.volcano.sh",
+_API_GROUPS: Mapping[ForeignGroupApi, str] = {
+    ForeignGroupApi.COSCHEDULING: "scheduling.x-k8s.io",
+    ForeignGroupApi.VOLCANO: "scheduling.volcano.sh",
 }
 
 OF_BOTH = (
@@ -68,6 +69,6 @@ def permissions_to_control(options: InstallOptions) -> tuple[Permission, ...]:
     )
 
 
-def _of_foreign(name: ForeignGroups) -> Permission:
+def _of_foreign(name: ForeignGroupApi) -> Permission:
     reason = "say who starts together, to another scheduler"
     return Permission(_API_GROUPS[name], ("podgroups",), (*_SEE, "create"), reason)

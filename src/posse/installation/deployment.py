@@ -1,4 +1,4 @@
-"""The objects that run a program: Deployment with two replicas, PodDisruptionBudget, and the ConfigMap of both.
+"""The objects that run a program: Deployment of two replicas, PodDisruptionBudget, ConfigMap of both.
 
 Pods run as the strictest of the Pod Security Standards asks for, so any namespace can enforce it.
 """

@@ -1,4 +1,4 @@
-"""What pods of Posse may talk to: the API server and the name service, and whoever asks for probes or metrics.
+"""What pods of Posse may talk to: API server, name service, and programs that ask for probes or metrics.
 
 An API server cannot be selected like a pod, so it is allowed by the ports that distributions give it.
 """

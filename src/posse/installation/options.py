@@ -14,7 +14,7 @@ DEFAULT_NAMESPACE = SYSTEM_NAMESPACE
 DEFAULT_SCHEDULER_NAME = "posse"
 
 
-class ForeignGroups(StrEnum):
+class ForeignGroupApi(StrEnum):
     """PodGroups of other projects that Posse can schedule. Values are what the command line calls them."""
 
     COSCHEDULING = "coscheduling"
@@ -31,7 +31,7 @@ class InstallOptions:
     # What it controls besides scheduling pods, by the plurals of the kinds.
     controllers: tuple[str, ...] = ()
     # Permissions for these are given only where they are used.
-    foreign_groups: tuple[ForeignGroups, ...] = ()
+    foreign_groups: tuple[ForeignGroupApi, ...] = ()
     volumes: bool = True
 
     def in_the_cluster(self, name: str) -> str:

@@ -1,7 +1,8 @@
 """The permissions of the scheduler, each with its reason. It has no others.
 
 Groups of Kubernetes and of Posse are always among them: a permission for a kind that is not served allows
-nothing, and after an upgrade of the cluster nothing is missing. Groups of other projects and volumes are where
+nothing, and after an upgrade of the cluster nothing is missing. Groups of other projects and volumes are
+where
 they are used.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from posse.engine.groups.forms import COSCHEDULING, POSSE, VOLCANO, GroupForm
-from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.options import ForeignGroupApi, InstallOptions
 from posse.kinds.machinery.kind import Json
 
 LEASE = "posse"
@@ -107,9 +108,9 @@ OF_DEVICES = (
     Permission("", ("pods/finalizers",), ("update",), "have pods own such claims"),
 )
 OF_POSSE_GROUPS = _of_custom_groups(POSSE)
-OF_FOREIGN_GROUPS: Mapping[ForeignGroups, tuple[Permission, ...]] = {
-    ForeignGroups.COSCHEDULING: _of_custom_groups(COSCHEDULING),
-    ForeignGroups.VOLCANO: _of_custom_groups(VOLCANO),
+OF_FOREIGN_GROUPS: Mapping[ForeignGroupApi, tuple[Permission, ...]] = {
+    ForeignGroupApi.COSCHEDULING: _of_custom_groups(COSCHEDULING),
+    ForeignGroupApi.VOLCANO: _of_custom_groups(VOLCANO),
 }
 
 

@@ -25,7 +25,8 @@ from posse.kinds.registry import (
 from posse.model.resource_claim import ADMIN_ACCESS_LABEL
 
 POD_GROUP_FINALIZER = "scheduling.k8s.io/podgroup-protection"
-# Kubernetes would make the last one anew; here nobody does, and nodes would have nowhere to keep their leases.
+# Kubernetes would make the last one anew; here nobody does, and nodes would have nowhere to keep their
+# leases.
 IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 # How long a pod stays on a node that fails, unless it says otherwise itself.
 FAILING_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -104,7 +105,8 @@ def _resolve_priority(kind: Kind, obj: Json, cluster: ClusterView) -> None:
         raise errors.forbidden(kind, _name_of(obj), _priority_mismatch(kind, given, priority.value))
     if policy not in (None, priority.policy):
         text = (
-            f"the string value of PreemptionPolicy ({policy}) must not be provided in {PRIORITISED[kind]} spec; "
+            f"the string value of PreemptionPolicy ({policy}) must not be provided in "
+            f"{PRIORITISED[kind]} spec; "
             f"priority admission controller computed {priority.policy} from the given PriorityClass name"
         )
         raise errors.forbidden(kind, _name_of(obj), text)

@@ -48,7 +48,7 @@ def served_kinds(gates: Gates) -> tuple[Kind, ...]:
 
 
 def drop_disabled_fields(kind: Kind, new: Json, old: Json | None, gates: Gates) -> None:
-    """Take out of `new`, in storage form, what gates forbid to begin using; `old` is what it is to replace."""
+    """Take out of `new`, in storage form, what gates forbid to begin using; `old` is what it replaces."""
     for field, gate in GATED_FIELDS.get(kind, {}).items():
         if gate not in gates and not (old is not None and _uses(old, field)):
             for part in _parts(new.get("spec", {})):

@@ -32,7 +32,8 @@ _DNS_LABEL_TEXT = (
     "and must start and end with an alphanumeric character"
 )
 _DNS_1035_LABEL_TEXT = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+    "alphabetic character, "
     "and end with an alphanumeric character"
 )
 _DNS_SUBDOMAIN_TEXT = (
@@ -47,7 +48,8 @@ _LABEL_VALUE_TEXT = "a valid label must be an empty string or consist of" + _WOR
     "must consist of"
 )
 _CONDITION_REASON_TEXT = (
-    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "a condition reason must start with alphabetic character, optionally followed by a string "
+    "of alphanumeric "
     "characters or '_,:', and must end with an alphanumeric character or '_'"
 )
 _CONFIG_KEY_TEXT = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"

@@ -120,7 +120,7 @@ class JobCondition(Shape):
 
 
 class UncountedTerminatedPods(Shape):
-    """Pods (by uid) that have ended but are not in the counters yet; each still has its tracking finalizer."""
+    """Pods (by uid) that have ended but are not counted yet; each still has its tracking finalizer."""
 
     succeeded: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()

@@ -198,7 +198,7 @@ class Pod(ApiObject):
 
 
 class PodTemplateSpec(Shape):
-    """What the pods of a controller are made from; its metadata names labels and annotations, never a name."""
+    """What pods of a controller are made from; its metadata has labels and annotations, never a name."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()

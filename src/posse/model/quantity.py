@@ -79,7 +79,7 @@ def _read_suffix(raw: Quantity, suffix: str) -> tuple[str, int]:
 
 
 def _binary(magnitude: int, exponent: int) -> ParsedQuantity:
-    """Binary quantities are capped; below one they count as decimal, since no binary suffix could print them."""
+    """Binary quantities are capped. Below one they count as decimal: no binary suffix could print them."""
     mantissa, exponent = _round_to_nano(magnitude, exponent)
     unit = 10**-exponent
     if mantissa > INT64_MAX * unit:

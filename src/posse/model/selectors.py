@@ -198,7 +198,8 @@ def _check_key(key: str) -> None:
 def _check_value(key: str, value: str) -> None:
     if value and (not _NAME.fullmatch(value) or len(value) > 63):
         raise SelectorError(
-            f"{value!r}, wanted for {key!r}, is not a label value: at most 63 letters, digits, '-', '_' or '.', "
+            f"{value!r}, wanted for {key!r}, is not a label value: at most 63 letters, digits, '-', '_' "
+            f"or '.', "
             "beginning and ending with a letter or digit"
         )
 
@@ -229,7 +230,7 @@ def field_text(obj: Mapping[str, Any], path: str) -> str:
 
 
 def parse_field_selector(text: str) -> FieldQuery:
-    r"""As in ?fieldSelector=: `spec.nodeName=a,status.phase!=Failed`; backslash escapes `,`, `=` and itself."""
+    r"""As in ?fieldSelector=: `spec.nodeName=a,status.phase!=Failed`; a backslash escapes `,` and `=`."""
     terms = [found[1] for found in _FIELD_SPLIT.finditer(text)]
     return FieldQuery(tuple(_read_field_term(term) for term in terms if term))
 

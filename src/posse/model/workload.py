@@ -84,7 +84,8 @@ class BasicSchedulingPolicy(Shape):
         Int32 | None,
         Minimum(1),
         Meta(
-            description="How many members there will be, at least 1; the scheduler waits a moment for them. A hint: "
+            description="How many members there will be, at least 1; the scheduler waits a moment for them. "
+            "A hint: "
             "members that exist are scheduled without the others in the end."
         ),
     ] = None
@@ -195,7 +196,10 @@ ResourceClaims = Annotated[tuple[PodGroupResourceClaim, ...], MaxItems(4), Keyed
 
 
 class PodGroupSpec(Shape):
-    """How a PodGroup is to be scheduled. All but gang.minCount and basic.desiredCount is fixed at creation."""
+    """How a PodGroup is to be scheduled.
+
+    All but gang.minCount and basic.desiredCount is fixed at creation.
+    """
 
     parent_composite_pod_group_name: ParentName = None
     workload_ref: Annotated[WorkloadReference | None, IMMUTABLE, _WORKLOAD_REF] = None
@@ -251,7 +255,10 @@ class CompositePodGroupStatus(Shape):
 
 
 class CompositePodGroup(ApiObject):
-    """A set of PodGroups and CompositePodGroups that the scheduler places as one. Children name their parent."""
+    """A set of PodGroups and CompositePodGroups that the scheduler places as one.
+
+    Children name their parent.
+    """
 
     spec: Annotated[CompositePodGroupSpec, PRESENT, _SPEC] = CompositePodGroupSpec()
     status: Annotated[CompositePodGroupStatus, _STATUS] = CompositePodGroupStatus()

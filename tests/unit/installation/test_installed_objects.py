@@ -5,7 +5,7 @@ import yaml
 
 from posse.configuration.reading import read_configuration
 from posse.installation.bundle import objects
-from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.options import ForeignGroupApi, InstallOptions
 from posse.kinds.discovered import ClusterForm
 from posse.runtime.process.run_options import DEFAULT_PORT
 from posse.runtime.remote.control_process import LEASE_ENDING
@@ -187,7 +187,7 @@ def granted(items, name="posse:gangs"):
 
 def test_the_scheduler_may_create_nothing_but_bindings_reviews_events_and_claims():
     """Whatever it is installed with: what makes objects for people has an account of its own."""
-    everything = bundle(controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroups))
+    everything = bundle(controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroupApi))
     assert {resource for _, resource, verb in granted(everything) if verb == "create"} == {
         "tokenreviews",
         "subjectaccessreviews",
@@ -195,7 +195,7 @@ def test_the_scheduler_may_create_nothing_but_bindings_reviews_events_and_claims
         "events",
         "resourceclaims",
     }
-    assert granted(everything) == granted(bundle(foreign_groups=tuple(ForeignGroups)))
+    assert granted(everything) == granted(bundle(foreign_groups=tuple(ForeignGroupApi)))
 
 
 def test_permissions_for_what_is_not_used_are_left_out():
@@ -204,8 +204,8 @@ def test_permissions_for_what_is_not_used_are_left_out():
 
     usual = groups_of()
     assert not usual & {"scheduling.x-k8s.io", "scheduling.volcano.sh"}
-    assert groups_of(foreign_groups=(ForeignGroups.VOLCANO,)) - usual == {"scheduling.volcano.sh"}
-    assert groups_of(foreign_groups=(ForeignGroups.COSCHEDULING,)) - usual == {"scheduling.x-k8s.io"}
+    assert groups_of(foreign_groups=(ForeignGroupApi.VOLCANO,)) - usual == {"scheduling.volcano.sh"}
+    assert groups_of(foreign_groups=(ForeignGroupApi.COSCHEDULING,)) - usual == {"scheduling.x-k8s.io"}
     without = granted(bundle(volumes=False))
     assert not any("volume" in resource or group == "storage.k8s.io" for group, resource, _ in without)
     assert "--without-volumes" in programs_of(bundle(volumes=False))["posse"]["containers"][0]["args"]
@@ -224,7 +224,7 @@ def test_controllers_are_granted_what_they_need_for_what_they_control():
     assert not any("*" in item for item in both)
     assert not any(resource == "pods/binding" for _, resource, _ in both)
     assert not any(group == "scheduling.volcano.sh" for group, _, _ in both)
-    foreign = bundle(controllers=("leaderworkersets",), foreign_groups=(ForeignGroups.VOLCANO,))
+    foreign = bundle(controllers=("leaderworkersets",), foreign_groups=(ForeignGroupApi.VOLCANO,))
     assert ("scheduling.volcano.sh", "podgroups", "create") in granted(foreign, CONTROLLERS)
 
 

@@ -1,4 +1,4 @@
-"""The one bearer token that opens the server: made once, kept beside the certificates, checked per request."""
+"""The one bearer token that opens the server: made once, kept beside the certificates."""
 
 import hmac
 import re

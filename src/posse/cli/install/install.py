@@ -15,7 +15,7 @@ from posse.installation.options import (
     DEFAULT_NAMESPACE,
     DEFAULT_SCHEDULER_NAME,
     NAME,
-    ForeignGroups,
+    ForeignGroupApi,
     InstallOptions,
 )
 from posse.kinds.discovered import ClusterForm
@@ -53,11 +53,11 @@ ControllersOption = Annotated[
     ),
 ]
 ForeignGroupsOption = Annotated[
-    list[ForeignGroups] | None,
+    list[ForeignGroupApi] | None,
     typer.Option(
         "--foreign-groups",
         metavar="PROJECT",
-        help=f"Also schedule the PodGroups of this project: {', '.join(ForeignGroups)}. May be repeated.",
+        help=f"Also schedule the PodGroups of this project: {', '.join(ForeignGroupApi)}. May be repeated.",
         show_default=False,
     ),
 ]

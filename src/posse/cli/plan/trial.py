@@ -65,7 +65,10 @@ def _on_node(pod: Pod, node: str) -> Pod:
 
 
 def submit(engine: Engine, objects: Iterable[Observed], pods: Mapping[str, Pod], now: float) -> Decided:
-    """Let the engine see new objects, and let all victims leave. `pods` are all, also the new ones, by uid."""
+    """Let the engine see new objects, and let all victims leave.
+
+    `pods` are all, also the new ones, by uid.
+    """
     for observed in objects:
         engine.absorb(observed)
     decided = settle(engine, pods, now)

@@ -1,7 +1,9 @@
 """The Workload and the PodGroup of a Job, and the group that its pods join.
 
-A Job with `spec.scheduling` and without a controller gets both. One that asks for nothing gets neither, so that
-its pods are scheduled as on any cluster; one that has them from an earlier version keeps them. A Job whose owner has made a Workload, and names a template of it, gets
+A Job with `spec.scheduling` and without a controller gets both. One that asks for nothing gets neither, so
+that
+its pods are scheduled as on any cluster; one that has them from an earlier version keeps them. A Job whose
+owner has made a Workload, and names a template of it, gets
 a group made from that template. Pod templates that name a group, and Jobs of other owners, are left alone.
 Objects are created only for a Job that has not started, so that a Job never changes its group while it runs.
 """

@@ -1,5 +1,6 @@
-"""What is set aside for pods of started groups ends after a time: otherwise a group whose pods never come keeps
-others waiting for ever.
+"""What is set aside for pods of started groups ends after a time.
+
+Otherwise a group whose pods never come would keep others waiting for ever.
 """
 
 from posse.engine.intake.knowledge import Knowledge

@@ -144,7 +144,7 @@ class GroupSettling:
                     self._knowledge.gatherings.start(leaf.key, now)
 
     def _release_nominations(self, group: Root, hold: NotReady) -> None:
-        """A group that cannot start keeps nothing from others; one that gathers its pods starts in a moment."""
+        """A group that cannot start keeps nothing from others; one that gathers its pods starts soon."""
         if hold.reason != EXPECTING_PODS:
             self._knowledge.ledger.release(group.key)
             for record in group.members.values():

@@ -131,7 +131,7 @@ class GroupBook:
         return [*changed, *self.links.composite_keys()]
 
     def ranked(self, entry: GroupKey) -> Iterator[tuple[GroupRecord, int | None]]:
-        """The groups of the entry, each with the priority that protects its members; None if each has its own.
+        """Groups of the entry, each with the priority that protects its members; None if each has its own.
 
         In a tree it is that of the root.
         """

@@ -200,5 +200,5 @@ class GroupRecord(ReportedObject):
 
 
 def lowest_priority(groups: Iterable[GroupRecord]) -> int:
-    """The lowest priority among the members of groups that state none: any higher one could evict a member."""
+    """The lowest priority among members of groups that state none: any higher one could evict a member."""
     return min((record.priority for group in groups for record in group.members.values()), default=0)

@@ -1,6 +1,7 @@
 """Priorities of groups that no admission has looked at: from the class they name, never from a number.
 
-A tenant writes custom resources and templates of Workloads as it likes. Only a PriorityClass gives a priority,
+A tenant writes custom resources and templates of Workloads as it likes. Only a PriorityClass gives a
+priority,
 with the result that the admission of Kubernetes has for its own groups.
 """
 
@@ -56,11 +57,12 @@ class PriorityClasses:
         if spec.priority not in (None, found.value):
             error = f"spec.priority: {spec.priority} is not the value of PriorityClass {name}, {found.value}"
         elif spec.preemption_policy not in (None, policy):
-            error = f"spec.preemptionPolicy: {spec.preemption_policy} is not that of PriorityClass {name}, {policy}"
+            given = spec.preemption_policy
+            error = f"spec.preemptionPolicy: {given} is not that of PriorityClass {name}, {policy}"
         return _Resolved(found.value, policy, error)
 
     def _unnamed(self, spec: PodGroupSpec | CompositePodGroupSpec) -> _Resolved:
-        """0 and the default class are what admission gives; a group that states nothing counts with its pods."""
+        """0 and the default class are what admission gives; otherwise a group counts with its pods."""
         stated = spec.priority
         if stated is None:
             return _Resolved(policy=_NEVER if spec.preemption_policy == _NEVER else None)

@@ -30,7 +30,7 @@ class ReportedObject:
     is_disrupted: bool = False
     """It is marked as evicted as a whole, and does not run again yet."""
     reported: Reported = NEVER_REPORTED
-    """The last report while it waits: of the condition of its type, or once that is True, of MinimumRunning."""
+    """The last report while it waits: of its type's condition, or once that is True, of MinimumRunning."""
     left: int | None = None
     """For a group that has started and waits again: its pods on nodes, or its groups that still run."""
     priority_error: str = ""

@@ -63,7 +63,7 @@ class LabelColumns:
         self._columns: dict[str, LabelColumn] = {}
         """Of keys that some node has or had."""
         self._absent: WeakValueDictionary[str, LabelColumn] = WeakValueDictionary()
-        """Of other keys; they last as long as rules use them, so that pods cannot fill the memory with them."""
+        """Of other keys. They last as long as rules use them, so that pods cannot fill the memory."""
         self._labels: dict[int, Mapping[str, str]] = {}
         self._values: dict[str, dict[int, str]] = {}
         """The labels once more: the value of each row, by key."""

@@ -68,7 +68,8 @@ class PublishedReservation:
     def take_over(self, now: float) -> None:
         """Once: keep the capacity reserved that an earlier scheduler reserved, if its time is not over.
 
-        Whoever owns a group can write its annotations. So a note counts for no longer than a reservation lasts,
+        Whoever owns a group can write its annotations. So a note counts for no longer than a reservation
+        lasts,
         and only if it names no more than the members request.
         """
         if self._has_taken_over:

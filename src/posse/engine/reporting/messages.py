@@ -134,7 +134,8 @@ def other_priorities_text(examples: Mapping[int, str], own: int) -> str:
     shown = [f"{priority} ({pod})" for priority, pod in examples.items()]
     rest = f" and {len(shown) - _MAX_PRIORITIES} more" if len(shown) > _MAX_PRIORITIES else ""
     listed = ", ".join(shown[:_MAX_PRIORITIES]) + rest
-    return f"pods of this group state other priorities, which are ignored: {listed}; that of the group, {own}, counts"
+    ignored = f"pods of this group state other priorities, which are ignored: {listed}"
+    return f"{ignored}; that of the group, {own}, counts"
 
 
 def left_text(left: int, minimum: int) -> str:

@@ -36,7 +36,8 @@ class PodOwners(dict[Owner, dict[str, None]]):
 def dependents_of(records: "Sequence[PodRecord]") -> int:
     """How many other pods the pods own, and those in turn."""
     owners, own = records[0].owners, {record.ref.uid: None for record in records}
-    return len({uid for record in records for uid in _owned(owners, record)} - own.keys())
+    owned = {uid: None for record in records for uid in _owned(owners, record)}
+    return len(owned.keys() - own.keys())
 
 
 def _owned(owners: PodOwners, record: "PodRecord") -> Iterator[str]:

@@ -49,7 +49,10 @@ def _default_requests(resources: Json) -> None:
 
 
 def _pull_policy(image: object) -> str:
-    """A tag that may move is pulled again, a fixed one is not. A colon may also belong to a registry's port."""
+    """A tag that may move is pulled again, a fixed one is not.
+
+    A colon may also belong to a registry's port.
+    """
     name = image.rpartition("/")[2] if isinstance(image, str) else ""
     fixed = "@" in name or (":" in name and not name.endswith(":latest"))
     return "IfNotPresent" if fixed else "Always"

@@ -17,7 +17,7 @@ def core_conditions_errors(
     new: Sequence[PodCondition | NodeCondition],
     old: Sequence[PodCondition | NodeCondition] = (),
 ) -> list[FieldError]:
-    """Judge the conditions of a pod or node, which need no reason and no time; those it had before may stay."""
+    """Judge conditions of a pod or node, which need no reason and no time; those it had before may stay."""
     errors = []
     for index, condition in enumerate(new):
         if condition not in old:

@@ -56,7 +56,7 @@ def keep_spec(new: Json, old: Json) -> None:
 
 
 def keep_all_but_status(new: Json, old: Json) -> None:
-    """The status subresource of the newer kinds writes status only; the version is what the caller has seen."""
+    """The status subresource of newer kinds writes status only; the version is what the caller has seen."""
     version = (new.get("metadata") or {}).get("resourceVersion")
     metadata = {name: value for name, value in old["metadata"].items() if name != "resourceVersion"}
     keep_spec(new, old)

@@ -1,4 +1,7 @@
-"""Rules for PodDisruptionBudget. Without either limit a budget is legal and allows nothing to be disrupted."""
+"""Rules for PodDisruptionBudget.
+
+Without either limit a budget is legal and allows nothing to be disrupted.
+"""
 
 from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.declared import declared_errors

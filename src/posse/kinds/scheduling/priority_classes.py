@@ -24,7 +24,8 @@ def validate(priority_class: PriorityClass) -> list[FieldError]:
     name = priority_class.metadata.name
     if name.startswith(SYSTEM_PREFIX):
         if reason := _unlike_system_class(priority_class):
-            text = f"priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only. error: {reason}"
+            reserved = f"priority class names with '{SYSTEM_PREFIX}' prefix are reserved for system use only"
+            text = f"{reserved}. error: {reason}"
             errors.append(FieldError.forbidden("metadata.name", text))
     elif priority_class.value > USER_PRIORITY_MAX:
         text = f"maximum allowed value of a user defined priority is {USER_PRIORITY_MAX}"

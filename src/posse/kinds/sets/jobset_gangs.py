@@ -177,7 +177,10 @@ def _tree_errors(name: str, spec: JobSetSpec) -> list[FieldError]:
 def _disruption_errors(whole: GangConfig, spec: JobSetSpec) -> list[FieldError]:
     if whole.disruption_mode is None or whole.disruption_mode.all is None:
         return []
-    text = "may not be set when spec.gangConfig.disruptionMode is all: what goes as a whole has no part that goes alone"
+    text = (
+        "may not be set when spec.gangConfig.disruptionMode is all: "
+        "what goes as a whole has no part that goes alone"
+    )
     return [
         FieldError.forbidden(f"spec.replicatedJobs[{index}].gangConfig.disruptionMode.single", text)
         for index, job in enumerate(spec.replicated_jobs)

@@ -239,7 +239,8 @@ def _gang_errors(annotations: Mapping[str, str], template: LeaderWorkerTemplate)
     templates = {"workerTemplate": template.worker_template, "leaderTemplate": template.leader_template}
     for name, part in templates.items():
         if part is not None and (part.spec.scheduling_group or part.spec.workload_ref):
-            text = f"pods are put into their group by the controller; annotate {PROVIDER}: {NO_PROVIDER} to do it"
+            way_out = f"annotate {PROVIDER}: {NO_PROVIDER} to do it"
+            text = f"pods are put into their group by the controller; {way_out}"
             errors.append(FieldError.forbidden(f"{TEMPLATE}.{name}.spec.schedulingGroup", text))
     priority = template.leader.spec.priority_class_name
     if priority != template.worker_template.spec.priority_class_name:

@@ -1,4 +1,4 @@
-"""What `kubectl get` shows of volumes, claims and storage classes besides name and age, as Kubernetes has it."""
+"""What `kubectl get` shows of volumes, claims and storage classes besides name and age."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -13,7 +13,7 @@ def steady_clock() -> Clock:
 
 
 def forward_clock(wall: Clock = time.time, monotonic: Clock = time.monotonic) -> Clock:
-    """The time of day, for timestamps: it follows the machine's clock forward, as after a sleep of the machine.
+    """The time of day, for timestamps: it follows the machine's clock forward, as after a sleep.
 
     When that is set back, this one goes on at its pace until the other has caught up.
     """

@@ -76,7 +76,7 @@ class Leadership:
             if self.holder != told:
                 told = self.holder
                 log.info("standing by: %s holds lease %s/%s", told, self._terms.namespace, self._terms.name)
-            await asyncio.sleep(self._terms.retry_period * random.uniform(1.0, _JITTER))  # noqa: S311 - no secret
+            await asyncio.sleep(self._terms.retry_period * random.uniform(1.0, _JITTER))  # noqa: S311
         log.info("leading: holding lease %s/%s", self._terms.namespace, self._terms.name)
 
     async def keep(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether quotas ration priority classes, which groups can get around while the priority of members is ignored.
+"""Whether quotas ration priority classes: groups get around them while priorities of members are ignored.
 
 A quota counts pods by their own class. A group may name a higher class than its pods were admitted with.
 """
@@ -49,7 +49,10 @@ _read_quota = msgspec.json.Decoder(_Quota).decode
 
 
 async def rationing_quotas(connection: Connection, own_namespace: str) -> Sequence[str]:
-    """Names of quotas that ration priority classes, except in Posse's own namespace. ApiError: not to be seen."""
+    """Names of quotas that ration priority classes, except in Posse's own namespace.
+
+    ApiError: not to be seen.
+    """
     found, token = list[str](), ""
     while True:
         page = await _page(connection, token)

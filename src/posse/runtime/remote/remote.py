@@ -279,7 +279,8 @@ class RemoteScheduler:
         if quotas:
             more = f" and {len(quotas) - _MAX_NAMED} more" if len(quotas) > _MAX_NAMED else ""
             log.warning(
-                "quotas ration priority classes (%s%s), and groups can get around them: the priority of a group "
+                "quotas ration priority classes (%s%s), and groups can get around them: the priority of a "
+                "group "
                 "counts, whatever class its pods were admitted with; memberPriority: MustMatch prevents that",
                 ", ".join(quotas[:_MAX_NAMED]),
                 more,

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from posse.installation.bundle import objects
-from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.options import ForeignGroupApi, InstallOptions
 from posse.kinds.discovered import ClusterForm
 
 
@@ -38,7 +38,7 @@ def test_an_image_that_may_change_is_warned_of(posse):
 def test_permissions_follow_what_is_asked_for(posse):
     words = ["--foreign-groups", "volcano", "--foreign-groups", "coscheduling", "--without-volumes"]
     options = InstallOptions(
-        foreign_groups=(ForeignGroups.VOLCANO, ForeignGroups.COSCHEDULING), volumes=False
+        foreign_groups=(ForeignGroupApi.VOLCANO, ForeignGroupApi.COSCHEDULING), volumes=False
     )
     assert list(yaml.safe_load_all(posse("install", "--form", "crd", *words).out)) == objects(options)
 

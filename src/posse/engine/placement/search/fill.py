@@ -61,7 +61,10 @@ def open_nodes(state: ClusterState, scheduling_class: SchedulingClass) -> int:
 def fill(
     state: ClusterState, draft: Draft, scheduling_class: SchedulingClass, records: Sequence[PodRecord]
 ) -> int:
-    """Place as many of `records` as fit, in their order; returns how many. No more when all effort is spent."""
+    """Place as many of `records` as fit, in their order; returns how many.
+
+    No more when all effort is spent.
+    """
     scores = state.scores(scheduling_class)
     cost, placed = scores.cost, 0
     while placed < len(records) and state.effort.spend(cost):
