@@ -23,7 +23,7 @@ class Absorbed(msgspec.Struct, frozen=True, tag="absorbed"):
     """The class of the object, if the event is about one."""
 
 
-class Decided(msgspec.Struct, frozen=True, tag="decided"):
+class DecidedRound(msgspec.Struct, frozen=True, tag="decided"):
     now: float
     digest: str
     """Of all decisions."""
@@ -41,7 +41,7 @@ class KnownObjects(msgspec.Struct, frozen=True, tag="known"):
     objects: tuple[Absorbed, ...]
 
 
-Entry: TypeAlias = Absorbed | Decided | EngineReset | KnownObjects
+Entry: TypeAlias = Absorbed | DecidedRound | EngineReset | KnownObjects
 
 _encoder = msgspec.json.Encoder()
 ENTRIES_ENCODER = msgspec.json.Encoder()
@@ -84,8 +84,8 @@ def event_of(entry: Absorbed) -> EngineEvent:
     return event
 
 
-def decided_entry(now: float, decisions: Sequence[Decision]) -> Decided:
-    return Decided(now, digest_of(decisions), outcomes_of(decisions))
+def decided_entry(now: float, decisions: Sequence[Decision]) -> DecidedRound:
+    return DecidedRound(now, digest_of(decisions), outcomes_of(decisions))
 
 
 def digest_of(decisions: Sequence[Decision]) -> str:

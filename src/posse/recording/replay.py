@@ -9,7 +9,7 @@ from posse.engine.events import ClusterObject, EngineEvent, Observed, Vanished
 from posse.engine.options import EngineOptions
 from posse.recording.entries import (
     Absorbed,
-    Decided,
+    DecidedRound,
     EngineReset,
     Entry,
     KnownObjects,
@@ -74,7 +74,7 @@ def objects_at(folder: Path, until: float | None = None) -> tuple[float, list[Cl
     now, objects = 0.0, dict[tuple[str, str, str], ClusterObject]()
     seen: dict[tuple[str, str, str], ClusterObject] = {}
     for entry in entries_of(folder):
-        if isinstance(entry, Decided):
+        if isinstance(entry, DecidedRound):
             if until is not None and entry.now > until:
                 break
             now, objects = entry.now, dict(seen)
@@ -105,7 +105,7 @@ def _event(folder: Path, entry: Absorbed) -> EngineEvent:
         raise RecordingError(f"{folder}: {error}") from error
 
 
-def _decide(engine: Engine, entry: Decided, outcome: Replay) -> None:
+def _decide(engine: Engine, entry: DecidedRound, outcome: Replay) -> None:
     decisions = engine.decide(entry.now)
     outcome.rounds += 1
     outcome.decisions += len(decisions)
