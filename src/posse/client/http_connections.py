@@ -137,6 +137,7 @@ class Wires:
         self._patience = patience
         self._on_silence = on_silence
         self._idle: list[Wire] = []
+        self._busy: set[Wire] = set()
         self._is_closed = False
 
     async def exchange(
@@ -147,10 +148,14 @@ class Wires:
             kept = self._take()
             wire = kept or await self._open()
             self._pass(fence, wire)
-            if kept is None:
-                answer = await wire.exchange(request)
-            else:
-                answer = await self._exchange_on_kept(wire, request, changes_nothing)
+            self._busy.add(wire)
+            try:
+                if kept is None:
+                    answer = await wire.exchange(request)
+                else:
+                    answer = await self._exchange_on_kept(wire, request, changes_nothing)
+            finally:
+                self._busy.discard(wire)
         self._keep(wire, answer)
         return answer
 
@@ -192,11 +197,13 @@ class Wires:
         return answer
 
     def drop_silent(self, since: float) -> None:
-        """Close what is idle and was not heard of since then: it has probably met the same end."""
+        """Close what was not heard of since then, idle or not: it has probably met the same end."""
         silent = [wire for wire in self._idle if wire.heard_at < since]
         self._idle = [wire for wire in self._idle if wire.heard_at >= since]
         for wire in silent:
             wire.close()
+        for wire in [wire for wire in self._busy if wire.is_waiting and wire.heard_at < since]:
+            wire.give_up(SilentConnection())
         self._on_silence(since)
 
     def _pass(self, fence: Fence, wire: Wire) -> None:

@@ -210,3 +210,24 @@ def test_a_new_connection_has_its_time():
         return len(connections)
 
     assert served(scenario, SILENCE, seconds=0.3) == 1
+
+
+def test_what_is_under_way_on_a_new_connection_is_given_up_when_another_one_is_dead():
+    """The fault came while both waited; a new connection alone would have had its whole time."""
+
+    async def scenario(wires, connections):
+        await wires.exchange(REQUEST)
+        kept = asyncio.ensure_future(wires.exchange(REQUEST, changes_nothing=True))
+        new = asyncio.ensure_future(wires.exchange(REQUEST))
+        new_wire = await waiting_on_a_new_connection(wires)
+        new_wire.heard_at -= 1.0
+        assert (await kept).body == b"yes"
+        with pytest.raises(SilentConnection):
+            await new
+
+    async def waiting_on_a_new_connection(wires):
+        while len(wires._busy) < 2:  # noqa: ASYNC110 - it has no event to wait for
+            await asyncio.sleep(0)
+        return max(wires._busy, key=lambda wire: wire.heard_at)
+
+    served(scenario, YES, SILENCE, SILENCE, YES)

@@ -5,6 +5,8 @@ The selector and the labels it looks for are generated from name and uid, so no 
 pods.
 """
 
+from collections.abc import Mapping
+
 from posse.kinds.batch.job_columns import JOB_COLUMNS
 from posse.kinds.batch.job_policies import failure_policy_errors, success_policy_errors
 from posse.kinds.batch.job_scheduling import scheduling_errors, scheduling_update_errors
@@ -18,7 +20,8 @@ from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.model.formats import dns_label, dns_subdomain
 from posse.model.job import INDEXED, NON_INDEXED, Job, JobSpec, JobStatus
-from posse.model.selectors import label_query
+from posse.model.meta import LabelSelector
+from posse.model.selectors import SelectorError, label_query
 
 CONTROLLER_UID = "batch.kubernetes.io/controller-uid"
 JOB_NAME = "batch.kubernetes.io/job-name"
@@ -125,10 +128,18 @@ def _generated_selector_errors(job: Job) -> list[FieldError]:
         for key, value in expected.items()
         if labels.get(key) != value
     ]
-    if job.spec.selector is not None and not label_query(job.spec.selector).matches(expected):
+    if job.spec.selector is not None and not _finds(job.spec.selector, expected):
         text = "`selector` not auto-generated"
         errors.append(FieldError.invalid("spec.selector", job.spec.selector, text))
     return errors
+
+
+def _finds(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
+    """Whether it selects these labels, or cannot be read, which is told by itself."""
+    try:
+        return label_query(selector).matches(labels)
+    except SelectorError:
+        return True
 
 
 def _hostname_errors(job: Job) -> list[FieldError]:

@@ -341,3 +341,9 @@ def test_groups_that_make_no_sense_are_refused(spec, refusal):
 def test_only_the_size_of_a_gang_may_change(before, patch, is_refused):
     found = update_refusals(job(**before), {"spec": patch})
     assert [text.partition(":")[0] for text in found] == (["spec.scheduling"] if is_refused else [])
+
+
+def test_a_selector_that_cannot_be_read_is_refused_in_words():
+    """Found by `make fuzz`."""
+    (refusal,) = refusals(job(), {"spec": {"selector": {"matchLabels": {"a/b/c": "x"}}}})
+    assert refusal.startswith('spec.selector.matchLabels: Invalid value: "a/b/c": a valid label key')
