@@ -26,7 +26,7 @@ from tests.simulation.forest import Forest
 from tests.simulation.laws import nothing_is_lost, what_has_started_is_told, whoever_fits_has_started
 from tests.simulation.scheduler_process import SchedulerProcess
 from tests.simulation.server import Server
-from tests.simulation.truth import conditions_are_true
+from tests.simulation.truth import all_that_is_told_is_true
 from tests.simulation.workload import Kubelets, Workload
 from tests.simulation.world import KINDS, KINDS_WITH_TREES, World
 
@@ -75,7 +75,7 @@ def usual_engine():
 
 
 class Run:
-    def __init__(self, seed, make_engine=usual_engine, tell=None, *, has_trees=False):
+    def __init__(self, seed, make_engine=usual_engine, tell=None, *, has_trees=False, has_faults=True):
         self.seed = seed
         self.counts = Counter()
         """What happened how often: a run in which nothing happens shows nothing."""
@@ -88,7 +88,9 @@ class Run:
         self._server = Server(self._world, self._random, binds_whole=seed % 2 == 0)
         self._workload = (Forest if has_trees else Workload)(self._world, self._random)
         self._kubelets = Kubelets(self._world, self._random)
-        self._faults = draw_faults(self._random, binds_whole=self._server.binds_whole)
+        self._faults = NO_FAULTS
+        if has_faults:
+            self._faults = draw_faults(self._random, binds_whole=self._server.binds_whole)
         self._steps = {
             self._advance_workload: 8.0,
             self._advance_kubelets: 3.0,
@@ -244,7 +246,9 @@ class Run:
         acted = self.counts["Bind"] + self.counts["Evict"] + self.counts["PublishReservation"]
         self._run_until(self._world.now + _RENEWAL_SECONDS)
         if acted == self.counts["Bind"] + self.counts["Evict"] + self.counts["PublishReservation"]:
-            self.counts["truths"] += conditions_are_true(self._world, self._make_engine)
+            self.counts["truths"] += all_that_is_told_is_true(
+                self._world, self._make_engine, self._process.engine
+            )
 
     def _all_is_well(self):
         nothing_is_lost(self._process.knowledge, self._process.engine)

@@ -25,6 +25,7 @@ def test_whatever_goes_wrong_the_laws_hold(first):
         counts += Run(seed).execute()
     # A simulation in which nothing happens would hold every law.
     assert counts["groups started"] > SEEDS_EACH
+    assert counts["truths"] > SEEDS_EACH
     assert counts["crashes"] > SEEDS_EACH / 2
     assert counts["breaks"] > SEEDS_EACH / 2
     assert counts["Evict"] > SEEDS_EACH / 2

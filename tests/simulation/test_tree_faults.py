@@ -22,6 +22,7 @@ def test_whatever_goes_wrong_the_laws_hold_for_trees(first):
         counts += Run(seed, has_trees=True).execute()
     # A simulation in which nothing happens would hold every law.
     assert counts["trees started"] > SEEDS_EACH / 2
+    assert counts["truths"] > SEEDS_EACH
     assert counts["crashes"] > SEEDS_EACH / 2
     assert counts["Evict"] > SEEDS_EACH / 2
     assert counts["evicted for groups"] > SEEDS_EACH / 4

@@ -4,6 +4,7 @@ import re
 
 from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod
 from posse.engine.events import Observed
+from posse.engine.explain.group_status import shown_state
 from posse.engine.groups.forms import INITIALLY_SCHEDULED, MINIMUM_RUNNING, TREE_INITIALLY_SCHEDULED
 from posse.engine.keys import GroupKey
 from posse.engine.state.invariants import ensure
@@ -15,12 +16,13 @@ from tests.support.builders import NAMESPACE, changed
 _TYPES = {PodGroup: INITIALLY_SCHEDULED, CompositePodGroup: TREE_INITIALLY_SCHEDULED, Pod: "PodScheduled"}
 
 
-def conditions_are_true(world, make_engine):
-    """Compare every refusal with that of a fresh engine, which is not shown the refusals themselves."""
+def all_that_is_told_is_true(world, make_engine, running):
+    """Compare what is written, and the live view, with what a fresh engine says that is not shown any refusal."""
     engine = make_engine()
     for kind in world.kinds:
         for obj in world.objects[kind].values():
             engine.absorb(Observed(_unrefused(obj)))
+    engine.take_over(world.now)
     held = {status.key: status for status in engine.situations()}
     decisions = engine.decide(world.now)
     while engine.has_work:
@@ -28,6 +30,7 @@ def conditions_are_true(world, make_engine):
     moved = [one for one in decisions if isinstance(one, Bind | Evict)]
     if moved:
         return False
+    _the_live_view_agrees(running, engine, held)
     groups = {one.group: one for one in decisions if isinstance(one, ReportGroup) and _is_refusal(one)}
     for obj in (*world.groups.values(), *world.composites.values()):
         key = GroupKey(NAMESPACE, obj.metadata.name, is_composite=isinstance(obj, CompositePodGroup))
@@ -50,6 +53,14 @@ def _said(told):
 def _words(text):
     """Which of several equal nodes are left over depends on whose turn it was: what they have free is left out."""
     return re.sub(r"\d+ nodes? ha(s|ve) [\d-]+ free of [\d-]+", "nodes have less", text)
+
+
+def _the_live_view_agrees(running, fresh, held):
+    """`posse gangs` lists what `situations` returns, and `posse explain` begins with it."""
+    for line in running.overview().groups:
+        listed, explained = held[line.key], fresh.explain(line.key).situation
+        states = {line.state, shown_state(listed), shown_state(explained)}
+        ensure(len(states) == 1, "one situation has one name", group=line.key.name, states=states)
 
 
 def _group_is_told_the_truth(obj, expected, status):

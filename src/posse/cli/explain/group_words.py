@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from posse.cli.reading.ended_members import Fates
 from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.group_status import GroupStatus, State
+from posse.engine.explain.group_status import shown_state as state_of
 from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey
-from posse.engine.reporting.parts import BELOW_MINIMUM
 
-FINISHED = "Finished"
+FINISHED = State.FINISHED
 
 _SENTENCES = {
     FINISHED: "{who} has finished: {why}.",
-    BELOW_MINIMUM: "{who} has started, but {left} now: {why}.",
+    State.FAILED: "{who} has failed: {why}.",
+    State.BELOW_MINIMUM: "{who} has started, but {left} now: {why}.",
     State.SCHEDULED: "{who} has started: {share}.",
     State.FITS: "{who} fits: it could start now{rest}. Its scheduler has not placed it yet.",
     State.WAITING_FOR_PODS: "{who} waits for pods: {why}.",
@@ -25,17 +26,9 @@ _SENTENCES = {
 }
 
 
-def shown_state(now: GroupStatus, fates: Fates) -> str:
-    """Return the state to show. The engine drops finished pods; here they still count."""
-    has_run = now.has_started or fates.succeeded >= now.minimum
-    if has_run and fates.succeeded and not now.counts.members:
-        return FINISHED
-    if now.state is State.INVALID and not has_minimum(now):
-        return now.state
-    if now.has_fallen_short:
-        return BELOW_MINIMUM
-    has_started = now.has_started and (now.counts.members or now.policy != "Basic")
-    return State.SCHEDULED if has_started else now.state
+def shown_state(now: GroupStatus, fates: Fates) -> State:
+    """The engine drops groups that only finished pods name; here they still count."""
+    return state_of(now, fates.succeeded, fates.failed - fates.failed_preempted)
 
 
 def has_minimum(now: GroupStatus) -> bool:
@@ -63,8 +56,8 @@ def _remarks(now: GroupStatus, fates: Fates) -> Iterator[str]:
 
 def _why(now: GroupStatus, fates: Fates) -> str:
     state = shown_state(now, fates)
-    if state == FINISHED:
-        return f"{pods(fates.succeeded)} succeeded" + (f", {fates.failed} failed" if fates.failed else "")
+    if state in {State.FINISHED, State.FAILED}:
+        return _ended(now, fates)
     if state == State.FITS:
         return "it fits now; it has not been placed yet"
     if state == State.SCHEDULED and not (now.counts.waiting or now.counts.gated):
@@ -72,6 +65,14 @@ def _why(now: GroupStatus, fates: Fates) -> str:
     if now.state == State.WAITING_FOR_PODS and fates.ended:
         return f"{_left(now)} left: {fates.in_words}"
     return with_closures(next(iter(now.sentences), ""), now.out_of_reach)
+
+
+def _ended(now: GroupStatus, fates: Fates) -> str:
+    succeeded, failed = max(now.succeeded, fates.succeeded), max(now.failed, fates.failed)
+    if not succeeded and not failed:
+        return "none of its pods is left"
+    counts = ((succeeded, "succeeded"), (failed, "failed"))
+    return ", ".join(f"{pods(number)} {word}" for number, word in counts if number)
 
 
 def with_closures(text: str, reach: NeverFits | None) -> str:

@@ -12,7 +12,7 @@ from posse.engine.causes import LacksMembers
 from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.explain.capacity_limits import NeverFits, group_out_of_reach
 from posse.engine.groups.admission import EXPECTING_PODS, INVALID, NotReady, hold_of_part, not_ready
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.group_record import PREEMPTED, GroupRecord
 from posse.engine.groups.part import Part, Root
 from posse.engine.groups.tree import MAX_LEVELS
 from posse.engine.intake.knowledge import Knowledge
@@ -36,6 +36,10 @@ class State(StrEnum):
     GATED = "Gated"
     INVALID = "Invalid"
     FOREIGN = "OtherScheduler"
+    BELOW_MINIMUM = "BelowMinimum"
+    """It has started, and has fewer pods on nodes than its minimum."""
+    FINISHED = "Finished"
+    FAILED = "Failed"
 
 
 _STATE_OF_HELD = {
@@ -87,8 +91,10 @@ class GroupStatus:
     counts: Counts
     has_started: bool
     """Its minimum was on nodes once, as far as the API shows."""
-    has_fallen_short: bool
-    """It has started, and has lost members since."""
+    is_finishing: bool
+    """Members have succeeded, so that fewer than the minimum are no loss."""
+    is_disrupted: bool
+    """It is marked as evicted as a whole, or evicted pods of it are still there."""
     is_being_deleted: bool
     """The object that describes it is being deleted."""
     state: State
@@ -111,6 +117,9 @@ class GroupStatus:
     """
     groups: GroupCounts | None = None
     """For a composite group, whose minimum counts groups."""
+    succeeded: int = 0
+    """Members that have succeeded and are not deleted yet."""
+    failed: int = 0
     awaited: int = 0
     """Victims evicted for it that have not left yet, where all groups are listed."""
 
@@ -125,6 +134,46 @@ class GroupStatus:
         if self.verdict is None:
             return [self.hold] if self.hold else []
         return proven_sentences(self.verdict.cause, self.verdict.proof)
+
+
+def shown_state(now: GroupStatus, succeeded: int = 0, failed: int = 0) -> State:
+    """The one name of its situation. Finished members may be known that the engine has dropped."""
+    succeeded, failed = max(now.succeeded, succeeded), max(now.failed, failed)
+    if not now.counts.members and (succeeded or failed):
+        has_run = succeeded and (now.has_started or succeeded >= now.minimum)
+        return State.FINISHED if has_run else State.FAILED
+    there = now.groups.started if now.groups is not None else now.counts.on_nodes
+    if there >= now.minimum:
+        return State.SCHEDULED if now.has_started or now.state is not State.FITS else now.state
+    if not now.has_started or now.state in {State.INVALID, State.FOREIGN}:
+        return now.state
+    if not now.counts.members and not now.is_disrupted:
+        # Nothing of it is left that could wait.
+        return State.FINISHED
+    if not there:
+        return State.WAITING_FOR_PODS if now.state is State.SCHEDULED else now.state
+    is_loss = now.policy == "Gang" and not now.is_finishing and not now.is_being_deleted
+    return State.BELOW_MINIMUM if is_loss else State.SCHEDULED
+
+
+def standing(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:
+    """Status of a tree as it was last reported, depth first from the root; nothing is tried."""
+    parts = list(shown_parts(root))
+    hold = not_ready(knowledge.groups, root)
+    if root.members and not knowledge.is_ours(root):
+        message = f"its pods are left to the scheduler {root.scheduler_name!r}"
+        yield from (_status(part, depth, State.FOREIGN, message) for part, depth in parts)
+    elif hold is not None:
+        yield from (_held(root, part, depth, hold) for part, depth in parts)
+    else:
+        yield from (_as_reported(root, part, depth) for part, depth in parts)
+
+
+def _as_reported(root: Root, part: Part, depth: int) -> GroupStatus:
+    if _rests(root, part):
+        return _status(part, depth, State.SCHEDULED, "")
+    state = State.WAITING if part.is_admissible else State.WAITING_FOR_PODS
+    return _status(part, depth, state, part.record.reported.message)
 
 
 def situations(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:
@@ -252,7 +301,10 @@ def _status(part: Part, depth: int, state: State, hold: str) -> GroupStatus:
         priority=part.priority,
         counts=_counts(part),
         has_started=record.scheduled,
-        has_fallen_short=part.has_fallen_short,
+        is_finishing=any(leaf.has_completed_members for leaf in part.leaves),
+        succeeded=sum(list(leaf.ended.values()).count("Succeeded") for leaf in part.leaves),
+        failed=sum(list(leaf.ended.values()).count("Failed") for leaf in part.leaves),
+        is_disrupted=record.is_disrupted or any(PREEMPTED in leaf.ended.values() for leaf in part.leaves),
         is_being_deleted=record.is_being_deleted,
         state=state,
         hold=hold,

@@ -3,16 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from posse.engine.explain.group_status import shown_parts
-from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady, not_ready
-from posse.engine.groups.group_record import GroupRecord
-from posse.engine.groups.part import Part, Root
+from posse.engine.explain.group_status import GroupStatus, State, shown_parts, shown_state, standing
+from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import QueueState
-from posse.engine.reporting.messages import left_text
-from posse.engine.reporting.parts import BELOW_MINIMUM
+
+_AT_REST = frozenset({State.SCHEDULED, State.FINISHED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class GroupSummary:
     members: int
     """For a composite group, its direct children; likewise for the two fields above."""
     state: str
-    """Scheduled, Finished, BelowMinimum, Waiting (ready, but does not fit), or why it is not tried."""
+    """The name of its situation, as in `posse gangs`."""
     message: str
     priority: int = 0
     depth: int = 0
@@ -56,33 +54,15 @@ def overview(knowledge: Knowledge) -> Overview:
 
 
 def _lines(knowledge: Knowledge, root: Root) -> Iterator[GroupSummary]:
-    hold = not_ready(knowledge.groups, root)
-    leaves = {leaf.key: leaf for leaf in root.leaves}
-    for part, depth in shown_parts(root):
-        leaf = leaves.get(part.key)
-        line = _summary(leaf, hold) if leaf is not None else _summary_of_branch(part, hold)
+    for now, (part, depth) in zip(standing(knowledge, root), shown_parts(root), strict=True):
         nodes = sorted(dict.fromkeys(record.node for record in part.members.values() if record.node))
-        yield replace(line, priority=part.priority, depth=depth, nodes=tuple(nodes))
+        yield replace(_summary(now), priority=part.priority, depth=depth, nodes=tuple(nodes))
 
 
-def _summary_of_branch(branch: Part, hold: NotReady | None) -> GroupSummary:
-    state, message = ("Waiting", branch.record.reported.message)
-    started = branch.started_count
-    if started >= branch.minimum:
-        state, message = ("Scheduled", "")
-    elif hold is not None:
-        state, message = (hold.reason, hold.message)
-    return GroupSummary(branch.key, started, branch.minimum, len(branch.children), state, message)
-
-
-def _summary(group: GroupRecord, hold: NotReady | None) -> GroupSummary:
-    state, message = ("Waiting", group.reported.message)
-    if group.scheduled and group.attached_count >= group.minimum:
-        state, message = ("Scheduled", "")
-    elif group.has_completed_members and not group.members:
-        state, message = ("Finished", "")
-    elif group.has_fallen_short and (hold is None or hold.reason == WAITING_FOR_PODS):
-        state, message = (BELOW_MINIMUM, left_text(group.attached_count, group.minimum))
-    elif hold is not None:
-        state, message = (hold.reason, hold.message)
-    return GroupSummary(group.key, group.attached_count, group.minimum, len(group.members), state, message)
+def _summary(now: GroupStatus) -> GroupSummary:
+    state = shown_state(now)
+    there, members = now.counts.on_nodes, now.counts.members
+    if now.groups is not None:
+        there, members = now.groups.started, now.groups.children
+    message = "" if state in _AT_REST else now.message
+    return GroupSummary(now.key, there, now.minimum, members, state, message)

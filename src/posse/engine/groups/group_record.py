@@ -12,6 +12,8 @@ from posse.model.limits import Excess
 from posse.model.meta import Quantity
 from posse.model.workload import PodGroup
 
+PREEMPTED = "Preempted"
+
 
 @dataclass(slots=True, eq=False)
 class GroupRecord(ReportedObject):
@@ -34,6 +36,8 @@ class GroupRecord(ReportedObject):
     """It has run so long without the pods it needs that nothing is set aside for them any more."""
     members: dict[str, PodRecord] = field(default_factory=dict)
     """Every pod that names the group and is neither finished nor deleted, by uid, in order of arrival."""
+    ended: dict[str, str] = field(default_factory=dict)
+    """Phases of members that have finished and are not deleted yet, by uid; Preempted if they were evicted."""
     has_completed_members: bool = False
     """A member has succeeded: the group is about to finish, and fewer pods than its minimum are no loss."""
     is_known_to_be_short: bool = False

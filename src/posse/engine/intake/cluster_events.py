@@ -73,7 +73,7 @@ class ClusterEvents:
         knowledge = self._knowledge
         match obj:
             case Pod():
-                self._pods.gone(obj.metadata.uid)
+                self._pods.vanished(obj)
             case Node():
                 # Capacity reserved on its row must not be returned to the next node in that row.
                 knowledge.starvation_guard.release_on(obj.metadata.name)

@@ -6,7 +6,7 @@ preemption goes on; victims that are gone by now are unknown.
 
 from posse.engine.decisions import SCHEDULER_ERROR, ReportPod
 from posse.engine.groups.forms import group_of
-from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.group_record import PREEMPTED, GroupRecord
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
@@ -44,6 +44,13 @@ class PodEvents:
         else:
             self._changed(record, pod)
 
+    def vanished(self, pod: Pod) -> None:
+        key = self._group_of(pod)
+        group = self._knowledge.groups.get(key) if key is not None else None
+        if group is not None:
+            group.ended.pop(pod.metadata.uid, None)
+        self.gone(pod.metadata.uid)
+
     def gone(self, uid: str) -> None:
         knowledge = self._knowledge
         knowledge.unreadable_pods.pop(uid, None)
@@ -71,9 +78,11 @@ class PodEvents:
         requeue(self._knowledge, record)
 
     def _finished(self, pod: Pod) -> None:
-        key = self._group_of(pod) if pod.status.phase == "Succeeded" else None
+        key = self._group_of(pod)
         group = self._knowledge.groups.get(key) if key is not None else None
         if group is not None:
+            group.ended[pod.metadata.uid] = PREEMPTED if was_preempted(pod) else pod.status.phase
+        if group is not None and pod.status.phase == "Succeeded":
             group.has_completed_members = True
             self._knowledge.state.minimum_reservations.note(key)
         self.gone(pod.metadata.uid)

@@ -47,7 +47,7 @@ def test_a_group_whose_pods_have_succeeded_has_finished():
     now = situation(gang(minimum=2, conditions=STARTED))
     assert shown_state(now, Fates(2)) == "Finished"
     assert headline(now, Fates(2)) == "PodGroup test/g1 has finished: 2 pods succeeded."
-    assert shown_state(now, NOBODY) == "BelowMinimum", "its pods may as well have been deleted"
+    assert shown_state(now, NOBODY) == "Finished", "none of its pods is left that could wait"
 
 
 def test_a_group_that_lost_members_is_below_its_minimum():
@@ -67,25 +67,19 @@ def test_members_that_have_succeeded_are_no_loss():
 
 def test_members_that_have_failed_are_not_called_missing():
     told = lines(gang(minimum=2), fates=Fates(failed=2))
-    assert told[0] == "PodGroup test/g1 waits for pods: none of the 2 pods it needs are left: 2 failed."
+    assert told[0] == "PodGroup test/g1 has failed: 2 pods failed."
     assert "  pods           2: 2 failed" in told
 
 
 def test_a_started_group_whose_members_have_failed():
     now = situation(node("n1"), gang(minimum=3, conditions=STARTED))
-    assert headline(now, Fates(failed=2)) == (
-        "PodGroup test/g1 has started, but none of the 3 pods it needs are on nodes now: "
-        "none of the 3 pods it needs are left: 2 failed."
-    )
+    assert headline(now, Fates(failed=2)) == ("PodGroup test/g1 has failed: 2 pods failed.")
 
 
 def test_a_group_that_ran_without_anybody_writing_it_down_has_finished():
     now = situation(gang(minimum=2))
-    assert cause(now, Fates(succeeded=2, failed=1)) == "2 pods succeeded, 1 failed"
-    assert (
-        cause(now, Fates(succeeded=1, failed=1))
-        == "none of the 2 pods it needs are left: 1 failed, 1 succeeded"
-    )
+    assert cause(now, Fates(succeeded=2, failed=1)) == "2 pods succeeded, 1 pod failed"
+    assert shown_state(now, Fates(succeeded=1, failed=1)) == "Failed"
 
 
 def test_members_that_terminate_are_told_apart_from_those_that_stay():

@@ -2,11 +2,13 @@
 
 import pytest
 
-from posse.cli.explain.group_words import cause, headline, shown_state
+from posse.cli.explain.group_words import cause, shown_state
 from posse.cli.explain.run import said_already
 from posse.cli.explain.text import group_lines
 from posse.cli.reading.ended_members import Fates
+from posse.engine.groups.forms import DISRUPTION_TARGET
 from posse.engine.keys import GroupKey
+from posse.model.meta import Condition
 from tests.support.builders import (
     NAMESPACE,
     basic_group,
@@ -75,14 +77,18 @@ def test_every_group_of_a_tree_that_is_too_deep_is_in_the_list():
     assert {state for state, _ in found.values()} == {"Invalid"}
 
 
-def test_a_tree_whose_pods_were_evicted_is_below_its_minimum():
+def test_a_tree_whose_pods_are_all_gone_has_nothing_that_waits():
     tree = [composite("root", 1, conditions=TREE_STARTED), child(conditions=STARTED)]
-    found = states(*tree)
-    assert {state for state, _ in found.values()} == {"BelowMinimum"}
-    (root, _) = Driver(*tree).engine.situations()
-    assert headline(root, NOBODY).startswith(
-        "CompositePodGroup test/root has started, but none of its groups has its pods on nodes now:"
-    )
+    assert set(states(*tree).values()) == {("Finished", "none of its pods is left")}
+
+
+def test_a_tree_whose_pods_were_evicted_waits():
+    evicted = Condition(type=DISRUPTION_TARGET, status="True", reason="PreemptionByScheduler")
+    tree = [
+        composite("root", 1, conditions=[*TREE_STARTED, evicted]),
+        child(conditions=[*STARTED, evicted]),
+    ]
+    assert {state for state, _ in states(*tree).values()} == {"WaitingForPods"}
 
 
 def test_a_tree_that_is_invalid_and_does_not_run_is_so_though_it_ran_before():
@@ -102,7 +108,7 @@ def test_a_tree_that_is_invalid_and_runs_is_not_said_not_to():
 
 def test_a_basic_group_without_pods_is_not_below_a_minimum():
     found = states(basic_group(conditions=STARTED))
-    assert found == {"g1": ("WaitingForPods", "it has no pods")}
+    assert found == {"g1": ("Finished", "none of its pods is left")}
 
 
 def test_pods_that_come_to_a_tree_that_runs_and_find_no_place_have_proof_of_it():

@@ -100,7 +100,7 @@ def test_the_overview_says_why_the_group_waits(driver):
     driver.see(basic_group(expected=3), *members(1, 2))
     driver.decide()
     assert (summary(driver).state, summary(driver).message) == (
-        "ExpectingPods",
+        "Waiting",
         "2 of the 3 pods it expects exist; in a moment it is tried with those",
     )
     driver.decide(after=GATHERING_SECONDS)
