@@ -29,6 +29,8 @@ REPORT = ROOT / "build" / "conformance.xml"
 READY_SECONDS = 30
 # Short backoff: the scenarios wait for seconds, not for the minutes of the defaults.
 BACK_OFF = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
+# Claims of devices are made and released by controllers; the scenarios see to everything else themselves.
+CLAIM_CONTROLLERS = "resourceclaim-controller,garbage-collector-controller,device-taint-eviction-controller"
 
 Words = list[str | Path]
 Cluster = Callable[[Path], AbstractContextManager[Words]]
@@ -139,6 +141,7 @@ def embedded(folder: Path) -> Iterator[Words]:
 def with_kube_scheduler(folder: Path) -> Iterator[Words]:
     """Judge the scheduler the scenarios are about: what it fails on this machine, no other need pass."""
     with running_plane(folder) as plane:
+        plane.start_controller_manager(CLAIM_CONTROLLERS)
         plane.start_scheduler(**BACK_OFF)
         yield ["--kubeconfig", plane.kubeconfig()]
 
@@ -147,6 +150,7 @@ def with_kube_scheduler(folder: Path) -> Iterator[Words]:
 def with_posse(folder: Path) -> Iterator[Words]:
     """Posse as it is installed, with no more rights than that gives it."""
     with installed(folder, NATIVE, "native") as plane:
+        plane.start_controller_manager(CLAIM_CONTROLLERS)
         yield ["--kubeconfig", plane.kubeconfig(), "--scheduler-name", SCHEDULER_NAME]
 
 

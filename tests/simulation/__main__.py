@@ -5,6 +5,7 @@ import sys
 import time
 from collections import Counter
 
+from tests.simulation.device_run import DeviceRun
 from tests.simulation.run import Run, SimulationFailed
 
 
@@ -12,6 +13,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seed", type=int, help="run this seed only")
     parser.add_argument("--trees", action="store_true", help="with groups of groups among the groups")
+    parser.add_argument("--devices", action="store_true", help="pods and gangs with claims of devices")
     parser.add_argument("--trace", action="store_true", help="tell every step")
     parser.add_argument("--runs", type=int, default=20000, help="how many seeds to run")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the first of them")
@@ -19,14 +21,17 @@ def main():
     seeds = range(chosen.first, chosen.first + chosen.runs)
     if chosen.seed is not None:
         seeds = range(chosen.seed, chosen.seed + 1)
-    return run_many(seeds, say if chosen.trace else None, has_trees=chosen.trees)
+    tell = say if chosen.trace else None
+    if chosen.devices:
+        return run_many(seeds, lambda seed: DeviceRun(seed, tell))
+    return run_many(seeds, lambda seed: Run(seed, tell=tell, has_trees=chosen.trees))
 
 
-def run_many(seeds, tell, *, has_trees):
+def run_many(seeds, run_of):
     failed, counts, began = [], Counter(), time.monotonic()
     for done, seed in enumerate(seeds, 1):
         try:
-            counts += Run(seed, tell=tell, has_trees=has_trees).execute()
+            counts += run_of(seed).execute()
         except SimulationFailed as failure:
             failed.append(seed)
             say(str(failure))

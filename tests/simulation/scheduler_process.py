@@ -6,6 +6,7 @@ Nothing survives it: the next process starts from lists.
 
 from collections import deque
 
+from posse.engine.events import ClaimWritten
 from posse.writes.round_writes import writes_of
 from tests.simulation.beliefs import Beliefs
 from tests.simulation.knowledge import Knowledge
@@ -104,7 +105,16 @@ class SchedulerProcess:
     def _carry_out(self, writes, beliefs):
         """As `posse.runtime.scheduling.carrier` does; writes without an order are made in any order."""
         refusals, failures, lost = [], [], []
-        yield from self._overlapping(self._bind(write, beliefs, refusals) for write in writes.bindings)
+        unclaimed = {}
+        yield from self._overlapping(self._claim(part, unclaimed) for part in writes.claims)
+        ready = []
+        for write in writes.bindings:
+            answers = write.answers_without(unclaimed)
+            if answers is None:
+                ready.append(write)
+            else:
+                refusals += write.failed(answers)
+        yield from self._overlapping(self._bind(write, beliefs, refusals) for write in ready)
         for stage in writes.stages:
             yield from self._overlapping(self._write(part, failures) for part in stage)
         setbacks = [*refusals, *failures, *writes.withheld(refusals)]
@@ -136,6 +146,19 @@ class SchedulerProcess:
             names = ", ".join(f"{placement.pod.name} to {placement.node}" for placement in part)
             yield f"bind {names}{_outcome(error)}"
         refusals += write.failed(answers)
+
+    def _claim(self, part, failures):
+        for write in part.writes(self._world.timestamp()):
+            error = self._server.write(write)
+            yield f"{write}{_outcome(error)}"
+            if error is not None:
+                failures[part.decision.claim] = error
+                break
+        found = self._server.find_claim(part.decision.claim)
+        while found is False:
+            yield f"asks for claim {part.decision.claim} in vain"
+            found = self._server.find_claim(part.decision.claim)
+        self.absorb(ClaimWritten(part.decision.claim, found))
 
     def _write(self, part, failures):
         """Make the writes that belong together, up to the first that fails."""

@@ -1,8 +1,8 @@
 """Drives an engine in tests: feed it objects, let it decide, and read the decisions as plain values."""
 
-from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod, WarnGroup
+from posse.engine.decisions import AllocateClaims, Bind, Evict, ReportGroup, ReportPod, WarnGroup
 from posse.engine.engine import Engine
-from posse.engine.events import BindRefused, Observed, Vanished
+from posse.engine.events import BindRefused, ClaimWritten, Observed, Vanished
 from posse.engine.options import EngineOptions
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from tests.support.builders import changed
@@ -29,9 +29,19 @@ class Driver:
 
     def decide(self, after=0.0):
         self.now += after
-        decisions = self.engine.decide(self.now)
+        decisions = self._decide_once()
         while self.engine.has_work:
-            decisions += self.engine.decide(self.now)
+            decisions += self._decide_once()
+        return decisions
+
+    def _decide_once(self):
+        """Claims are written at once; the cluster shows them when it is told to."""
+        decisions = self.engine.decide(self.now)
+        claims = [
+            one.claim for bind in decisions if isinstance(bind, Bind | AllocateClaims) for one in bind.claims
+        ]
+        for claim in dict.fromkeys(claims):
+            self.engine.absorb(ClaimWritten(claim, None))
         return decisions
 
     def bind(self, after=0.0):

@@ -60,6 +60,7 @@ NATIVE = Release(
         "CompositePodGroup",
         "PodGroupPreemptionPolicy",
         "WorkloadWithJob",
+        "DRAWorkloadResourceClaims",
     ),
     apis=("scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha3"),
 )

@@ -87,13 +87,13 @@ class ControlPlane:
         words = [f"--config={configuration}", "--secure-port=0", *self._gates()]
         return self.run(self.program("kube-scheduler", words))
 
-    def start_controller_manager(self) -> Program:
+    def start_controller_manager(self, controllers: str = _CONTROLLERS) -> Program:
         words = [
             f"--kubeconfig={self.kubeconfig()}",
             "--leader-elect=false",
             "--secure-port=0",
             f"--service-account-private-key-file={self._certificates.server_key}",
-            f"--controllers={_CONTROLLERS}",
+            f"--controllers={controllers}",
             *self._gates(),
         ]
         return self.run(self.program("kube-controller-manager", words))

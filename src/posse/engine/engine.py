@@ -11,7 +11,7 @@ from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.cycle.decide import DecisionLoop
 from posse.engine.cycle.settle import rank_members
 from posse.engine.decisions import Decision
-from posse.engine.events import Advised, EngineEvent, Observed, Solved, Vanished
+from posse.engine.events import Advised, ClaimWritten, EngineEvent, Observed, Solved, Vanished
 from posse.engine.exact.questions import Questions
 from posse.engine.explain.explanation import Explanation, PodExplanation, all_situations, explain, explain_pod
 from posse.engine.explain.group_status import GroupStatus
@@ -78,6 +78,8 @@ class Engine:
             self._advisory.answered(event)
         elif isinstance(event, Observed | Vanished):
             self._cluster_events.absorb(event)
+        elif isinstance(event, ClaimWritten):
+            self._cluster_events.claim_written(event)
         else:
             self._failed_writes.absorb(event)
 

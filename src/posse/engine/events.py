@@ -6,7 +6,7 @@ Adapters translate watch events and responses into these.
 from dataclasses import dataclass
 
 from posse.engine.decisions import MarkDisrupted, NotePriorities, PublishReservation, ReportGroup
-from posse.engine.keys import GroupKey
+from posse.engine.keys import ClaimKey, GroupKey
 from posse.engine.placement_problem import Remedies, Solution
 from posse.model.device import DeviceTaintRule, ResourceSlice
 from posse.model.disruption_budget import PodDisruptionBudget
@@ -116,6 +116,15 @@ Setback = (
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimWritten:
+    """The write of a claim has ended, well or not."""
+
+    claim: ClaimKey
+    found: ResourceClaim | None
+    """The claim as it is afterwards, if that is known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Solved:
     """The exact search has finished, with or without an answer."""
 
@@ -134,4 +143,5 @@ class Advised:
     """None if there is no answer, or the group could start without changes."""
 
 
-EngineEvent = Observed | Vanished | Setback | Solved | Advised
+WriteNews = Setback | ClaimWritten
+EngineEvent = Observed | Vanished | ClaimWritten | Setback | Solved | Advised

@@ -28,7 +28,7 @@ from posse.engine.decisions import (
     ReportPod,
     WarnGroup,
 )
-from posse.engine.events import BindRefused, ReportWithheld, Setback
+from posse.engine.events import BindRefused, ReportWithheld, WriteNews
 from posse.transport.notes import Note
 from posse.writes.bindings import BindTogether
 from posse.writes.claims import ClaimWrites, ReleaseWrites, merged_claims
@@ -83,7 +83,7 @@ class RoundWrites:
         reports = [report for report in self.reports if isinstance(report, GroupReportWrite)]
         return [ReportWithheld(report.subject) for report in reports if report.depends_on(broken)]
 
-    def reports_after(self, setbacks: Iterable[Setback]) -> Sequence[ReportWrite]:
+    def reports_after(self, setbacks: Iterable[WriteNews]) -> Sequence[ReportWrite]:
         """The reports that are written after these failures."""
         withheld = {setback.group for setback in setbacks if isinstance(setback, ReportWithheld)}
         if not withheld:

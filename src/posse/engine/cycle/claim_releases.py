@@ -29,6 +29,23 @@ class ClaimReleases:
         for attempt in attempts:
             if not attempt.verdict.succeeded:
                 yield from self._of_pods(self._refused(attempt))
+        for key in self._devices.book.take_suspects():
+            yield from self._of_untried(key)
+
+    def _of_untried(self, key: ClaimKey) -> Iterator[ReleaseClaim]:
+        """Release a claim whose pods wait without being tried, such as the rest of a gang that lacks pods."""
+        record = self._devices.book.claims.get(key)
+        uids = record.pod_uids if record is not None else None
+        pods = [self._knowledge.pods.get(uid) for uid in uids or ()]
+        waiting = [one for one in pods if one is not None and not one.pod.spec.node_name]
+        if record is None or record.allocation is None or not waiting or len(waiting) < len(pods):
+            return
+        self._devices.book.suspect(key)
+        is_tried = any(
+            one.node or self._knowledge.queue_key(one) in self._knowledge.backlog for one in waiting
+        )
+        if not is_tried and not self._devices.held.is_written(key):
+            yield from self._of_pods(waiting)
 
     def _refused(self, attempt: AttemptRecord) -> list[PodRecord]:
         """Pods of the attempt, unless some of them run or wait for victims."""

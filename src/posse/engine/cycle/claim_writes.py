@@ -3,11 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from posse.engine.decisions import Bind, ClaimAllocation, Decision, ExtendedResourceClaim, Placement
+from posse.engine.decisions import (
+    AllocateClaims,
+    Bind,
+    ClaimAllocation,
+    Decision,
+    ExtendedResourceClaim,
+    Placement,
+)
 from posse.engine.devices.allocation import allocation_of
-from posse.engine.devices.claims import POD_CONSUMER
+from posse.engine.devices.claims import POD_CONSUMER, used_by
 from posse.engine.devices.extended import claim_name, extended_claims
-from posse.engine.devices.needs import PodClaim, extended_key, pod_claims
+from posse.engine.devices.needs import PodClaim, extended_key, extended_key_of, pod_claims
 from posse.engine.events import BindRefused
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
@@ -51,6 +58,17 @@ class ClaimsOfBindings:
             if key is None or record is None or (record.allocation is None and key not in held.promises):
                 return f'resourceclaim "{key.name if key is not None else ""}" not found'
         return ""
+
+    def begin(self, decisions: Sequence[Decision]) -> None:
+        """Hold the devices of claims that are written now. Each claim is written once in a round."""
+        begun: dict[ClaimKey, ClaimAllocation] = {}
+        for decision in decisions:
+            for one in decision.claims if isinstance(decision, Bind | AllocateClaims) else ():
+                begun.setdefault(one.claim, one)
+        for key, one in begun.items():
+            made = one.created
+            holder = extended_key_of(key.namespace, made.pod.uid) if made is not None else key
+            self._devices.held.write_begins(key, holder, used_by(one.allocation))
 
     def _uses_claims(self, bind: Bind) -> bool:
         pods = self._knowledge.pods

@@ -105,6 +105,7 @@ class DecisionLoop:
         ready = self._claim_waits.settle(cycle.now)
         written = self._claim_writes.add(decisions)
         held = self._claim_waits.hold_back(written, cycle.now)
+        self._claim_writes.begin(held)
         return [*ready, *held, *self._claim_releases.of(cycle.attempts)]
 
     def attempts(self) -> tuple[AttemptRecord, ...]:

@@ -97,6 +97,8 @@ class ClaimBook:
     def __init__(self) -> None:
         self.claims: dict[ClaimKey, DeviceClaimRecord] = {}
         self.classes: dict[str, DeviceClass] = {}
+        self._suspects: dict[ClaimKey, None] = {}
+        """Claims that are allocated for pods which may not have started."""
         self._shapes: dict[bytes, ClaimShape | str] = {}
         self._users: dict[ClaimKey, dict[str, None]] = {}
         """Uids of the pods that name a claim, known or not."""
@@ -117,8 +119,26 @@ class ClaimBook:
         self.slow_claims += record.is_slow
         if record.is_for_extended_resources:
             self._made.setdefault(owner, {})[key] = None
+        if record.allocation is not None and record.consumers:
+            self.suspect(key)
         for one in record.consumers:
             self._reserved.setdefault(one.uid, {})[key] = None
+
+    def suspect(self, key: ClaimKey) -> None:
+        """Have a look at the claim in the next round: its pods may not have started."""
+        self._suspects[key] = None
+
+    def take_suspects(self) -> list[ClaimKey]:
+        taken, self._suspects = list(self._suspects), {}
+        return taken
+
+    def knows_newer(self, claim: ResourceClaim) -> bool:
+        """Answers to writes and watches overtake each other."""
+        known = self.claims.get(ClaimKey(claim.metadata.namespace, claim.metadata.name))
+        if known is None or known.uid != claim.metadata.uid:
+            return False
+        versions = known.claim.metadata.resource_version, claim.metadata.resource_version
+        return all(one.isdigit() for one in versions) and int(versions[0]) > int(versions[1])
 
     def drop_claim(self, key: ClaimKey) -> None:
         record = self.claims.pop(key, None)

@@ -120,13 +120,18 @@ class Devices:
             self.book.drop_claim(key)
         self.held.recount(key)
         self.held.forget_gone()
-        freed = [one.device for one in before if one.device not in self._in_use or one.consumed is not None]
-        nodes = self.inventory.note_use(freed)
-        is_everywhere = any(self.inventory.is_spanned(device) for device in freed)
         pods = self.book.users(key)
         if EXTENDED_RESOURCE_CLAIM_ANNOTATION in claim.metadata.annotations:
             pods += [one.uid for one in claim.metadata.owner_references if one.controller]
-        return DeviceChange(nodes, is_everywhere, pods)
+        return self._freed(before, pods)
+
+    def write_ended(self, claim: ClaimKey) -> DeviceChange:
+        return self._freed(self.held.write_ends(claim), ())
+
+    def _freed(self, before: Iterable[UsedDevice], pods: Sequence[str]) -> DeviceChange:
+        freed = [one.device for one in before if one.device not in self._in_use or one.consumed is not None]
+        is_everywhere = any(self.inventory.is_spanned(device) for device in freed)
+        return DeviceChange(self.inventory.note_use(freed), is_everywhere, pods)
 
     def _class_changed(self) -> DeviceChange:
         self.inventory.version += 1

@@ -1,7 +1,8 @@
 """Devices that placed pods were promised, until the cluster shows the allocation, and what claims hold.
 
 Each claim counts once: with the allocation that the cluster shows, else with its promise. A promise holds
-while a pod that uses it is on its node.
+while a pod that uses it is on its node. What is being written counts until the outcome is known, whatever
+has become of the pod.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,12 @@ from posse.engine.devices.needs import extended_key_of, owner_of_extended
 from posse.engine.devices.search import Grant
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.keys import ClaimKey
+
+
+@dataclass(frozen=True, slots=True)
+class _ClaimWrite:
+    holder: ClaimKey
+    used: tuple[UsedDevice, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -54,6 +61,10 @@ class HeldDevices:
         self._gone: dict[str, None] = {}
         """Pods that are gone, and still have reservations: their claims come free soon."""
         self._is_clearing = False
+        self._writes: dict[ClaimKey, list[_ClaimWrite]] = {}
+        """Claims that are being written, in the order of their rounds."""
+        self._written: dict[ClaimKey, dict[UsedDevice, None]] = {}
+        """The devices of these writes, by the key that they count for."""
         self.changes = 0
         """Grows when a claim gets or loses a promise, or changes in the cluster."""
 
@@ -67,6 +78,8 @@ class HeldDevices:
             holds = () if promise is None and self._is_free(record) else record.used
         else:
             holds = promise.used if promise is not None else ()
+            if key in self._written:
+                holds = tuple(dict.fromkeys((*holds, *self._written[key])))
         self._hold(key, holds)
         for made in self._book.made_for(owner) if (owner := owner_of_extended(key)) else ():
             self.recount(made)
@@ -147,6 +160,35 @@ class HeldDevices:
     def _recount_of(self, uid: str) -> None:
         for key in self._book.reserved_for(uid):
             self.recount(key)
+
+    # --- writes ------------------------------------------------------------------------------------------
+
+    def write_begins(self, claim: ClaimKey, holder: ClaimKey, used: tuple[UsedDevice, ...]) -> None:
+        """Hold the devices until `write_ends`; they count for the claim, or for what stands for it."""
+        self._writes.setdefault(claim, []).append(_ClaimWrite(holder, used))
+        self._count_writes(claim, holder)
+
+    def write_ends(self, claim: ClaimKey) -> tuple[UsedDevice, ...]:
+        """Returns the devices that it held."""
+        writes = self._writes.get(claim)
+        if not writes:
+            return ()
+        ended = writes.pop(0)
+        if not writes:
+            del self._writes[claim]
+        self._count_writes(claim, ended.holder)
+        return ended.used
+
+    def is_written(self, claim: ClaimKey) -> bool:
+        return claim in self._writes
+
+    def _count_writes(self, claim: ClaimKey, holder: ClaimKey) -> None:
+        used = dict.fromkeys(used for one in self._writes.get(claim, ()) for used in one.used)
+        if used:
+            self._written[holder] = used
+        else:
+            self._written.pop(holder, None)
+        self.recount(holder)
 
     # --- promises ----------------------------------------------------------------------------------------
 

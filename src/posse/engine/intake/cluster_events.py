@@ -5,7 +5,7 @@ Events of pods are in `pod_events`.
 
 from collections.abc import Collection, Sequence
 
-from posse.engine.events import ClusterObject, DeviceObject, Observed, StorageObject, Vanished
+from posse.engine.events import ClaimWritten, ClusterObject, DeviceObject, Observed, StorageObject, Vanished
 from posse.engine.groups.forms import key_of
 from posse.engine.intake.closed_node import closed_node
 from posse.engine.intake.knowledge import Knowledge
@@ -46,6 +46,11 @@ class ClusterEvents:
             self._observed(event.obj)
         else:
             self._vanished(event.obj)
+
+    def claim_written(self, event: ClaimWritten) -> None:
+        if event.found is not None:
+            self._observed(event.found)
+        self._knowledge.state.claim_written(event.claim)
 
     def _observed(self, obj: ClusterObject) -> None:
         knowledge = self._knowledge
@@ -95,6 +100,8 @@ class ClusterEvents:
 
     def _resource_observed(self, obj: StorageObject | DeviceObject) -> None:
         state = self._knowledge.state
+        if isinstance(obj, ResourceClaim) and state.devices.book.knows_newer(obj):
+            return
         if isinstance(obj, ResourceClaim | DeviceClass | ResourceSlice | DeviceTaintRule):
             self._devices_changed(state.put_device_object(obj))
         else:

@@ -12,6 +12,7 @@ import numpy as np
 from posse.engine.devices.devices import DeviceChange, Devices
 from posse.engine.devices.proposals import Held
 from posse.engine.events import DeviceObject
+from posse.engine.keys import ClaimKey
 from posse.engine.nodes.arrays import BoolArray, IntArray, tally
 from posse.engine.nodes.node_table import NodeTable, PriorityUsage
 from posse.engine.nodes.topology_domains import DomainBook, Domains
@@ -197,6 +198,10 @@ class ClusterState:
 
     def drop_device_object(self, obj: DeviceObject) -> Collection[str] | None:
         return self._improved_by(self.devices.drop(obj))
+
+    def claim_written(self, claim: ClaimKey) -> None:
+        """The write of the claim has ended: only what the cluster shows of it holds devices now."""
+        self._improved_by(self.devices.write_ended(claim))
 
     def _improved_by(self, change: DeviceChange) -> Collection[str] | None:
         self.changes += 1

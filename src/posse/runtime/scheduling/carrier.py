@@ -9,8 +9,13 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from posse.engine.decisions import Evict
-from posse.engine.events import BindRefused, Setback
-from posse.kinds.machinery.errors import CONFLICT, INVALID, NOT_FOUND, ApiError
+from posse.engine.events import BindRefused, ClaimWritten, Setback, WriteNews
+from posse.engine.keys import ClaimKey
+from posse.kinds.machinery.errors import CONFLICT, INVALID, NOT_FOUND, TRANSIENT, ApiError
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.registry import RESOURCE_CLAIM
+from posse.model.decoding import decode
+from posse.model.resource_claim import ResourceClaim
 from posse.model.timestamps import format_timestamp
 from posse.runtime.process.error_isolation import skipping
 from posse.runtime.scheduling.observers import DecisionObserver, Round
@@ -36,6 +41,7 @@ from posse.writes.volumes import VolumeWrites
 log = logging.getLogger(__name__)
 
 _MAX_REPORTS_AT_ONCE = 200
+_ASK_AGAIN_SECONDS = 1.0
 
 
 class Carrier:
@@ -52,11 +58,12 @@ class Carrier:
         self._clock = clock
         self._permissions = PermissionWarnings()
 
-    async def act(self, done: Round, writes: RoundWrites) -> list[Setback]:
+    async def act(self, done: Round, writes: RoundWrites) -> list[WriteNews]:
         """Bind and evict. What failed is to be absorbed before anything is reported."""
-        refusals = await self._bind(writes)
+        written: list[ClaimWritten] = []
+        refusals = await self._bind(writes, written)
         self._observer.bound(done, {refusal.pod_uid: refusal.reason for refusal in refusals})
-        setbacks: list[Setback] = [*refusals]
+        setbacks: list[WriteNews] = [*written, *refusals]
         evicted: list[Evict] = []
         for stage in writes.stages:
             answers = await asyncio.gather(*(self._carry_out(part) for part in stage))
@@ -69,7 +76,7 @@ class Carrier:
             self._recorder.record(note)
         return [*setbacks, *writes.withheld(refusals)]
 
-    async def report(self, writes: RoundWrites, setbacks: Sequence[Setback]) -> list[Setback]:
+    async def report(self, writes: RoundWrites, setbacks: Sequence[WriteNews]) -> list[Setback]:
         """Write the reports that still hold after the setbacks; return those that may succeed later."""
         reports = writes.reports_after(setbacks)
         for note in writes.warnings:
@@ -80,19 +87,20 @@ class Carrier:
             lost += await asyncio.gather(*(self._report(report) for report in part))
         return [event for event in lost if event is not None]
 
-    async def _bind(self, writes: RoundWrites) -> list[BindRefused]:
+    async def _bind(self, writes: RoundWrites, news: list[ClaimWritten]) -> list[BindRefused]:
         """Pods without claims do not wait for the claims of others."""
         at_once = [write for write in writes.bindings if not write.claims]
         later = [write for write in writes.bindings if write.claims]
         if not later:
             return await self._bind_all(at_once)
-        parts = await asyncio.gather(self._bind_all(at_once), self._claim_and_bind(writes.claims, later))
+        claiming = self._claim_and_bind(writes.claims, later, news)
+        parts = await asyncio.gather(self._bind_all(at_once), claiming)
         return [refusal for part in parts for refusal in part]
 
     async def _claim_and_bind(
-        self, claims: Sequence[ClaimWrites], bindings: Sequence[BindTogether]
+        self, claims: Sequence[ClaimWrites], bindings: Sequence[BindTogether], news: list[ClaimWritten]
     ) -> list[BindRefused]:
-        answers = await asyncio.gather(*(self._carry_out(claim) for claim in claims))
+        answers = await asyncio.gather(*(self._claim(claim, news) for claim in claims))
         failures = {
             claim.decision.claim: error
             for claim, error in zip(claims, answers, strict=True)
@@ -107,6 +115,26 @@ class Carrier:
             else:
                 refusals += self._answered(write, answer)
         return refusals + await self._bind_all(ready)
+
+    async def _claim(self, claim: ClaimWrites, news: list[ClaimWritten]) -> ApiError | None:
+        """The engine counts on the devices until it knows what has become of the claim."""
+        answers: list[tuple[Kind, Json]] = []
+        error = await self._carry_out(claim, answers)
+        key = claim.decision.claim
+        written = [answer for kind, answer in answers if kind is RESOURCE_CLAIM and answer.get("metadata")]
+        found = written[-1] if written and error is None else await self._find(key)
+        news.append(ClaimWritten(key, decode(ResourceClaim, found) if found is not None else None))
+        return error
+
+    async def _find(self, key: ClaimKey) -> Json | None:
+        """Ask until there is an answer."""
+        while True:
+            try:
+                return await self._transport.get(RESOURCE_CLAIM, key.namespace, key.name)
+            except ApiError as error:
+                if error.code not in TRANSIENT:
+                    return None
+            await asyncio.sleep(_ASK_AGAIN_SECONDS)
 
     async def _bind_all(self, bindings: Sequence[BindTogether]) -> list[BindRefused]:
         if not bindings:
@@ -141,10 +169,12 @@ class Carrier:
                 return report.failed(error)
         return None
 
-    async def _carry_out(self, part: ClaimWrites | StageWrites | ReportWrite) -> ApiError | None:
+    async def _carry_out(
+        self, part: ClaimWrites | StageWrites | ReportWrite, answers: list[tuple[Kind, Json]] | None = None
+    ) -> ApiError | None:
         """Make the writes that belong together, and record the event about them; return the first failure."""
         for write in part.writes(format_timestamp(self._clock())):
-            error = await self._write(write)
+            error = await self._write(write, answers)
             if error is not None:
                 return error
         note = part.note()
@@ -152,7 +182,10 @@ class Carrier:
             self._recorder.record(note)
         return None
 
-    async def _write(self, write: ObjectWrite) -> ApiError | None:
+    async def _write(
+        self, write: ObjectWrite, answers: list[tuple[Kind, Json]] | None = None
+    ) -> ApiError | None:
+        """Answers of patches are added to the list, if one is given."""
         kind, namespace, name = write.kind, write.namespace, write.name
         more: ObjectPatch | None = None
         try:
@@ -165,17 +198,19 @@ class Carrier:
                     kind, namespace, name, write.patch, subresource=write.subresource
                 )
                 more = completion(write, answer)
+                if answers is not None:
+                    answers.append((kind, answer))
         except ApiError as error:
             self._permissions.note(error)
             if error.code == CONFLICT and write.reads_after_conflict:
                 return await self._after_conflict(write, error)
             if error.code == INVALID and isinstance(write, ObjectPatch) and write.instead is not None:
-                return await self._after_refusal(write, error)
+                return await self._after_refusal(write, error, answers)
             return error
         resource = f"{kind.plural}/{write.subresource}" if write.subresource else kind.plural
         for verb in write.verbs:
             self._permissions.allowed(verb, resource, kind.group)
-        return await self._write(more) if more is not None else None
+        return await self._write(more, answers) if more is not None else None
 
     async def _after_conflict(self, write: ObjectWrite, conflict: ApiError) -> ApiError | None:
         try:
@@ -184,10 +219,12 @@ class Carrier:
             return conflict_resolved(write, conflict, None) if error.code == NOT_FOUND else conflict
         return conflict_resolved(write, conflict, found)
 
-    async def _after_refusal(self, write: ObjectWrite, refusal: ApiError) -> ApiError | None:
+    async def _after_refusal(
+        self, write: ObjectWrite, refusal: ApiError, answers: list[tuple[Kind, Json]] | None
+    ) -> ApiError | None:
         try:
             found = await self._transport.get(write.kind, write.namespace, write.name)
         except ApiError:
             return refusal
         instead = follow_up(write, found)
-        return refusal if instead is None else await self._write(instead)
+        return refusal if instead is None else await self._write(instead, answers)

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from posse.engine.events import EngineEvent, Setback
+from posse.engine.events import EngineEvent, Setback, WriteNews
 from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.observers import Round
 from posse.writes.round_writes import RoundWrites, writes_of
@@ -80,7 +80,7 @@ class Delivery:
         """Rounds with reports about these that are still to be written."""
         return {self._last_report[subject] for subject in subjects if subject in self._last_report}
 
-    async def _act(self, done: Round, writes: RoundWrites, bindings: int) -> Sequence[Setback]:
+    async def _act(self, done: Round, writes: RoundWrites, bindings: int) -> Sequence[WriteNews]:
         try:
             setbacks = await self._carrier.act(done, writes)
         finally:
@@ -89,7 +89,7 @@ class Delivery:
                 self._fewer_bindings.notify_all()
         for setback in setbacks:
             # People see it as an event and in the metrics.
-            log.debug("refused: %s", setback)
+            log.debug("absorbed after writing: %s", setback)
             self._absorb(setback)
         return setbacks
 

@@ -1,6 +1,7 @@
 """Pods with device claims, from first sight to binding, through the engine as the outside uses it."""
 
 from posse.engine.decisions import AllocateClaims, Bind, ReleaseClaim
+from posse.engine.events import ClaimWritten
 from posse.model.meta import Condition
 from posse.model.resource_claim import AllocatedDeviceStatus
 from posse.model.workload import PodGroupResourceClaim
@@ -52,6 +53,53 @@ def test_a_device_comes_free_when_the_claim_is_released_not_when_the_pod_is_gone
     assert driver.bind() == {}
     driver.see(released(allocated))
     assert driver.bind() == {"p2": "n1"}
+
+
+def test_devices_that_are_being_written_are_held_though_the_pod_is_gone():
+    pods, claims = pods_with_own(2)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 1), *claims, *pods)
+    bound = binds(driver.engine.decide(driver.now))[0]
+    driver.lose(pods[0])
+    assert driver.bind() == {}
+    # The write came through: the claim holds its device until it is released.
+    allocated = written(claims[0], bound.claims[0])
+    driver.engine.absorb(ClaimWritten(bound.claims[0].claim, allocated))
+    assert driver.bind() == {}
+    driver.see(released(allocated))
+    assert driver.bind() == {"p2": "n1"}
+
+
+def test_devices_of_a_write_that_failed_come_free_when_that_is_known():
+    pods, claims = pods_with_own(2)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 1), *claims, *pods)
+    bound = binds(driver.engine.decide(driver.now))[0]
+    driver.lose(pods[0])
+    assert driver.bind() == {}
+    driver.engine.absorb(ClaimWritten(bound.claims[0].claim, claims[0]))
+    assert driver.bind() == {"p2": "n1"}
+
+
+def test_an_older_version_of_a_claim_is_no_news():
+    pods, claims = pods_with_own(2)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 1), *claims, *pods)
+    bound = binds(driver.decide())[0]
+    allocated = changed(written(claims[0], bound.claims[0]), metadata={"resource_version": "9"})
+    driver.see(allocated)
+    driver.lose(pods[0])
+    driver.see(changed(claims[0], metadata={"resource_version": "8"}))
+    assert driver.bind() == {}
+
+
+def test_the_rest_of_a_gang_that_did_not_start_gives_its_claims_back():
+    pods, claims = pods_with_own(2, group="g1")
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 2), gang(minimum=2), *claims, *pods)
+    bound = binds(driver.decide())[0]
+    driver.see(written(claims[0], bound.claims[0]))
+    for one in pods:
+        driver.refuse(one, "n1")
+    driver.lose(pods[1])
+    [release] = [one for one in driver.decide() if isinstance(one, ReleaseClaim)]
+    assert release.claim.name == claims[0].metadata.name
 
 
 def test_pods_that_wait_for_a_claim_say_so_and_start_once_it_is_there():

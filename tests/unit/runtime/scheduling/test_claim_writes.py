@@ -10,7 +10,7 @@ from posse.engine.decisions import (
     Placement,
     ReleaseClaim,
 )
-from posse.engine.events import BindRefused
+from posse.engine.events import BindRefused, ClaimWritten
 from posse.engine.keys import ClaimKey, PodRef
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import POD, RESOURCE_CLAIM
@@ -67,7 +67,19 @@ def bind(pod, uid, device="gpu-0"):
 async def act(lab, decisions):
     recorder = EventRecorder(lab.transport, lambda: 1000.0)
     carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda: 1000.0)
-    return await carrier.act(Round(0.0, 0.0, decisions, ()), writes_of(decisions))
+    return await carried_out(carrier, decisions)
+
+
+async def carried_out(carrier, decisions):
+    """What was refused. What has become of the claims is told first."""
+    news = await carrier.act(Round(0.0, 0.0, decisions, ()), writes_of(decisions))
+    told = [one for one in news if isinstance(one, ClaimWritten)]
+    assert news[: len(told)] == told
+    assert {one.claim for one in told} == {
+        one.claim for bind in decisions for one in getattr(bind, "claims", ())
+    }
+    assert all(one.found is not None and one.found.metadata.name == one.claim.name for one in told)
+    return news[len(told) :]
 
 
 def test_pods_that_share_a_claim_are_one_write(in_lab):
@@ -96,7 +108,7 @@ def test_rounds_that_overlap_on_a_claim_do_not_conflict(in_lab):
             clock = 1000.0 + number
             carrier = Carrier(lab.transport, recorder, DecisionObservers(), lambda clock=clock: clock)
             decisions = [bind(pod, uid)]
-            assert await carrier.act(Round(0.0, 0.0, decisions, ()), writes_of(decisions)) == []
+            assert await carried_out(carrier, decisions) == []
         claim = await get_claim(lab)
         assert len(claim["status"]["reservedFor"]) == 3
 
