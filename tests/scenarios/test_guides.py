@@ -409,3 +409,44 @@ GANGS = ("ring", "torus", "mesh")
 def readme_story():
     (block,) = (block for block in told(ROOT / "README.md") if block.startswith("$ posse explain"))
     return block.partition("\n")[2]
+
+
+DEVICES = [
+    "--nodes",
+    "4",
+    "--topology",
+    "rack=2",
+    "--devices",
+    "gpus",
+    "--devices",
+    "nics",
+    "--devices",
+    "fabric",
+]
+
+
+@pytest.mark.parametrize("words", [DEVICES], indirect=True)
+def test_devices_go_as_their_guide_says(cluster):
+    page = ROOT / "docs" / "guides" / "devices.md"
+    assert f"    posse up {' '.join(DEVICES)}\n" in page.read_text()
+    for line in commands_of(page):
+        if line.startswith("posse get resourceclaims,pods"):
+            wait_until(lambda: running(cluster, "trainer") == 2, "the gang with devices")
+        if line == "posse get pods -o wide":
+            wait_until(
+                lambda: running(cluster, "reader") + running(cluster, "writer") == 2, "those who share"
+            )
+        if line == "posse explain pod/greedy":
+            wait_until(lambda line=line: "cannot allocate all claims" in posse(line, cluster), "the reason")
+        assert posse(line, cluster)
+    claims = {claim["metadata"]["name"]: claim for claim in listed(cluster, "resourceclaims")}
+    assert len(claims["accelerator"]["status"]["reservedFor"]) == 2
+    assert "allocation" not in claims["sixteen"].get("status", {})
+    for name, claim in claims.items():
+        if name.startswith("trainer"):
+            results = claim["status"]["allocation"]["devices"]["results"]
+            roots = {
+                int(one["device"].split("-")[1]) // (2 if one["request"] == "gpus" else 1) for one in results
+            }
+            assert len(results) == 3
+            assert len(roots) == 1
