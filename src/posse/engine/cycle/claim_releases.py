@@ -33,7 +33,10 @@ class ClaimReleases:
             yield from self._of_untried(key)
 
     def _of_untried(self, key: ClaimKey) -> Iterator[ReleaseClaim]:
-        """Release a claim whose pods wait without being tried, such as the rest of a gang that lacks pods."""
+        """Release a claim whose pods wait without being tried, such as the rest of a gang that lacks pods.
+
+        Pods with scheduling gates keep theirs: they will be tried.
+        """
         record = self._devices.book.claims.get(key)
         uids = record.pod_uids if record is not None else None
         pods = [self._knowledge.pods.get(uid) for uid in uids or ()]
@@ -41,11 +44,12 @@ class ClaimReleases:
         if record is None or record.allocation is None or not waiting or len(waiting) < len(pods):
             return
         self._devices.book.suspect(key)
-        is_tried = any(
-            one.node or self._knowledge.queue_key(one) in self._knowledge.backlog for one in waiting
-        )
-        if not is_tried and not self._devices.held.is_written(key):
+        if not any(map(self._may_be_tried, waiting)) and not self._devices.held.is_written(key):
             yield from self._of_pods(waiting)
+
+    def _may_be_tried(self, record: PodRecord) -> bool:
+        is_queued = self._knowledge.queue_key(record) in self._knowledge.backlog
+        return bool(record.node or record.pod.spec.scheduling_gates) or is_queued
 
     def _refused(self, attempt: AttemptRecord) -> list[PodRecord]:
         """Pods of the attempt, unless some of them run or wait for victims."""
