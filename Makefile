@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready-$(shell cat requirements.lock pyproject.toml | cksum | 
 PORT   ?= 6553
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-crash fuzz explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-jobsets bench-cluster picture deploy \
+.PHONY: help run test test-crash test-chaos fuzz explore simulate check fmt test-kubectl cluster-assets test-cluster conformance conformance-cluster bench bench-jobsets bench-cluster picture deploy \
 	sbom audit lock clean
 
 help: ## List the targets
@@ -58,6 +58,10 @@ cluster-assets: $(READY) ## Build kube-apiserver and the like for real-cluster t
 
 test-cluster: cluster-assets ## Tests on a real kube-apiserver and etcd, both on loopback (ARGS=tests/cluster/test_outages.py: only these)
 	@$(BIN)/pytest -m cluster --timeout 600 $(or $(ARGS),tests/cluster)
+
+test-chaos: cluster-assets ## Faults on a real control plane: silent and cut connections, kills, suspended leaders, wrong clocks, poisons
+	@$(BIN)/pytest -m cluster --timeout 600 tests/cluster/test_silence.py tests/cluster/test_outages.py tests/cluster/test_leader_kills.py \
+		tests/cluster/test_clock_skew.py tests/cluster/test_poisons.py
 
 conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted by tag (ARGS=--required: only those that may not fail)
 	@$(BIN)/python -m tools.conformance $(ARGS)
