@@ -103,7 +103,9 @@ def test_whoever_leads_next_is_not_held_up_and_stops_when_asked(api, roomy, repl
     (other,) = (one for one in replicas if one is not leading)
     assert leader([other]) is other
     api.create(pod("after-the-change", scheduler="posse"))
-    assert seconds_until(lambda: bound(api, "after-the-change"), "a pod for the next leader") < SECONDS
+    # It first makes sure that it has seen all that the other one wrote, also on the poisons.
+    waited = seconds_until(lambda: bound(api, "after-the-change"), "a pod for the next leader")
+    assert waited < 10 * SECONDS
     lines = other.page("/metrics").splitlines()
     (stall,) = (line for line in lines if line.startswith("posse_longest_stall_seconds "))
     assert float(stall.split()[1]) < SECONDS

@@ -8,11 +8,15 @@ import msgspec
 from posse.apiserver.committer import Committer
 from posse.apiserver.requests import DeleteOptions, Selection, WriteOptions
 from posse.apiserver.service import ApiService
+from posse.apiserver.time_slices import TimeSlices
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Json, Kind
 from posse.transport.objects import Listing, ShownJson, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding
+
+_MAX_EVENTS_AT_ONCE = 50
+"""Shown to a watcher in one go."""
 
 
 class LocalTransport:
@@ -21,6 +25,7 @@ class LocalTransport:
     def __init__(self, service: ApiService, committer: Committer) -> None:
         self._service = service
         self._committer = committer
+        self._slices = TimeSlices()
 
     async def list(
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
@@ -47,8 +52,11 @@ class LocalTransport:
             while True:
                 await ready.wait()
                 ready.clear()
-                if events := subscription.drain():
-                    yield [WatchEvent(event.type, ShownJson(event.obj)) for event in events]
+                events = subscription.drain()
+                for start in range(0, len(events), _MAX_EVENTS_AT_ONCE):
+                    await self._slices.turn()
+                    part = events[start : start + _MAX_EVENTS_AT_ONCE]
+                    yield [WatchEvent(event.type, ShownJson(event.obj)) for event in part]
         finally:
             subscription.close()
 
@@ -59,6 +67,7 @@ class LocalTransport:
             await self._committer.durable()
 
     async def create(self, kind: Kind, namespace: str, obj: Json) -> Json:
+        await self._slices.turn()
         created = self._service.create(kind, namespace, _copy(obj), _unquestioned())
         await self._committer.durable()
         return created
@@ -66,6 +75,7 @@ class LocalTransport:
     async def update(
         self, kind: Kind, namespace: str, name: str, obj: Json, *, subresource: str = ""
     ) -> Json:
+        await self._slices.turn()
         if subresource == "finalize":
             updated = self._service.finalize_namespace(name, _copy(obj))
         else:
@@ -78,6 +88,7 @@ class LocalTransport:
     async def patch(
         self, kind: Kind, namespace: str, name: str, patch: Patch, *, subresource: str = ""
     ) -> Json:
+        await self._slices.turn()
         patched = self._service.patch(
             kind, namespace, name, patch, subresource=subresource, options=_unquestioned()
         )
@@ -95,6 +106,7 @@ class LocalTransport:
         propagation: str = "",
     ) -> Json:
         options = DeleteOptions(grace_seconds, uid, propagation=propagation)
+        await self._slices.turn()
         deleted = self._service.delete(kind, namespace, name, options)
         await self._committer.durable()
         return deleted
@@ -105,10 +117,11 @@ class LocalTransport:
             raise refusal
 
     async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
-        answers = [
-            self._service.bind_together(group[0].namespace, [_body(binding) for binding in group])
-            for group in groups
-        ]
+        answers = []
+        for group in groups:
+            await self._slices.turn()
+            bodies = [_body(binding) for binding in group]
+            answers.append(self._service.bind_together(group[0].namespace, bodies))
         await self._committer.durable()
         return answers
 
