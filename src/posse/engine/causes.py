@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from posse.engine.keys import GroupKey
 from posse.engine.proof import Proof
 
+_RESOURCES = "NodeResourcesFit"
+"""The rule that compares requests with free capacity."""
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -217,3 +220,18 @@ Cause = (
     | None
 )
 """None where nothing was refused."""
+
+
+def is_about_capacity(cause: Cause) -> bool:
+    """Whether more free capacity could help; not so for a missing claim, or a selector that no node matches."""
+    match cause:
+        case NoNodeFits():
+            return any(refusal.rule == _RESOURCES for refusal in cause.refusals)
+        case TooFewFit() | NoDomainFits():
+            return any(one.lack is not None for one in cause.short)
+        case MissingResources():
+            return True
+        case TooFewGroups() | InBestDomain() | ConfinedTo() | NoneWaitingFits() | GroupRefused():
+            return is_about_capacity(cause.cause)
+        case _:
+            return False

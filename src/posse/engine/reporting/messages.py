@@ -6,7 +6,7 @@ The sentences about causes and remedies are in the modules beside this one.
 from collections.abc import Mapping
 from functools import singledispatch
 
-from posse.engine.causes import NoNodeFits
+from posse.engine.causes import NoNodeFits, is_about_capacity
 from posse.engine.placement_problem import Advice, Unadvised
 from posse.engine.reporting.cause_messages import NO_NODES, cause_text
 from posse.engine.reporting.remedy_messages import advice_text
@@ -30,8 +30,9 @@ _MAX_PRIORITIES = 3
 
 def statement_text(statement: Statement) -> str:
     parts = [verdict_text(statement.verdict)]
-    if statement.reservation is not None:
-        parts.append(_reservation(statement.reservation))
+    reservation = statement.reservation
+    if reservation is not None and (reservation.holder is None or is_about_capacity(statement.verdict.cause)):
+        parts.append(_reservation(reservation))
     if isinstance(statement.advice, Advice | Unadvised):
         parts.append(advice_text(statement.advice))
     return " ".join(part for part in parts if part)

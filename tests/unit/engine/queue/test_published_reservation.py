@@ -11,7 +11,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.queue.reservation_note import RESERVED_CAPACITY
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS
 from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
-from tests.support.engine_driver import Driver, placements
+from tests.support.engine_driver import Driver, placements, pod_reports
 
 LARGE, SMALL = GroupKey(NAMESPACE, "g1"), GroupKey(NAMESPACE, "small")
 NODES = nodes(4, cpu="1")
@@ -115,3 +115,12 @@ def test_a_note_that_the_owner_wrote_lasts_no_longer_than_any_other():
 def test_a_note_that_names_more_than_the_members_request_counts_for_nothing(requests):
     successor = Driver(*NODES, *THERE, forged("2100-01-01T00:00:00Z", requests), *MEMBERS, *SMALL_GANG)
     assert sorted(placements(successor.decide())) == ["s1", "s2"]
+
+
+def test_a_pod_that_no_node_suits_is_not_told_of_reserved_capacity():
+    driver, _ = reserving()
+    picky = changed(pod("picky", cpu="1"), spec={"node_selector": {"disk": "fast"}})
+    driver.see(picky, pod("plain", cpu="1"))
+    told = pod_reports(driver.decide(after=1.0))
+    assert "reserved" not in told["picky"][1]
+    assert "Capacity on 4 nodes is reserved" in told["plain"][1]
