@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from posse.cli.manifests import parse_manifests
 from posse.cli.plan.expansion import expanded
 from posse.cli.plan.run import PlanQuestion, report_of
-from posse.cli.plan.trial import Decided, submit
+from posse.cli.plan.trial import TrialDecisions, submit
 from posse.engine.decisions import ReportGroup
 from posse.engine.engine import Engine
 from posse.engine.events import Observed, Vanished
@@ -84,7 +84,7 @@ class Cluster:
                 return
 
     def come_true(self, decisions):
-        decided = Decided()
+        decided = TrialDecisions()
         decided.add(decisions)
         for uid, where in decided.nodes.items():
             found = self.pods[uid]

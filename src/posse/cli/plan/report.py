@@ -9,7 +9,7 @@ import msgspec
 from posse.cli.explain.changes import changes_of
 from posse.cli.explain.group_words import cause
 from posse.cli.explain.targets import short_name
-from posse.cli.plan.trial import Decided, preemptor_of
+from posse.cli.plan.trial import TrialDecisions, preemptor_of
 from posse.cli.reading.cluster_reader import Survey
 from posse.cli.reading.placements import rack_label
 from posse.cli.tables import aligned
@@ -53,7 +53,7 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     """Existing groups and pods that the changes of the cluster move, start or stop."""
 
 
-def planned(survey: Survey, decided: Decided, pods: Collection[str]) -> list[Planned]:
+def planned(survey: Survey, decided: TrialDecisions, pods: Collection[str]) -> list[Planned]:
     """For each group, and each pod without a group, that has any of these pods (uids)."""
     keys = {group_of(pod) for pod in survey.pods.values() if pod.metadata.uid in pods}
     found = list(_groups(survey, decided, keys, pods))
@@ -68,7 +68,7 @@ def overall(found: Iterable[Planned]) -> PlanOutcome:
 
 
 def _groups(
-    survey: Survey, decided: Decided, keys: Collection[GroupKey | None], pods: Collection[str]
+    survey: Survey, decided: TrialDecisions, keys: Collection[GroupKey | None], pods: Collection[str]
 ) -> Iterator[Planned]:
     root: GroupKey | None = None
     for now in survey.situations():
@@ -78,7 +78,7 @@ def _groups(
 
 
 def _group(
-    survey: Survey, decided: Decided, now: GroupStatus, root: GroupKey, pods: Collection[str]
+    survey: Survey, decided: TrialDecisions, now: GroupStatus, root: GroupKey, pods: Collection[str]
 ) -> Planned:
     members = [pod for pod in survey.members.get(now.key, {}).values() if pod.metadata.uid in pods]
     nodes = [decided.nodes[pod.metadata.uid] for pod in members if pod.metadata.uid in decided.nodes]
@@ -103,7 +103,7 @@ def _group(
     )
 
 
-def _pod(survey: Survey, decided: Decided, pod: Pod) -> Planned:
+def _pod(survey: Survey, decided: TrialDecisions, pod: Pod) -> Planned:
     uid = pod.metadata.uid
     node = decided.nodes.get(uid, "")
     victims = _victims(decided, uid)
@@ -131,7 +131,7 @@ def _pod(survey: Survey, decided: Decided, pod: Pod) -> Planned:
     )
 
 
-def _victims(decided: Decided, who: GroupKey | str) -> tuple[str, ...]:
+def _victims(decided: TrialDecisions, who: GroupKey | str) -> tuple[str, ...]:
     """Victims of a group, or of the pod with this uid."""
     return tuple(
         f"{eviction.pod.namespace}/{eviction.pod.name}"

@@ -1,4 +1,4 @@
-"""Runs `posse plan`: submits manifests to a changed copy of the cluster, and reports the decisions."""
+"""Runs `posse plan`: changes a copy of the cluster, submits manifests to it, and reports the decisions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

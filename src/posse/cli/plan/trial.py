@@ -15,7 +15,7 @@ from posse.solver.solving import solve
 
 
 @dataclass(slots=True)
-class Decided:
+class TrialDecisions:
     nodes: dict[str, str] = field(default_factory=dict)
     """By uid of the pod."""
     evictions: list[Evict] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Decided:
                     pass
 
 
-def settle(engine: Engine, pods: Mapping[str, Pod], now: float) -> Decided:
+def settle(engine: Engine, pods: Mapping[str, Pod], now: float) -> TrialDecisions:
     """Decide until nothing is left to try, and let bindings come true; `pods` by uid.
 
     Basic groups that wait for pods to come have waited by then.
@@ -47,10 +47,10 @@ def settle(engine: Engine, pods: Mapping[str, Pod], now: float) -> Decided:
     return decided
 
 
-def _bound(engine: Engine, pods: Mapping[str, Pod], now: float) -> Decided:
-    decided = Decided()
+def _bound(engine: Engine, pods: Mapping[str, Pod], now: float) -> TrialDecisions:
+    decided = TrialDecisions()
     while True:
-        news = Decided()
+        news = TrialDecisions()
         news.add(_all_decisions(engine, now))
         for uid, node in news.nodes.items():
             engine.absorb(Observed(_on_node(pods[uid], node)))
@@ -64,11 +64,10 @@ def _on_node(pod: Pod, node: str) -> Pod:
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
 
 
-def submit(engine: Engine, objects: Iterable[Observed], pods: Mapping[str, Pod], now: float) -> Decided:
-    """Let the engine see new objects, and let all victims leave.
-
-    `pods` are all, also the new ones, by uid.
-    """
+def submit(
+    engine: Engine, objects: Iterable[Observed], pods: Mapping[str, Pod], now: float
+) -> TrialDecisions:
+    """Let the engine see new objects, and let all victims leave. `pods` are old and new ones, by uid."""
     for observed in objects:
         engine.absorb(observed)
     decided = settle(engine, pods, now)
