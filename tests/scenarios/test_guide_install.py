@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from posse.installation.control_permissions import permissions_to_control
-from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.options import ForeignGroupApi, InstallOptions
 from posse.installation.permissions import permissions_to_lead, permissions_to_schedule
 from tests.support.posse_command import posse
 
@@ -74,7 +74,7 @@ def test_every_permission_is_told_with_its_reason():
         for group, resources, verbs, reason in rows
     ]
     everything = InstallOptions(
-        controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroups)
+        controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroupApi)
     )
     granted = [
         (item.api_group, item.resources, ", ".join(item.verbs), item.reason)

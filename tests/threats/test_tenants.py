@@ -5,7 +5,7 @@ import pytest
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
 from posse.controllers.steps import Create, Delete, Write
 from posse.installation.control_permissions import permissions_to_control
-from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.options import ForeignGroupApi, InstallOptions
 from posse.installation.permissions import permissions_to_schedule
 from posse.kinds.registry import KINDS, LEADER_WORKER_SET
 from tests.support.builders import changed, composite, gang, nodes, pod
@@ -15,7 +15,9 @@ from tests.support.leader_worker_set_world import lws
 from tests.support.storage_objects import claim, storage_class, using, volume
 
 OTHERS = {"namespace": "others"}
-EVERYTHING = InstallOptions(controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroups))
+EVERYTHING = InstallOptions(
+    controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroupApi)
+)
 
 
 def elsewhere(obj):

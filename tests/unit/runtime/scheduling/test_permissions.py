@@ -6,7 +6,7 @@ import time
 from posse.controllers.volume_binding import VolumeBinder
 from posse.engine.engine import Engine
 from posse.engine.options import EngineOptions
-from posse.installation.options import ForeignGroups, InstallOptions
+from posse.installation.options import ForeignGroupApi, InstallOptions
 from posse.installation.permissions import permissions_to_schedule
 from posse.kinds.machinery import errors
 from posse.kinds.registry import (
@@ -28,7 +28,7 @@ from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.scheduling.scheduler import SchedulerLoop
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 
-IN_THE_CLUSTER = permissions_to_schedule(InstallOptions(foreign_groups=tuple(ForeignGroups)))
+IN_THE_CLUSTER = permissions_to_schedule(InstallOptions(foreign_groups=tuple(ForeignGroupApi)))
 GRANTED = {
     (permission.api_group, resource, verb)
     for permission in IN_THE_CLUSTER
