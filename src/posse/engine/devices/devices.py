@@ -188,7 +188,10 @@ class Devices:
     def wants(self, needs: DeviceNeeds) -> list[Want]:
         """The claims of a pod that have no devices; those of extended resources included."""
         full = needs.lacking(tuple(name for name, _ in needs.extended_amounts)) if needs.extended else needs
-        return self.answers.wants(full, Offer((), {}))
+        try:
+            return self.answers.wants(full, Offer((), {}))
+        except AllocationError:
+            return []
 
     def is_free(self, device: DeviceRecord) -> bool:
         """Whether no claim holds the device as a whole."""
@@ -196,8 +199,7 @@ class Devices:
 
     def has_lists(self, needs: DeviceNeeds) -> bool:
         """Whether claims without devices list alternatives."""
-        waiting = self.answers.wants(needs, Offer((), {}))
-        return any(want.shape.has_lists for want in waiting)
+        return any(want.shape.has_lists for want in self.wants(needs))
 
     # --- answers -----------------------------------------------------------------------------------------
 
