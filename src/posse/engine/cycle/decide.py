@@ -82,7 +82,8 @@ class DecisionLoop:
         # 7. Review the capacity that is reserved for a group that has waited long, or for pods to come.
         knowledge.published.take_over(now)
         knowledge.starvation_guard.settle(now)
-        self._set_aside_limit.review(now)
+        if knowledge.state.minimum_reservations.is_used or self._set_aside_limit.until:
+            self._set_aside_limit.review(now)
         # 8. Wake what a change of the cluster or the passing of time may help, or whose refusal is outdated.
         self._waking.wake_improved(now)
         knowledge.backlog.promote(now)

@@ -13,23 +13,23 @@ SET_ASIDE_SECONDS = 900.0
 class SetAsideLimit:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
-        self._until: dict[GroupKey, float] = {}
+        self.until: dict[GroupKey, float] = {}
         """Groups that capacity is set aside for, and until when."""
 
     def review(self, now: float) -> None:
         holders = self._knowledge.state.minimum_reservations.holders()
-        if not holders and not self._until:
+        if not holders and not self.until:
             return
-        self._until = {key: self._until.get(key, now + SET_ASIDE_SECONDS) for key in holders}
-        over = [key for key, until in self._until.items() if until <= now]
+        self.until = {key: self.until.get(key, now + SET_ASIDE_SECONDS) for key in holders}
+        over = [key for key, until in self.until.items() if until <= now]
         for key in over:
-            del self._until[key]
+            del self.until[key]
             self._end(key)
         if over:
             self._wake_needing()
 
     def next_wakeup(self) -> float | None:
-        return min(self._until.values(), default=None)
+        return min(self.until.values(), default=None)
 
     def _end(self, key: GroupKey) -> None:
         group = self._knowledge.groups.get(key)

@@ -112,7 +112,8 @@ class PodEvents:
             reported=_reported(pod),
         )
         knowledge.pods[record.ref.uid] = record
-        self._owners.put(pod)
+        if pod.metadata.owner_references or pod.metadata.annotations:
+            self._owners.put(pod)
         self._note_victim(record)
         if pod.spec.node_name:
             knowledge.state.attach_for_good(record, pod.spec.node_name)

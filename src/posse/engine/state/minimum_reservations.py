@@ -56,6 +56,11 @@ class MinimumReservations:
                 _add(sums, total, 1)
         return sums
 
+    @property
+    def is_used(self) -> bool:
+        """Whether any group states minResources."""
+        return bool(self._groups)
+
     def holders(self) -> Collection[GroupKey]:
         """The groups that something is reserved for."""
         self._catch_up()

@@ -267,3 +267,13 @@ def test_after_a_time_nothing_is_set_aside_any_more():
     assert driver.bind(after=SET_ASIDE_SECONDS / 2) == {}
     assert driver.engine.next_wakeup() <= driver.now + SET_ASIDE_SECONDS
     assert set(driver.bind(after=SET_ASIDE_SECONDS / 2 + 1)) == {"g2-0"}
+
+
+def test_a_group_that_is_gone_is_not_waited_for():
+    first, group = leader("g1"), needing("g1", "4")
+    driver = Driver(*nodes(4, cpu="1"), group, first)
+    driver.bind_and_confirm(first)
+    driver.decide()
+    driver.lose(first, group)
+    driver.decide(after=1.0)
+    assert driver.engine.next_wakeup() is None
