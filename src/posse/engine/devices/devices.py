@@ -20,10 +20,7 @@ from posse.engine.devices.plugin_nodes import PluginNodes
 from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.proposals import Proposals
 from posse.engine.devices.records import DeviceRecord
-from posse.engine.devices.search import (
-    Offer,
-    Want,
-)
+from posse.engine.devices.search import AllocationError, Offer, Want
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.events import DeviceObject
 from posse.engine.keys import ClaimKey

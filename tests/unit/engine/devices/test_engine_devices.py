@@ -425,3 +425,13 @@ def test_devices_may_change_after_a_claim_and_its_pods_are_gone():
     driver.lose(one, claim)
     driver.lose(resource_slice("n1"))
     assert driver.decide() == []
+
+
+def test_a_pod_whose_claim_is_gone_wants_nothing_that_could_be_named():
+    one = pod("p1", resource_claims=claiming("c"))
+    claim = device_claim("c", exact("req", 2))
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), claim, one)
+    devices = driver.engine._knowledge.state.devices
+    needs = devices.needs(one)
+    driver.lose(claim)
+    assert devices.wants(needs) == []
