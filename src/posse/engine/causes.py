@@ -223,7 +223,7 @@ Cause = (
 
 
 def is_about_capacity(cause: Cause) -> bool:
-    """Whether more free capacity could help; not so for a missing claim, or a selector that no node matches."""
+    """Whether more free capacity could help: not for a missing claim, or a selector that no node matches."""
     match cause:
         case NoNodeFits():
             return any(refusal.rule == _RESOURCES for refusal in cause.refusals)

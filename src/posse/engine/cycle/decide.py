@@ -10,10 +10,9 @@ from posse.engine.cycle.cycle import MAX_PODS, AttemptRecord, Cycle
 from posse.engine.cycle.group_turn import GroupTurns
 from posse.engine.cycle.pod_turn import PodTurns
 from posse.engine.cycle.renewal import Renewal
-from posse.engine.cycle.set_aside_limit import SetAsideLimit
 from posse.engine.cycle.settle import GroupSettling
 from posse.engine.cycle.volume_waits import VolumeWaits
-from posse.engine.cycle.waking import Waking
+from posse.engine.cycle.waking import SetAsideLimit, Waking
 from posse.engine.decisions import Decision, Evict, ReportPod
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.failed_writes import FailedWrites

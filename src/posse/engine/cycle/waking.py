@@ -22,6 +22,8 @@ from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.node_scores import REFUSED
 from posse.engine.trials.group_trial import GroupTrials
 
+SET_ASIDE_SECONDS = 900.0
+"""How long capacity is set aside for pods of a started group that do not exist yet."""
 _SETTLING_SECONDS = 1.0
 """How long a group with terminating victims waits before it looks for a place without further victims."""
 
@@ -128,3 +130,39 @@ class Waking:
         """
         nominated = dict.fromkeys(record.nominated for record in group.members.values())
         return all(self._knowledge.state.nodes.names[row] in nominated for row in improved)
+
+
+class SetAsideLimit:
+    """Ends what is set aside for pods of started groups: otherwise pods that never come block others for ever."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self.until: dict[GroupKey, float] = {}
+        """Groups that capacity is set aside for, and until when."""
+
+    def review(self, now: float) -> None:
+        holders = self._knowledge.state.minimum_reservations.holders()
+        if not holders and not self.until:
+            return
+        self.until = {key: self.until.get(key, now + SET_ASIDE_SECONDS) for key in holders}
+        over = [key for key, until in self.until.items() if until <= now]
+        for key in over:
+            del self.until[key]
+            self._end(key)
+        if over:
+            self._wake_needing()
+
+    def next_wakeup(self) -> float | None:
+        return min(self.until.values(), default=None)
+
+    def _end(self, key: GroupKey) -> None:
+        group = self._knowledge.groups.get(key)
+        if group is not None:
+            group.is_set_aside_over = True
+            self._knowledge.state.minimum_reservations.note(key)
+
+    def _wake_needing(self) -> None:
+        """Only groups that state minResources were held back."""
+        for group in self._knowledge.groups:
+            if group.minimum_resources and not group.started_count:
+                self._knowledge.backlog.wake(self._knowledge.entry_of(group.key))

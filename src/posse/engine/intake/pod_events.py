@@ -12,8 +12,7 @@ from posse.engine.keys import GroupKey, PodRef
 from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
 from posse.engine.preemption.marks import described, preemptor_named, was_preempted
 from posse.engine.queue.backlog import Waiting
-from posse.engine.state.pod_owners import PodOwners
-from posse.engine.state.pod_record import PodRecord
+from posse.engine.state.pod_record import PodOwners, PodRecord
 from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.limits import LimitError
 from posse.model.pod import Pod

@@ -11,8 +11,7 @@ import msgspec
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.keys import GroupKey
-from posse.engine.state.pod_owners import dependents_of
-from posse.engine.state.pod_record import PodRecord
+from posse.engine.state.pod_record import PodRecord, dependents_of
 
 Importance = tuple[bool, int, bool, bool, int, str, int]
 

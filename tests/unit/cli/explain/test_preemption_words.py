@@ -4,7 +4,7 @@ from posse.cli.explain.preemption_words import held_room, making_room
 from posse.engine.explain.preemption import PreemptionStatus, ReservedCapacity
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.preemption.cost import Cost
-from posse.engine.state.pod_owners import LEADER_ANNOTATION
+from posse.engine.state.pod_record import LEADER_ANNOTATION
 from posse.engine.verdict import NoVictims
 from posse.model.disruption_budget import (
     PodDisruptionBudget,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from posse.engine.cycle.set_aside_limit import SET_ASIDE_SECONDS
+from posse.engine.cycle.waking import SET_ASIDE_SECONDS
 from posse.engine.groups.forms import COSCHEDULING, MIN_RESOURCES_ANNOTATION, NATIVE, VOLCANO
 from posse.engine.keys import GroupKey
 from posse.engine.state.minimum_reservations import MinimumReservations, Share
