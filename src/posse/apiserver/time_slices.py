@@ -1,8 +1,7 @@
 """Work in the process itself takes the event loop in slices, so that clients are answered in between.
 
 Schedulers, controllers and simulated nodes write in bursts of hundreds. Without slices, all of a burst
-would be
-done in one go.
+would be done in one go.
 """
 
 import asyncio

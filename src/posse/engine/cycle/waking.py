@@ -133,7 +133,7 @@ class Waking:
 
 
 class SetAsideLimit:
-    """Ends what is set aside for pods of started groups: otherwise pods that never come block others for ever."""
+    """Ends what is set aside for pods of started groups: otherwise pods that never come block others."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge

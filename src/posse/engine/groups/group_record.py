@@ -37,7 +37,7 @@ class GroupRecord(ReportedObject):
     members: dict[str, PodRecord] = field(default_factory=dict)
     """Every pod that names the group and is neither finished nor deleted, by uid, in order of arrival."""
     ended: dict[str, str] = field(default_factory=dict)
-    """Phases of members that have finished and are not deleted yet, by uid; Preempted if they were evicted."""
+    """Phases of members that finished and are not deleted yet, by uid; Preempted if they were evicted."""
     has_completed_members: bool = False
     """A member has succeeded: the group is about to finish, and fewer pods than its minimum are no loss."""
     is_known_to_be_short: bool = False
