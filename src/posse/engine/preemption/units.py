@@ -26,7 +26,10 @@ class Unit(msgspec.Struct, frozen=True, eq=False):
     is_tree: bool
     """Whether they belong to several groups, all below one that is evicted as a whole."""
     wholeness: int
-    """0 for a pod by itself, 1 for a group that is evicted as a whole, 2 for a tree."""
+    """0 for a pod by itself, 1 for a group that is evicted as a whole, 2 for a tree.
+
+    -1 for the rest of either whose eviction has begun: it does not run without its other pods.
+    """
     dependents: int
     """Other pods that go with it because one of its pods owns them."""
     importance: Importance
@@ -59,7 +62,7 @@ def unit_of(
     *,
     is_group: bool,
     is_tree: bool = False,
-    is_whole: bool = False,
+    wholeness: int = 0,
 ) -> Unit:
     started = min([record.pod.status.start_time or NOT_YET for record in records])
     first = min(map(_arrival, records))
@@ -68,7 +71,6 @@ def unit_of(
     is_ending = records[0].is_ending
     size = len(records) + dependents
     importance = (is_ending, -priority, not is_tree, not is_group, -size, started, first)
-    wholeness = is_whole + is_tree
     return Unit(tuple(records), priority, is_group, is_tree, wholeness, dependents, importance)
 
 
@@ -115,7 +117,8 @@ def _all_of(groups: Sequence[GroupRecord], *, is_tree: bool) -> Unit:
     """Members of a tree whose root is unknown may differ in priority; the highest counts for all."""
     members = [r for group in groups for r in group.members.values() if r.node and not r.is_ending]
     priority = max(map(_effective_priority, members))
-    return unit_of(members, priority, is_group=True, is_tree=is_tree, is_whole=True)
+    wholeness = -1 if any(group.is_disrupted for group in groups) else 1 + is_tree
+    return unit_of(members, priority, is_group=True, is_tree=is_tree, wholeness=wholeness)
 
 
 def units_below(records: Iterable[PodRecord], priority: int, groups: GroupBook) -> list[Unit]:

@@ -139,13 +139,13 @@ def warnings(lab):
 
 
 @pytest.mark.parametrize(
-    ("spec", "reason"),
-    [({}, "FailedPodGroupCreate"), ({"schedulingGroup": {"podGroupName": "theirs"}}, "FailedCreate")],
+    ("scheduling", "reason"),
+    [({"schedulingPolicy": {"gang": {}}}, "FailedPodGroupCreate"), (None, "FailedCreate")],
 )
-def test_what_cannot_be_made_is_told_and_tried_again(in_lab, spec, reason):
+def test_what_cannot_be_made_is_told_and_tried_again(in_lab, scheduling, reason):
     async def scenario(lab):
-        made = job()
-        made["spec"]["template"]["spec"] |= {"priorityClassName": "nowhere", **spec}
+        made = job(**({"scheduling": scheduling} if scheduling else {}))
+        made["spec"]["template"]["spec"] |= {"priorityClassName": "nowhere"}
         await lab.transport.create(JOB, "default", made)
         events = await lab.until(lambda: warnings(lab))
         assert events[0]["reason"] == reason
