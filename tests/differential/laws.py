@@ -5,6 +5,7 @@ from collections import Counter
 from posse.engine.decisions import Bind, Evict
 from posse.engine.groups.admission import not_ready
 from posse.engine.groups.forms import group_of
+from posse.engine.keys import GroupRef
 from posse.engine.queue.backlog import QueueState
 from tests.differential import greedy, oracle
 from tests.differential.shadow import OURS
@@ -36,8 +37,24 @@ def check_state(shadow):
 
 
 def victims_matter_less(shadow, eviction):
-    victim, preemptor = shadow.seen.pods[eviction.pod.uid], shadow.seen.pods[eviction.preemptor.uid]
-    assert (victim.spec.priority or 0) < (preemptor.spec.priority or 0)
+    victim, preemptor = eviction.pod.uid, eviction.preemptor
+    for_group = isinstance(preemptor, GroupRef)
+    own = priority_of_group(shadow, preemptor.key) if for_group else priority_of(shadow, preemptor.uid)
+    assert priority_of(shadow, victim) < own
+
+
+def priority_of(shadow, uid):
+    """The priority that counts for the pod: that of its group, if it has one."""
+    pod = shadow.seen.pods[uid]
+    key = group_of(pod)
+    return (pod.spec.priority or 0) if key not in shadow.seen.groups else priority_of_group(shadow, key)
+
+
+def priority_of_group(shadow, key):
+    """What it states, else the lowest among its members."""
+    stated = shadow.seen.groups[key].spec.priority
+    members = [shadow.seen.pods[uid].spec.priority or 0 for uid in shadow.members(key)]
+    return min(members, default=0) if stated is None else stated
 
 
 def only_waiting_pods_are_bound(shadow, placement):
