@@ -172,8 +172,11 @@ def standing(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:
 def _as_reported(root: Root, part: Part, depth: int) -> GroupStatus:
     if _rests(root, part):
         return _status(part, depth, State.SCHEDULED, "")
-    state = State.WAITING if part.is_admissible else State.WAITING_FOR_PODS
-    return _status(part, depth, state, part.record.reported.message)
+    reported = part.record.reported
+    # It may have its own pods, and wait for those of another group of its tree.
+    lacks_pods = not part.is_admissible or reported.reason == State.WAITING_FOR_PODS
+    state = State.WAITING_FOR_PODS if lacks_pods else State.WAITING
+    return _status(part, depth, state, reported.message)
 
 
 def situations(knowledge: Knowledge, root: Root) -> Iterator[GroupStatus]:

@@ -115,9 +115,7 @@ class ReportedObject:
         conditions = self._conditions
         if not conditions:
             return False
-        self.is_disrupted = self.is_disrupted or any(
-            one.type == DISRUPTION_TARGET and one.status == "True" for one in conditions
-        )
+        self.is_disrupted = any(one.type == DISRUPTION_TARGET and one.status == "True" for one in conditions)
         self.outcome = reported_outcome(conditions) or self.outcome
         self.priority_note = self.priority_note or next(
             (one.message for one in conditions if one.type == PODS_NOT_MATCHING_PRIORITY), ""

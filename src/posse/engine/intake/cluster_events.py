@@ -178,11 +178,16 @@ class ClusterEvents:
             return
         knowledge, key = self._knowledge, key_of(obj)
         before, entry = knowledge.groups.definition(key), knowledge.entry_of(key)
+        known = knowledge.groups.get(key)
+        reported = known.reported.reason if known is not None else ""
         group = knowledge.groups.put(obj)
         knowledge.published.seen(key, obj.metadata)
         note_minimum(knowledge.state, group)
         if before != knowledge.groups.definition(key):
             self._redefined([entry, key])
+        elif reported and group.reported.reason != reported:
+            # An earlier report was written after a later one.
+            knowledge.unsettle(knowledge.entry_of(key))
 
     def _composite_observed(self, composite: CompositePodGroup) -> None:
         if not self._reads_trees:
