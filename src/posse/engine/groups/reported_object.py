@@ -29,6 +29,8 @@ class ReportedObject:
     """The report that it is scheduled may be lost, and is repeated regardless of later events."""
     is_disrupted: bool = False
     """It is marked as evicted as a whole, and does not run again yet."""
+    is_seen_disrupted: bool = False
+    """The same, as the object said when it was last seen."""
     reported: Reported = NEVER_REPORTED
     """The last report while it waits: of its type's condition, or once that is True, of MinimumRunning."""
     left: int | None = None
@@ -103,7 +105,8 @@ class ReportedObject:
         return obj is None or (before is not None and before.metadata.uid != obj.metadata.uid)
 
     def forget_reports(self) -> None:
-        self.scheduled = self.report_may_be_lost = self.is_disrupted = False
+        self.scheduled = self.report_may_be_lost = False
+        self.is_disrupted = self.is_seen_disrupted = False
         self.reported, self.outcome, self.priority_note = NEVER_REPORTED, "", ""
 
     def forget_told(self, *, is_cleared: bool) -> None:
@@ -115,7 +118,10 @@ class ReportedObject:
         conditions = self._conditions
         if not conditions:
             return False
-        self.is_disrupted = any(one.type == DISRUPTION_TARGET and one.status == "True" for one in conditions)
+        is_marked = any(one.type == DISRUPTION_TARGET and one.status == "True" for one in conditions)
+        if is_marked != self.is_seen_disrupted:
+            # Otherwise the object may be older than the last mark.
+            self.is_disrupted = self.is_seen_disrupted = is_marked
         self.outcome = reported_outcome(conditions) or self.outcome
         self.priority_note = self.priority_note or next(
             (one.message for one in conditions if one.type == PODS_NOT_MATCHING_PRIORITY), ""

@@ -117,7 +117,8 @@ def _all_of(groups: Sequence[GroupRecord], *, is_tree: bool) -> Unit:
     """Members of a tree whose root is unknown may differ in priority; the highest counts for all."""
     members = [r for group in groups for r in group.members.values() if r.node and not r.is_ending]
     priority = max(map(_effective_priority, members))
-    wholeness = -1 if any(group.is_disrupted for group in groups) else 1 + is_tree
+    has_begun = any(group.is_disrupted and group.started_count < group.minimum for group in groups)
+    wholeness = -1 if has_begun else 1 + is_tree
     return unit_of(members, priority, is_group=True, is_tree=is_tree, wholeness=wholeness)
 
 
