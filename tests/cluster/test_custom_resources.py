@@ -221,8 +221,8 @@ def test_what_makes_sense_is_kept_whole(kubectl, kind, spec):
         (
             "CompositePodGroup",
             COMPOSITE | REFERENCE,
-            {"schedulingPolicy": {"gang": {"minGroupCount": 3}}} | REFERENCE,
-            "spec.schedulingPolicy: Invalid value: field is immutable",
+            COMPOSITE,
+            "spec.workloadRef: Invalid value: field is immutable",
         ),
         (
             "Workload",
