@@ -5,7 +5,7 @@ import re
 from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod
 from posse.engine.events import Observed
 from posse.engine.explain.group_status import shown_state
-from posse.engine.groups.forms import INITIALLY_SCHEDULED, MINIMUM_RUNNING, TREE_INITIALLY_SCHEDULED
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, MINIMUM_RUNNING, TREE_INITIALLY_SCHEDULED, group_of
 from posse.engine.keys import GroupKey
 from posse.engine.state.invariants import ensure
 from posse.model.pod import Pod
@@ -38,10 +38,18 @@ def all_that_is_told_is_true(world, make_engine, running):
             continue
         _group_is_told_the_truth(obj, groups.get(key), held[key])
     pods = {one.pod.uid: one for one in decisions if isinstance(one, ReportPod)}
+    others_fit = {key for key, report in groups.items() if _others_fit(world, report)}
     for obj in world.pods.values():
-        if obj.status.phase not in FINISHED and not obj.spec.node_name:
+        if obj.status.phase not in FINISHED and not obj.spec.node_name and group_of(obj) not in others_fit:
             _pod_is_told_the_truth(obj, pods.get(obj.metadata.uid))
     return True
+
+
+def _others_fit(world, report):
+    """Whether other members of the gang are left over than those of which the group was told."""
+    obj = world.groups.get(report.group.name)
+    written = _refusal(obj) if obj is not None else None
+    return written is not None and written.message.partition(":")[0] != report.message.partition(":")[0]
 
 
 def _is_refusal(report):
