@@ -221,7 +221,7 @@ def test_what_makes_sense_is_kept_whole(kubectl, kind, spec):
         (
             "CompositePodGroup",
             COMPOSITE | REFERENCE,
-            COMPOSITE,
+            COMPOSITE | {"workloadRef": {"workloadName": "w", "templateName": "other"}},
             "spec.workloadRef: Invalid value: field is immutable",
         ),
         (
