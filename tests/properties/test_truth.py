@@ -11,7 +11,7 @@ from tests.simulation.run import Run
 from tests.support.effort import PROFILE
 
 
-@settings(max_examples=1000 if PROFILE == "explore" else 50)
+@settings(max_examples=1000 if PROFILE == "explore" else 25)
 @given(st.integers(0, 10**6), st.booleans())
 def test_conditions_lists_explanations_and_the_live_view_agree(seed, has_trees):
     counts = Run(seed, has_trees=has_trees, has_faults=False).execute()
