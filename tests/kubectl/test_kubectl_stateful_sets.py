@@ -39,4 +39,4 @@ def test_a_set_is_scaled_and_rolled_out_and_back(cluster_kubectl):
     revisions = kubectl("get controllerrevisions").strip().splitlines()
     assert revisions[0].split() == ["NAME", "CONTROLLER", "REVISION", "AGE"]
     assert sorted(line.split()[2] for line in revisions[1:]) == ["2", "3"]
-    assert "Replicas:           4 desired | 4 total" in kubectl("describe sts web")
+    assert "Replicas: 4 desired | 4 total" in " ".join(kubectl("describe sts web").split())
