@@ -31,6 +31,8 @@ READY_SECONDS = 30
 BACK_OFF = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
 # Claims of devices are made and released by controllers; the scenarios see to everything else themselves.
 CLAIM_CONTROLLERS = "resourceclaim-controller,garbage-collector-controller,device-taint-eviction-controller"
+NOT_THERE = ("--exclude", "^dra-", "--exclude", "^place-first-then-evict-gang$")
+"""That Kubernetes has no devices, and custom PodGroups in use are protected from deletion."""
 
 Words = list[str | Path]
 Cluster = Callable[[Path], AbstractContextManager[Words]]
@@ -162,7 +164,15 @@ def with_custom_groups(folder: Path) -> Iterator[Words]:
         words: Words = ["-m", "tools.custom_groups", plane.kubeconfig(), str(port)]
         plane.run(Program("custom-groups", [sys.executable, *words], folder / "custom-groups.log"))
         wait_for_port(port)
-        yield ["--server", f"http://127.0.0.1:{port}", "--scheduler-name", SCHEDULER_NAME, "--tags", "gang"]
+        yield [
+            "--server",
+            f"http://127.0.0.1:{port}",
+            "--scheduler-name",
+            SCHEDULER_NAME,
+            "--tags",
+            "gang",
+            *NOT_THERE,
+        ]
 
 
 @contextmanager
