@@ -26,6 +26,10 @@ QUANTITY = Type("kubernetes.Quantity")
 SEMVER = Type("kubernetes.Semver")
 IP = Type("net.IP")
 CIDR = Type("net.CIDR")
+TIMESTAMP = Type("google.protobuf.Timestamp")
+DURATION = Type("google.protobuf.Duration")
+URL = Type("kubernetes.URL")
+FORMAT = Type("kubernetes.NamedFormat")
 DEVICE = Type("kubernetes.DRADevice")
 
 # Stand for any type within one signature.

@@ -16,15 +16,19 @@ from posse.cel.types import (
     BYTES,
     CIDR,
     DOUBLE,
+    DURATION,
     DYN,
+    FORMAT,
     INT,
     IP,
     NULL,
     QUANTITY,
     SEMVER,
     STRING,
+    TIMESTAMP,
     TYPE,
     UINT,
+    URL,
     Type,
     list_of,
     map_of,
@@ -48,6 +52,28 @@ class QuantityValue(NamedTuple):
     """A quantity of Kubernetes, exactly."""
 
     amount: Fraction
+
+
+class Timestamp(NamedTuple):
+    """A point in time, in nanoseconds since 1970."""
+
+    nanos: int
+
+
+class Duration(NamedTuple):
+    nanos: int
+
+
+class Url(NamedTuple):
+    scheme: str
+    host: str
+    path: str
+    """As it is written, with its escapes."""
+    query: str
+
+
+class NamedFormat(NamedTuple):
+    name: str
 
 
 class _NumberKey(NamedTuple):
@@ -105,6 +131,10 @@ _TYPES: dict[type, Type] = {
     IPv4Interface: CIDR,
     IPv6Interface: CIDR,
     Type: TYPE,
+    Timestamp: TIMESTAMP,
+    Duration: DURATION,
+    Url: URL,
+    NamedFormat: FORMAT,
 }
 
 

@@ -8,12 +8,16 @@ passed on for validation to refuse.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
+from posse.kinds.core.cluster_addresses import assign_address
+from posse.kinds.core.limit_ranges import claim_limit_problems, fill_limits, pod_limit_problems
 from posse.kinds.machinery import errors
 from posse.kinds.machinery.filling import entries, fill, section
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import (
     COMPOSITE_POD_GROUP,
+    LIMIT_RANGE,
     NAMESPACE,
+    PERSISTENT_VOLUME_CLAIM,
     POD,
     POD_GROUP,
     POSSE_COMPOSITE_POD_GROUP,
@@ -21,11 +25,14 @@ from posse.kinds.registry import (
     PRIORITY_CLASS,
     RESOURCE_CLAIM,
     RESOURCE_CLAIM_TEMPLATE,
+    SERVICE,
+    STORAGE_CLASS,
 )
+from posse.kinds.storage.default_class import fill_default_class
 from posse.model.resource_claim import ADMIN_ACCESS_LABEL
 
 POD_GROUP_FINALIZER = "scheduling.k8s.io/podgroup-protection"
-# Kubernetes would make the last one anew; here nobody does, and nodes would have nowhere to keep their
+# Kubernetes would create the last one again; here nothing does, and nodes would have nowhere to keep their
 # leases.
 IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 # How long a pod stays on a node that fails, unless it says otherwise itself.
@@ -60,14 +67,29 @@ def admit_create(kind: Kind, obj: Json, cluster: ClusterView) -> None:
         _resolve_priority(kind, obj, cluster)
     if kind is POD:
         _tolerate_failing_nodes(section(obj, "spec"))
+        fill_limits(obj, cluster.list(LIMIT_RANGE, section(obj, "metadata").get("namespace")))
     elif kind in PRIORITISED:
         _protect(section(obj, "metadata"))
+    elif kind is SERVICE:
+        assign_address(kind, obj, cluster.list(SERVICE, None))
+    elif kind is PERSISTENT_VOLUME_CLAIM:
+        fill_default_class(obj, cluster.list(STORAGE_CLASS, None))
     elif kind is PRIORITY_CLASS:
         _require_single_default(obj, cluster)
     elif kind is RESOURCE_CLAIM:
         _require_admin_namespace(kind, obj, section(obj, "spec"), cluster)
     elif kind is RESOURCE_CLAIM_TEMPLATE:
         _require_admin_namespace(kind, obj, section(section(obj, "spec"), "spec"), cluster)
+
+
+def admit_amounts(kind: Kind, obj: Json, cluster: ClusterView) -> None:
+    """Hold a valid object against the limit ranges of its namespace."""
+    if kind in (POD, PERSISTENT_VOLUME_CLAIM):
+        ranges = cluster.list(LIMIT_RANGE, obj["metadata"]["namespace"])
+        check = pod_limit_problems if kind is POD else claim_limit_problems
+        if problems := check(obj, ranges):
+            text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+            raise errors.forbidden(kind, _name_of(obj), text)
 
 
 def admit_update(kind: Kind, obj: Json, cluster: ClusterView) -> None:

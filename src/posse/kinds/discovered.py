@@ -2,7 +2,7 @@
 groups it has.
 
 The plain documents are read, which every release has: /apis names the groups, and one more document per group
-and version names what is in it. Fetching them is somebody else's business.
+and version names what is in it. The caller fetches them.
 """
 
 from collections.abc import Iterable

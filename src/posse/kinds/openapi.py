@@ -7,14 +7,17 @@ fieldValidation means that the server finds unknown fields, a strategic merge pa
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from posse.kinds.machinery.field_texts import described
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.machinery.schemas import (
     REFERENCE,
     group_version_kind,
     is_of_kubernetes,
+    package_of,
     schema_name,
     schemas_of,
 )
+from posse.kinds.machinery.subresources import BODIES
 from posse.kinds.registry import KINDS
 
 _INFO = {
@@ -27,6 +30,7 @@ _PATCH_TYPES = (
     "application/json-patch+json",
     "application/merge-patch+json",
     "application/strategic-merge-patch+json",
+    "application/apply-patch+yaml",
 )
 _READ = {"pretty": "string"}
 _SELECT = {
@@ -55,6 +59,8 @@ _Action = tuple[str, str, str, dict[str, str]]
 _SUBRESOURCE_ACTIONS: dict[str, tuple[_Action, ...]] = {
     "status": (_GET, _UPDATE, _PATCH),
     "binding": (_CREATE,),
+    "eviction": (_CREATE,),
+    "token": (_CREATE,),
     "finalize": (_UPDATE,),
     "scale": (_GET, _UPDATE, _PATCH),
 }
@@ -68,7 +74,7 @@ def openapi_v3(group: str, version: str, served: Sequence[Kind] = KINDS) -> Json
         "openapi": "3.0.0",
         "info": dict(_INFO),
         "paths": paths,
-        "components": {"schemas": schemas_of(kinds, version)},
+        "components": {"schemas": described(schemas_of(kinds, version))},
     }
 
 
@@ -118,19 +124,15 @@ def _operation(kind: Kind, version: str, path: str, action: _Action) -> Json:
 
 
 def _target(kind: Kind, version: str, path: str, action: str) -> Json:
-    if path.endswith("/binding"):
-        return {"$ref": f"{REFERENCE}io.k8s.api.core.v1.Binding"}
-    if path.endswith("/scale"):
-        return {"$ref": f"{REFERENCE}io.k8s.api.autoscaling.v1.Scale"}
+    if body := BODIES.get(path.rpartition("/")[2]):
+        return {"$ref": f"{REFERENCE}{package_of(body.group, body.version)}.{body.kind}"}
     suffix = "List" if action == "list" else ""
     return {"$ref": REFERENCE + schema_name(kind, version) + suffix}
 
 
 def _spoken_of(kind: Kind, version: str, path: str) -> Json:
-    if path.endswith("/binding"):
-        return group_version_kind("", "v1", "Binding")
-    if path.endswith("/scale"):
-        return group_version_kind("autoscaling", "v1", "Scale")
+    if body := BODIES.get(path.rpartition("/")[2]):
+        return group_version_kind(body.group, body.version, body.kind)
     return group_version_kind(kind.group, version, kind.name)
 
 

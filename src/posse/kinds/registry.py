@@ -1,12 +1,16 @@
 """All kinds that are served, listed one by one, and how to look one up. Each stands beside its rules."""
 
+from posse.kinds.batch.cron_jobs import CRON_JOB
+from posse.kinds.batch.deployments import DEPLOYMENT, REPLICA_SET
 from posse.kinds.batch.jobs import JOB
 from posse.kinds.batch.stateful_sets import CONTROLLER_REVISION, STATEFUL_SET
 from posse.kinds.core.events import EVENT, EVENT_VIEW
 from posse.kinds.core.leases import LEASE
+from posse.kinds.core.limit_ranges import LIMIT_RANGE
 from posse.kinds.core.namespaces import NAMESPACE
 from posse.kinds.core.nodes import NODE
 from posse.kinds.core.pods import POD
+from posse.kinds.core.resource_quotas import RESOURCE_QUOTA
 from posse.kinds.core.services import CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT
 from posse.kinds.devices.device_classes import DEVICE_CLASS
 from posse.kinds.devices.device_taints import DEVICE_TAINT_RULE
@@ -40,12 +44,17 @@ KINDS = (
     SECRET,
     PERSISTENT_VOLUME,
     PERSISTENT_VOLUME_CLAIM,
+    RESOURCE_QUOTA,
+    LIMIT_RANGE,
     PRIORITY_CLASS,
     WORKLOAD,
     POD_GROUP,
     COMPOSITE_POD_GROUP,
     POD_DISRUPTION_BUDGET,
     JOB,
+    CRON_JOB,
+    DEPLOYMENT,
+    REPLICA_SET,
     STATEFUL_SET,
     CONTROLLER_REVISION,
     JOB_SET,

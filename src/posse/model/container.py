@@ -1,6 +1,6 @@
 """The containers of a pod: what they ask for, which ports they open, and the states they pass through.
 
-How a container is run (probes, lifecycle, security, environment sources) is nobody's business here and stays
+How a container is run (probes, lifecycle, security, environment sources) is not read here and stays
 opaque.
 """
 

@@ -32,7 +32,10 @@ class CoschedulingPodGroupSpec(Shape):
 class CoschedulingPodGroupStatus(Shape):
     """How far the group has come."""
 
-    phase: Annotated[str, Meta(description="Pending until the group is placed, then Scheduled.")] = ""
+    phase: Annotated[
+        str,
+        Meta(description="Pending until the group is placed, then Scheduling, Running, Finished or Failed."),
+    ] = ""
     occupied_by: str = ""
     scheduled: Int32 = 0
     running: Int32 = 0

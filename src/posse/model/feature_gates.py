@@ -1,8 +1,7 @@
-"""Feature gates: which capabilities are switched on, as Kubernetes names them. In Posse all are, until
-somebody says otherwise.
+"""Feature gates: which capabilities are enabled, by their Kubernetes names. In Posse all are by default.
 
-What a gate takes away is said where it takes it away; here are only their names, what each needs, and how
-settings are read. Gates are handed down as a plain value: the set of those that are on.
+What a gate disables is implemented where it applies; here are only their names, what each needs, and how
+settings are read. Gates are passed as a plain value: the set of those that are on.
 """
 
 from collections.abc import Iterable, Mapping

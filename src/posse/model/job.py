@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from posse.model.constraints import UNION_MEMBER, Minimum
-from posse.model.meta import ApiObject, Int32, Int64, LabelSelector, Shape, Timestamp, merge_list
+from posse.model.meta import ApiObject, Int32, Int64, LabelSelector, ObjectMeta, Shape, Timestamp, merge_list
 from posse.model.pod import PodTemplateSpec
 from posse.model.workload import (
     BasicSchedulingPolicy,
@@ -108,6 +108,11 @@ class JobSpec(Shape):
     @property
     def is_indexed(self) -> bool:
         return self.completion_mode == INDEXED
+
+
+class JobTemplateSpec(Shape):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: JobSpec = JobSpec()
 
 
 class JobCondition(Shape):

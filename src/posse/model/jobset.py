@@ -18,8 +18,8 @@ from posse.model.constraints import (
     Required,
 )
 from posse.model.formats import dns_1035_label
-from posse.model.job import JobSpec
-from posse.model.meta import ApiObject, Condition, Conditions, Int32, ObjectMeta, Shape, merge_list
+from posse.model.job import JobTemplateSpec
+from posse.model.meta import ApiObject, Condition, Conditions, Int32, Shape, merge_list
 from posse.model.volume import PersistentVolumeClaim
 from posse.model.workload import DisruptionMode, SchedulingConstraints
 
@@ -91,11 +91,6 @@ class GangConfig(Shape):
     disruption_mode: Annotated[
         DisruptionMode | None, Meta(description="Whether its pods are preempted one by one or all at once.")
     ] = None
-
-
-class JobTemplateSpec(Shape):
-    metadata: ObjectMeta = ObjectMeta()
-    spec: JobSpec = JobSpec()
 
 
 class DependsOn(Shape):

@@ -1,8 +1,9 @@
 """How much one object may hold: limits as data, and the first one that an object exceeds.
 
 Each entry of `LIMITS` bounds a part of a struct, wherever that struct occurs: a limit of a PodSpec holds for
-pods, and for the templates of Jobs, StatefulSets, JobSets and LeaderWorkerSets. Kubernetes bounds only the
-bytes of an object. With these limits, what one object costs is bounded as well. Counting is linear.
+pods, and for the templates of Jobs, Deployments, StatefulSets, JobSets and LeaderWorkerSets. Kubernetes
+bounds only the bytes of an object. With these limits, what one object costs is bounded as well. Counting is
+linear.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from posse.model.coscheduling import CoschedulingPodGroupSpec
+from posse.model.deployment import DeploymentSpec, ReplicaSetSpec
 from posse.model.job import JobSpec
 from posse.model.jobset import JobSetSpec, ReplicatedJob
 from posse.model.leader_worker_set import LeaderWorkerSetSpec, LeaderWorkerTemplate
@@ -78,9 +80,20 @@ MAX_RESOURCE_NAMES = 64
 """Of a pod; each costs a number per node."""
 MAX_PODS = 100_000
 """That one object asks for."""
+MAX_JOBS = 20_000
+"""Of a JobSet; each plan looks at all of them."""
+MAX_OWNERS = 500
+"""Entries in the managedFields of an object."""
+MAX_VALUES = 100_000
+"""In one object that is sent to the embedded API server, whatever fields they are in."""
 
 LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
-    ObjectMeta: (Limit("labels", 1_000), Limit("ownerReferences", 1_000), Limit("finalizers", 1_000)),
+    ObjectMeta: (
+        Limit("labels", 1_000),
+        Limit("ownerReferences", 1_000),
+        Limit("finalizers", 1_000),
+        Limit("managedFields", MAX_OWNERS),
+    ),
     LabelSelector: (Limit("matchLabels", 1_000), Limit("matchExpressions", 10_000, Counted.NESTED)),
     PodSpec: (
         Limit("containers", 250),
@@ -89,6 +102,8 @@ LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
         Limit("initContainers[*].ports", 1_000),
         Limit("containers[*].resources.requests", MAX_RESOURCE_NAMES, Counted.NAMES),
         Limit("initContainers[*].resources.requests", MAX_RESOURCE_NAMES, Counted.NAMES),
+        Limit("containers[*].resources.limits", MAX_RESOURCE_NAMES, Counted.NAMES),
+        Limit("initContainers[*].resources.limits", MAX_RESOURCE_NAMES, Counted.NAMES),
         Limit("resources.requests", MAX_RESOURCE_NAMES),
         Limit("overhead", MAX_RESOURCE_NAMES),
         Limit("nodeSelector", 100),
@@ -119,8 +134,10 @@ LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
         Limit("replicas", MAX_PODS, Counted.VALUE),
         Limit("volumeClaimTemplates", 100),
     ),
+    DeploymentSpec: (Limit("replicas", MAX_PODS, Counted.VALUE),),
+    ReplicaSetSpec: (Limit("replicas", MAX_PODS, Counted.VALUE),),
     JobSetSpec: (Limit("replicatedJobs", 1_000),),
-    ReplicatedJob: (Limit("replicas", MAX_PODS, Counted.VALUE),),
+    ReplicatedJob: (Limit("replicas", MAX_JOBS, Counted.VALUE),),
     LeaderWorkerSetSpec: (Limit("replicas", MAX_PODS, Counted.VALUE),),
     LeaderWorkerTemplate: (
         Limit("size", MAX_PODS, Counted.VALUE),

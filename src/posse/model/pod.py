@@ -186,7 +186,7 @@ class PodStatus(Shape):
     volume_health: tuple[Any, ...] = ()
 
 
-# The phases after which a pod runs no more and holds nothing.
+# The phases of a pod that has ended and holds nothing.
 ENDED_PHASES = frozenset({"Succeeded", "Failed"})
 
 

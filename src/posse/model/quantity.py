@@ -1,7 +1,7 @@
 """Resource quantities ("500m", "1.5Gi", "2e3", 4), read exactly as Kubernetes reads them, in integers only.
 
 A quantity is `mantissa * 10**exponent`. Nothing finer than a nano survives parsing: it is rounded away from
-zero, so that whoever asks for a little gets a little. Which unit suits which resource is the caller's
+zero, so that a small request stays a small one. Which unit suits which resource is the caller's
 business.
 """
 

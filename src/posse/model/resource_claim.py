@@ -16,7 +16,7 @@ from posse.model.meta import ApiObject, Condition, Int64, ObjectMeta, Quantity, 
 from posse.model.placement import NodeSelector
 
 CLAIM_FINALIZER = "resource.kubernetes.io/delete-protection"
-"""On claims that are allocated: they stay until nobody uses them."""
+"""On claims that are allocated: they stay until no pod uses them."""
 POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 """On claims made from a template: the entry in resourceClaims of the owner."""
 EXTENDED_RESOURCE_CLAIM_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
@@ -56,7 +56,7 @@ class DeviceSelector(Shape):
 
 class OpaqueDeviceConfiguration(Shape):
     driver: Annotated[str, PRESENT] = ""
-    parameters: Annotated[Any, PRESENT, Meta(description="For the driver; nobody else reads it.")] = None
+    parameters: Annotated[Any, PRESENT, Meta(description="For the driver; nothing else reads it.")] = None
 
 
 class DeviceClassConfiguration(Shape):

@@ -46,7 +46,7 @@ class VolcanoPodGroupStatus(Shape):
 
     phase: Annotated[
         str,
-        Meta(description="Pending at first, Inqueue once it was tried in vain, Running once it is placed."),
+        Meta(description="Pending; Inqueue after a vain attempt, Running once it is placed, then Completed."),
     ] = ""
     conditions: Annotated[
         tuple[PodGroupCondition, ...],

@@ -47,7 +47,7 @@ def _truth_of_text(text: str) -> bool:
     return _TRUTH[text]
 
 
-def _text_of_float(number: float) -> str:
+def text_of_float(number: float) -> str:
     if math.isinf(number):
         return "+Inf" if number > 0 else "-Inf"
     if math.isnan(number):
@@ -110,7 +110,7 @@ CONVERSIONS = {
         function(BOOL, to=STRING, run=lambda value: "true" if value else "false"),
         function(INT, to=STRING, run=str),
         function(UINT, to=STRING, run=lambda number: str(int(number))),
-        function(DOUBLE, to=STRING, run=_text_of_float),
+        function(DOUBLE, to=STRING, run=text_of_float),
         function(BYTES, to=STRING, run=_text_of_bytes),
     ],
     "bool": [function(BOOL, to=BOOL, run=bool), function(STRING, to=BOOL, run=_truth_of_text)],

@@ -24,7 +24,12 @@ def _spec_errors(spec: LeaseSpec) -> list[FieldError]:
     return errors
 
 
-RULES = KindRules(validate=validate, validate_update=validate_update, allow_unconditional_update=False)
+RULES = KindRules(
+    validate=validate,
+    validate_update=validate_update,
+    allow_unconditional_update=False,
+    creates_on_update=True,
+)
 
 
 LEASE_COLUMNS = (

@@ -1,4 +1,4 @@
-"""Rules for Namespace. Its spec finalizer keeps it until whoever empties namespaces has done so."""
+"""Rules for Namespace. Its spec finalizer keeps it until the namespace controller has emptied it."""
 
 from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.errors import FieldError

@@ -1,5 +1,6 @@
 """Rules for the device claims of a pod: entries of the pod, references of its containers, and its status."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from posse.kinds.machinery.checks import duplicates, formatted
@@ -69,22 +70,22 @@ def _reference_errors(
     field: str, references: Sequence[ContainerResourceClaim], names: set[str]
 ) -> list[FieldError]:
     errors = []
-    taken: set[tuple[str, str]] = set()
+    taken: dict[str, set[str]] = defaultdict(set)
+    known = f": {', '.join(sorted(names))}" if names else " which is empty"
     for index, reference in enumerate(references):
-        path, key = f"{field}[{index}]", (reference.name, reference.request)
+        path = f"{field}[{index}]"
         if not reference.name:
             errors.append(FieldError.required(path))
             continue
         if reference.request:
             errors += formatted(f"{path}.request", reference.request, dns_label)
-        overlaps = any(
-            name == reference.name and "" in (request, reference.request) for name, request in taken
-        )
-        if key in taken or overlaps:
-            errors.append(FieldError.duplicate(path, "/".join(filter(None, key))))
-        taken.add(key)
+        requests = taken[reference.name]
+        # Without a request, a reference is to all of the claim.
+        if requests and ("" in requests or not reference.request or reference.request in requests):
+            key = filter(None, (reference.name, reference.request))
+            errors.append(FieldError.duplicate(path, "/".join(key)))
+        requests.add(reference.request)
         if reference.name not in names:
-            known = f": {', '.join(sorted(names))}" if names else " which is empty"
             text = f"must be one of the names in pod.spec.resourceClaims{known}"
             errors.append(FieldError(path, CauseType.NOT_FOUND, reference.name, text))
     return errors

@@ -181,7 +181,7 @@ POD = Kind(
     short_names=("po",),
     categories=("all",),
     has_status=True,
-    subresources=("binding",),
+    subresources=("binding", "eviction"),
     selectable_fields=(
         "spec.hostNetwork",
         "spec.nodeName",

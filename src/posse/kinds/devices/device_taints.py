@@ -17,7 +17,7 @@ def stamp_taint(taint: Json, now: str) -> None:
 
 
 def stamp_rule(rule: Json, old: Json | None, now: str) -> None:
-    """The time is that of the effect: a rule that gets another one begins anew."""
+    """The time is that of the effect: a rule that gets another one begins again."""
     taint = section(section(rule, "spec"), "taint")
     before = old["spec"].get("taint", {}) if old is not None else taint
     if taint.get("effect") != before.get("effect") and taint.get("timeAdded") == before.get("timeAdded"):

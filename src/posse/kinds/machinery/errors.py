@@ -21,6 +21,8 @@ EXPIRED = 410
 INVALID = 422
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 """The API server may accept the same request a little later."""
+MAX_CAUSES = 100
+"""That one refusal names; of more, only the number is told."""
 ALREADY_EXISTS = "AlreadyExists"
 """The reason of a conflict over a name."""
 
@@ -151,9 +153,11 @@ class ApiError(Exception):
 
 
 def invalid(kind: Nameable, name: str, errors: Sequence[FieldError]) -> ApiError:
-    # A rule may be reached on two ways; saying the same thing twice helps nobody.
-    causes = {(error.field, error.body()): error for error in errors}
+    # A rule may be reached on two ways; saying the same thing twice does not help.
+    causes = {(error.field, error.body()): error for error in errors[:MAX_CAUSES]}
     texts = list(dict.fromkeys(str(error) for error in causes.values()))
+    if len(errors) > MAX_CAUSES:
+        texts.append(f"and {len(errors) - MAX_CAUSES} more")
     problem = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     details = _details(kind, name, kind.name) | {
         "causes": [

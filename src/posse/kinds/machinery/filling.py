@@ -1,7 +1,7 @@
 """Filling in JSON objects that have not been checked yet.
 
 Defaults are filled in before an object is decoded, so anything may be malformed. What has the wrong type is
-left as it is for decoding to refuse, and its defaults fall into a dict nobody sees.
+left as it is for decoding to refuse, and its defaults fall into a dict that is dropped.
 """
 
 from typing import Any

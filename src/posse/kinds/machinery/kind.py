@@ -90,6 +90,8 @@ class KindRules:
     validate: Callable[[Any], list[FieldError]] = _no_errors
     validate_update: Callable[[Any, Any], list[FieldError]] = _no_update_errors
     allow_unconditional_update: bool = True
+    creates_on_update: bool = False
+    """Whether replacing an object that does not exist creates it."""
 
 
 def _as_it_was(_new: Json, old: Json) -> Json:

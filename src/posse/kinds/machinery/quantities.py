@@ -46,7 +46,7 @@ def requirements_errors(field: str, resources: ResourceRequirements) -> list[Fie
 
 
 def is_extended(name: str) -> bool:
-    """A resource Kubernetes does not know, named by somebody's domain."""
+    """A resource that Kubernetes does not know, named by a domain."""
     return "/" in name and NATIVE_DOMAIN not in name
 
 

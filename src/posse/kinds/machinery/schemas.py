@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 
 from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.subresources import BODIES
 from posse.model import meta
-from posse.model.binding import Binding
 from posse.model.constraints import Maximum, MaxItems, Minimum, OneOf
-from posse.model.scale import Scale
 from posse.model.structure import FieldShape, fields_of, reachable
 
 REFERENCE = "#/components/schemas/"
@@ -74,10 +73,9 @@ def schemas_of(kinds: Iterable[Kind], version: str) -> Json:
     roots: dict[type[meta.Shape], str] = {
         kind.struct_of(version): schema_name(kind, version) for kind in kinds
     }
-    if any("binding" in kind.subresources for kind in kinds):
-        roots[Binding] = f"{_CORE_PACKAGE}.Binding"
-    if any("scale" in kind.subresources for kind in kinds):
-        roots[Scale] = f"{package_of('autoscaling', 'v1')}.Scale"
+    for name, body in BODIES.items():
+        if any(name in kind.subresources for kind in kinds):
+            roots[body.struct] = f"{package_of(body.group, body.version)}.{body.kind}"
     structs = reachable([*roots, meta.ListMeta])
     names = {struct.__name__: roots.get(struct) or _name_within(struct, roots) for struct in structs}
     _, components = msgspec.json.schema_components(structs, ref_template=REFERENCE + "{name}")

@@ -1,41 +1,36 @@
 """What is wrong with an object, said in the words of the version that the request was written in.
 
-Limits come first, so that rules meet objects of a bounded size only. The rules of a kind judge the stored
-form. A version of another shape adds what only it forbids; if that says something, it is the whole answer,
-because the rest would be told in terms which that version does not know.
+Limits are checked before (`posse.kinds.machinery.limits`), so that rules meet objects of a bounded size
+only. The rules of a kind judge the stored form. A version of another shape adds what only it forbids; if that
+says something, it is the whole answer, because the rest would be told in terms which that version does not
+know.
 """
 
 from posse.kinds.machinery.conversion import to_version
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Dialect, Json, Kind
-from posse.kinds.machinery.limits import limit_errors
 from posse.model.decoding import decode
-from posse.model.meta import Shape
 
 
 def creation_errors(kind: Kind, obj: Json, version: str) -> list[FieldError]:
     dialect, new = kind.dialects.get(version), decode(kind.struct, obj)
     if dialect is None:
-        return limit_errors(new) or kind.rules.validate(new)
+        return kind.rules.validate(new)
     own = dialect.refusals(decode(dialect.struct, to_version(kind, obj, version)), None)
-    return own or _translated(dialect, limit_errors(new) or kind.rules.validate(new))
+    return own or translated(dialect, kind.rules.validate(new))
 
 
 def update_errors(kind: Kind, new: Json, old: Json, version: str) -> list[FieldError]:
     dialect = kind.dialects.get(version)
     if dialect is None:
-        return _update_errors(kind, decode(kind.struct, new), decode(kind.struct, old))
+        return kind.rules.validate_update(decode(kind.struct, new), decode(kind.struct, old))
     seen = [decode(dialect.struct, to_version(kind, obj, version)) for obj in (new, old)]
     baseline = decode(kind.struct, dialect.baseline(new, old))
-    errors = _update_errors(kind, decode(kind.struct, new), baseline)
-    return dialect.refusals(*seen) or _translated(dialect, errors)
+    errors = kind.rules.validate_update(decode(kind.struct, new), baseline)
+    return dialect.refusals(*seen) or translated(dialect, errors)
 
 
-def _update_errors(kind: Kind, new: Shape, old: Shape) -> list[FieldError]:
-    return limit_errors(new, old) or kind.rules.validate_update(new, old)
-
-
-def _translated(dialect: Dialect, errors: list[FieldError]) -> list[FieldError]:
+def translated(dialect: Dialect, errors: list[FieldError]) -> list[FieldError]:
     return [
         FieldError(_field(dialect, error.field), error.type, error.bad_value, error.detail)
         for error in errors

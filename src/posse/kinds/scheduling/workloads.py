@@ -98,7 +98,9 @@ def _too_deep(template: CompositePodGroupTemplate, level: int) -> bool:
 
 def _priority_errors(spec: WorkloadSpec, lists: Sequence[TemplateList]) -> list[FieldError]:
     if len(_priorities(spec.pod_group_templates)) > 1:
-        return [FieldError.invalid("spec", None, "detected multiple priority configurations")]
+        stated = ", ".join(f'"{one.name}" has {_stated(one)}' for one in spec.pod_group_templates)
+        text = f"detected multiple priority configurations; all templates must have the same: {stated}"
+        return [FieldError.invalid("spec", None, text)]
     if len({priority for _, templates in lists for priority in _priorities(templates)}) > 1:
         text = "all priority and priorityClassName values must be identical, detected multiple values"
         return [FieldError.invalid("spec", None, text)]
@@ -107,6 +109,11 @@ def _priority_errors(spec: WorkloadSpec, lists: Sequence[TemplateList]) -> list[
 
 def _priorities(templates: Sequence[Template]) -> set[tuple[str, int | None]]:
     return {(template.priority_class_name, template.priority) for template in templates}
+
+
+def _stated(template: Template) -> str:
+    parts = [template.priority_class_name, "" if template.priority is None else str(template.priority)]
+    return " ".join(filter(None, parts)) or "none"
 
 
 def _childless_errors(lists: Sequence[TemplateList]) -> list[FieldError]:

@@ -2,8 +2,8 @@
 
 A gang here is one template of the Workload: of all pods of the JobSet, of a replicatedJob, or of each of its
 Jobs. Where a gang of all has replicatedJobs with settings of their own, it is a tree: each of those is a
-gang, and the root holds them together. Pods that name a group in their template have been taken care of by
-somebody else and are left out.
+gang, and the root holds them together. Pods that name a group in their template
+belong to that group and are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,6 @@ from posse.kinds.machinery.errors import FieldError
 from posse.model.jobset import GANG, GANG_OFF, REPLICATED_GANG, GangConfig, JobSet, JobSetSpec, ReplicatedJob
 from posse.model.workload import MAX_TEMPLATES
 
-INT32_MAX = 2**31 - 1
 DEFAULT_REPLICAS = 1
 DEFAULT_PARALLELISM = 1
 NO_PODS = "a gang needs at least one pod, and there are none"
@@ -270,10 +269,6 @@ def _size_errors(spec: JobSetSpec, gang: AskedGang) -> Iterator[FieldError]:
     pods = sum(replicas(member) * pods_per_job(member) for member in gang.members)
     if pods == 0:
         yield FieldError.invalid(field, mode_of(gang.config), NO_PODS)
-    elif pods > INT32_MAX:
-        yield FieldError.invalid(
-            field, mode_of(gang.config), f"the gang would have more than {INT32_MAX} pods"
-        )
 
 
 def _priority_errors(gangs: Sequence[AskedGang]) -> Iterator[FieldError]:

@@ -19,20 +19,20 @@ from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.sets.jobset_claims import claim_templates, claims_errors
-from posse.kinds.sets.jobset_gangs import INT32_MAX, gang_errors, replicas
+from posse.kinds.sets.jobset_gangs import gang_errors, replicas
 from posse.kinds.sets.jobset_policies import policy_errors
 from posse.kinds.storage.volumes import default_claim
 from posse.model.decoding import decode
 from posse.model.formats import dns_1035_label, dns_subdomain, label_value
 from posse.model.job import INDEXED, Job
 from posse.model.jobset import ANY_ORDER, DELETE, RECREATE, Coordinator, JobSet, JobSetSpec, ReplicatedJob
+from posse.model.limits import MAX_JOBS
 
 DEFAULT_GROUP = "default"
 # What a pod is called after its index: a dash and five characters.
 POD_SUFFIX = "-xxxxx"
-# Far more than anybody runs; without a limit a slip of the finger would fill the memory.
-JOBS_MAX = 100_000
 IMMUTABLE_TEXT = "field is immutable"
+INT32_MAX = 2**31 - 1
 
 
 def default(obj: Json) -> None:
@@ -94,9 +94,9 @@ def _spec_errors(name: str, spec: JobSetSpec, old: JobSetSpec | None = None) -> 
 
 def _count_errors(spec: JobSetSpec) -> list[FieldError]:
     count = sum(max(0, replicas(job)) for job in spec.replicated_jobs)
-    if count <= JOBS_MAX:
+    if count <= MAX_JOBS:
         return []
-    return [FieldError.invalid("spec.replicatedJobs", count, f"must not be more than {JOBS_MAX} Jobs in all")]
+    return [FieldError.invalid("spec.replicatedJobs", count, f"must not be more than {MAX_JOBS} Jobs in all")]
 
 
 def _replicated_job_errors(field: str, jobset_name: str, job: ReplicatedJob) -> list[FieldError]:
@@ -277,7 +277,7 @@ def _suspended(jobset: Json, _now: float) -> str:
 JOB_SET_COLUMNS = (
     NAME,
     PrintedColumn("TerminalState", "string", "Completed or Failed, once it has ended.", 0, _terminal_state),
-    PrintedColumn("Restarts", "string", "How often all its Jobs were made anew.", 0, _restarts),
+    PrintedColumn("Restarts", "string", "How often all its Jobs were recreated.", 0, _restarts),
     PrintedColumn("Completed", "string", "Whether it has succeeded.", 0, _completed),
     PrintedColumn("Suspended", "string", "Whether it is suspended.", 0, _suspended),
     AGE,

@@ -133,7 +133,7 @@ def _shared_claim_errors(lws: LeaderWorkerSet) -> list[FieldError]:
 
 
 def _provider_update_errors(new: LeaderWorkerSet, old: LeaderWorkerSet) -> list[FieldError]:
-    """Pods that exist belong to groups of one provider, and would have to be made anew all at once."""
+    """Pods that exist belong to groups of one provider, and would have to be recreated all at once."""
     changed = [
         name
         for name in (PROVIDER, SHARED_CLAIMS)
@@ -232,7 +232,7 @@ def _pods_errors(field: str, template: PodTemplateSpec, whole: LeaderWorkerTempl
 
 
 def _gang_errors(annotations: Mapping[str, str], template: LeaderWorkerTemplate) -> list[FieldError]:
-    """Pods of one group have one priority, and are put into it by nobody else."""
+    """Pods of one group have one priority, and only its provider puts them into it."""
     if provider_name(annotations, template.worker_template.spec.scheduler_name) != PROVIDERS[0]:
         return []
     errors = []

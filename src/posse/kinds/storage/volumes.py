@@ -1,4 +1,4 @@
-"""Rules for persistent volumes, claims and storage classes: as much as the scheduler relies on, no more."""
+"""Rules for persistent volumes, claims and storage classes: only what the scheduler relies on."""
 
 from collections.abc import Sequence
 

@@ -1,0 +1,1 @@
+"""Who owns which field of an object, and server-side apply. Pure."""
