@@ -1,6 +1,6 @@
 """When an object goes away: at once, after a grace period, or once its finalizers are done. Pure.
 
-Pods on a node get time to stop, and whoever runs the node removes them. A namespace waits until its content
+Pods on a node get time to stop, and the kubelet of the node removes them. A namespace waits until its content
 is gone.
 """
 

@@ -1,6 +1,6 @@
 """What clients send, checked for being what the request says it is, and brought into storage form.
 
-Only the shape is judged here; whether the values are allowed is for the rules of the kind.
+Only the shape and the limits are judged here; whether the values are allowed is for the rules of the kind.
 """
 
 from collections.abc import Iterable
@@ -10,10 +10,13 @@ import msgspec
 
 from posse.apiserver.requests import WriteOptions
 from posse.kinds.machinery.conversion import to_storage, to_version, version_of
-from posse.kinds.machinery.errors import ApiError, bad_request
+from posse.kinds.machinery.errors import ApiError, bad_request, invalid
 from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.limits import limit_errors
 from posse.kinds.machinery.scaling import SCALE_VERSION
+from posse.kinds.machinery.validation import translated
 from posse.model.decoding import ShapeError, decode, drop_nulls, unknown_fields
+from posse.model.limits import MAX_VALUES
 from posse.model.meta import Shape
 from posse.model.scale import Scale
 
@@ -32,19 +35,34 @@ def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = Non
     _check_type(kind, body)
     version = version_of(body)
     struct = kind.struct_of(version)
-    body = _cleaned(body)
+    body, values_at_most = cleaned(body)
     try:
-        decode(struct, body)
+        sent = decode(struct, body)
     except ShapeError as error:
         raise _unfit(kind, version, str(error)) from error
+    obj = to_storage(kind, body, old)
+    obj.setdefault("metadata", {})
+    _check_limits(kind, version, obj, sent, old)
+    if values_at_most > MAX_VALUES:
+        check_values(body, old)
     if options.field_validation != "Ignore":
         unknown = _unknown(struct, body, old and to_version(kind, old, version))
         if unknown and options.field_validation == "Strict":
             raise _unfit(kind, version, f"strict decoding error: {', '.join(unknown)}")
         options.warnings.extend(unknown)
-    obj = to_storage(kind, body, old)
-    obj.setdefault("metadata", {})
     return obj
+
+
+def _check_limits(kind: Kind, version: str, obj: Json, sent: Shape, old: Json | None) -> None:
+    """Before anything else reads the object. One that is stored beyond a limit may still be changed."""
+    dialect, struct = kind.dialects.get(version), kind.stored.struct
+    shape = sent if isinstance(sent, struct) else decode(struct, obj)
+    errors = limit_errors(shape)
+    if errors and old is not None:
+        errors = limit_errors(shape, decode(struct, old))
+    if errors:
+        name = obj["metadata"].get("name", "")
+        raise invalid(kind, name, translated(dialect, errors) if dialect else errors)
 
 
 def in_version(kind: Kind, body: Json, version: str) -> Json:
@@ -103,9 +121,9 @@ def nested_too_deeply() -> ApiError:
     return bad_request(f"what was sent is nested more than {NESTING_MAX} levels deep")
 
 
-def _cleaned(body: Json) -> Json:
-    """To Kubernetes null means absent. Encoding, which is fast, tells whether there is any, and whether it
-    can be.
+def cleaned(body: Json) -> tuple[Json, int]:
+    """To Kubernetes null means absent. Encoding, which is fast, tells whether there is any, whether it can
+    be, and how many values there are at most.
     """
     try:
         text = _encode(body)
@@ -114,12 +132,32 @@ def _cleaned(body: Json) -> Json:
     except RecursionError as error:
         raise nested_too_deeply() from error
     # Every level opens a bracket; only an object that has so many of them need be walked through.
-    if text.count(b"{") + text.count(b"[") > NESTING_MAX and _is_too_deep(body):
+    brackets = text.count(b"{") + text.count(b"[")
+    if brackets > NESTING_MAX and _is_too_deep(body):
         raise nested_too_deeply()
-    if b":null" not in text:
-        return body
-    cleaned: Json = drop_nulls(body)
-    return cleaned
+    # Every value follows a bracket or a comma.
+    values_at_most = brackets + text.count(b",")
+    return body if b":null" not in text else drop_nulls(body), values_at_most
+
+
+def check_values(body: Json, old: Json | None = None) -> None:
+    """Refuse an object of too many values, unless it replaces one that has more."""
+    count = _values(body)
+    if count > MAX_VALUES and (old is None or count > _values(old)):
+        text = f"the object holds {count} values; Posse takes at most {MAX_VALUES}"
+        raise ApiError(413, "RequestEntityTooLarge", text)
+
+
+def _values(body: Json) -> int:
+    """Without managedFields, which say once more what the object has."""
+    metadata = body.get("metadata")
+    if isinstance(metadata, dict):
+        body = body | {"metadata": {name: item for name, item in metadata.items() if name != "managedFields"}}
+    count, level = 0, [body]
+    while level:
+        level = [member for item in level for member in _members(item)]
+        count += len(level)
+    return count
 
 
 def _is_too_deep(body: Json) -> bool:

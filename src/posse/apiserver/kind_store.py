@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from posse.apiserver.quota_ledger import QuotaLedger
 from posse.kinds.machinery.errors import (
     already_exists,
     conflict,
@@ -28,6 +29,7 @@ def key_of(kind: Kind, obj: Json) -> Key:
 class KindStore:
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.quotas = QuotaLedger(self.list)
 
     def get(self, kind: Kind, namespace: str | None, name: str) -> Json | None:
         stored = self._store.get(Key(resource_of(kind), namespace or "", name))
@@ -43,14 +45,20 @@ class KindStore:
         return stored
 
     def add(self, kind: Kind, obj: Json) -> Stored:
-        return self._put(kind, obj, ABSENT)
+        added = self._put(kind, obj, ABSENT)
+        self.quotas.move(kind, None, added.obj)
+        return added
 
     def replace(self, kind: Kind, obj: Json, old: Stored) -> Stored:
-        return self._put(kind, obj, old.version)
+        replaced = self._put(kind, obj, old.version)
+        self.quotas.move(kind, old.obj, replaced.obj)
+        return replaced
 
     def replace_all(self, kind: Kind, changes: Sequence[tuple[Json, Stored]]) -> None:
         """Replace all of these objects in one transaction, or none of them."""
         self._put_all(kind, [Put(key_of(kind, obj), obj, old.version) for obj, old in changes])
+        for obj, old in changes:
+            self.quotas.move(kind, old.obj, obj)
 
     def remove(self, kind: Kind, old: Stored) -> Stored:
         try:
@@ -59,6 +67,7 @@ class KindStore:
             raise internal(str(failure)) from failure
         if isinstance(removed, Conflict):
             raise conflict(kind, old.obj["metadata"]["name"])
+        self.quotas.move(kind, removed.obj, None)
         return removed
 
     def _put(self, kind: Kind, obj: Json, expected: int) -> Stored:

@@ -15,8 +15,8 @@ from posse.transport.objects import Listing, ShownJson, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding
 
-_MAX_EVENTS_AT_ONCE = 50
-"""Shown to a watcher in one go."""
+_MAX_EVENTS_AT_ONCE = 10
+"""Shown to a watcher in one go; some twenty controllers look at each."""
 
 
 class LocalTransport:
@@ -134,7 +134,7 @@ def _body(binding: PodBinding) -> Json:
 
 
 def _unquestioned() -> WriteOptions:
-    """Our own writes are not searched for misspelt fields: nobody would read the warnings."""
+    """Our own writes are not searched for misspelt fields: no user would read the warnings."""
     return WriteOptions(field_validation="Ignore")
 
 

@@ -1,6 +1,6 @@
 """What a caller can ask of the API service and what it gets back, as plain values.
 
-Knows nothing of HTTP: query parameters and bodies are read into these by whoever speaks to the outside.
+Knows nothing of HTTP: query parameters and bodies are read into these by the HTTP layer.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ FieldValidation = Literal["Ignore", "Warn", "Strict"]
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How a create, update or patch is to be carried out.
+    """How a create, update or patch is to be carried out. Fields are owned only where there is a manager.
 
     `warnings` collects what the caller should be told.
     """
@@ -22,6 +22,7 @@ class WriteOptions:
     dry_run: bool = False
     field_validation: FieldValidation = "Warn"
     field_manager: str = ""
+    force: bool = False
     warnings: list[str] = field(default_factory=list)
 
 

@@ -1,8 +1,7 @@
 """Which objects a list, a watch or a collection delete is about, and paging through long lists.
 
-Pages are cut from the present, not from a kept snapshot, yet all carry the version of the first page. A
-client that then watches from there is told of everything that changed between its pages, so it ends up right.
-Once the changes since the first page are forgotten that would fail, and the token has expired.
+All pages show the version of the first page, and so does a list that asks for an exact version: what changed
+since is undone. Once those changes are forgotten, the version has expired.
 """
 
 import base64
@@ -12,9 +11,10 @@ import msgspec
 
 from posse.apiserver.kind_store import resource_of
 from posse.apiserver.requests import ListPage, Selection
-from posse.kinds.machinery.errors import ApiError, bad_request, expired
+from posse.kinds.machinery.errors import ApiError, FieldError, bad_request, expired
 from posse.kinds.machinery.kind import Json, Kind
 from posse.model.selectors import SelectorError, field_text, parse_field_selector, parse_label_selector
+from posse.store.errors import HistoryExpired
 from posse.store.objects import Stored
 from posse.store.store import Place, Store
 
@@ -56,8 +56,12 @@ def predicate(kind: Kind, selection: Selection) -> Predicate | None:
 
 def listing(store: Store, kind: Kind, namespace: str | None, selection: Selection) -> ListPage:
     accepts = predicate(kind, selection)
-    version, after = _start(store, kind, selection)
-    found: Sequence[Stored] = store.list(resource_of(kind), namespace, after)
+    _check_match(selection)
+    version, after = _start(store, selection)
+    try:
+        found: Sequence[Stored] = store.list_at(resource_of(kind), version, namespace, after)
+    except HistoryExpired as error:
+        raise expired(CONTINUE_EXPIRED if after else str(error)) from error
     if accepts:
         found = [stored for stored in found if accepts(stored.obj)]
     if not selection.limit or len(found) <= selection.limit:
@@ -68,24 +72,38 @@ def listing(store: Store, kind: Kind, namespace: str | None, selection: Selectio
     return ListPage(page, str(version), _token(version, page[-1]), remaining)
 
 
-def _start(store: Store, kind: Kind, selection: Selection) -> tuple[int, Place | None]:
-    if not selection.continue_token:
-        _check_version(store, selection)
-        return store.version, None
-    token = _read_token(selection.continue_token)
-    if not store.remembers(resource_of(kind), token.version):
-        raise expired(CONTINUE_EXPIRED)
-    return token.version, token.place
-
-
-def _check_version(store: Store, selection: Selection) -> None:
+def _start(store: Store, selection: Selection) -> tuple[int, Place | None]:
+    """Return the version that the list shows, and the place behind which it begins."""
+    if selection.continue_token:
+        token = _read_token(selection.continue_token)
+        if token.version > store.version:
+            raise expired(CONTINUE_EXPIRED)
+        return token.version, token.place
     asked = int(selection.resource_version or 0)
     if asked > store.version:
         message = f"Too large resource version: {asked}, current: {store.version}"
         causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
         raise ApiError(504, "Timeout", message, {"causes": causes, "retryAfterSeconds": 1})
-    if selection.resource_version_match == "Exact" and asked != store.version:
-        raise expired(f"The resourceVersion for the provided list is too old: {asked} ({store.version})")
+    return asked if selection.resource_version_match == "Exact" else store.version, None
+
+
+def _check_match(selection: Selection) -> None:
+    """Refuse combinations that Kubernetes does not know."""
+    match, version = selection.resource_version_match, selection.resource_version
+    if not match:
+        return
+    if selection.continue_token:
+        problem = "resourceVersionMatch is forbidden when continue is provided"
+    elif not version:
+        problem = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+    elif match == "Exact" and version == "0":
+        problem = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+    else:
+        return
+    error = FieldError.forbidden("resourceVersionMatch", problem)
+    causes = [{"reason": str(error.type), "message": error.body(), "field": error.field}]
+    details = {"group": "meta.k8s.io", "kind": "ListOptions", "causes": causes}
+    raise ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {error}', details)
 
 
 def _token(version: int, last: Stored) -> str:

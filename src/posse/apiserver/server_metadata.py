@@ -6,8 +6,8 @@ import uuid
 from posse.kinds.machinery.kind import Json, Kind
 from posse.model.timestamps import format_timestamp
 
-# Never kept: Posse tracks no field managers, and self links are gone from Kubernetes.
-DROPPED = frozenset({"managedFields", "selfLink"})
+# Never kept: self links are gone from Kubernetes.
+DROPPED = frozenset({"selfLink"})
 GIVEN_BY_SERVER = (
     "uid",
     "resourceVersion",
@@ -15,10 +15,12 @@ GIVEN_BY_SERVER = (
     "creationTimestamp",
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
+    "managedFields",
 )
 # Kubernetes counts generations of these; not of nodes, namespaces and the scheduling kinds, among others.
 WITH_GENERATION = frozenset(
     {
+        "Deployment",
         "DeviceClass",
         "DeviceTaintRule",
         "Job",
@@ -26,6 +28,7 @@ WITH_GENERATION = frozenset(
         "Pod",
         "PodDisruptionBudget",
         "PriorityClass",
+        "ReplicaSet",
         "ResourceSlice",
         "StatefulSet",
     }

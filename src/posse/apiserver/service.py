@@ -2,25 +2,39 @@
 
 Bodies may be in any served version of the kind; what comes back is in storage form and must not be edited.
 The service takes over the bodies it is given. Every refusal is an ApiError. A call returns before its write
-is durable: whoever acknowledges it waits for `Committer.durable()` first.
+is durable: the caller that acknowledges it waits for `Committer.durable()` first.
 """
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from posse.apiserver.binding import bound, drawn_along
 from posse.apiserver.deleting import check_preconditions, deletion_answer, departing, may_vanish
+from posse.apiserver.eviction import budget_to_charge, charged, marked_evicted
+from posse.apiserver.field_ownership import (
+    OWNERS,
+    Owners,
+    application,
+    compared,
+    own_created,
+    own_replaced,
+    owners_of,
+    set_owners,
+    update_claim,
+)
 from posse.apiserver.incoming import accept, check_place, check_scale, in_version
 from posse.apiserver.kind_store import KindStore, key_of, resource_of
-from posse.apiserver.patches import patched
+from posse.apiserver.patches import apply_configuration, created_owners, patched, read_configuration
 from posse.apiserver.requests import DeleteOptions, ListPage, Selection, WriteOptions
 from posse.apiserver.selecting import listing, predicate
 from posse.apiserver.server_metadata import carry_over, generated_name, stamp_created
 from posse.apiserver.watching import Subscription
-from posse.kinds.admission import AdmissionHook, admit_create, admit_delete, admit_update
+from posse.kinds.admission import AdmissionHook, admit_amounts, admit_create, admit_delete, admit_update
+from posse.kinds.apply.owners import Claim, DifferencesIn
 from posse.kinds.gating import drop_disabled_fields
-from posse.kinds.machinery.conversion import to_version, version_of
+from posse.kinds.machinery.conversion import to_storage, to_version, version_of
 from posse.kinds.machinery.errors import (
     ApiError,
     FieldError,
@@ -34,7 +48,7 @@ from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.machinery.patching import copy_json
 from posse.kinds.machinery.scaling import rescaled, scale_of
 from posse.kinds.machinery.validation import creation_errors, update_errors
-from posse.kinds.registry import NAMESPACE, POD
+from posse.kinds.registry import NAMESPACE, POD, POD_DISRUPTION_BUDGET
 from posse.model.feature_gates import ALL_GATES, Gates
 from posse.model.scale import Scale
 from posse.model.timestamps import format_timestamp
@@ -57,6 +71,9 @@ class ObjectUpdate(NamedTuple):
     version: str
     subresource: str
     dry_run: bool
+    claim: Claim | None = None
+    owners: Owners | None = None
+    """Known already for what was applied."""
 
 
 class ApiService:
@@ -104,9 +121,18 @@ class ApiService:
 
     # Writing
 
-    def create(self, kind: Kind, namespace: str, body: Json, options: WriteOptions | None = None) -> Json:
+    def create(
+        self,
+        kind: Kind,
+        namespace: str,
+        body: Json,
+        options: WriteOptions | None = None,
+        *,
+        owners: Owners | None = None,
+    ) -> Json:
+        """`owners` are the entries of managedFields if they are known already."""
         options = options or WriteOptions()
-        obj = accept(kind, body, options)
+        obj, version = accept(kind, body, options), version_of(body)
         kind = kind.stored
         check_place(kind, obj, namespace)
         if obj["metadata"].get("resourceVersion"):
@@ -123,10 +149,20 @@ class ApiService:
             hook(obj, self._objects)
         drop_disabled_fields(kind, obj, None, self.gates)
         kind.rules.prepare_create(obj)
-        _refuse(kind, obj, creation_errors(kind, obj, version_of(body)))
+        _refuse(kind, obj, creation_errors(kind, obj, version))
+        admit_amounts(kind, obj, self._objects)
+        if owners is None:
+            own_created(kind, obj, version, options, self._clock())
+        else:
+            set_owners(obj, owners)
         if self.store.get(key_of(kind, obj)):
             raise already_exists(kind, obj["metadata"]["name"])
+        self._objects.quotas.check(kind, obj)
         return obj if options.dry_run else self._objects.add(kind, obj).obj
+
+    def would_create(self, kind: Kind, namespace: str, name: str) -> bool:
+        """Whether an update creates the object, because there is none and the kind allows that."""
+        return kind.rules.creates_on_update and self._objects.get(kind, namespace, name) is None
 
     def update(
         self,
@@ -139,10 +175,16 @@ class ApiService:
         options: WriteOptions | None = None,
     ) -> Json:
         options = options or WriteOptions()
+        if not subresource and self.would_create(kind, namespace, name):
+            metadata = body.get("metadata") or {}
+            check_place(kind, {**body, "metadata": dict(metadata)}, namespace, name)
+            return self.create(kind, namespace, body, options)
         old = self._objects.existing(kind, namespace, name)
         new = accept(kind, body, options, old.obj)
         check_place(kind, new, namespace, name)
-        change = ObjectUpdate(new, version_of(body), subresource, options.dry_run)
+        version = version_of(body)
+        claim = update_claim(kind, version, options, subresource, self._clock())
+        change = ObjectUpdate(new, version, subresource, options.dry_run, claim)
         return self._replace(kind.stored, old, change)
 
     def patch(
@@ -161,7 +203,37 @@ class ApiService:
         changed = patched(kind.struct_of(version), to_version(kind, old.obj, version), patch)
         new = accept(kind, in_version(kind, changed, version), options, old.obj)
         check_place(kind, new, namespace, name)
-        return self._replace(kind.stored, old, ObjectUpdate(new, version, subresource, options.dry_run))
+        claim = update_claim(kind, version, options, subresource, self._clock())
+        change = ObjectUpdate(new, version, subresource, options.dry_run, claim)
+        return self._replace(kind.stored, old, change)
+
+    def apply(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        patch: Patch,
+        *,
+        subresource: str = "",
+        options: WriteOptions,
+    ) -> tuple[Json, bool]:
+        """Return the object after a server-side apply, and whether it is new."""
+        config = read_configuration(kind, name, patch, options)
+        asked = application(kind, patch.version, config, options, subresource, self._clock())
+        if self._objects.get(kind, namespace, name) is None and not subresource:
+            owners = created_owners(asked)
+            return self.create(kind, namespace, copy_json(config), options, owners=owners), True
+        old = self._objects.existing(kind, namespace, name)
+        live = to_version(kind, old.obj, patch.version)
+
+        def differences_to(new: Json) -> DifferencesIn:
+            return compared(kind, old.obj, to_storage(kind, new, old.obj))
+
+        result = apply_configuration(asked, live, owners_of(old.obj), differences_to)
+        new = accept(kind, copy_json(result.obj), options, old.obj)
+        check_place(kind, new, namespace, name)
+        change = ObjectUpdate(new, patch.version, subresource, options.dry_run, owners=result.entries)
+        return self._replace(kind.stored, old, change), False
 
     def get_scale(self, kind: Kind, namespace: str, name: str) -> Json:
         return scale_of(kind, self.get(kind, namespace, name))
@@ -205,6 +277,19 @@ class ApiService:
         self._objects.replace_all(POD, changes)
         return answers
 
+    def evict(self, namespace: str, name: str, options: DeleteOptions = PLAIN_DELETE) -> None:
+        """Delete a pod if its disruption budget has room for that, and charge the budget."""
+        old, now = self._objects.existing(POD, namespace, name), self._clock()
+        check_preconditions(POD, old.obj, options.uid, options.resource_version)
+        budget = budget_to_charge(old.obj, self._objects.list(POD_DISRUPTION_BUDGET, namespace))
+        if options.dry_run:
+            return
+        if budget is not None:
+            seen = self._objects.existing(POD_DISRUPTION_BUDGET, namespace, budget["metadata"]["name"])
+            self._objects.replace(POD_DISRUPTION_BUDGET, charged(budget, name, now), seen)
+        going = self._objects.replace(POD, marked_evicted(old.obj, now), old)
+        self._delete(POD, going, replace(options, resource_version=""))
+
     def finalize_namespace(self, name: str, body: Json) -> Json:
         """Take over the finalizers in the spec, which only this subresource can change."""
         old = self._objects.existing(NAMESPACE, "", name)
@@ -222,26 +307,23 @@ class ApiService:
         """Return the object as it goes away or as it was, or a Status of success, as Kubernetes does."""
         return self._delete(kind.stored, self._objects.existing(kind, namespace, name), options)
 
-    def delete_collection(
-        self,
-        kind: Kind,
-        namespace: str | None,
-        selection: Selection = EVERYTHING,
-        options: DeleteOptions = PLAIN_DELETE,
-    ) -> ListPage:
-        """Return what was there to be deleted. One that may not go keeps no other; the first refusal is
-        raised.
+    def delete_all(
+        self, kind: Kind, found: Sequence[Stored], options: DeleteOptions = PLAIN_DELETE
+    ) -> Sequence[ApiError]:
+        """Delete these objects as they are by now, and return the refusals. One that may not go keeps no
+        other.
         """
-        found = self.list(kind, namespace, selection)
         refusals = []
-        for stored in found.stored:
+        for seen in found:
+            metadata = seen.obj["metadata"]
+            present = self.store.get(key_of(kind, seen.obj))
+            if present is None or present.obj["metadata"]["uid"] != metadata["uid"]:
+                continue
             try:
-                self._delete(kind.stored, stored, options)
+                self._delete(kind.stored, present, options)
             except ApiError as refusal:
                 refusals.append(refusal)
-        if refusals:
-            raise refusals[0]
-        return found
+        return refusals
 
     def _delete(self, kind: Kind, old: Stored, options: DeleteOptions) -> Json:
         admit_delete(kind, old.obj["metadata"]["name"])
@@ -268,6 +350,7 @@ class ApiService:
 
     def _replace(self, kind: Kind, old: Stored, change: ObjectUpdate) -> Json:
         new, rules = change.new, kind.rules
+        sent = new["metadata"].get(OWNERS)
         _check_unmodified(kind, new, old)
         rules.default(new)
         rules.stamp(new, old.obj, format_timestamp(self._clock()))
@@ -277,6 +360,10 @@ class ApiService:
         prepare(new, old.obj)
         carry_over(new, old.obj)
         _refuse(kind, new, update_errors(kind, new, old.obj, change.version))
+        if change.owners is None:
+            own_replaced(kind, new, old.obj, sent, change.claim)
+        else:
+            set_owners(new, change.owners)
         if change.dry_run:
             return new
         return self._store_or_remove(kind, old, new)

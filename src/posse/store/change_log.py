@@ -14,6 +14,9 @@ from typing import NamedTuple
 from posse.store.errors import HistoryExpired
 from posse.store.objects import Change, Json, Stored
 
+CHANGES_AS_OBJECTS = 500
+"""Per resource; older changes are kept as text."""
+
 
 class StoreEvent(NamedTuple):
     """A change in a watch. `type` is ADDED, MODIFIED, DELETED or BOOKMARK."""
@@ -52,19 +55,21 @@ class Interest:
 
 
 class History:
-    """The latest changes of one resource, bounded by number and by bytes.
+    """The latest changes of one resource.
 
-    Old ones are dropped in portions: between `limit` changes and twice as many are kept, or as many as
-    `limit_bytes` allow, and the last one always.
+    Old ones are dropped in portions: between `limit` changes and twice as many are kept. All but the newest
+    are kept as text.
     """
 
-    def __init__(self, floor: int, limit: int, limit_bytes: int) -> None:
+    def __init__(self, floor: int, limit: int) -> None:
         # All changes of the resource with a version above the floor are here, oldest first.
         self._floor = floor
         self._limit = limit
-        self._limit_bytes = limit_bytes
         self._changes: list[Change] = []
-        self._bytes = 0
+        # So many of the oldest are kept as text.
+        self._text_only = 0
+        self.size_bytes = 0
+        """Of all changes, as text."""
         # Positions count changes since the start, so they stay meaningful when old changes are dropped.
         self._dropped = 0
 
@@ -74,27 +79,33 @@ class History:
 
     def append(self, change: Change) -> None:
         self._changes.append(change)
-        self._bytes += change.size_bytes
+        self.size_bytes += change.size_bytes
         if len(self._changes) > 2 * self._limit:
             self._drop(len(self._changes) - self._limit)
-        if self._bytes > 2 * self._limit_bytes:
-            self._drop(self._beyond_bytes())
 
-    def _beyond_bytes(self) -> int:
-        """How many of the oldest changes must go so that the others take no more than the limit."""
-        kept_bytes = self._bytes
-        for number, change in enumerate(self._changes[:-1]):
-            if kept_bytes <= self._limit_bytes:
-                return number
-            kept_bytes -= change.size_bytes
-        return len(self._changes) - 1
+    def keep_text_only(self) -> None:
+        """Save memory on all but the newest changes, which feeds may not have read yet."""
+        newest = max(self._text_only, len(self._changes) - CHANGES_AS_OBJECTS)
+        for change in self._changes[self._text_only : newest]:
+            change.keep_text_only()
+        self._text_only = newest
+
+    def halve(self) -> bool:
+        """Drop the older half, by bytes, but never the last change; return whether anything was dropped."""
+        kept_bytes, surplus = self.size_bytes, 0
+        while surplus < len(self._changes) - 1 and 2 * kept_bytes > self.size_bytes:
+            kept_bytes -= self._changes[surplus].size_bytes
+            surplus += 1
+        self._drop(surplus)
+        return surplus > 0
 
     def _drop(self, surplus: int) -> None:
         if not surplus:
             return
         self._floor = self._changes[surplus - 1].version
         self._dropped += surplus
-        self._bytes -= sum(change.size_bytes for change in self._changes[:surplus])
+        self._text_only = max(0, self._text_only - surplus)
+        self.size_bytes -= sum(change.size_bytes for change in self._changes[:surplus])
         del self._changes[:surplus]
 
     def reaches(self, version: int) -> bool:
@@ -155,7 +166,10 @@ class Feed:
 
 
 class ChangeLog:
-    """All histories and all feeds. Every change up to `version` has been published."""
+    """All histories, which together take `limit_bytes`, and all feeds.
+
+    Every change up to `version` has been published.
+    """
 
     def __init__(self, version: int, limit: int, limit_bytes: int) -> None:
         self.version = version
@@ -167,18 +181,29 @@ class ChangeLog:
 
     def history(self, resource: str) -> History:
         if resource not in self._histories:
-            self._histories[resource] = History(self._start, self._limit, self._limit_bytes)
+            self._histories[resource] = History(self._start, self._limit)
         return self._histories[resource]
 
     def publish(self, changes: Iterable[Change]) -> None:
         touched: dict[str, None] = {}
         for change in changes:
-            self.history(change.key.resource).append(change)
+            history = self.history(change.key.resource)
+            if change.key.resource not in touched:
+                # Feeds have had the time to read what was published before this.
+                history.keep_text_only()
+            history.append(change)
             touched[change.key.resource] = None
             self.version = change.version
+        self._bound_bytes()
         for resource in touched:
             for feed in tuple(self._feeds[resource]):
                 feed.wake()
+
+    def _bound_bytes(self) -> None:
+        """The largest history gives way, so that large objects do not shorten the histories of others."""
+        while sum(history.size_bytes for history in self._histories.values()) > self._limit_bytes:
+            if not max(self._histories.values(), key=lambda history: history.size_bytes).halve():
+                return
 
     def feed(self, interest: Interest, after: int, initial: Sequence[Stored] = ()) -> Feed:
         feed = Feed(self, interest, after, initial)

@@ -61,7 +61,7 @@ class DataDirectory:
 
 
 def _open_private(path: Path) -> int:
-    """Open for reading and writing a file that nobody but its owner can read, whatever it was before."""
+    """Open for reading and writing a file that only its owner can read, whatever it was before."""
     is_new = not path.exists()
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     if is_new:

@@ -10,7 +10,7 @@ StoreError
 │   └── DataDirUnusable   the operating system refuses: permissions, not a directory, no space
 ├── StoreFull           all objects together are larger than the store takes
 ├── ObjectTooLarge      an object is larger than the store takes
-├── CommitFailed        writes could not be made durable; the store takes no more
+├── CommitFailed        writes could not be made durable; the store takes no further ones
 └── HistoryExpired      a watcher asked for, or fell behind to, changes that are no longer kept
 """
 

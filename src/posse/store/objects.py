@@ -10,6 +10,7 @@ import msgspec
 Json = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Json).decode
 
 
 class Key(NamedTuple):
@@ -23,18 +24,31 @@ class Key(NamedTuple):
 class Stored:
     """One version of one object, with its JSON text made at most once."""
 
-    __slots__ = ("_encoded", "obj", "version")
+    __slots__ = ("_encoded", "_obj", "version")
 
     def __init__(self, obj: Json, version: int, encoded: bytes | None = None) -> None:
-        self.obj = obj
+        self._obj: Json | None = obj
         self.version = version
         self._encoded = encoded
+
+    @property
+    def obj(self) -> Json:
+        obj = self._obj
+        return obj if obj is not None else _decode(self.encoded)
+
+    @property
+    def is_text_only(self) -> bool:
+        return self._obj is None
+
+    def keep_text_only(self) -> None:
+        """Save memory: a third of it or less is needed from now on, and each read costs a decoding."""
+        self._encoded, self._obj = self.encoded, None
 
     @property
     def encoded(self) -> bytes:
         # Two threads may both find it missing; they then make the same bytes, so no lock is needed.
         if self._encoded is None:
-            self._encoded = _encode(self.obj)
+            self._encoded = _encode(self._obj)
         return self._encoded
 
 
@@ -69,11 +83,20 @@ class Change:
     @property
     def gone(self) -> Stored:
         """The last state as watchers see it leave: its content as it was, at the version of this change."""
-        if self._gone is None:
-            if self.before is None:
-                raise ValueError(f"{self.key} did not exist before version {self.version}")
-            self._gone = Stored(stamped(self.before.obj, self.version), self.version)
-        return self._gone
+        if self._gone is not None:
+            return self._gone
+        if self.before is None:
+            raise ValueError(f"{self.key} did not exist before version {self.version}")
+        gone = Stored(stamped(self.before.obj, self.version), self.version)
+        if not self.before.is_text_only:
+            self._gone = gone
+        return gone
+
+    def keep_text_only(self) -> None:
+        """Save memory on what is no longer the present state of the object."""
+        self._gone = None
+        if self.before is not None:
+            self.before.keep_text_only()
 
 
 def _size(stored: Stored | None) -> int:

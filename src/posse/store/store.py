@@ -29,12 +29,13 @@ from posse.store.journal import Journal
 from posse.store.objects import Change, Conflict, Json, Key, Stored
 
 HISTORY_LIMIT = 20_000
-HISTORY_BYTES = 32 * 1024 * 1024
-"""Per resource."""
+"""Changes per resource."""
+HISTORY_BYTES = 64 * 1024 * 1024
+"""Of all resources together. States before and after count, so an object that changes counts twice."""
 MAX_OBJECT_BYTES = 3 * 1024 * 1024
 MAX_STORE_BYTES = 4 * 1024**3
-# After a start versions continue this far above the last durable one. Whoever saw a version that was lost
-# with the process holds a number that will never be given out again, and is told to list anew.
+# After a start versions continue this far above the last durable one. A version that was lost with the
+# process is never assigned again, and a client that saw it has to list again.
 RESTART_GAP = 1_000_000
 ABSENT = 0
 
@@ -55,6 +56,7 @@ class Store:
         journal: Journal | None = None,
         history_limit: int = HISTORY_LIMIT,
         max_bytes: int = MAX_STORE_BYTES,
+        history_bytes: int = HISTORY_BYTES,
     ) -> None:
         self._journal = journal
         self._max_bytes = max_bytes
@@ -64,10 +66,12 @@ class Store:
         # The keys of `_objects`, per resource, always sorted.
         self._places: defaultdict[str, list[Place]] = defaultdict(list)
         self.version = self._load(journal) if journal else 1
-        self._log = ChangeLog(self.version, history_limit, HISTORY_BYTES)
+        self._log = ChangeLog(self.version, history_limit, history_bytes)
         self._handover = Lock()
         self._pending: list[Change] = []
         self._committed: list[Change] = []
+        # Changes that the log does not have yet, oldest first.
+        self._unpublished: list[Change] = []
         self._failure: CommitFailed | None = None
         self._on_pending: Callable[[], None] | None = None
 
@@ -92,13 +96,40 @@ class Store:
 
     def list(self, resource: str, namespace: str | None = None, after: Place | None = None) -> list[Stored]:
         """All objects of a resource ordered by namespace and name, or those that follow the place `after`."""
-        objects, places = self._objects[resource], self._places[resource]
+        objects = self._objects[resource]
+        return [objects[place] for place in self._span(resource, namespace, after)]
+
+    def _span(self, resource: str, namespace: str | None, after: Place | None) -> Sequence[Place]:
+        places = self._places[resource]
         start = 0 if namespace is None else bisect_left(places, (namespace, ""))
         # No name contains a NUL, so this is where the next namespace begins.
         end = len(places) if namespace is None else bisect_left(places, (namespace + "\0", ""))
         if after is not None:
             start = max(start, bisect_right(places, after))
-        return [objects[place] for place in places[start:end]]
+        return places[start:end]
+
+    def list_at(
+        self, resource: str, version: int, namespace: str | None = None, after: Place | None = None
+    ) -> Sequence[Stored]:
+        """The list as it was at a version. HistoryExpired: the changes since are forgotten."""
+        history = self._log.history(resource)
+        changes = [
+            *history.since(history.position_after(version), version),
+            *(each for each in self._unpublished if each.key.resource == resource and each.version > version),
+        ]
+        before: dict[Place, Stored | None] = {}
+        for change in changes:
+            before.setdefault((change.key.namespace, change.key.name), change.before)
+        if not before:
+            return self.list(resource, namespace, after)
+        objects, span = self._objects[resource], self._span(resource, namespace, after)
+        found = {place: objects[place] for place in span if place not in before}
+        found |= {
+            place: was
+            for place, was in before.items()
+            if was is not None and namespace in (None, place[0]) and (after is None or place > after)
+        }
+        return [found[place] for place in sorted(found)]
 
     def watch(self, interest: Interest, after: int | None = None) -> Feed:
         """Follow changes after a version, or from now on after a synthetic ADDED for all there is (None)."""
@@ -112,10 +143,6 @@ class Store:
             if interest.accepts is None or interest.accepts(stored.obj)
         ]
         return self._log.feed(interest, self.version, initial)
-
-    def remembers(self, resource: str, version: int) -> bool:
-        """Whether a watch of the resource could start at this version."""
-        return version <= self.version and self._log.history(resource).reaches(version)
 
     # Writing
 
@@ -206,6 +233,7 @@ class Store:
             batch, self._committed = self._committed, []
         if batch:
             self._log.publish(batch)
+            del self._unpublished[: len(batch)]
 
     def _next_version(self) -> int:
         if self._failure:
@@ -219,6 +247,7 @@ class Store:
         if self._journal is None:
             self._log.publish(changes)
             return
+        self._unpublished += changes
         with self._handover:
             self._pending += changes
         if self._on_pending is not None:

@@ -16,9 +16,11 @@ MAX_WARNINGS = 16
 MAX_WARNING_CHARACTERS = 256
 
 
-def answer(body: bytes, status: int = 200, warnings: Sequence[str] = ()) -> web.Response:
+def answer(
+    body: bytes, status: int = 200, warnings: Sequence[str] = (), content_type: str = JSON
+) -> web.Response:
     response = web.Response(
-        body=body, status=status, headers={"Content-Type": JSON, "Cache-Control": CACHE_CONTROL}
+        body=body, status=status, headers={"Content-Type": content_type, "Cache-Control": CACHE_CONTROL}
     )
     for warning in _bounded([_quotable(warning) for warning in warnings]):
         response.headers.add("Warning", f'299 - "{warning}"')

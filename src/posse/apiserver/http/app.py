@@ -5,25 +5,32 @@ resources.
 """
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from aiohttp import web
 
 from posse.apiserver.committer import Committer
-from posse.apiserver.http.answers import failure, plain_page
-from posse.apiserver.http.bodies import BODY_LIMIT_BYTES
+from posse.apiserver.http.account_tokens import AccountTokens
+from posse.apiserver.http.answers import answer, failure, plain_page
+from posse.apiserver.http.bodies import BODY_LIMIT_BYTES, read_object
 from posse.apiserver.http.documents import Documents
+from posse.apiserver.http.not_served import not_served
 from posse.apiserver.http.paths import parse_resource_path
+from posse.apiserver.http.rendering import encode
 from posse.apiserver.http.resources import Resources
+from posse.apiserver.http.reviews import OWNER, REVIEWS, review_answer
 from posse.apiserver.http.server import AUTHENTICATED
 from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tokens import TokenCheck
 from posse.apiserver.service import ApiService
 from posse.kinds.gating import served_kinds
-from posse.kinds.machinery.errors import ApiError, internal, no_such_resource, unauthorized
+from posse.kinds.machinery.errors import ApiError, internal, unauthorized
+from posse.kinds.machinery.kind import Json
 
 HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
+BINDINGS = re.compile(r"/api/v1/namespaces/(?P<namespace>[^/]+)/bindings")
 OPEN_PATHS = HEALTH_PATHS | {"/version"}
 
 log = logging.getLogger(__name__)
@@ -46,7 +53,9 @@ def build_app(
     """
     streams = WatchStreams(service, committer)
     documents = Documents(served_kinds(service.gates))
-    front = Front(token, documents, Resources(service, committer, clock, streams), pages)
+    tokens = AccountTokens(token, service, clock)
+    resources = Resources(service, committer, clock, streams, tokens)
+    front = Front(TokenCheck(token), tokens, documents, resources, pages)
     app = web.Application(client_max_size=BODY_LIMIT_BYTES)
     app[AUTHENTICATED] = set()
     app.router.add_route("*", "/{path:.*}", front.handle)
@@ -62,9 +71,15 @@ class Front:
     """Answers every request, whatever happens behind it."""
 
     def __init__(
-        self, token: str, documents: Documents, resources: Resources, pages: Mapping[str, Page]
+        self,
+        owner: TokenCheck,
+        accounts: AccountTokens,
+        documents: Documents,
+        resources: Resources,
+        pages: Mapping[str, Page],
     ) -> None:
-        self._token = TokenCheck(token)
+        self._owner = owner
+        self._accounts = accounts
         self._documents = documents
         self._resources = resources
         self._pages = pages
@@ -78,15 +93,19 @@ class Front:
             raise  # The HTTP library itself has the answer.
         except Exception as error:
             if isinstance(error, ConnectionError) and _is_gone(request):
-                # That is its right. Nobody reads this answer; raised, it would be logged as a fault of ours.
+                # That is its right. The answer has no reader; raised, it would be logged as a fault of ours.
                 return web.Response()
             log.exception("%s %s failed", request.method, request.rel_url.raw_path)
             return failure(internal("the server failed on this request; its log says more"))
 
+    def _user(self, authorization: str) -> Json | None:
+        return OWNER if self._owner.admits(authorization) else self._accounts.user(authorization)
+
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         raw_path = request.rel_url.raw_path
         path = raw_path.rstrip("/")
-        if self._token.admits(request.headers.get("Authorization", "")):
+        user = self._user(request.headers.get("Authorization", ""))
+        if user is not None:
             request.app[AUTHENTICATED].add(request.protocol)
         elif path not in OPEN_PATHS:
             raise unauthorized()
@@ -95,11 +114,15 @@ class Front:
             return await self._resources.answer(request, target)
         if path in HEALTH_PATHS:
             return web.Response(text="ok")
+        if path in REVIEWS and request.method == "POST":
+            return answer(encode(review_answer(path, await read_object(request), user)), 201)
+        if binding := BINDINGS.fullmatch(path):
+            return await self._resources.bind(request, binding["namespace"])
         if path in self._pages and request.method in {"GET", "HEAD"}:
             return plain_page(*await self._pages[path](request.headers.get("Accept", "")))
         document = self._documents.answer(request, path)
         if document is None:
-            raise no_such_resource()
+            raise not_served(path)
         return document
 
 

@@ -10,19 +10,20 @@ import msgspec
 import yaml
 from aiohttp import web
 
-from posse.apiserver.http.protobuf import ProtobufError
-from posse.apiserver.http.protobuf_messages import read_protobuf
 from posse.apiserver.http.yaml_values import as_json, load_documents
 from posse.apiserver.incoming import nested_too_deeply
 from posse.kinds.machinery.errors import ApiError, bad_request, request_too_large, unsupported_media_type
+from posse.kinds.wire.reading import PROTOBUF
+from posse.kinds.wire.reading import read_object as read_protobuf
+from posse.kinds.wire.values import ProtobufError
+from posse.model.limits import MAX_VALUES
 
 BODY_LIMIT_BYTES = 3 * 1024 * 1024
 BODY_SECONDS = 60.0
-SLOW_YAML_BYTES = 32 * 1024
+SLOW_BYTES = 32 * 1024
+"""Of YAML or protobuf: more is read beside other requests."""
 JSON_TYPES = ("application/json",)
 YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
-
-PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
 
 
 async def read_body(request: web.Request) -> bytes:
@@ -38,10 +39,7 @@ async def read_body(request: web.Request) -> bytes:
 
 async def read_object(request: web.Request) -> dict[str, Any]:
     """Read a body that must be there and must be an object."""
-    body, media_type = await read_body(request), media_type_of(request)
-    # A large YAML text takes seconds to read; other requests are answered meanwhile.
-    is_slow = media_type in YAML_TYPES and len(body) > SLOW_YAML_BYTES
-    value = await asyncio.to_thread(decode, body, media_type) if is_slow else decode(body, media_type)
+    value = await _decoded(await read_body(request), media_type_of(request))
     if not isinstance(value, dict):
         raise bad_request(f"the request body must be an object, not {_type_name(value)}")
     return value
@@ -59,14 +57,33 @@ def media_type_of(request: web.Request) -> str:
     return declared.partition(";")[0].strip().lower() or "application/json"
 
 
+async def read_configuration(request: web.Request) -> Any:
+    """Read what is to be applied: YAML, and therefore also JSON, which most clients send."""
+    body = await read_body(request)
+    media_type = JSON_TYPES[0] if body.lstrip()[:1] == b"{" else YAML_TYPES[0]
+    try:
+        return await _decoded(body, media_type)
+    except ApiError:
+        if media_type in YAML_TYPES:
+            raise
+        return await _decoded(body, YAML_TYPES[0])
+
+
+async def _decoded(body: bytes, media_type: str) -> Any:
+    """A large text of YAML takes seconds to read; other requests are answered meanwhile."""
+    if len(body) > SLOW_BYTES and media_type not in JSON_TYPES:
+        return await asyncio.to_thread(decode, body, media_type)
+    return decode(body, media_type)
+
+
 def decode(body: bytes, media_type: str) -> Any:
     if media_type in JSON_TYPES:
         return decode_json(body)
     if media_type in YAML_TYPES:
         return _decode_yaml(body)
-    if media_type == PROTOBUF_TYPE:
+    if media_type == PROTOBUF:
         return _decode_protobuf(body)
-    raise unsupported_media_type((*JSON_TYPES, *YAML_TYPES))
+    raise unsupported_media_type((*JSON_TYPES, *YAML_TYPES, PROTOBUF))
 
 
 def decode_json(body: bytes) -> Any:
@@ -94,7 +111,7 @@ def _malformed_json(body: bytes, reason: str) -> ApiError:
 
 def _decode_yaml(body: bytes) -> Any:
     try:
-        documents = load_documents(body, aliases=False)
+        documents = load_documents(body, aliases=False, max_values=MAX_VALUES)
     except yaml.YAMLError as error:
         text = " ".join(str(error).split())
         raise bad_request(f"the request body is not valid YAML: {text}") from error

@@ -1,7 +1,7 @@
 """The server's own certificate authority and a server certificate for the loopback names.
 
 Both live in one directory and are reused on restart, so that a kubeconfig written once keeps working.
-A pair is made anew when it is missing, unreadable, about to expire or does not belong together.
+A pair is replaced when it is missing, unreadable, about to expire or does not belong together.
 Knows nothing of sockets; the time is an argument.
 """
 

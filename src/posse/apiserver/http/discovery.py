@@ -9,14 +9,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.subresources import BODIES
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 STATUS_VERBS = ("get", "patch", "update")
-# What subresources other than status take and give: verbs, then the group, version and kind of their body.
-SUBRESOURCES: dict[str, tuple[tuple[str, ...], tuple[str, str, str] | None]] = {
-    "binding": (("create",), ("", "v1", "Binding")),
-    "finalize": (("update",), None),
-    "scale": (STATUS_VERBS, ("autoscaling", "v1", "Scale")),
+SUBRESOURCE_VERBS: dict[str, tuple[str, ...]] = {
+    "binding": ("create",),
+    "eviction": ("create",),
+    "finalize": ("update",),
+    "token": ("create",),
+    "scale": STATUS_VERBS,
+    "status": STATUS_VERBS,
 }
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STABILITY = {None: 2, "beta": 1, "alpha": 0}
@@ -123,16 +126,16 @@ def _resource_entries(kind: Kind) -> list[Json]:
 
 
 def _subresource_entry(kind: Kind, subresource: str) -> Json:
-    verbs, body = _subresource(subresource)
+    body = BODIES.get(subresource)
     entry: Json = {
         "name": f"{kind.plural}/{subresource}",
         "singularName": "",
         "namespaced": kind.namespaced,
-        "kind": body[2] if body else kind.name,
-        "verbs": list(verbs),
+        "kind": body.kind if body else kind.name,
+        "verbs": list(SUBRESOURCE_VERBS[subresource]),
     }
-    if body and body[0] != kind.group:
-        entry |= {"group": body[0], "version": body[1]}
+    if body and body.group != kind.group:
+        entry |= {"group": body.group, "version": body.version}
     return entry
 
 
@@ -165,18 +168,15 @@ def _discovered_resource(kind: Kind, version: str) -> Json:
 
 
 def _discovered_subresource(kind: Kind, version: str, subresource: str) -> Json:
-    verbs, body = _subresource(subresource)
-    group, body_version, name = body or (kind.group, version, kind.name)
+    body = BODIES.get(subresource)
+    group, body_version, name = body[1:] if body else (kind.group, version, kind.name)
     response = {"group": group, "version": body_version, "kind": name}
-    return {"subresource": subresource, "responseKind": response, "verbs": list(verbs)}
+    verbs = list(SUBRESOURCE_VERBS[subresource])
+    return {"subresource": subresource, "responseKind": response, "verbs": verbs}
 
 
 def _subresources(kind: Kind) -> tuple[str, ...]:
     return (*kind.subresources, "status") if kind.has_status else kind.subresources
-
-
-def _subresource(name: str) -> tuple[tuple[str, ...], tuple[str, str, str] | None]:
-    return (STATUS_VERBS, None) if name == "status" else SUBRESOURCES[name]
 
 
 def _verbs(kind: Kind) -> list[str]:

@@ -1,14 +1,17 @@
 """What the client wants to read, from its Accept header: plain objects, a Table, or metadata only.
 
-Clients list alternatives in order of preference and expect the first one the server knows. Only JSON is
-spoken: protobuf is passed over where JSON is listed too, and refused where it is not.
+Clients list alternatives in order of preference. Objects are kept as JSON, so that is what all get who list
+it in any place; protobuf is for those who take nothing else.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
 
+from posse.kinds.wire.reading import PROTOBUF
+
 JSON = "application/json"
 _JSON_RANGES = frozenset({JSON, "application/*", "*/*"})
+_PROTOBUF_RANGES = frozenset({PROTOBUF})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,18 @@ DISCOVERY = Representation("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")
 @lru_cache(maxsize=256)
 def negotiate(accept: str, offered: tuple[Representation, ...]) -> Representation | None:
     """Return the first accepted one of PLAIN and those offered, as the very object; nothing when none is."""
-    if not accept:
-        return PLAIN
+    return _first(accept, offered, _JSON_RANGES) if accept else PLAIN
+
+
+@lru_cache(maxsize=256)
+def negotiate_protobuf(accept: str, offered: tuple[Representation, ...]) -> Representation | None:
+    return _first(accept, offered, _PROTOBUF_RANGES)
+
+
+def _first(accept: str, offered: tuple[Representation, ...], ranges: frozenset[str]) -> Representation | None:
     for alternative in accept.split(","):
         media_type, _, parameters = alternative.strip().partition(";")
-        if media_type.strip().lower() not in _JSON_RANGES:
+        if media_type.strip().lower() not in ranges:
             continue
         wanted = _representation(parameters)
         for representation in (PLAIN, *offered):

@@ -18,6 +18,8 @@ PROPAGATIONS = ("Orphan", "Background", "Foreground")
 COUNT_DIGITS_MAX = 18
 COUNT_TEXT = f"a whole number of at least 0 and at most {COUNT_DIGITS_MAX} digits"
 SHOWN_CHARACTERS = 64
+PROGRAM_CHARACTERS = 128
+UNKNOWN_PROGRAM = "unknown"
 VERSION_MATCHES = ("Exact", "NotOlderThan")
 
 
@@ -63,14 +65,17 @@ def watch_request(query: Query) -> WatchRequest:
     )
 
 
-def write_options(query: Query) -> WriteOptions:
+def write_options(query: Query, user_agent: str = "") -> WriteOptions:
+    """Read how to write; a client that names no manager of fields is known by its program."""
+    program = user_agent.partition("/")[0].strip()[:PROGRAM_CHARACTERS] or UNKNOWN_PROGRAM
     if not query:
-        return WriteOptions()
+        return WriteOptions(field_manager=program)
     validation = _one_of(query, "fieldValidation", FIELD_VALIDATIONS) or "Warn"
     return WriteOptions(
         dry_run=_dry_run([query["dryRun"]] if "dryRun" in query else []),
         field_validation=cast("FieldValidation", validation),
-        field_manager=query.get("fieldManager", ""),
+        field_manager=query.get("fieldManager", "") or program,
+        force=_flag(query, "force") is True,
     )
 
 

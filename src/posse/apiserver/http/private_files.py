@@ -1,4 +1,4 @@
-"""Files nobody but the owner may read: keys, the token, the kubeconfig.
+"""Files that only the owner may read: keys, the token, the kubeconfig.
 
 A file appears whole or not at all: it is written beside its final name and then renamed, so a crash
 leaves the old contents and a reader never sees half of the new ones.

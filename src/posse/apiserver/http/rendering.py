@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from posse.apiserver.http.negotiation import PLAIN, TABLE, Representation
+from posse.apiserver.http.negotiation import JSON, PLAIN, TABLE, Representation
 from posse.apiserver.http.tables import partial_metadata, row, table
 from posse.apiserver.requests import ListPage
 from posse.kinds.machinery.conversion import to_version
@@ -32,6 +32,14 @@ class View:
     include: str
     clock: Callable[[], float]
 
+    @property
+    def content_type(self) -> str:
+        return JSON
+
+    @property
+    def stream_type(self) -> str:
+        return JSON
+
     def object(self, obj: Json) -> bytes:
         """Render one object in storage form (or a Status, which is the same for everyone)."""
         if obj.get("kind") == "Status":
@@ -44,7 +52,7 @@ class View:
         return [encode(self._shaped(stored.obj)) for stored in items]
 
     def listing(self, listing: ListPage) -> bytes:
-        metadata = _list_metadata(listing)
+        metadata = list_metadata(listing)
         if self.representation is TABLE:
             rows = (self._row(stored.obj) for stored in listing.stored)
             return encode(table(self.kind, rows, metadata))
@@ -62,6 +70,14 @@ class View:
         else:
             [body] = self.stored([event.stored])
         return b'{"type":"%b","object":%b}\n' % (event.type.encode(), body)
+
+    def failure_event(self, status: Json) -> bytes:
+        """Render the line by which a watch stream says that it ends."""
+        return encode({"type": "ERROR", "object": status}) + b"\n"
+
+    def as_is(self, body: Json) -> bytes:
+        """Render what has one form only, whatever the client would like best."""
+        return encode(body)
 
     def _shaped(self, obj: Json) -> Json:
         if self.representation is TABLE:
@@ -89,7 +105,7 @@ def _joined_list(head: Json, items: Iterable[bytes]) -> bytes:
     return b'%b,"items":[%b]}' % (encode(head)[:-1], b",".join(items))
 
 
-def _list_metadata(listing: ListPage) -> Json:
+def list_metadata(listing: ListPage) -> Json:
     metadata: Json = {"resourceVersion": listing.resource_version}
     if listing.continue_token:
         metadata["continue"] = listing.continue_token

@@ -8,6 +8,7 @@ import asyncio
 import errno
 import logging
 import resource
+import socket
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass
@@ -71,19 +72,22 @@ class Listener:
             transport.abort()
 
 
+def ensure_free(host: str, port: int) -> None:
+    """PortInUse before anything is made that would be left behind. Another process may still be faster."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise PortInUse(host, port) from error
+            raise
+
+
 async def serve(app: web.Application, host: str, port: int, ssl_context: ssl.SSLContext | None) -> Listener:
     """Start listening; port 0 takes a free port, which the listener then tells."""
-    _allow_many_connections()
-    runner = web.AppRunner(
-        app,
-        access_log=None,
-        logger=_http_log(),
-        handler_cancellation=True,
-        keepalive_timeout=KEEP_ALIVE_SECONDS,
-        shutdown_timeout=SHUTDOWN_SECONDS,
-        max_line_size=REQUEST_LINE_BYTES,
-    )
-    await runner.setup()
+    runner = await _ready_runner(app)
     try:
         await web.TCPSite(runner, host, port, ssl_context=ssl_context, backlog=1024).start()
     except OSError as error:
@@ -98,6 +102,29 @@ async def serve(app: web.Application, host: str, port: int, ssl_context: ssl.SSL
         asyncio.create_task(_close_anonymous(runner, authenticated)) if authenticated is not None else None
     )
     return Listener(host, bound_port, "https" if ssl_context else "http", runner, sweeping)
+
+
+async def serve_on(app: web.Application, listening: socket.socket) -> Listener:
+    """Accept connections of a socket that listens already; without TLS."""
+    runner = await _ready_runner(app)
+    await web.SockSite(runner, listening).start()
+    host, port = listening.getsockname()[:2]
+    return Listener(host, port, "http", runner, None)
+
+
+async def _ready_runner(app: web.Application) -> web.AppRunner:
+    _allow_many_connections()
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        logger=_http_log(),
+        handler_cancellation=True,
+        keepalive_timeout=KEEP_ALIVE_SECONDS,
+        shutdown_timeout=SHUTDOWN_SECONDS,
+        max_line_size=REQUEST_LINE_BYTES,
+    )
+    await runner.setup()
+    return runner
 
 
 async def _close_anonymous(runner: web.AppRunner, authenticated: set[web.RequestHandler]) -> None:

@@ -16,10 +16,9 @@ from aiohttp import web
 from posse.apiserver.committer import Committer
 from posse.apiserver.http import parameters
 from posse.apiserver.http.answers import CACHE_CONTROL
-from posse.apiserver.http.negotiation import JSON
 from posse.apiserver.http.parameters import WatchRequest
 from posse.apiserver.http.paths import ResourcePath
-from posse.apiserver.http.rendering import View, encode
+from posse.apiserver.http.rendering import View
 from posse.apiserver.service import ApiService
 from posse.apiserver.watching import Subscription
 from posse.kinds.machinery.errors import EXPIRED, ApiError, internal
@@ -55,13 +54,13 @@ class WatchStreams:
         except ApiError as error:
             if error.code != EXPIRED:
                 raise
-            return await _refuse(request, error)
+            return await _refuse(request, error, view)
         waker = asyncio.Event()
         self._wakers.add(waker)
         try:
             # The stream may begin with objects as they are now, which must be durable before they are shown.
             await self._committer.durable()
-            response = await _started(request)
+            response = await _started(request, view)
             await self._run(_Stream(response, subscription, view, waker), asked)
             await response.write_eof()
         finally:
@@ -123,14 +122,15 @@ class _Stream:
             for start in range(0, len(events), EVENTS_PER_WRITE):
                 await self.send(events[start : start + EVENTS_PER_WRITE])
         except ApiError as error:
-            await self._response.write(_error_line(error))
+            await self._response.write(self._view.failure_event(error.status))
             return False
         except ConnectionError:
             raise
         except Exception:
             # The answer has begun as a success; all that is left is to say within it that it ends.
             log.exception("a watch of %s failed", self._view.kind.group_resource)
-            await self._response.write(_error_line(internal("the watch failed; the server's log says more")))
+            failure = internal("the watch failed; the server's log says more")
+            await self._response.write(self._view.failure_event(failure.status))
             return False
         return True
 
@@ -142,19 +142,15 @@ class _Stream:
         return self._view.event(event, headers=headers)
 
 
-async def _started(request: web.Request) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"Content-Type": JSON, "Cache-Control": CACHE_CONTROL})
+async def _started(request: web.Request, view: View) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": view.stream_type, "Cache-Control": CACHE_CONTROL})
     await response.prepare(request)
     return response
 
 
-async def _refuse(request: web.Request, error: ApiError) -> web.StreamResponse:
+async def _refuse(request: web.Request, error: ApiError, view: View) -> web.StreamResponse:
     """Tell within the stream that it cannot start: clients expect an expired version there."""
-    response = await _started(request)
-    await response.write(_error_line(error))
+    response = await _started(request, view)
+    await response.write(view.failure_event(error.status))
     await response.write_eof()
     return response
-
-
-def _error_line(error: ApiError) -> bytes:
-    return encode({"type": "ERROR", "object": error.status}) + b"\n"

@@ -31,9 +31,12 @@ class _JsonLoader(yaml.CSafeLoader):
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
 
 
-def load_documents(text: str | bytes, *, aliases: bool) -> list[Any]:
-    """Return the documents in a text; with `aliases` one part of a document may repeat another."""
-    _check_structure(text, aliases=aliases)
+def load_documents(text: str | bytes, *, aliases: bool, max_values: int = MAX_VALUES) -> list[Any]:
+    """Return the documents in a text; with `aliases` one part of a document may repeat another.
+
+    Keys count as values.
+    """
+    _check_structure(text, aliases=aliases, max_values=max_values)
     return list(yaml.load_all(text, _JsonLoader))
 
 
@@ -47,15 +50,15 @@ def as_json(document: Any) -> bytes:
         raise ValueError(f"cannot be said in JSON: {error}") from error
 
 
-def _check_structure(text: str | bytes, *, aliases: bool) -> None:
+def _check_structure(text: str | bytes, *, aliases: bool, max_values: int) -> None:
     written_out = _WrittenOut()
     for event in yaml.parse(text, _JsonLoader):
         written_out.add(event)
         problem = ""
         if written_out.depth > NESTING_MAX:
             problem = f"nested more than {NESTING_MAX} levels deep"
-        elif written_out.size > MAX_VALUES:
-            problem = f"more than {MAX_VALUES} values once its aliases are written out"
+        elif written_out.size > max_values:
+            problem = f"more than {max_values} values once its aliases are written out"
         elif isinstance(event, yaml.AliasEvent) and not aliases:
             problem = "aliases are not taken, write the value out"
         if problem:
