@@ -80,7 +80,7 @@ class ReleaseClaim:
     consumers: tuple[ResourceClaimConsumerReference, ...]
     """Their reservations are removed; others stay."""
     deallocates: bool
-    """Also clear the allocation: nobody else uses the claim."""
+    """Also clear the allocation: no other pod uses the claim."""
     deletes: bool = False
     """Also delete the claim, which was created for extended resources."""
 

@@ -4,25 +4,43 @@ Equal events and equal times give equal decisions. The engine assumes that its d
 an event says otherwise: a refused binding comes back as an event, and the pod waits again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from posse.engine.cycle.advice import Advising, Advisory
+from posse.engine.cycle.advice import Advising, Advisory, MissingNodes
 from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.cycle.decide import DecisionLoop
 from posse.engine.cycle.settle import rank_members
 from posse.engine.decisions import Decision
-from posse.engine.events import Advised, ClaimWritten, EngineEvent, Observed, Solved, Vanished
+from posse.engine.events import (
+    Advised,
+    ClaimWritten,
+    EngineEvent,
+    KnownRuns,
+    Observed,
+    RunsRemembered,
+    Solved,
+    Vanished,
+)
 from posse.engine.exact.questions import Questions
-from posse.engine.explain.explanation import Explanation, PodExplanation, all_situations, explain, explain_pod
+from posse.engine.explain.explanation import (
+    Explanation,
+    PodExplanation,
+    all_situations,
+    explain,
+    explain_pod,
+    room_problem,
+)
 from posse.engine.explain.group_status import GroupStatus
 from posse.engine.explain.overview import Overview, overview
 from posse.engine.explain.reserved_capacity import GuardedCapacity, guarded_capacity
 from posse.engine.explain.statistics import Overcommitted, Statistics, overcommitted, statistics
+from posse.engine.forecast.problem_builder import ForecastProblemBuilder, Name, start_times
 from posse.engine.intake.cluster_events import ClusterEvents
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import no_knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.options import EngineOptions
+from posse.engine.placement_problem import RemedyProblem, Unadvised
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
 
@@ -71,17 +89,20 @@ class Engine:
                 return f"it reads {type(obj).__name__} {name}"
 
     def absorb(self, event: EngineEvent) -> None:
-        if isinstance(event, Solved):
-            if self._questions.answered(event):
-                self._knowledge.backlog.wake(event.group)
-        elif isinstance(event, Advised):
-            self._advisory.answered(event)
-        elif isinstance(event, Observed | Vanished):
-            self._cluster_events.absorb(event)
-        elif isinstance(event, ClaimWritten):
-            self._cluster_events.claim_written(event)
-        else:
-            self._failed_writes.absorb(event)
+        match event:
+            case Observed() | Vanished():
+                self._cluster_events.absorb(event)
+            case Solved():
+                if self._questions.answered(event):
+                    self._knowledge.backlog.wake(event.group)
+            case Advised():
+                self._advisory.answered(event)
+            case ClaimWritten():
+                self._cluster_events.claim_written(event)
+            case RunsRemembered(runs):
+                self._knowledge.run_times.remember(runs, self._knowledge.state.nodes.resource)
+            case _:
+                self._failed_writes.absorb(event)
 
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
@@ -98,6 +119,10 @@ class Engine:
     def next_wakeup(self) -> float | None:
         """Return when to call `decide` even if no event arrives."""
         return self._loop.next_wakeup()
+
+    def known_runs(self) -> tuple[KnownRuns, ...]:
+        """Return how long runs took, for the next scheduler to remember."""
+        return self._knowledge.run_times.known(list(self._knowledge.state.nodes.resource_index))
 
     def tried(self) -> tuple[AttemptRecord, ...]:
         """Return the attempts of the last call of `decide`, also those with nothing new to report."""
@@ -116,15 +141,28 @@ class Engine:
 
     def take_over(self, now: float) -> None:
         """Take over what the running scheduler has written, where an engine only answers queries."""
+        self._knowledge.run_protection.now = now
         rank_members(self._knowledge)
         self._knowledge.published.take_over(now)
 
     def overview(self) -> Overview:
         return overview(self._knowledge)
 
+    def missing_nodes(self) -> list[MissingNodes]:
+        """Return which nodes would let waiting groups start, as far as that has been computed."""
+        return self._advisory.missing_nodes()
+
     def situations(self) -> Iterator[GroupStatus]:
         """Return the status of every group, in order of first sight."""
         return all_situations(self._knowledge)
+
+    def forecast_builder(self, now: float) -> ForecastProblemBuilder:
+        """Return what reads the problem of when waiting groups start, step by step."""
+        return ForecastProblemBuilder(self._knowledge, now)
+
+    def start_times(self, names: Iterable[Name]) -> dict[Name, float]:
+        """Return when those of these groups and pods have started that are on nodes by now."""
+        return start_times(self._knowledge, names)
 
     def guarded_capacity(self) -> GuardedCapacity | None:
         return guarded_capacity(self._knowledge)
@@ -132,6 +170,11 @@ class Engine:
     def explain(self, key: GroupKey) -> Explanation | None:
         rank_members(self._knowledge)
         return explain(self._knowledge, self._group_trials, key)
+
+    def room_problem(self, key: GroupKey) -> RemedyProblem | Unadvised | None:
+        """Return the problem of making room for a group by stopping gangs; None if it does not wait."""
+        rank_members(self._knowledge)
+        return room_problem(self._knowledge, key)
 
     def explain_pod(self, uid: str) -> PodExplanation | None:
         rank_members(self._knowledge)

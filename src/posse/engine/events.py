@@ -143,5 +143,25 @@ class Advised:
     """None if there is no answer, or the group could start without changes."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownRuns:
+    """How long the latest runs of one kind took."""
+
+    namespace: str
+    """Empty for runs in all namespaces."""
+    requests: dict[str, int] | None
+    """Of one of its pods, by resource; None for runs of whatever pods."""
+    pods: int
+    seconds: tuple[float, ...]
+    """The oldest run first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunsRemembered:
+    """An earlier scheduler of the same cluster has written down how long runs took."""
+
+    runs: tuple[KnownRuns, ...]
+
+
 WriteNews = Setback | ClaimWritten
-EngineEvent = Observed | Vanished | ClaimWritten | Setback | Solved | Advised
+EngineEvent = Observed | Vanished | ClaimWritten | Setback | Solved | Advised | RunsRemembered

@@ -32,6 +32,8 @@ class GroupDemand:
     """All its pods must be in one domain of this topology key."""
     domain: int | None = None
     """The domain, where running pods pin it."""
+    minimum_resources: tuple[tuple[int, int], ...] = ()
+    """Resource and amount that must be free in the whole cluster before any of its pods starts."""
 
 
 Mix = tuple[int, ...]
@@ -50,6 +52,8 @@ class PlacementProblem:
     """For nodes with equal devices: mixes of pods that find devices, without those that others contain."""
     mix_of: tuple[int, ...] = ()
     """By node: the index of its mixes; empty if no pod needs devices."""
+    elsewhere: tuple[int, ...] = ()
+    """By resource: free on other nodes, less what is reserved, which may be more."""
 
     @property
     def node_count(self) -> int:
@@ -72,6 +76,8 @@ class NodeShape:
     """By topology key; NEW_DOMAIN where each additional node is its own domain."""
     where: str = ""
     """The names of the domains."""
+    mix: int = 0
+    """The index of its mixes, if pods need devices: as on the existing node, or better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,8 @@ class EvictableUnit:
     name: str
     freed: tuple[tuple[int, tuple[int, ...]], ...]
     """By node of the problem: their requests there, by resource."""
+    pods: tuple[str, ...] = ()
+    """Their uids, where they are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +168,10 @@ class Advice:
     demands: tuple[DemandName, ...]
     has_topology: bool
     """Whether any of the groups must be in one domain."""
+    has_devices: bool = False
+    """Whether pods need devices; then no evictions are considered."""
+    is_behind: bool = False
+    """Whether pods or groups ahead of it in the queue were refused too: they are tried first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +182,20 @@ class UnmodelledRules:
 
 
 @dataclass(frozen=True, slots=True)
+class PodTooLarge:
+    """One pod asks for more of a resource than any node has."""
+
+    resource: str
+    wanted: int
+    largest: int
+
+
+@dataclass(frozen=True, slots=True)
 class NoNodeOpen:
     """No advice: every node would refuse the pods even if it were empty."""
+
+    too_large: PodTooLarge | None = None
+    """The reason, if it is the size of the pods."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ import sys
 
 import msgspec
 
+from posse.engine.forecast.forecast_problem import StartEstimate
 from posse.engine.placement_problem import Remedies, Solution
-from posse.solver.frames import LENGTH_BYTES, AdviseRequest, Request, frame
-from posse.solver.remedies import remedies
-from posse.solver.solving import solve
+from posse.solver.frames import LENGTH_BYTES, AdviseRequest, ForecastRequest, Request, frame
+from posse.solver.rollouts import estimate_starts
 
 
 def main() -> None:
@@ -27,7 +27,13 @@ def main() -> None:
         answers.flush()
 
 
-def _answer(request: Request) -> Solution | Remedies | None:
+def _answer(request: Request) -> Solution | Remedies | list[StartEstimate] | None:
+    # Forecasts have a process of their own, which needs no constraint solver: that is large.
+    if isinstance(request, ForecastRequest):
+        return estimate_starts(request.forecast_problem)
+    from posse.solver.remedies import remedies  # noqa: PLC0415
+    from posse.solver.solving import solve  # noqa: PLC0415
+
     if isinstance(request, AdviseRequest):
         return remedies(request.remedy_problem)
     return solve(request.problem, request.effort)

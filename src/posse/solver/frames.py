@@ -2,6 +2,7 @@
 
 import msgspec
 
+from posse.engine.forecast.forecast_problem import ForecastProblem
 from posse.engine.placement_problem import PlacementProblem, RemedyProblem
 
 LENGTH_BYTES = 4
@@ -20,7 +21,13 @@ class AdviseRequest(msgspec.Struct, tag=True):
     remedy_problem: RemedyProblem
 
 
-Request = SolveRequest | AdviseRequest
+class ForecastRequest(msgspec.Struct, tag=True):
+    """Answered by a list of StartEstimates."""
+
+    forecast_problem: ForecastProblem
+
+
+Request = SolveRequest | AdviseRequest | ForecastRequest
 
 
 def frame(message: object) -> bytes:

@@ -4,11 +4,12 @@ A cell is one node or several identical ones. With identical nodes merged, the m
 if it has no solution, there is none. With one node per cell, the model is exact.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ortools.sat.python import cp_model
 
-from posse.engine.placement_problem import GroupDemand, PlacementProblem
+from posse.engine.placement_problem import EvictableUnit, GroupDemand, PlacementProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,12 @@ class Model:
     """Number of pods by group of pods, by pod set, by cell."""
     load: list[list[tuple[int, cp_model.IntVar]]] = field(default_factory=list)
     """By cell: pod set and variable of all pods that may be placed there."""
+    evicted: list[cp_model.IntVar] = field(default_factory=list)
+    """Whether each of the evictable units is evicted."""
+    freed: dict[int, list[tuple[cp_model.IntVar, tuple[int, ...]]]] = field(default_factory=dict)
+    """By node: units with pods there, and their requests by resource."""
+    minimums: list[tuple[GroupDemand, cp_model.IntVar]] = field(default_factory=list)
+    """Groups with minimum resources, and the variable that says whether each starts."""
 
 
 def together(problem: PlacementProblem) -> tuple[Cell, ...]:
@@ -43,13 +50,20 @@ def apart(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return tuple(Cell((node,)) for cell in cells for node in cell.nodes)
 
 
-def build(problem: PlacementProblem, cells: tuple[Cell, ...]) -> Model:
+def build(problem: PlacementProblem, cells: tuple[Cell, ...], units: Sequence[EvictableUnit] = ()) -> Model:
+    """With units that may be evicted, each node is a cell of its own."""
     model = Model(problem, cells, load=[[] for _ in cells])
+    for unit in units:
+        model.evicted.append(model.program.new_bool_var(""))
+        for node, amounts in unit.freed:
+            model.freed.setdefault(node, []).append((model.evicted[-1], amounts))
     started = _add_team(model, problem.root, ())
     model.program.add(started == 1)
     _limit_load(model)
     if problem.mix_of:
         _limit_mixes(model)
+    if model.minimums:
+        _hold_minimums(model)
     return model
 
 
@@ -60,6 +74,8 @@ _Domains = tuple[tuple[int, dict[int, cp_model.IntVar]], ...]
 def _add_team(model: Model, demand: GroupDemand, above: _Domains) -> cp_model.IntVar:
     """Add a group and return the variable that says whether it starts."""
     started = model.program.new_bool_var("")
+    if demand.minimum_resources:
+        model.minimums.append((demand, started))
     around = (*above, (demand.key, _choice(model, demand, started))) if demand.key is not None else above
     if demand.children:
         children = [_add_team(model, child, around) for child in demand.children]
@@ -115,10 +131,34 @@ def _limit_load(model: Model) -> None:
                 for sort, variable in model.load[index]
                 if model.problem.pod_sets[sort].wanted[resource]
             ]
-            if wanted:
+            if not wanted:
+                continue
+            free, more = column[cell.nodes[0]], _freed_on(model, cell.nodes[0], resource)
+            if free >= 0 or not more:
                 # Another scheduler may have overcommitted the node; then nothing more fits.
-                free = max(column[cell.nodes[0]], 0)
-                model.program.add(sum(wanted) <= free * len(cell.nodes))
+                model.program.add(sum(wanted) <= max(free, 0) * len(cell.nodes) + sum(more))
+            else:
+                is_used = model.program.new_bool_var("")
+                model.program.add(sum(wanted) <= free + sum(more)).only_enforce_if(is_used)
+                model.program.add(sum(wanted) == 0).only_enforce_if(~is_used)
+
+
+def _freed_on(model: Model, node: int, resource: int) -> list[cp_model.LinearExpr]:
+    return [amounts[resource] * unit for unit, amounts in model.freed.get(node, ()) if amounts[resource]]
+
+
+def _hold_minimums(model: Model) -> None:
+    """The minimum resources of all groups that start are free at once."""
+    for resource, elsewhere in enumerate(model.problem.elsewhere):
+        needed = [
+            amount * started
+            for demand, started in model.minimums
+            for index, amount in demand.minimum_resources
+            if index == resource
+        ]
+        free = elsewhere + sum(max(amount, 0) for amount in model.problem.free[resource])
+        if needed:
+            model.program.add(sum(needed) <= max(free, 0))
 
 
 def _limit_mixes(model: Model) -> None:

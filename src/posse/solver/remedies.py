@@ -7,6 +7,7 @@ where one alone is not enough, such as nodes of two shapes; changes of different
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
+from operator import sub
 
 from posse.engine.placement_problem import (
     NEW_DOMAIN,
@@ -29,6 +30,8 @@ from posse.solver.solving import solve
 _MAX_SHAPES = 6
 _MAX_NAMED = 3
 """Single evictions to report, each of which is enough."""
+_MAX_NODES = 1000
+"""Additional nodes for minimum resources; more would be no advice."""
 _UNUSED = 2**31
 """Numbers from here on are free for new domains."""
 _EFFORT = 0.5
@@ -58,19 +61,41 @@ def _eased(remedy_problem: RemedyProblem) -> PlacementProblem:
         tuple(map(sum, zip(column, more, strict=True)))
         for column, more in zip(remedy_problem.problem.free, remedy_problem.yielding, strict=True)
     )
-    eased = replace(remedy_problem.problem, free=free)
+    # Nothing is preempted for minimum resources, only for pods.
+    gained = [
+        sum(max(amount, 0) for amount in after) - sum(max(amount, 0) for amount in before)
+        for before, after in zip(remedy_problem.problem.free, free, strict=True)
+    ]
+    elsewhere = tuple(map(sub, remedy_problem.problem.elsewhere, gained))
+    eased = replace(remedy_problem.problem, free=free, elsewhere=elsewhere)
     return remedy_problem.problem if _is_solvable(eased) else eased
 
 
 def _with_more_nodes(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[MoreNodes]:
-    """Shapes of which the fewest nodes are needed come first; never more nodes than pods."""
+    """Shapes of which the fewest nodes are needed come first."""
     useful = _useful(problem, shapes)
-    most = sum(number for leaf in leaves(problem.root) for _, number in leaf.pods)
+    most = _most_nodes(problem, useful)
     found = [(least, shape) for shape in useful if (least := _least(problem, shape, most))]
     if found:
         return [MoreNodes(((shape, number),)) for number, shape in sorted(found, key=lambda one: one[0])]
     together = _of_several_shapes(problem, useful, most) if len(useful) > 1 else ()
     return [MoreNodes(together)] if together else []
+
+
+def _most_nodes(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> int:
+    """One for each pod, and what the minimum resources lack in addition."""
+    pods = sum(number for leaf in leaves(problem.root) for _, number in leaf.pods)
+    lacking = [0] * len(problem.elsewhere)
+    for demand in _walk(problem.root):
+        for resource, amount in demand.minimum_resources:
+            lacking[resource] += amount
+    more = 0
+    for resource, amount in enumerate(lacking):
+        smallest = min((shape.free[resource] for shape in shapes if shape.free[resource] > 0), default=0)
+        lack = amount - problem.elsewhere[resource] - sum(max(free, 0) for free in problem.free[resource])
+        if lack > 0 and smallest:
+            more = max(more, -(-lack // smallest))
+    return min(pods + more, max(pods, _MAX_NODES))
 
 
 def _useful(problem: PlacementProblem, shapes: Sequence[NodeShape]) -> list[NodeShape]:
@@ -123,6 +148,7 @@ def _enlarged(problem: PlacementProblem, nodes: Additions) -> PlacementProblem:
             PodSet(sort.wanted, (*sort.room, *(one.room[i] for one in shapes)))
             for i, sort in enumerate(problem.pod_sets)
         ),
+        mix_of=(*problem.mix_of, *(one.mix for one in shapes)) if problem.mix_of else (),
         domains=tuple(
             (*column, *_told_apart(one.domains[i] for one in shapes))
             for i, column in enumerate(problem.domains)

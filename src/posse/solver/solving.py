@@ -24,7 +24,7 @@ def solve(problem: PlacementProblem, effort: float) -> Solution:
     alike = together(problem)
     generous = build(problem, alike)
     for seed in _SEEDS:
-        status, solver = _run(generous, effort / 4, seed)
+        status, solver = run_model(generous, effort / 4, seed)
         if status == cp_model.INFEASIBLE:
             return _IMPOSSIBLE
         if status in _SOLVED and (shares := _shares(generous, solver)) is not None:
@@ -32,13 +32,14 @@ def solve(problem: PlacementProblem, effort: float) -> Solution:
     if problem.node_count * sum(len(demand.pods) for demand in leaves(problem.root)) > _MAX_VARIABLES:
         return _EXHAUSTED
     exact = build(problem, apart(alike))
-    status, solver = _run(exact, effort, _SEEDS[0])
+    status, solver = run_model(exact, effort, _SEEDS[0])
     if status in _SOLVED and (shares := _shares(exact, solver)) is not None:
         return Solution(Outcome.PLACED, shares)
     return _IMPOSSIBLE if status == cp_model.INFEASIBLE else _EXHAUSTED
 
 
-def _run(model: Model, effort: float, seed: int) -> tuple[cp_model.CpSolverStatus, cp_model.CpSolver]:
+def run_model(model: Model, effort: float, seed: int) -> tuple[cp_model.CpSolverStatus, cp_model.CpSolver]:
+    """Run the solver with a bounded effort, the same for equal models."""
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_deterministic_time = effort

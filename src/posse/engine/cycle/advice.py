@@ -5,17 +5,20 @@ and is renewed now and then, so that the status is not written at every attempt.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from posse.engine.decisions import Advise, Decision
 from posse.engine.events import Advised
 from posse.engine.explain.explanation import remedy_problem
 from posse.engine.groups.forms import form_of
+from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.keys import GroupKey
+from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement_problem import Advice, RemedyProblem, Unadvised
+from posse.engine.pods.pod_class import PodClass
+from posse.engine.queue.backlog import Backlog, Key, Waiting
 from posse.engine.reporting.parts import mark_advised, record_of
 from posse.engine.statement import AdvicePending, Statement
 from posse.engine.trials.group_trial import GroupTrials
@@ -23,6 +26,27 @@ from posse.engine.trials.group_trial import GroupTrials
 _REST_SECONDS = 1.0
 """Pause between two groups: describing a problem reads every pod of the cluster."""
 _FRESH_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPods:
+    """Waiting pods of a group that every rule treats alike, and how many of them must start."""
+
+    pods: tuple[PodRef, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissingNodes:
+    """All of these nodes together would let the group start, and no fewer of them."""
+
+    group: GroupKey
+    nodes: tuple[tuple[str, int], ...]
+    """How many more nodes like this one."""
+    pods: tuple[MissingPods, ...] = field(default=(), compare=False)
+    """The pods for which these nodes are, beside those that would fit now."""
+    topology_key: str = field(default="", compare=False)
+    """The label of nodes that all its pods must share, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +81,9 @@ class Advising:
     _fresh: list[GroupKey] = field(default_factory=list)
     _last: int = 0
     _may_ask_at: float = 0.0
+    _first: Key | None = None
+    """The first of the refused entries of the queue, as far as it was looked at."""
+    _refusals: int = 0
 
     def want(
         self, key: GroupKey, refusal: Statement, now: float
@@ -66,9 +93,16 @@ class Advising:
             return None
         known = self._known.get(key)
         is_known = known is not None and known.refusal == refusal
-        if known is None or not is_known or now - known.since > _FRESH_SECONDS:
+        is_old = known is None or not is_known or now - known.since > _FRESH_SECONDS
+        if is_old or self._awaits_other(key, refusal):
             self._wanted[key] = refusal
         return known.advice if known is not None and is_known else AdvicePending()
+
+    def _awaits_other(self, key: GroupKey, refusal: Statement) -> bool:
+        """Whether advice on another refusal is wanted or requested, and would replace this one."""
+        asked = self._open
+        is_asked = asked is not None and asked.key == key and asked.refusal != refusal
+        return is_asked or self._wanted.get(key, refusal) != refusal
 
     def renew(self, key: GroupKey) -> None:
         """The cluster has changed, the refusal has not: other advice may be right now."""
@@ -82,6 +116,21 @@ class Advising:
             return None
         return next(iter(self._wanted), None)
 
+    def note_queue(self, backlog: Backlog, now: float) -> None:
+        """Renew the advice of the group that is first of the refused entries now, or was so far."""
+        if not self._is_overtaken(backlog) or now < self._may_ask_at:
+            return
+        first = min(backlog.refused(), key=Waiting.order, default=None)
+        self._refusals, before = backlog.refusals, self._first
+        self._first = first.key if first is not None else None
+        for key in (before, self._first) if before != self._first else ():
+            if isinstance(key, GroupKey):
+                self.renew(key)
+
+    def _is_overtaken(self, backlog: Backlog) -> bool:
+        """Whether the queue has changed since it was last looked at."""
+        return bool(self._known or self._wanted) and self._refusals != backlog.refusals
+
     def ask(self, key: GroupKey, problem: RemedyProblem | Unadvised | None, now: float) -> Advise | None:
         """The question for the solver; None if there is none, or the answer is known."""
         refusal, known = self._wanted.pop(key), self._known.get(key)
@@ -91,7 +140,10 @@ class Advising:
             self._learn(key, _Known(refusal, problem, number, now))
             return None
         if known is not None and known.problem == number:
-            self._learn(key, _Known(refusal, known.advice, number, now))
+            advice = known.advice
+            if isinstance(advice, Advice):
+                advice = replace(advice, is_behind=key != self._first)
+            self._learn(key, _Known(refusal, advice, number, now))
             return None
         self._last += 1
         self._open = _Open(key, self._last, refusal, problem, now)
@@ -104,7 +156,9 @@ class Advising:
             advice = None
             if event.remedies is not None:
                 has_topology = bool(asked.problem.problem.domains)
-                advice = Advice(event.remedies, asked.problem.demands, has_topology)
+                has_devices = bool(asked.problem.problem.mix_of)
+                is_behind = asked.key != self._first
+                advice = Advice(event.remedies, asked.problem.demands, has_topology, has_devices, is_behind)
             self._learn(asked.key, _Known(asked.refusal, advice, hash(asked.problem), asked.since))
 
     def _learn(self, key: GroupKey, known: _Known) -> None:
@@ -117,15 +171,25 @@ class Advising:
         known = [(key, self._known.get(key)) for key in taken]
         return [(key, one.refusal, one.advice) for key, one in known if one is not None]
 
+    def missing_nodes(self) -> list[MissingNodes]:
+        """Nodes that would let a waiting group start, for each group where more nodes help."""
+        found = []
+        for key, known in self._known.items():
+            if isinstance(known.advice, Advice) and known.advice.remedies.more_nodes:
+                nodes = known.advice.remedies.more_nodes[0].nodes
+                found.append(MissingNodes(key, tuple((shape.like, count) for shape, count in nodes)))
+        return found
+
     def forget(self, key: GroupKey) -> None:
         """The group has started, or is gone."""
         self._known.pop(key, None)
         self._wanted.pop(key, None)
 
-    def next_wakeup(self) -> float | None:
+    def next_wakeup(self, backlog: Backlog) -> float | None:
         if self._fresh:
             return 0.0
-        return self._may_ask_at if self._wanted and self._open is None else None
+        may_ask = bool(self._wanted) and self._open is None
+        return self._may_ask_at if may_ask or self._is_overtaken(backlog) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +224,7 @@ class Advisory:
 
     def ask(self, now: float) -> Iterator[Decision]:
         """Ask about the next group."""
+        self.book.note_queue(self.knowledge.backlog, now)
         key = self.book.next_group(now)
         if key is None:
             return
@@ -170,6 +235,17 @@ class Advisory:
         asked = self.book.ask(key, remedy_problem(self.knowledge, self.trials, group, key), now)
         if asked is not None:
             yield asked
+
+    def missing_nodes(self) -> list[MissingNodes]:
+        """Nodes that would let waiting groups start, with the pods that they are for."""
+        found = []
+        for missing in self.book.missing_nodes():
+            root = root_of(self.knowledge.groups, missing.group)
+            if root is not None:
+                pods = tuple(one for leaf in root.leaves for one in _missing_pods(leaf))
+                topology_key = root.top.topology_key if root.top is not None else ""
+                found.append(replace(missing, pods=pods, topology_key=topology_key))
+        return found
 
     def answered(self, event: Advised) -> None:
         self.book.answered(event)
@@ -182,7 +258,19 @@ class Advisory:
         self.book.renew(key)
 
     def next_wakeup(self) -> float | None:
-        return self.book.next_wakeup()
+        return self.book.next_wakeup(self.knowledge.backlog)
+
+
+def _missing_pods(leaf: GroupRecord) -> Iterator[MissingPods]:
+    """As many as its minimum asks for; all that wait where they differ."""
+    classes: dict[PodClass, list[PodRef]] = {}
+    for member in leaf.unattached():
+        classes.setdefault(member.pod_class, []).append(member.ref)
+    needed = max(0, leaf.minimum - leaf.started_count)
+    for refs in classes.values():
+        count = min(len(refs), needed) if len(classes) == 1 else len(refs)
+        if count:
+            yield MissingPods(tuple(refs), count)
 
 
 def _is_nominated(group: Root) -> bool:

@@ -1,4 +1,4 @@
-"""Allocations that help nobody: claims of pods that found no node, whose devices hold them where they are.
+"""Unused allocations: claims of pods that found no node, whose devices hold them where they are.
 
 They are left over from an earlier attempt whose writes were interrupted, or from another scheduler. Without
 them, the pods may find devices elsewhere.
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from posse.engine.cycle.cycle import AttemptRecord
 from posse.engine.decisions import ReleaseClaim
-from posse.engine.devices.claims import DeviceClaimRecord
+from posse.engine.devices.claims import ClaimBook, DeviceClaimRecord
 from posse.engine.devices.needs import claim_keys
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
@@ -21,8 +21,6 @@ class ClaimReleases:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._devices = knowledge.state.devices
-        self._released: dict[ClaimKey, tuple[str, str]] = {}
-        """Claims that were released, with uid and version, so that no release is repeated."""
 
     def of(self, attempts: Sequence[AttemptRecord]) -> Iterator[ReleaseClaim]:
         """Release what keeps the pods of refused attempts away from other nodes."""
@@ -75,10 +73,8 @@ class ClaimReleases:
                 or not all(one.uid in known for one in record.consumers)
             ):
                 continue
-            version = record.claim.metadata.resource_version
-            if self._released.get(key) != (record.uid, version):
-                self._released[key] = record.uid, version
-                yield release_of(record)
+            if not self._devices.book.is_released(record):
+                yield release_of(record, self._devices.book)
 
     def _keys(self, record: PodRecord) -> Iterator[ClaimKey]:
         yield from claim_keys(record.pod)
@@ -89,7 +85,8 @@ class ClaimReleases:
         return group.obj.metadata.uid if group is not None and group.obj is not None else record.ref.uid
 
 
-def release_of(record: DeviceClaimRecord) -> ReleaseClaim:
+def release_of(record: DeviceClaimRecord, book: ClaimBook) -> ReleaseClaim:
+    book.note_release(record)
     return ReleaseClaim(
         record.key,
         record.uid,

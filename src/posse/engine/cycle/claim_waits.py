@@ -111,7 +111,7 @@ class ClaimWaits:
                 yield ReportPod(record.ref, SCHEDULER_ERROR, message, record.nominated)
             for claim, text in failures:
                 if (text or not is_ready(claim)) and claim.allocation is not None:
-                    yield release_of(claim)
+                    yield release_of(claim, self._book)
         elif all(one is not None and is_ready(one) for one in records):
             self._end(wait)
             yield wait.bind

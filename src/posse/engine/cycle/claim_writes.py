@@ -101,8 +101,8 @@ class ClaimsOfBindings:
 
     def _claims(self, placements: Sequence[Placement]) -> Iterable[ClaimAllocation]:
         consumers: dict[ClaimKey, dict[ResourceClaimConsumerReference, None]] = {}
-        for placed in placements:
-            record = self._knowledge.pods[placed.pod.uid]
+        records = [self._knowledge.pods[placed.pod.uid] for placed in placements]
+        for record in records:
             for one in pod_claims(record.pod):
                 if one.key is not None:
                     consumers.setdefault(one.key, {})[self._consumer(record, one)] = None
@@ -110,8 +110,8 @@ class ClaimsOfBindings:
             claim = self._claim(key, list(wanted))
             if claim is not None:
                 yield claim
-        for placed in placements:
-            made = self._made(self._knowledge.pods[placed.pod.uid])
+        for record in records:
+            made = self._made(record) if _has_extended(record) else None
             if made is not None:
                 yield made
 
@@ -132,9 +132,12 @@ class ClaimsOfBindings:
     def _claim(
         self, key: ClaimKey, wanted: Sequence[ResourceClaimConsumerReference]
     ) -> ClaimAllocation | None:
-        """None if the claim has its devices and all these reservations."""
+        """None if the claim has its devices and all these reservations.
+
+        A claim whose release was decided is written again: either write may come first.
+        """
         record, book = self._devices.book.claims[key], self._devices.book
-        reserved = dict.fromkeys(one.uid for one in record.consumers)
+        reserved = {} if book.is_released(record) else dict.fromkeys(one.uid for one in record.consumers)
         missing = tuple(one for one in wanted if one.uid not in reserved)
         allocation = record.allocation
         if allocation is None:
@@ -158,6 +161,11 @@ class ClaimsOfBindings:
                     api_group=api_group, resource=resource, name=name, uid=uid
                 )
         return _pod_consumer(record)
+
+
+def _has_extended(record: PodRecord) -> bool:
+    needs = record.pod_class.devices
+    return needs is not None and bool(needs.extended)
 
 
 def _pod_consumer(record: PodRecord) -> ResourceClaimConsumerReference:

@@ -49,11 +49,12 @@ class AttemptRecord:
     """The preemptor was itself evicted and has not started since."""
 
 
-def count(attempt: Attempt) -> None:
+def count(attempt: Attempt, now: float) -> None:
     """Count the attempt on every pod, and keep the reasons of nodes for refusing it."""
     for record in attempt.placed:
         record.attempts += 1
         record.refusals = ()
+        record.placed_at = now
     for record, verdict in attempt.refused:
         record.attempts += 1
         record.refusals = verdict.refusals
@@ -117,8 +118,8 @@ def _whole(group: Root, members: Sequence[PodRecord], verdict: Verdict) -> Attem
     return AttemptRecord(
         group.key,
         members[0].ref.scheduler_name,
-        max(record.attempts for record in members),
-        min(record.queued_at for record in members),
+        max([record.attempts for record in members]),
+        min([record.queued_at for record in members]),
         verdict,
         pods=len(members),
     )
@@ -143,10 +144,8 @@ class Cycle:
     def requeue_crowded_out(self, knowledge: Knowledge, arrived: Iterable[PodRecord], priority: int) -> None:
         """Withdraw nominations for capacity that these pods have or will have, and try their pods again."""
         nominations = knowledge.nominations
-        nodes = (
-            dict.fromkeys(record.node or record.nominated for record in arrived) if len(nominations) else {}
-        )
-        for record in nominations.crowded_out(nodes, priority) if nodes else ():
+        nodes = dict.fromkeys(record.node or record.nominated for record in arrived)
+        for record in nominations.crowded_out(nodes, priority):
             nominations.drop(record)
             self.decisions.extend(mark_nomination_lost(record))
             knowledge.backlog.wake(knowledge.queue_key(record))

@@ -64,7 +64,9 @@ class DecisionLoop:
         # 1. Take over the victims of an earlier scheduler whose preemptors still wait.
         claim_victims(knowledge)
         knowledge.unclaimed_victims.clear()
-        # 2. Start the waiting time of new pods, and end the time in which groups gather theirs.
+        # 2. Learn run times; start the waiting time of new pods; end the time in which groups gather theirs.
+        if knowledge.run_times.ended:
+            knowledge.run_times.learn(now)
         self._stamp_newly_queued(now)
         self._end_gatherings(now)
         # 3. Bind the pods whose claims are bound by now, and give up on those whose claims will not be.
@@ -73,8 +75,12 @@ class DecisionLoop:
         decisions += self._take_unreadable_pods()
         decisions += self._advisory.mark_fresh()
         decisions += still_valid(knowledge.groups, self._failed_writes.take_lost_marks())
-        self._read_faulty_again()
-        # 5. Decide for every group that changed whether it may be tried.
+        if knowledge.state.devices.book.classes:
+            self._read_faulty_again()
+        # 5. Decide for every group that changed, or may be preempted from now on, whether it may be tried.
+        knowledge.run_protection.now = now
+        for key in knowledge.run_protection.take_due() if knowledge.run_protection.until else ():
+            knowledge.unsettle(key)
         self._settling.settle_changed(cycle)
         # 6. Put off what a failed write sent back.
         self._back_off_after_failed_writes(now)
@@ -84,7 +90,8 @@ class DecisionLoop:
         if knowledge.state.minimum_reservations.is_used or self._set_aside_limit.until:
             self._set_aside_limit.review(now)
         # 8. Wake what a change of the cluster or the passing of time may help, or whose refusal is outdated.
-        self._waking.wake_improved(now)
+        with knowledge.starvation_guard.lifted_for_short():
+            self._waking.wake_improved(now)
         knowledge.backlog.promote(now)
         self._renewal.renew(now)
         # 9. Try the entries of the queue, in order.
@@ -125,6 +132,7 @@ class DecisionLoop:
             self._renewal,
             self._settling,
             self._set_aside_limit,
+            knowledge.run_protection,
         )
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)

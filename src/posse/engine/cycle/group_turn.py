@@ -50,7 +50,7 @@ class GroupTurns:
             cycle.decisions.extend(mark_nominations_lost(group, hold))
             return 0
         shape = self._shape(group) if self._is_followed(head) else None
-        trial = self._try(head, group)
+        trial = self._try(head, group, cycle.now)
         if trial.question is not None:
             self._ask(group, trial.question, cycle)
             return head.size
@@ -60,11 +60,11 @@ class GroupTurns:
             return head.size
         return head.size + self._start_identical(head, shape, placed[0].node, cycle)
 
-    def _try(self, head: Waiting, group: Root) -> GroupTrial:
+    def _try(self, head: Waiting, group: Root, now: float) -> GroupTrial:
         """Try it within the steps that it may take by now."""
         effort = self._knowledge.state.effort
         effort.limit(allowed_steps(head.postponements))
-        with self._knowledge.starvation_guard.lifted_for(group.priority, group.key):
+        with self._knowledge.starvation_guard.lifted_for(group.priority, group.key, now + head.safe_seconds):
             trial = self._trials.run(group)
         is_unfinished = effort.is_spent and not (trial.victims or trial.question)
         effort.lift()
@@ -83,18 +83,24 @@ class GroupTurns:
         """Report the outcome of an attempt, and keep the group in the queue if any pod is left."""
         self._questions.forget(group.key)
         attempt, ledger = trial.attempt, self._knowledge.ledger
-        count(attempt)
+        count(attempt, cycle.now)
         ledger.started(attempt.placed)
         if attempt.placed:
             ledger.release(group.key)
         cascades = bool(trial.victims) and ledger.begin(group.key, trial.victims)
         cycle.attempts += tried_group(group, trial, is_cascade=cascades)
         self._report(group, trial, cycle)
-        cycle.requeue_crowded_out(self._knowledge, [*attempt.placed, *group.unattached()], group.priority)
+        if len(self._knowledge.nominations):
+            arrived = [*attempt.placed, *group.unattached()]
+            cycle.requeue_crowded_out(self._knowledge, arrived, group.priority)
         self._note_outcome(group, attempt, cycle)
         self._return_to_queue(entry, group, attempt, cycle)
 
     def _report(self, group: Root, trial: GroupTrial, cycle: Cycle) -> None:
+        if trial.attempt.verdict.succeeded and not trial.attempt.parts:
+            self._advisory.forget(group.key)
+            cycle.decisions.extend(mark_tried(group, trial))
+            return
         reservation = self._knowledge.starvation_guard.reservation_against(group.priority, group.key)
         refusal = Statement(trial.attempt.verdict, reservation)
         advice = self._advisory.advice(group, refusal, cycle.now)
@@ -104,7 +110,7 @@ class GroupTurns:
         guard, misplaced = self._knowledge.starvation_guard, self._knowledge.misplaced_groups
         guard.tried(group, cycle.now, started=attempt.verdict.succeeded)
         misplaced.pop(group.key, None)
-        if Code.ERROR in (attempt.verdict.code, *(part.verdict.code for part in attempt.parts)):
+        if Code.ERROR in (attempt.verdict.code, *[part.verdict.code for part in attempt.parts]):
             misplaced[group.key] = None
         if attempt.placed:
             guard.note_placed(cycle.now)
@@ -120,6 +126,9 @@ class GroupTurns:
         backlog.mark_unschedulable(
             entry, [state.scheduling_class(record) for record, _ in attempt.refused], cycle.now
         )
+        if self._knowledge.lookahead is not None:
+            self._knowledge.lookahead.rank(entry, cycle.now)
+            self._knowledge.starvation_guard.refused(entry, cycle.now)
         if attempt.placed and self._trials.could_evict(group):
             # The pods left over may preempt, which an attempt that places others never does.
             backlog.wake(group.key)
@@ -130,9 +139,10 @@ class GroupTurns:
 
     def _shape(self, group: Root) -> GroupShape | None:
         """The shape that groups behind it must share; None if its capacity or answer is its own."""
-        kept = self._knowledge.starvation_guard.reservation
-        is_favoured = self._questions.has_answer(group.key) or (kept is not None and kept.key == group.key)
-        return None if is_favoured else shape_of(self._knowledge.state, group)
+        kept = self._knowledge.starvation_guard.reservations
+        if self._questions.has_answer(group.key) or (kept and any(one.key == group.key for one in kept)):
+            return None
+        return shape_of(self._knowledge.state, group)
 
     def _start_identical(self, head: Waiting, shape: GroupShape, node: str, cycle: Cycle) -> int:
         """Start identical groups behind the head; returns the number of their pods."""

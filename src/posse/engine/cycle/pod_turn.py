@@ -3,7 +3,7 @@
 from posse.engine.cycle.cycle import Cycle, count, tried_pods
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
-from posse.engine.queue.backlog import Waiting
+from posse.engine.queue.backlog import Key, Waiting
 from posse.engine.reporting.pods import mark_pods_tried
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.effort import FIRST_STEPS, pause_seconds
@@ -11,7 +11,7 @@ from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.pod_trial import PodTrials, Trial
 
 _FORGET_SECONDS = 300.0
-"""A class that has taken few steps for so long begins anew with short pauses."""
+"""A class that has taken few steps for so long begins again with short pauses."""
 
 
 class ClassPauses:
@@ -50,19 +50,21 @@ class PodTurns:
             return self._postpone(head, scheduling_class, most, cycle.now, pause)
         cost = knowledge.state.scores(scheduling_class).cost
         most = min(most, max(1, FIRST_STEPS // cost))
-        run = self._take_run(head, scheduling_class, most)
+        run = self._take_run(head, scheduling_class, most, cycle.now)
         if len(run) * cost >= FIRST_STEPS - cost:
             self._pauses.begin(scheduling_class, cycle.now)
         records = [knowledge.pods[str(entry.key)] for entry in run]
         guard = knowledge.starvation_guard
-        with guard.lifted_for(head.priority):
+        with guard.lifted_for(head.priority, head.key, cycle.now + head.safe_seconds):
             trial = self._trials.run(scheduling_class, records)
-        count(trial.attempt)
+        count(trial.attempt, cycle.now)
         knowledge.ledger.started(trial.attempt.placed)
         seeks_victims = knowledge.state.profile(scheduling_class.pod_class).preempts
-        cycle.attempts += tried_pods(trial, self._begin_preemptions(trial), sought_victims=seeks_victims)
+        if trial.attempt.refused:
+            cycle.attempts += tried_pods(trial, self._begin_preemptions(trial), sought_victims=seeks_victims)
         cycle.decisions.extend(mark_pods_tried(trial, guard.reservation_against(head.priority)))
-        cycle.requeue_crowded_out(knowledge, records, head.priority)
+        if len(knowledge.nominations):
+            cycle.requeue_crowded_out(knowledge, records, head.priority)
         placed = len(trial.attempt.placed)
         if placed:
             guard.note_placed(cycle.now)
@@ -70,6 +72,9 @@ class PodTurns:
             knowledge.backlog.remove(entry.key)
         for entry in run[placed:]:
             knowledge.backlog.mark_unschedulable(entry, [scheduling_class], cycle.now)
+            if knowledge.lookahead is not None:
+                knowledge.lookahead.rank(entry, cycle.now)
+                guard.refused(entry, cycle.now)
         return len(run)
 
     def _begin_preemptions(self, trial: Trial) -> list[str]:
@@ -84,21 +89,34 @@ class PodTurns:
         self, head: Waiting, scheduling_class: SchedulingClass, most: int, now: float, seconds: float
     ) -> int:
         """Put pods of a class that has just taken many steps behind others."""
-        run = self._take_run(head, scheduling_class, most)
+        run = self._take_run(head, scheduling_class, most, now)
         for entry in run:
             self._knowledge.backlog.postpone(entry, now, seconds)
         return len(run)
 
-    def _take_run(self, head: Waiting, scheduling_class: SchedulingClass, most: int) -> list[Waiting]:
+    def _take_run(
+        self, head: Waiting, scheduling_class: SchedulingClass, most: int, now: float
+    ) -> list[Waiting]:
         run: list[Waiting] = []
         following: Waiting | None = head
+        met = self._met_by(head, now)
         while (
-            following is not None and len(run) < most and self._goes_along(following, head, scheduling_class)
+            following is not None
+            and len(run) < most
+            and self._goes_along(following, head, scheduling_class)
+            and self._met_by(following, now) == met
         ):
             self._knowledge.backlog.take(following)
             run.append(following)
             following = self._knowledge.backlog.peek()
         return run
+
+    def _met_by(self, entry: Waiting, now: float) -> tuple[Key, ...]:
+        """The reservations that count for the pod."""
+        guard = self._knowledge.starvation_guard
+        if not guard.reservations:
+            return ()
+        return guard.met_by(entry.priority, entry.key, now + entry.safe_seconds)
 
     def _goes_along(self, entry: Waiting, head: Waiting, scheduling_class: SchedulingClass) -> bool:
         """Whether the pod is equal to the head in every respect. Pods with a nominated node go alone."""

@@ -16,6 +16,7 @@ from posse.engine.groups.admission import (
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
+from posse.engine.intake.run_protection import PROTECTED_PRIORITY
 from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
 from posse.engine.queue.timers import HELD_SECONDS, DelayTimers
@@ -162,7 +163,10 @@ class GroupSettling:
             backlog.resume(group.key, now)
         else:
             oldest = waiting[0]
-            backlog.add(Waiting(group.key, group.priority, oldest.created, oldest.arrival, len(waiting)))
+            entry = Waiting(group.key, group.priority, oldest.created, oldest.arrival, size=len(waiting))
+            if self._knowledge.lookahead is not None:
+                self._knowledge.lookahead.rank(entry, now)
+            backlog.add(entry)
 
 
 def take_unsettled_groups(knowledge: Knowledge) -> dict[GroupKey, bool]:
@@ -185,8 +189,15 @@ def rank_members(knowledge: Knowledge) -> None:
         for group, effective_priority in knowledge.groups.ranked(entry):
             group.note_start()
             knowledge.state.minimum_reservations.note(group.key)
+            is_protected = group.minimum_run_seconds > 0 and knowledge.run_protection.covers(group)
             for record in group.members.values():
                 own = record.priority if effective_priority is None else effective_priority
-                if record.effective_priority != own:
+                record.is_protected = is_protected and bool(record.node)
+                if record.is_protected:
+                    own = max(own, PROTECTED_PRIORITY)
+                before = record.effective_priority
+                if before != own:
                     knowledge.state.rank(record, own)
                     knowledge.nominations.note_changed(record)
+                if record.node and before > own:
+                    knowledge.state.note_improved(record.node, before)

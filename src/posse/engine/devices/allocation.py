@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from posse.engine.devices.promises import Promise
 from posse.engine.devices.records import quantity_of
@@ -19,6 +20,7 @@ from posse.model.resource_claim import (
 )
 
 _NAME = "metadata.name"
+_MAX_NODES = 10_000
 
 
 def allocation_of(
@@ -64,6 +66,8 @@ def _share_id(claim_uid: str, device: str, number: int) -> str:
 def _class_configuration(
     grants: Sequence[Grant], classes: Mapping[str, DeviceClass]
 ) -> Iterator[DeviceAllocationConfiguration]:
+    if not any(one.spec.config for one in classes.values()):
+        return
     given = list(dict.fromkeys(one.wanted for one in grants))
     for name in dict.fromkeys(one.class_name for one in given):
         requests = tuple(one.name for one in given if one.class_name == name)
@@ -76,7 +80,7 @@ def _class_configuration(
 def _claim_configuration(
     grants: Sequence[Grant], spec: ResourceClaimSpec
 ) -> Iterator[DeviceAllocationConfiguration]:
-    given = dict.fromkeys(one.wanted.name for one in grants)
+    given = dict.fromkeys(one.wanted.name for one in grants) if spec.devices.config else {}
     for one in spec.devices.config:
         covered = [name for name in given if name in one.requests or name.partition("/")[0] in one.requests]
         if one.requests and not covered:
@@ -85,12 +89,17 @@ def _claim_configuration(
         yield DeviceAllocationConfiguration(source=FROM_CLAIM, requests=requests, opaque=one.opaque)
 
 
+@lru_cache(maxsize=_MAX_NODES)
+def _only(node: str) -> NodeSelector:
+    here = NodeSelectorRequirement(key=_NAME, operator="In", values=(node,))
+    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(here,)),))
+
+
 def node_selector(promise: Promise) -> NodeSelector | None:
     """The nodes from which all devices can be used; None for all nodes."""
     devices = [one.device for one in promise.grants]
     if any(device.node_name or device.binds_to_node for device in devices):
-        here = NodeSelectorRequirement(key=_NAME, operator="In", values=(promise.node,))
-        return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(here,)),))
+        return _only(promise.node)
     selectors = dict.fromkeys(device.selector for device in devices if device.selector is not None)
     if not selectors:
         return None

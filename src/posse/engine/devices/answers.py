@@ -11,6 +11,7 @@ from posse.engine.devices.claims import ClaimBook
 from posse.engine.devices.inventory import Inventory
 from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
 from posse.engine.devices.promises import HeldDevices
+from posse.engine.devices.requests import ClaimShape
 from posse.engine.devices.search import (
     AllocationError,
     DeviceSearch,
@@ -27,6 +28,8 @@ from posse.engine.nodes.node_table import NodeTable
 _MAX_TABLES = 2_000
 _MAX_MIXES = 500
 _MOST_ALTERNATIVES = 8
+_MAX_SOLVED = 100_000
+_NOTHING = Offer((), {})
 MAX_PODS = 256
 """Pods of one class that are counted on a node; more than any node has devices for."""
 
@@ -68,6 +71,10 @@ class DeviceAnswers:
         self._cut_short_at = -1
         """Version of the devices when a search was last cut short."""
         self._tables: dict[tuple[str, DeviceNeeds], _Table] = {}
+        self._solved: dict[tuple[int, tuple[ClaimShape, ...]], Solution | None] = {}
+        """By state of a row and what claims ask for, whatever their names; only where devices are local."""
+        self._solved_at = -1
+        """Version of the devices when these were found."""
 
     # --- the answers for a pod ---------------------------------------------------------------------------
 
@@ -107,7 +114,7 @@ class DeviceAnswers:
         return points[states]
 
     def _listed(self, needs: DeviceNeeds, solution: Solution) -> Iterator[Iterator[int]]:
-        for want, grants in zip(self.wants(needs, Offer((), {})), solution, strict=True):
+        for want, grants in zip(self.wants(needs, _NOTHING), solution, strict=True):
             given = dict.fromkeys(one.wanted for one in grants)
             yield (
                 _MOST_ALTERNATIVES - request.alternatives.index(wanted)
@@ -233,7 +240,7 @@ class DeviceAnswers:
 
     def _search(self, needs: DeviceNeeds, row: int, state: int, table: _Table) -> int:
         try:
-            found = self.found(self.wants(needs, self._inventory.offer_at(row)))
+            found = self._found_at(needs, row, state)
         except AllocationError as error:
             table.errors[state] = str(error)
             return Reply.ERROR
@@ -243,6 +250,18 @@ class DeviceAnswers:
             return Reply.NO
         table.solutions[state] = found
         return Reply.YES
+
+    def _found_at(self, needs: DeviceNeeds, row: int, state: int) -> Solution | None:
+        """Claims of many pods differ in nothing but their names: one search answers for all of them."""
+        if self._inventory.has_spanning_pools:
+            return self.found(self.wants(needs, self._inventory.offer_at(row)))
+        if self._solved_at != self._inventory.version or len(self._solved) > _MAX_SOLVED:
+            self._solved.clear()
+            self._solved_at = self._inventory.version
+        key = state, tuple(want.shape for want in self.wants(needs, _NOTHING))
+        if key not in self._solved:
+            self._solved[key] = self.found(self.wants(needs, self._inventory.offer_at(row)))
+        return self._solved[key]
 
     def _search_empty(self, needs: DeviceNeeds, row: int, _state: int, _table: _Table) -> int:
         offer = self._inventory.empty_offer_at(row)

@@ -1,7 +1,6 @@
 """Claims and device classes as the cluster shows them, and the pods that use each claim."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -25,35 +24,19 @@ POD_CONSUMER = ("", "pods")
 MAX_CONSUMERS = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DeviceClaimRecord:
+class DeviceClaimRecord(msgspec.Struct, frozen=True, gc=False, eq=False):
     key: ClaimKey
     claim: ResourceClaim
-    used: tuple[UsedDevice, ...]
-    """Devices that nobody else can have, once it is allocated."""
+    uid: str
     owner: str
     """Uid of the object that it was made for; empty for a claim that a user made."""
-
-    @property
-    def uid(self) -> str:
-        return self.claim.metadata.uid
-
-    @property
-    def is_for_extended_resources(self) -> bool:
-        return EXTENDED_RESOURCE_CLAIM_ANNOTATION in self.claim.metadata.annotations
-
-    @property
-    def allocation(self) -> AllocationResult | None:
-        return self.claim.status.allocation
-
-    @property
-    def is_slow(self) -> bool:
-        results = self.allocation.devices.results if self.allocation is not None else ()
-        return any(one.binding_conditions for one in results)
-
-    @property
-    def consumers(self) -> Sequence[ResourceClaimConsumerReference]:
-        return self.claim.status.reserved_for
+    allocation: AllocationResult | None
+    used: tuple[UsedDevice, ...]
+    """Devices that no other claim can have, once it is allocated."""
+    consumers: Sequence[ResourceClaimConsumerReference]
+    is_slow: bool
+    """Whether devices of it take time to be ready."""
+    is_for_extended_resources: bool
 
     @property
     def pod_uids(self) -> list[str] | None:
@@ -66,6 +49,22 @@ class DeviceClaimRecord:
     def selector(self) -> NodeSelector | None:
         """The nodes from which its devices can be used."""
         return self.allocation.node_selector if self.allocation is not None else None
+
+
+def _record_of(key: ClaimKey, claim: ResourceClaim) -> DeviceClaimRecord:
+    metadata, allocation = claim.metadata, claim.status.allocation
+    results = allocation.devices.results if allocation is not None else ()
+    return DeviceClaimRecord(
+        key,
+        claim,
+        metadata.uid,
+        next((one.uid for one in metadata.owner_references if one.controller), ""),
+        allocation,
+        used_by(allocation),
+        claim.status.reserved_for,
+        is_slow=any(one.binding_conditions for one in results),
+        is_for_extended_resources=EXTENDED_RESOURCE_CLAIM_ANNOTATION in metadata.annotations,
+    )
 
 
 def is_pod(consumer: ResourceClaimConsumerReference) -> bool:
@@ -109,20 +108,27 @@ class ClaimBook:
         self._made: dict[str, dict[ClaimKey, None]] = {}
         """Claims for extended resources, by uid of the pod."""
         self._backing: dict[str, DeviceClass] | None = None
+        self._released: dict[ClaimKey, tuple[str, str]] = {}
+        """Claims that were released, with uid and version: they may lose their devices at any time."""
 
     def put_claim(self, claim: ResourceClaim) -> None:
         key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
         self.drop_claim(key)
-        owner = next((one.uid for one in claim.metadata.owner_references if one.controller), "")
-        record = DeviceClaimRecord(key, claim, used_by(claim.status.allocation), owner)
-        self.claims[key] = record
+        record = self.claims[key] = _record_of(key, claim)
         self.slow_claims += record.is_slow
         if record.is_for_extended_resources:
-            self._made.setdefault(owner, {})[key] = None
+            self._made.setdefault(record.owner, {})[key] = None
         if record.allocation is not None and record.consumers:
             self.suspect(key)
         for one in record.consumers:
             self._reserved.setdefault(one.uid, {})[key] = None
+
+    def note_release(self, record: DeviceClaimRecord) -> None:
+        self._released[record.key] = record.uid, record.claim.metadata.resource_version
+
+    def is_released(self, record: DeviceClaimRecord) -> bool:
+        """Whether this version of the claim was released; a newer one shows what has become of that."""
+        return self._released.get(record.key) == (record.uid, record.claim.metadata.resource_version)
 
     def suspect(self, key: ClaimKey) -> None:
         """Have a look at the claim in the next round: its pods may not have started."""
@@ -142,13 +148,15 @@ class ClaimBook:
 
     def drop_claim(self, key: ClaimKey) -> None:
         record = self.claims.pop(key, None)
-        self.slow_claims -= record is not None and record.is_slow
-        if record is not None and record.is_for_extended_resources:
+        if record is None:
+            return
+        self.slow_claims -= record.is_slow
+        if record.is_for_extended_resources:
             made = self._made.get(record.owner, {})
             made.pop(key, None)
             if not made:
                 self._made.pop(record.owner, None)
-        for one in record.consumers if record is not None else ():
+        for one in record.consumers:
             reserved = self._reserved.get(one.uid, {})
             reserved.pop(key, None)
             if not reserved:

@@ -262,7 +262,7 @@ class Devices:
             return self._plugin_nodes.spread(needs, rows, self.most, np.int64)
         pods = self.answers.most(needs, rows)
         if rows_of_draft := self.proposals.open_rows:
-            # Devices of these may be chosen anew, so that more pods fit than beside the present ones.
+            # Devices of these may change, so that more pods fit than beside the present ones.
             numbers = np.arange(self._nodes.alive.size)[rows]
             for row in rows_of_draft:
                 offer = self.inventory.offer_at(row)

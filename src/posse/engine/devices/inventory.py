@@ -39,7 +39,7 @@ class _Place:
     layout: _Layout
     pools: tuple[PoolRecord, ...]
     devices: tuple[DeviceRecord, ...]
-    local: tuple[DeviceRecord, ...]
+    local: tuple[DeviceId, ...]
 
 
 class Inventory:
@@ -214,6 +214,7 @@ class Inventory:
             if row is not None:
                 self._row_states[row] = self._state_of(self._place(name))
         self._described = nodes.description_version
+        self._stale_nodes.clear()
 
     def offer_at(self, row: int) -> Offer:
         return self.offer(self._place(self._nodes.names[row]))
@@ -271,23 +272,22 @@ class Inventory:
         spanning = [self._pools[key] for key in self._spanning if self._reaches(self._pools[key], node)]
         pools = sorted((*local, *spanning), key=lambda pool: pool.rank)
         devices: list[DeviceRecord] = []
+        own: list[DeviceId] = []
         features: list[Hashable] = []
         for pool in pools:
             if pool.key in self._spanning:
                 there = [device for device in pool.devices if self._is_reached(device, node)]
                 features.append((pool.key, tuple(device.id for device in there)))
+                devices += there
             else:
-                there = list(pool.devices)
-                counters = tuple(sorted(pool.counters.items()))
-                likeness = tuple(device.likeness for device in there)
-                features.append((likeness, counters, pool.is_complete, bool(pool.error)))
-            devices += there
+                features.append(pool.likeness)
+                devices += pool.devices
+                own += [device.id for device in pool.devices]
         key = tuple(features)
         layout = self._layouts.get(key)
         if layout is None:
             layout = self._layouts[key] = _Layout(len(self._layouts), bool(spanning))
-        own = tuple(device for device in devices if device.id in self._node_of)
-        return _Place(layout, tuple(pools), tuple(devices), own)
+        return _Place(layout, tuple(pools), tuple(devices), tuple(own))
 
     def _reaches(self, pool: PoolRecord, node: str) -> bool:
         return node in pool.node_names or any(self._selects(one, node) for one in pool.selectors)
@@ -310,10 +310,9 @@ class Inventory:
         return known
 
     def _state_of(self, place: _Place) -> int:
-        uses: list[Hashable] = []
-        for position, device in enumerate(place.local):
-            if device.id in self._in_use:
-                consumed = self._in_use[device.id].consumed
-                uses.append((position, tuple(sorted(consumed.items())) if consumed else ()))
-        key = (place.layout.number, tuple(uses))
-        return self._states.setdefault(key, len(self._states))
+        used = [
+            (position, tuple(sorted(use.consumed.items())))
+            for position, use in enumerate(map(self._in_use.get, place.local))
+            if use is not None
+        ]
+        return self._states.setdefault((place.layout.number, *used), len(self._states))

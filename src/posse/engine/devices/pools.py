@@ -41,15 +41,15 @@ class PoolRecord:
     """Nodes that its slices name."""
     selectors: tuple[NodeSelector | None, ...]
     """Node selectors of other slices; None for all nodes."""
+    is_slow: bool
+    """Whether devices of it take time to be ready."""
+    likeness: int
+    """Equal for pools that differ in nothing but names."""
 
     @property
     def rank(self) -> tuple[bool, str, str]:
         """The order of pools: those whose devices take time to be ready come last."""
         return self.is_slow, *self.key
-
-    @property
-    def is_slow(self) -> bool:
-        return any(device.binding_conditions for device in self.devices)
 
 
 def pool_key(one: ResourceSlice) -> PoolKey:
@@ -78,9 +78,22 @@ class PoolReader:
         except (QuantityError, PoolError) as wrong:
             error = str(wrong)
         names, selectors = _reach(slices)
-        is_usable = is_complete and not error
+        given = tuple(devices) if is_complete and not error else ()
         return PoolRecord(
-            key, tuple(devices) if is_usable else (), counters, is_complete, error, names, selectors
+            key,
+            given,
+            counters,
+            is_complete,
+            error,
+            names,
+            selectors,
+            is_slow=any(device.binding_conditions for device in given),
+            likeness=self.kinds.likeness(
+                tuple(device.likeness for device in given),
+                tuple(sorted(counters.items())),
+                is_complete,
+                bool(error),
+            ),
         )
 
     def _device(self, where: ResourceSlice, device: Device, rules: Sequence[DeviceTaintRule]) -> DeviceRecord:
@@ -156,4 +169,5 @@ def _taints(identity: DeviceId, device: Device, rules: Sequence[DeviceTaintRule]
 
 def _selects(selector: DeviceTaintSelector, device: DeviceId) -> bool:
     wanted = (selector.driver, selector.pool, selector.device)
-    return all(one is None or one == other for one, other in zip(wanted, device, strict=True))
+    found = (device.driver, device.pool, device.name)
+    return all(one is None or one == other for one, other in zip(wanted, found, strict=True))

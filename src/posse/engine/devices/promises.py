@@ -188,7 +188,8 @@ class HeldDevices:
             self._written[holder] = used
         else:
             self._written.pop(holder, None)
-        self.recount(holder)
+        if tuple(used) != self._held.get(holder):
+            self.recount(holder)
 
     # --- promises ----------------------------------------------------------------------------------------
 
@@ -202,7 +203,7 @@ class HeldDevices:
         self.recount(key)
 
     def use(self, key: ClaimKey, promise: Promise, uid: str) -> None:
-        """Have the pod use the promise, which is made again if nobody else did any more."""
+        """Have the pod use the promise, which is made again if no other pod used it."""
         known = self.promises.setdefault(key, promise)
         known.users[uid] = None
         self.recount(key)

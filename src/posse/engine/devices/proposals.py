@@ -1,6 +1,6 @@
-"""Devices of the pods on nodes: those of a draft are proposals, which may be chosen anew for a later pod.
+"""Devices of the pods on nodes: those of a draft are proposals, which may change for a later pod.
 
-A pod that finds no devices beside the others of the draft gets some if all their devices can be chosen anew.
+A pod that finds no devices beside the others of the draft gets some if all of them find devices together.
 Once the draft is committed, they stay as they are.
 """
 
@@ -34,7 +34,7 @@ class DevicePlacement:
     """All its claims, in the order of its needs."""
     promised: tuple[ClaimKey, ...]
     revised: tuple[tuple[ClaimKey, tuple[Grant, ...]], ...] = ()
-    """Former devices of other pods of the draft, which were chosen anew for this one."""
+    """Former devices of other pods of the draft, which were changed for this one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ class Proposals:
     use_changed: Callable[[Iterable[UsedDevice]], None]
     _placed: dict[str, DevicePlacement] = field(default_factory=dict)
     _open: dict[str, None] = field(default_factory=dict)
-    """Pods of the draft in progress, whose devices may still be chosen anew."""
+    """Pods of the draft in progress, whose devices may still change."""
     _reserved: dict[str, tuple[UsedDevice, ...]] = field(default_factory=dict)
     """Devices held for pods with a nominated node, by uid, while others are tried."""
 
@@ -74,23 +74,19 @@ class Proposals:
         return list(dict.fromkeys(self._placed[uid].row for uid in self._open))
 
     def add_revisable(self, needs: DeviceNeeds, rows: Rows, found: BoolArray) -> None:
-        """Add rows where the pod gets devices if those of other pods of the draft are chosen anew."""
+        """Add rows where the pod gets devices if those of other pods of the draft change."""
         numbers = np.arange(self.nodes.alive.size)[rows]
-        if needs.spans_nodes:
-            candidates = np.flatnonzero(~found & self.nodes.alive[rows])
-        else:
-            there = dict.fromkeys(self._placed[uid].row for uid in self._open)
-            candidates = np.flatnonzero(~found & np.isin(numbers, list(there)))
-        known: dict[tuple[int, bool], bool] = {}
-        states = self.inventory.row_states()
-        occupied = dict.fromkeys(self._placed[uid].row for uid in self._open)
-        for position in candidates.tolist():
-            row = int(numbers[position])
-            # Rows with pods of the draft differ by these.
-            key = (row, True) if row in occupied else (int(states[row]), False)
-            if key not in known:
-                known[key] = self._revised(needs, None, row) is not None
-            found[position] = known[key]
+        has_open = np.isin(numbers, self.open_rows)
+        refused = ~found & self.nodes.alive[rows]
+        # Rows with pods of the draft differ by these; others are equal if their states are.
+        for position in np.flatnonzero(refused & has_open).tolist():
+            found[position] = self._revised(needs, None, int(numbers[position])) is not None
+        others = np.flatnonzero(refused & ~has_open) if needs.spans_nodes else ()
+        if len(others):
+            states = self.inventory.row_states()[numbers[others]]
+            _, firsts, kinds = np.unique(states, return_index=True, return_inverse=True)
+            samples = numbers[others][firsts].tolist()
+            found[others] = np.array([self._revised(needs, None, row) is not None for row in samples])[kinds]
 
     # --- pods on nodes -----------------------------------------------------------------------------------
 
@@ -104,15 +100,15 @@ class Proposals:
         solution = self.answers.solution(needs, row) if self._is_reached(needs, row) else None
         revised: list[tuple[ClaimKey, tuple[Grant, ...]]] = []
         if solution is None:
-            anew = self._revised(needs, keys, row)
-            if anew is None:
+            choice = self._revised(needs, keys, row)
+            if choice is None:
                 raise NoDevicesError(
                     f"no devices for pod {pod.metadata.namespace}/{pod.metadata.name} on {node}"
                 )
-            for key in [key for key in anew if key in self.held.promises]:
+            for key in [key for key in choice if key in self.held.promises]:
                 revised.append((key, self.held.promises[key].grants))
-                self.held.revise(key, anew[key])
-            solution = [anew[key] for key in waiting]
+                self.held.revise(key, choice[key])
+            solution = [choice[key] for key in waiting]
         for key, grants in zip(waiting, solution, strict=True):
             self.held.promise(key, grants, node)
         promised = tuple(key for key in keys if key in self.held.promises)

@@ -6,7 +6,9 @@ steps is limited; a search that runs out of them says so, since it has proven no
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
 
 from posse.engine.devices.pools import Counters, PoolKey
 from posse.engine.devices.records import AttributeValue, DeviceRecord
@@ -39,8 +41,7 @@ class Want:
     offer: Offer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grant:
+class Grant(msgspec.Struct, frozen=True, gc=False, eq=False):
     """One device for one request."""
 
     wanted: Alternative
@@ -52,7 +53,7 @@ class Grant:
 
     def at(self, device: DeviceRecord) -> "Grant":
         """The same with the device that another node has in this position."""
-        return self if device is self.device else replace(self, device=device)
+        return self if device is self.device else Grant(self.wanted, self.position, device, self.consumed)
 
 
 Solution = list[tuple[Grant, ...]]

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from posse.engine.devices.records import DeviceId
 
 
-@dataclass(frozen=True, slots=True)
-class UsedDevice:
+class UsedDevice(msgspec.Struct, frozen=True, gc=False):
     """One device in use by one claim; `consumed` is set for a share of it."""
 
     device: DeviceId
@@ -29,6 +30,8 @@ NOT_USED = DeviceUse()
 class DevicesInUse:
     def __init__(self) -> None:
         self._uses: dict[DeviceId, DeviceUse] = {}
+        self.get = self._uses.get
+        """The use of a device; None if it is not in use."""
 
     def __getitem__(self, device: DeviceId) -> DeviceUse:
         return self._uses.get(device, NOT_USED)

@@ -13,11 +13,12 @@ from posse.engine.exact.questions import Question
 from posse.engine.groups.part import Part, Root
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.gang.domain_pin import pin_of
-from posse.engine.placement.gang.minimum_resources import missing_resources
+from posse.engine.placement.gang.minimum_resources import minimum_demand, missing_resources
 from posse.engine.placement.gang.proof import missing
 from posse.engine.placement.search.fill import MemberClass, classes_of
 from posse.engine.placement_problem import GroupDemand, Mix, PlacementProblem, PodSet
 from posse.engine.rules.context import SchedulingClass
+from posse.engine.rules.devices import DynamicResources
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 
@@ -36,11 +37,16 @@ class ProblemBuilder:
     top: Part
     scheduling_classes: tuple[SchedulingClass, ...]
     keys: tuple[str, ...]
+    may_grow: bool = False
+    """Capacity may be added: a group whose minResources are not free is not left out."""
 
     @property
-    def is_modelled(self) -> bool:
-        """Whether no rule decides the placement that the problem cannot model."""
-        return all(self.state.rules(one).counts_by_resources for one in self.scheduling_classes)
+    def is_modelled_when_empty(self) -> bool:
+        """Whether resources and devices say how many pods any node takes, also one that is to come."""
+        rules = [self.state.rules(one) for one in self.scheduling_classes]
+        others = (name for one in rules for name in one.non_resource_rules if name != DynamicResources.name)
+        is_counted = all(one.counts_by_resources or one.counts_by_node for one in rules)
+        return is_counted and next(others, None) is None
 
     @property
     def is_modelled_with_devices(self) -> bool:
@@ -64,9 +70,13 @@ class ProblemBuilder:
 
     @property
     def resources(self) -> list[int]:
-        return sorted(
-            dict.fromkeys(index for one in self.scheduling_classes for index, _ in one.pod_class.limited)
-        )
+        limited = (index for one in self.scheduling_classes for index, _ in one.pod_class.limited)
+        minimums = (index for part in self.parts() for index, _ in self._minimum_resources(part))
+        return sorted(dict.fromkeys((*limited, *minimums)))
+
+    @property
+    def states_minimum_resources(self) -> bool:
+        return any(self._minimum_resources(part) for part in self.parts())
 
     def wanted(self, scheduling_class: SchedulingClass) -> tuple[int, ...]:
         amounts = dict(scheduling_class.pod_class.limited)
@@ -81,11 +91,18 @@ class ProblemBuilder:
         key = self.keys.index(part.topology_key) if part.topology_key else None
         domain = self._pinned(part) if part.topology_key else None
         children = tuple(self.demand(child) for child in _able(self.state, part))
-        return GroupDemand(missing(part), tuple(self._pod_sets(part)), children, key=key, domain=domain)
+        numbers = {index: number for number, index in enumerate(self.resources)}
+        minimum = tuple((numbers[index], amount) for index, amount in self._minimum_resources(part))
+        return GroupDemand(missing(part), tuple(self._pod_sets(part)), children, key, domain, minimum)
+
+    def _minimum_resources(self, part: Part) -> tuple[tuple[int, int], ...]:
+        return (minimum_demand(self.state, part) or ()) if self.may_grow else ()
 
     def _pod_sets(self, part: Part) -> Iterator[tuple[int, int]]:
         """Number and size of each pod set; pods of a group that must not start are left out."""
         is_open = missing_resources(self.state, part) is None
+        if self.may_grow:
+            is_open = minimum_demand(self.state, part) is not None
         for scheduling_class, pods in _classes(self.state, part):
             yield self.scheduling_classes.index(scheduling_class), len(pods) if is_open else 0
 

@@ -4,15 +4,25 @@ An exact search elsewhere determines which of these would let it start; nothing 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from posse.engine.exact.problem_builder import ProblemBuilder, about, about_part, is_small, lines
+from posse.engine.exact.problem_builder import (
+    DeviceLimits,
+    ProblemBuilder,
+    about,
+    about_part,
+    device_limits,
+    is_small,
+    lines,
+)
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Part, Root
-from posse.engine.keys import GroupKey
+from posse.engine.keys import GroupKey, PodRef
 from posse.engine.nodes.arrays import IntArray
+from posse.engine.placement.gang.minimum_resources import free_in_cluster
+from posse.engine.placement.gang.shortfall import too_large
 from posse.engine.placement.tree.domains import Rows, all_places, inside
 from posse.engine.placement_problem import (
     NEW_DOMAIN,
@@ -30,6 +40,7 @@ from posse.engine.placement_problem import (
 from posse.engine.pods.domain_counts import HOSTNAME
 from posse.engine.preemption.units import Unit, evicted_with, units_below
 from posse.engine.rules.context import SchedulingClass
+from posse.engine.rules.devices import DynamicResources
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 
@@ -96,6 +107,37 @@ def remedy_problem_of(
         return _remedy_problem(about_part(state, newcomer, above), groups, root, preempts=preempts)
 
 
+def room_problem_of(state: ClusterState, groups: GroupBook, root: Root) -> RemedyProblem | Unadvised | None:
+    """The problem of stopping gangs, each as a whole and whatever its priority, so that the group fits."""
+    asking = about(state, root)
+    if asking is not None and any(one.pod_class.devices is not None for one in asking.scheduling_classes):
+        # Devices that are free once a gang has stopped are not counted.
+        return UnmodelledRules((DynamicResources.name,))
+    found = _remedy_problem(asking, groups, root, preempts=False)
+    if asking is None or not isinstance(found, RemedyProblem):
+        return found
+    ground = _ground(replace(asking, may_grow=True))
+    return replace(found, evictable_units=tuple(_gangs(ground, groups, root)))
+
+
+def _gangs(ground: _Ground, groups: GroupBook, root: Root) -> Iterator[EvictableUnit]:
+    """Everything that runs on these nodes: trees and groups as a whole, and pods without a group."""
+    units: dict[GroupKey | PodRef, list[Unit]] = {}
+    for unit in _units(ground, groups, root):
+        first = unit.records[0]
+        who = groups.links.root_key(first.group) if first.group is not None else first.ref
+        units.setdefault(who, []).append(unit)
+    for who, parts in units.items():
+        if not any(_comes_back(record) for part in parts for record in part.records):
+            uids = tuple(record.ref.uid for part in parts for record in part.records)
+            yield EvictableUnit(_target(who), _freed(ground, parts), uids)
+
+
+def _target(who: GroupKey | PodRef) -> str:
+    kind = "pod" if isinstance(who, PodRef) else "compositepodgroup" if who.is_composite else "podgroup"
+    return f"{kind} {who.namespace}/{who.name}"
+
+
 def _newcomer(part: Part, key: GroupKey) -> tuple[list[Part], Part | None]:
     """The first part above a group that has not started, and the parts above that; None if all have."""
     below = (one for one in part.children if key in _keys(one))
@@ -115,30 +157,52 @@ def _remedy_problem(
 ) -> RemedyProblem | Unadvised | None:
     if asking is None:
         return None
-    if not asking.is_modelled:
+    asking = replace(asking, may_grow=True)
+    if not asking.is_modelled_when_empty:
         return UnmodelledRules(tuple(asking.unmodelled))
     ground = _ground(asking)
     nodes, wanted, rows = ground.state.nodes, asking.resources, ground.rows
     free = nodes.allocatable[wanted][:, rows] - nodes.requested[wanted][:, rows]
     if not rows.size:
-        return NoNodeOpen()
-    if not is_small(asking, np.vstack((free, ground.room, ground.domains))):
+        reasons = (too_large(asking.state, one) for one in asking.scheduling_classes)
+        return NoNodeOpen(next(filter(None, reasons), None))
+    limits = device_limits(asking, rows)
+    if limits is None or not is_small(
+        asking, np.vstack((free, ground.room, ground.domains, *limits.features))
+    ):
         return TooManyShapes()
     pod_sets = [
         PodSet(asking.wanted(one), tuple(line.tolist()))
         for one, line in zip(asking.scheduling_classes, ground.room, strict=True)
     ]
-    units = _units(ground, groups, root)
+    # Which devices an eviction frees is not modelled, so that none is advised, nor taken for granted.
+    units = _units(ground, groups, root) if not limits.mix_of else []
     lesser = [unit for unit in units if preempts and unit.priority < root.priority]
     others = [unit for unit in units if not preempts or unit.priority >= root.priority]
     others = [unit for unit in others if not any(map(_comes_back, unit.records))]
+    demand = asking.demand(asking.top)
+    elsewhere = _elsewhere(asking, free) if asking.states_minimum_resources else ()
     return RemedyProblem(
-        PlacementProblem(lines(free), tuple(pod_sets), asking.demand(asking.top), lines(ground.domains)),
+        PlacementProblem(
+            lines(free),
+            tuple(pod_sets),
+            demand,
+            lines(ground.domains),
+            limits.mixes,
+            limits.mix_of,
+            elsewhere,
+        ),
         tuple(_names(asking)),
-        _shapes(ground),
+        _shapes(ground, limits),
         lines(_taken(ground, lesser)) if lesser else (),
         tuple(_occupants(ground, groups, others)),
     )
+
+
+def _elsewhere(asking: ProblemBuilder, free: IntArray) -> tuple[int, ...]:
+    everywhere = free_in_cluster(asking.state, asking.top, asking.resources)
+    here = np.maximum(free, 0).sum(axis=1).tolist()
+    return tuple(whole - part for whole, part in zip(everywhere, here, strict=True))
 
 
 def _ground(asking: ProblemBuilder) -> _Ground:
@@ -163,12 +227,12 @@ def _names(asking: ProblemBuilder) -> Iterator[DemandName]:
         yield DemandName(part.key.name, part.key.is_composite, part.minimum, part.started_count)
 
 
-def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
+def _shapes(ground: _Ground, limits: DeviceLimits) -> tuple[NodeShape, ...]:
     """Node shapes, those of the domains with most capacity first, then the most frequent."""
     state, asking = ground.state, ground.asking
     offered = state.nodes.allocatable[asking.resources][:, ground.rows]
     domains = _open_domains(ground)
-    features = np.vstack((offered, ground.room, domains))
+    features = np.vstack((offered, ground.room, domains, *limits.features))
     _, first, counts = np.unique(features, axis=1, return_index=True, return_counts=True)
     closeness = ground.closeness()
     order = sorted(
@@ -182,6 +246,7 @@ def _shapes(ground: _Ground) -> tuple[NodeShape, ...]:
             tuple(ground.room[:, column].tolist()),
             tuple(domains[:, column].tolist()),
             _where(asking, domains[:, column]),
+            limits.mix_of[column] if limits.mix_of else 0,
         )
         for _, _, column in order[:_MAX_SHAPES]
     )
@@ -245,11 +310,15 @@ def _occupants(ground: _Ground, groups: GroupBook, units: Sequence[Unit]) -> Ite
         return unit.priority, -here, len(unit.records)
 
     for unit in sorted(units, key=order)[:_MAX_OCCUPANTS]:
-        taken = _taken(ground, [unit])
-        freed = [
-            (node, tuple(taken[:, node].tolist())) for node in np.flatnonzero(taken.any(axis=0)).tolist()
-        ]
-        yield EvictableUnit(_name(unit, groups), tuple(freed))
+        yield EvictableUnit(_name(unit, groups), _freed(ground, [unit]))
+
+
+def _freed(ground: _Ground, units: Sequence[Unit]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """By node of the problem: the requests of their pods there."""
+    taken = _taken(ground, units)
+    return tuple(
+        (node, tuple(taken[:, node].tolist())) for node in np.flatnonzero(taken.any(axis=0)).tolist()
+    )
 
 
 def _comes_back(record: PodRecord) -> bool:
@@ -260,7 +329,4 @@ def _comes_back(record: PodRecord) -> bool:
 def _name(unit: Unit, groups: GroupBook) -> str:
     first = unit.records[0]
     whole = evicted_with(first.group, groups) if first.group is not None else []
-    if not whole:
-        return f"pod {first.ref.namespace}/{first.ref.name}"
-    key = whole[0]
-    return f"{'compositepodgroup' if key.is_composite else 'podgroup'} {key.namespace}/{key.name}"
+    return _target(whole[0] if whole else first.ref)

@@ -13,7 +13,9 @@ from posse.engine.groups.part import Part
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.topology_domains import Domains
 from posse.engine.placement.gang.domain_pin import domain_noun, pin_of
+from posse.engine.placement.gang.shortfall import too_large
 from posse.engine.placement.search.fill import MemberClass, classes_of
+from posse.engine.placement_problem import PodTooLarge
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 
@@ -26,12 +28,17 @@ class NeverFits:
     """Refusals by nodes on which enough pods would fit; empty if the whole cluster is too small."""
     domain: str = ""
     """The domain noun, if the pods must share a domain; then the domains are too small."""
+    too_large: PodTooLarge | None = None
+    """Why no node takes even one of the pods, if that is the reason."""
 
 
 def group_out_of_reach(state: ClusterState, group: Part) -> NeverFits | None:
     waiting = group.unattached()
     spare = group.started_count + len(waiting) - group.minimum
     classes = classes_of(state, waiting)
+    alone = _too_large(state, classes, spare)
+    if alone is not None:
+        return NeverFits((), too_large=alone)
     if not group.topology_key:
         return out_of_reach(state, classes, spare)
     # The domain that would suffice, or would if it were allowed, or else the largest, decides for all.
@@ -62,12 +69,21 @@ def _best_domains(
 
 def out_of_reach(state: ClusterState, classes: Sequence[MemberClass], spare: int) -> NeverFits | None:
     """The reason if not all of the pods but `spare` may ever fit, else None."""
+    alone = _too_large(state, classes, spare)
+    if alone is not None:
+        return NeverFits((), too_large=alone)
     never_open = sum(len(pods) - _most_on_open_nodes(state, one, len(pods)) for one, pods in classes)
     if never_open <= spare:
         return None
     usable = state.usable()
     never_at_all = sum(len(pods) - _most(state, one, usable, len(pods)) for one, pods in classes)
     return NeverFits(_closed(state, classes) if never_at_all <= spare else ())
+
+
+def _too_large(state: ClusterState, classes: Sequence[MemberClass], spare: int) -> PodTooLarge | None:
+    """The reason of the first class that is too large for every node, if the group needs any of its pods."""
+    needed = (one for one, pods in classes if len(pods) > spare)
+    return next((found for one in needed if (found := too_large(state, one)) is not None), None)
 
 
 def _most_on_open_nodes(state: ClusterState, scheduling_class: SchedulingClass, number: int) -> int:

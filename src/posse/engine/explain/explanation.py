@@ -6,7 +6,7 @@ The answer is that of an attempt made now and rolled back. Earlier attempts are 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from posse.engine.exact.remedy_problem import remedy_problem_of
+from posse.engine.exact.remedy_problem import remedy_problem_of, room_problem_of
 from posse.engine.explain.capacity_limits import NeverFits, out_of_reach
 from posse.engine.explain.group_status import GroupStatus, as_if_its_turn, lasting_hold, situations
 from posse.engine.explain.obstacles import Obstacle, obstacle
@@ -29,6 +29,7 @@ from posse.engine.placement.gang.domain_pin import domain_noun
 from posse.engine.placement.search.fill import classes_of, fill
 from posse.engine.placement_problem import RemedyProblem, Unadvised
 from posse.engine.preemption.marks import described, preemptor_named
+from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime
 from posse.engine.state.draft import Draft
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials
@@ -68,6 +69,7 @@ class Explanation:
     """Nodes with capacity that is reserved for the group because it has waited long."""
     remedy_problem: RemedyProblem | Unadvised | None = None
     """The input of a search for remedies."""
+    run_time: ExpectedRunTime = UNKNOWN_RUN_TIME
     tree: tuple[GroupStatus, ...] = ()
     """All groups of the tree it is part of, from the root down."""
 
@@ -114,6 +116,7 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         reserved=held_against(knowledge, group.priority, group.members, group.key) if obstacles else (),
         reserved_for_it=_reserved_for(knowledge, group),
         remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
+        run_time=knowledge.run_times.of_root(group),
         tree=found if group.key.is_composite else (),
     )
 
@@ -212,8 +215,8 @@ def _closest(knowledge: Knowledge, group: Root) -> tuple[str, IntArray] | None:
 
 
 def _reserved_for(knowledge: Knowledge, group: Root) -> int:
-    reservation = knowledge.starvation_guard.reservation
-    return reservation.rows.size if reservation is not None and reservation.key == group.key else 0
+    own = [one for one in knowledge.starvation_guard.reservations if one.key == group.key]
+    return sum(int(one.rows.size) for one in own)
 
 
 def _closest_domain(knowledge: Knowledge, group: Root) -> str:
@@ -229,6 +232,15 @@ def remedy_problem(
     preempts = trials.preempts_for(group)
     with as_if_its_turn(knowledge, group):
         return remedy_problem_of(knowledge.state, knowledge.groups, group, key, preempts=preempts)
+
+
+def room_problem(knowledge: Knowledge, key: GroupKey) -> RemedyProblem | Unadvised | None:
+    """Which gangs could be stopped for a group; None if it is not there or does not wait."""
+    group = root_of(knowledge.groups, knowledge.entry_of(key))
+    if group is None or not group.unattached():
+        return None
+    with as_if_its_turn(knowledge, group):
+        return room_problem_of(knowledge.state, knowledge.groups, group)
 
 
 def _preemptor(knowledge: Knowledge, victim: PodRecord) -> str:

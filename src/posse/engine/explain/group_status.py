@@ -14,11 +14,13 @@ from posse.engine.explain.capacity_limits import NeverFits, group_out_of_reach
 from posse.engine.groups.admission import EXPECTING_PODS, INVALID, NotReady, hold_of_part, not_ready
 from posse.engine.groups.group_record import PREEMPTED, GroupRecord
 from posse.engine.groups.part import Part, Root
+from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.groups.tree import MAX_LEVELS
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import Probe
 from posse.engine.placement.tree.attempt import probe_placement
+from posse.engine.preemption.marks import preemptor_in
 from posse.engine.proof import Proof
 from posse.engine.reporting.cause_messages import proven_sentences
 from posse.engine.reporting.messages import verdict_text
@@ -87,6 +89,10 @@ class GroupStatus:
     """How many pods a basic group says there will be; 0 if it does not say."""
     topology_key: str
     """Node label whose value all members must share; empty if they may go anywhere."""
+    preferred_topology: tuple[str, ...]
+    """Node labels whose values members share if possible, the widest first."""
+    minimum_run_seconds: float
+    """How long it runs before it may be preempted."""
     priority: int
     counts: Counts
     has_started: bool
@@ -95,6 +101,8 @@ class GroupStatus:
     """Members have succeeded, so that fewer than the minimum are no loss."""
     is_disrupted: bool
     """It is marked as evicted as a whole, or evicted pods of it are still there."""
+    preempted: str
+    """By what it was evicted as a whole, and when, if it does not run again and its object tells."""
     is_being_deleted: bool
     """The object that describes it is being deleted."""
     state: State
@@ -152,7 +160,8 @@ def shown_state(now: GroupStatus, succeeded: int = 0, failed: int = 0) -> State:
         return State.FINISHED
     if not there:
         return State.WAITING_FOR_PODS if now.state is State.SCHEDULED else now.state
-    is_loss = now.policy == "Gang" and not now.is_finishing and not now.is_being_deleted
+    waits = now.counts.waiting + now.counts.gated > 0
+    is_loss = now.policy == "Gang" and (waits or not now.is_finishing) and not now.is_being_deleted
     return State.BELOW_MINIMUM if is_loss else State.SCHEDULED
 
 
@@ -175,7 +184,7 @@ def _as_reported(root: Root, part: Part, depth: int) -> GroupStatus:
     reported = part.record.reported
     # It may have its own pods, and wait for those of another group of its tree.
     lacks_pods = not part.is_admissible or reported.reason == State.WAITING_FOR_PODS
-    state = State.WAITING_FOR_PODS if lacks_pods else State.WAITING
+    state = State.WAITING_FOR_PODS if lacks_pods else _STATE_OF_HELD.get(reported.reason, State.WAITING)
     return _status(part, depth, state, reported.message)
 
 
@@ -301,6 +310,8 @@ def _status(part: Part, depth: int, state: State, hold: str) -> GroupStatus:
         minimum=part.minimum,
         expected=part.expected,
         topology_key=part.topology_key,
+        preferred_topology=() if part.key.is_composite else part.leaves[0].preferred_topology,
+        minimum_run_seconds=0.0 if part.key.is_composite else part.leaves[0].minimum_run_seconds,
         priority=part.priority,
         counts=_counts(part),
         has_started=record.scheduled,
@@ -308,12 +319,21 @@ def _status(part: Part, depth: int, state: State, hold: str) -> GroupStatus:
         succeeded=sum(list(leaf.ended.values()).count("Succeeded") for leaf in part.leaves),
         failed=sum(list(leaf.ended.values()).count("Failed") for leaf in part.leaves),
         is_disrupted=record.is_disrupted or any(PREEMPTED in leaf.ended.values() for leaf in part.leaves),
+        preempted=_preempted(record),
         is_being_deleted=record.is_being_deleted,
         state=state,
         hold=hold,
         depth=depth,
         groups=groups,
     )
+
+
+def _preempted(record: ReportedObject) -> str:
+    mark = record.disruption
+    if mark is None or mark.status != "True":
+        return ""
+    by, at = preemptor_in(mark.message) or mark.message, mark.last_transition_time
+    return f"preempted{f' by {by}' if by else ''}{f' at {at}' if at else ''}"
 
 
 def _counts(part: Part) -> Counts:

@@ -108,15 +108,19 @@ def _closest(state: ClusterState, lack: Lack) -> tuple[FreeCapacity, ...]:
 
 
 def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRecord) -> tuple[Holder, ...]:
-    """Holders, largest first, without the group of the pod that lacks the resource."""
+    """Holders, largest first, without the group of the pod that lacks the resource.
+
+    On nodes that are too small even if empty, nothing is in its way.
+    """
     found: dict[GroupKey | PodRef, tuple[int, int, int]] = {}
-    for row in np.flatnonzero(lack.short).tolist():
+    for row in np.flatnonzero(lack.short & (state.nodes.allocatable[lack.index] >= lack.wanted)).tolist():
         for record in state.pods_on(state.nodes.names[row]):
             amount = dict(record.pod_class.requests).get(lack.index, 0)
             if amount and (record.group is None or not _are_one(groups, record.group, wanting.group)):
                 who = record.group or record.ref
                 _, held, pods = found.get(who, (0, 0, 0))
-                found[who] = record.effective_priority, held + amount, pods + 1
+                priority = record.priority if record.is_protected else record.effective_priority
+                found[who] = priority, held + amount, pods + 1
     largest = sorted(found.items(), key=lambda item: (-item[1][1], _name(item[0])))[:_MAX_HOLDERS]
     return tuple(
         Holder(who, priority, amount_text(lack.resource, held), pods)

@@ -64,5 +64,5 @@ def _summary(now: GroupStatus) -> GroupSummary:
     there, members = now.counts.on_nodes, now.counts.members
     if now.groups is not None:
         there, members = now.groups.started, now.groups.children
-    message = "" if state in _AT_REST else now.message
+    message = "" if state in _AT_REST else "; ".join(filter(None, (now.message, now.preempted)))
     return GroupSummary(now.key, there, now.minimum, members, state, message)

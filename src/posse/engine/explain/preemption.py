@@ -151,8 +151,9 @@ def held_against(
             nodes.setdefault(who, {})[record.nominated] = None
             ranks[who] = record.effective_priority
     held = [ReservedCapacity(who, ranks[who], len(where)) for who, where in nodes.items()]
-    guarded = knowledge.starvation_guard.reservation
-    if guarded is not None and guarded.priority >= priority and guarded.key != key:
+    for guarded in knowledge.starvation_guard.reservations:
+        if not isinstance(guarded.key, GroupKey) or guarded.priority < priority or guarded.key == key:
+            continue
         held.append(ReservedCapacity(guarded.key, guarded.priority, guarded.rows.size, is_preempting=False))
     return tuple(sorted(held, key=lambda one: -one.nodes))
 

@@ -18,8 +18,8 @@ class GuardedCapacity:
 
 
 def guarded_capacity(knowledge: Knowledge) -> GuardedCapacity | None:
-    reservation = knowledge.starvation_guard.reservation
-    if reservation is None:
+    reservation = knowledge.starvation_guard.undated
+    if reservation is None or not isinstance(reservation.key, GroupKey):
         return None
     nodes = knowledge.state.nodes
     usage = reservation.usage(nodes.requested.shape)

@@ -26,8 +26,7 @@ class Overcommitted(NamedTuple):
 def overcommitted(knowledge: Knowledge) -> list[Overcommitted]:
     """Capacity that is reserved for a group counts as used in the table, but is no pod."""
     nodes, requested = knowledge.state.nodes, knowledge.state.nodes.requested
-    reservation = knowledge.starvation_guard.reservation
-    if reservation is not None:
+    for reservation in knowledge.starvation_guard.reservations:
         requested = requested - reservation.usage(requested.shape)
     over = (requested > nodes.allocatable) & nodes.alive
     names = list(nodes.resource_index)

@@ -100,7 +100,7 @@ def expecting(group: GroupRecord) -> NotReady | None:
     """A group that states its number of pods waits for them for a short time."""
     if group.gathered or not group.expected:
         return None
-    present = group.attached_count + len(group.unattached())
+    present = group.present_count
     if present < group.expected:
         message = (
             f"{present} of the {group.expected} pods it expects exist; in a moment it is tried with those"
@@ -129,7 +129,7 @@ def _contradiction(group: GroupRecord) -> str:
 
 
 def _members_disagree(pods: list[Pod]) -> str:
-    names = list(dict.fromkeys(pod.spec.scheduler_name for pod in pods))
+    names = list(dict.fromkeys([pod.spec.scheduler_name for pod in pods]))
     if len(names) > 1:
         return (
             "all pods in a single pod group should have the same .spec.schedulerName set, "

@@ -27,21 +27,29 @@ from posse.model.workload import (
 )
 
 INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
+"""Whether the minimum of a PodGroup was placed once; the message says why not."""
 DISRUPTION_TARGET = "DisruptionTarget"
+"""True on a pod or group that is evicted; the message names the preemptor."""
 TREE_INITIALLY_SCHEDULED = "CompositePodGroupInitiallyScheduled"
+"""Whether the minimum of a CompositePodGroup was placed once; the message says why not."""
 MINIMUM_RUNNING = "scheduling.posse.dev/MinimumRunning"
 """False on a group that has started and has fewer pods on nodes than its minimum; absent otherwise."""
 PLACEMENT_EXISTS = "scheduling.posse.dev/PlacementExists"
+"""What an exact search has found: whether the waiting group fits anywhere."""
 PODS_NOT_MATCHING_PRIORITY = "PodsNotMatchingPriority"
+"""True on a group with members of another priority than its own, which are named."""
 
 POSSE_LABEL = "scheduling.posse.dev/pod-group"
+"""Label of pods: the PodGroup of scheduling.posse.dev that they belong to."""
 COSCHEDULING_LABEL = "scheduling.x-k8s.io/pod-group"
 VOLCANO_ANNOTATION = "scheduling.k8s.io/group-name"
 MIN_RESOURCES_ANNOTATION = "scheduling.posse.dev/min-resources"
+"""On a PodGroup: resources as JSON that must be free in the cluster before it starts."""
 
 VOLCANO_UNSCHEDULABLE = "Unschedulable"
 
-_COSCHEDULING_STARTED = frozenset({"Scheduled", "Scheduling", "Running", "Finished", "Failed"})
+_COSCHEDULING_STARTED = frozenset({"Scheduled", "Running", "Finished", "Failed"})
+"""Scheduling only says that enough pods exist; Scheduled is of older releases."""
 _VOLCANO_STARTED = frozenset({"Running", "Completed"})
 _STARTED = Condition(type=INITIALLY_SCHEDULED, status="True", reason="Scheduled")
 

@@ -139,7 +139,8 @@ class GroupBook:
         root = self.links.composite(entry)
         if root is not None:
             stated = root.priority
-            whole = stated if stated is not None else lowest_priority(groups)
+            members = (record for group in groups for record in group.members.values())
+            whole = stated if stated is not None else lowest_priority(members)
             yield from ((group, whole) for group in groups)
         else:
             yield from ((group, group.priority if group.obj is not None else None) for group in groups)
@@ -187,7 +188,8 @@ class GroupBook:
         if lost.minimum_running is not None:
             record.forget_told(is_cleared=lost.minimum_running)
         elif record.scheduled:
-            record.report_may_be_lost = True
+            # It was not withheld, so the bindings beside it were made.
+            record.report_may_be_lost, record.is_start_uncertain = True, False
         else:
             record.not_yet_scheduled()
 

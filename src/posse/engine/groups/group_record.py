@@ -2,17 +2,39 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from itertools import islice
+from operator import attrgetter
+from typing import ClassVar, NamedTuple
 
-from posse.engine.groups.forms import INITIALLY_SCHEDULED, form_of
+from posse.engine.groups.forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED, form_of
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
+from posse.model.durations import parse_duration
 from posse.model.limits import Excess
 from posse.model.meta import Quantity
+from posse.model.pod import Pod
 from posse.model.workload import PodGroup
 
 PREEMPTED = "Preempted"
+PREFERRED_TOPOLOGY = "posse.dev/preferred-topology"
+"""On a PodGroup or its pods: node labels that members share if possible, the widest first."""
+MINIMUM_RUN_TIME = "posse.dev/minimum-run-time"
+"""On a PodGroup or its pods: how long it runs before it may be preempted, such as 30m."""
+MAX_PREFERRED_LEVELS = 8
+"""Labels beyond these are ignored: each label costs memory for every node."""
+MAX_PROTECTED_SECONDS = 3600.0
+"""Any tenant can state it, so it is bounded: longer protection would undo priorities."""
+_BY_AGE = attrgetter("created", "arrival")
+
+
+class LostMember(NamedTuple):
+    """A member that left its node without success, and why, as far as the pod tells."""
+
+    pod: str
+    node: str
+    cause: str
+    """The predicate of a sentence about the pod."""
 
 
 @dataclass(slots=True, eq=False)
@@ -31,7 +53,7 @@ class GroupRecord(ReportedObject):
     excess: Excess | None = None
     """The limit that its object exceeds; such a group is not tried."""
     started_resources: Mapping[str, Quantity] | None = None
-    """What it stated of that when it started: no more is set aside for it. None until it is seen."""
+    """What it stated of that when it started, which bounds its reservation. None until it is seen."""
     is_set_aside_over: bool = False
     """It has run so long without the pods it needs that nothing is set aside for them any more."""
     members: dict[str, PodRecord] = field(default_factory=dict)
@@ -42,6 +64,8 @@ class GroupRecord(ReportedObject):
     """A member has succeeded: the group is about to finish, and fewer pods than its minimum are no loss."""
     is_known_to_be_short: bool = False
     """It was reported that the group fell below its minimum."""
+    lost: list[LostMember] = field(default_factory=list)
+    """Members that left their nodes without success, until it is reported that the group fell short."""
     awaits_volumes: bool = False
     """Members have nodes, but none is bound before the claims of all of them are."""
     awaits_bindings: bool = False
@@ -55,8 +79,14 @@ class GroupRecord(ReportedObject):
         if self.is_replaced_by(podgroup):
             self.forget_reports()
             self.has_completed_members = self.is_known_to_be_short = self.gathered = False
+            self.lost = []
         self.obj = podgroup
         self.gathered = self.read_conditions() or self.gathered
+
+    def forget_losses(self) -> None:
+        self.left, self.is_known_to_be_short = None, False
+        if self.lost:
+            self.lost.clear()
 
     def note_start(self) -> None:
         """As long as none of its pods is on a node, it may state other resources."""
@@ -80,6 +110,28 @@ class GroupRecord(ReportedObject):
         return (basic.desired_count or 0) if basic is not None else 0
 
     @property
+    def preferred_topology(self) -> tuple[str, ...]:
+        """Node labels whose values members share if possible, the widest first.
+
+        By annotation of the group, or else of the member seen first: pods have the annotations of templates.
+        """
+        text = self._annotation(PREFERRED_TOPOLOGY)
+        keys = (key.strip() for key in text.split(",")) if text else ()
+        return tuple(islice(filter(None, keys), MAX_PREFERRED_LEVELS))
+
+    @property
+    def minimum_run_seconds(self) -> float:
+        """How long it runs before it may be preempted, by annotation; 0 if the text is no duration."""
+        text = self._annotation(MINIMUM_RUN_TIME)
+        return min(parse_duration(text) or 0.0, MAX_PROTECTED_SECONDS) if text else 0.0
+
+    def _annotation(self, name: str) -> str:
+        text = self.obj.metadata.annotations.get(name, "") if self.obj is not None else ""
+        if not text and self.members:
+            text = next(iter(self.members.values())).pod.metadata.annotations.get(name, "")
+        return text
+
+    @property
     def states_priority(self) -> bool:
         """Whether the group has a priority of its own, which counts instead of its members'."""
         return self.obj is not None and self.obj.spec.priority is not None
@@ -89,22 +141,29 @@ class GroupRecord(ReportedObject):
         """Its own priority, else the lowest of its members."""
         if self.obj is None:
             return 0
-        return self.obj.spec.priority if self.obj.spec.priority is not None else lowest_priority([self])
+        stated = self.obj.spec.priority
+        return stated if stated is not None else lowest_priority(self.members.values())
 
     @property
     def scheduler_name(self) -> str:
-        return next((record.ref.scheduler_name for record in self.members.values()), "")
+        first = next(iter(self.members.values()), None)
+        return first.ref.scheduler_name if first is not None else ""
 
     @property
     def attached_count(self) -> int:
         """Members on nodes, promised ones included; victims still terminating there do not count."""
-        return sum(1 for record in self.members.values() if record.node and not record.evicted_for)
+        return len([1 for record in self.members.values() if record.node and not record.evicted_for])
 
     @property
     def seen_count(self) -> int:
         """Members that are seen on their nodes."""
-        bound = (record for record in self.members.values() if record.pod.spec.node_name)
-        return sum(1 for record in bound if not record.evicted_for)
+        members = self.members.values()
+        return len([1 for record in members if record.pod.spec.node_name and not record.evicted_for])
+
+    @property
+    def present_count(self) -> int:
+        """Members on nodes, and members that still need one."""
+        return self.attached_count + len(self._waiting())
 
     @property
     def has_fallen_short(self) -> bool:
@@ -117,7 +176,7 @@ class GroupRecord(ReportedObject):
     def is_over(self) -> bool:
         """It ran, members have succeeded, and too few are left for it to start again."""
         has_ended = self.scheduled and self.has_completed_members
-        return has_ended and self.attached_count + len(self.unattached()) < self.minimum
+        return has_ended and self.present_count < self.minimum
 
     @property
     def relies_on_promises(self) -> bool:
@@ -125,13 +184,15 @@ class GroupRecord(ReportedObject):
 
         A pod bound on such a promise is bound below the minimum if the promise breaks.
         """
-        seen = self.seen_count
-        return seen < self.attached_count and seen < self.minimum > 1
+        attached, minimum = self.attached_count, self.minimum
+        return attached > 0 and minimum > 1 and self.seen_count < min(attached, minimum)
 
     def unattached(self) -> list[PodRecord]:
         """Members that still need a node, oldest first."""
-        waiting = [r for r in self.members.values() if not r.node and not r.pod.metadata.deletion_timestamp]
-        return sorted(waiting, key=lambda r: (r.created, r.arrival))
+        return sorted(self._waiting(), key=_BY_AGE)
+
+    def _waiting(self) -> list[PodRecord]:
+        return [r for r in self.members.values() if not r.node and not r.pod.metadata.deletion_timestamp]
 
     @property
     def record(self) -> "GroupRecord":
@@ -183,7 +244,7 @@ class GroupRecord(ReportedObject):
 
     @property
     def lack(self) -> str:
-        present = self.attached_count + len(self.unattached())
+        present = self.present_count
         if present >= self.minimum:
             return ""
         return f"{present} of the {self.minimum} pods it needs exist" if self.is_gang else "it has no pods"
@@ -203,6 +264,19 @@ class GroupRecord(ReportedObject):
         return self.attached_count >= self.minimum
 
 
-def lowest_priority(groups: Iterable[GroupRecord]) -> int:
-    """The lowest priority among members of groups that state none: any higher one could evict a member."""
-    return min((record.priority for group in groups for record in group.members.values()), default=0)
+def lowest_priority(members: Iterable[PodRecord]) -> int:
+    """The priority of groups that state none: any higher one could evict a member."""
+    return min([record.pod.spec.priority or 0 for record in members], default=0)
+
+
+def lost_member(pod: Pod, node: str) -> LostMember:
+    return LostMember(pod.metadata.name, node, _cause_of_loss(pod))
+
+
+def _cause_of_loss(pod: Pod) -> str:
+    disruption = next((one for one in pod.status.conditions if one.type == DISRUPTION_TARGET), None)
+    if disruption is not None and disruption.status == "True":
+        return f"was disrupted: {disruption.message or disruption.reason}"
+    if pod.status.phase == "Failed":
+        return f"failed: {pod.status.reason}" if pod.status.reason else "failed"
+    return "was deleted"

@@ -1,10 +1,15 @@
-"""Parent links between groups, in whatever order objects arrive. tree_validation.py checks the trees."""
+"""Composite groups and the links of groups to their parents, in whatever order objects arrive.
+
+`tree_validation` checks the trees.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from typing import ClassVar
 
-from posse.engine.groups.composite_record import CompositeRecord
-from posse.engine.groups.forms import key_of, parent_of
+from posse.engine.groups.forms import TREE_INITIALLY_SCHEDULED, key_of, parent_of
+from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.model.workload import CompositePodGroup, PodGroup
 
@@ -12,6 +17,37 @@ MAX_ABOVE = 16
 """Ancestors that are followed, more than a valid tree has. A group with more of them is buried."""
 MAX_GROUPS = 5_000
 """Groups of a tree that are read."""
+
+
+@dataclass(slots=True, eq=False)
+class CompositeRecord(ReportedObject):
+    """A composite group as the engine knows it: its object, and the last report about it."""
+
+    obj: CompositePodGroup
+
+    condition_type: ClassVar[str] = TREE_INITIALLY_SCHEDULED
+
+    @property
+    def minimum(self) -> int:
+        """How many children must start before any does: with the basic policy, one."""
+        gang = self.obj.spec.scheduling_policy.gang
+        return gang.min_group_count if gang is not None else 1
+
+    @property
+    def priority(self) -> int | None:
+        """The priority it states; without one that of its members counts."""
+        return self.obj.spec.priority
+
+    @property
+    def goes_as_one(self) -> bool:
+        mode = self.obj.spec.disruption_mode
+        return mode is not None and mode.all is not None
+
+    def define(self, composite: CompositePodGroup) -> None:
+        if self.is_replaced_by(composite):
+            self.forget_reports()
+        self.obj = composite
+        self.read_conditions()
 
 
 class TreeLinks:
@@ -117,7 +153,9 @@ class TreeLinks:
         return self._composites.get(self.root_key(key)) if is_part else None
 
     def below(self, key: GroupKey) -> list[GroupKey]:
-        """The group and the groups below it that are not buried, level by level; no more than are read."""
+        """The group and the groups below it that are not buried, level by level, up to the limit."""
+        if key not in self._children_of:
+            return [key]
         found, level = {key: None}, [key]
         for _ in range(MAX_ABOVE):
             children = (child for one in level for child in self._children_of.get(one, ()))

@@ -25,6 +25,8 @@ class ReportedObject:
     _: KW_ONLY
     scheduled: bool = False
     """The condition of its type is True, or was reported so. It never becomes False again."""
+    is_start_uncertain: bool = False
+    """It was reported scheduled beside bindings that are not confirmed; if one is refused, it is not."""
     report_may_be_lost: bool = False
     """The report that it is scheduled may be lost, and is repeated regardless of later events."""
     is_disrupted: bool = False
@@ -99,15 +101,24 @@ class ReportedObject:
         obj = self.obj
         return obj.metadata.creation_timestamp if obj is not None else "", self.key.name
 
+    @property
+    def disruption(self) -> Condition | None:
+        """The condition that says by what it was evicted as a whole, and when, unless it runs again."""
+        return self._condition(DISRUPTION_TARGET) if self.is_disrupted else None
+
     def is_replaced_by(self, obj: PodGroup | CompositePodGroup | None) -> bool:
         """Whether the object belongs to another group, for which earlier reports do not hold."""
         before = self.obj
         return obj is None or (before is not None and before.metadata.uid != obj.metadata.uid)
 
     def forget_reports(self) -> None:
-        self.scheduled = self.report_may_be_lost = False
+        self.scheduled = self.is_start_uncertain = self.report_may_be_lost = False
         self.is_disrupted = self.is_seen_disrupted = False
         self.reported, self.outcome, self.priority_note = NEVER_REPORTED, "", ""
+
+    def forget_losses(self) -> None:
+        """It has not started, so it has lost nothing."""
+        self.left = None
 
     def forget_told(self, *, is_cleared: bool) -> None:
         """The report that it waits again, or does no longer, may be lost: it is made again."""
@@ -128,7 +139,9 @@ class ReportedObject:
         )
         condition = self._condition()
         if condition is not None:
-            self.scheduled = self.scheduled or condition.status == "True"
+            is_true = condition.status == "True"
+            self.scheduled = self.scheduled or is_true
+            self.is_start_uncertain = self.is_start_uncertain and not is_true
             told = self._condition(MINIMUM_RUNNING) if self.scheduled else condition
             if told is not None:
                 self.reported = self.reported.seen(told.reason, told.message)
@@ -138,7 +151,7 @@ class ReportedObject:
         """The last report does not hold, or was not written: return to the object's conditions."""
         condition = self._condition()
         self.scheduled = condition is not None and condition.status == "True"
-        self.report_may_be_lost = False
+        self.is_start_uncertain = self.report_may_be_lost = False
         told = self._condition(MINIMUM_RUNNING) if self.scheduled else condition
         seen = (told.reason, told.message) if told is not None else ("", "")
         self.reported = Reported(*seen)

@@ -6,9 +6,9 @@ A tree is built when it is looked at and not kept. What has to be remembered is 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from posse.engine.groups.composite_record import CompositeRecord
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord, lowest_priority
+from posse.engine.groups.hierarchy_links import CompositeRecord
 from posse.engine.groups.part import Part, Root
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
@@ -33,7 +33,7 @@ class Branch:
     @property
     def priority(self) -> int:
         stated = self.record.priority
-        return stated if stated is not None else lowest_priority(self.leaves)
+        return stated if stated is not None else lowest_priority(self.members.values())
 
     @property
     def topology_key(self) -> str:

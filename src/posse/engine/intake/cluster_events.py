@@ -4,14 +4,17 @@ Events of pods are in `pod_events`.
 """
 
 from collections.abc import Collection, Sequence
+from itertools import islice
+
+from msgspec.structs import replace
 
 from posse.engine.events import ClaimWritten, ClusterObject, DeviceObject, Observed, StorageObject, Vanished
 from posse.engine.groups.forms import key_of
-from posse.engine.intake.closed_node import closed_node
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import PodEvents
 from posse.engine.keys import WORKLOAD_FORM, GroupKey
-from posse.engine.placement.gang.minimum_resources import note_minimum
+from posse.engine.nodes.resources import FIXED_RESOURCES
+from posse.engine.placement.gang.minimum_resources import reserve_minimum
 from posse.engine.pods.policy import Selector, selects
 from posse.engine.pods.rule_inputs import same_to_rules
 from posse.model.device import DeviceTaintRule, ResourceSlice
@@ -27,8 +30,9 @@ from posse.model.resource_claim import DeviceClass, ResourceClaim
 from posse.model.service import Service
 from posse.model.workload import CompositePodGroup, Workload
 
-_BOUNDED_BY_THEMSELVES = (Pod, Node, GroupObject)
+_BOUNDED_BY_THEMSELVES = (Node, GroupObject)
 """Beyond a limit, pods and groups are told so, and nodes take no pods. Any other object is left out."""
+_MAX_LABELS_OF_CLOSED_NODE = 1_000
 
 
 class ClusterEvents:
@@ -53,14 +57,15 @@ class ClusterEvents:
         self._knowledge.state.claim_written(event.claim)
 
     def _observed(self, obj: ClusterObject) -> None:
+        if isinstance(obj, Pod):
+            self._pods.observed(obj)
+            return
         knowledge = self._knowledge
         if not isinstance(obj, _BOUNDED_BY_THEMSELVES) and (excess := first_excess(obj)) is not None:
             knowledge.note_left_out(obj, excess)
             self._vanished(obj)
             return
         match obj:
-            case Pod():
-                self._pods.observed(obj)
             case Node():
                 self._node_observed(obj)
             case GroupObject() | CompositePodGroup() | Workload() | PriorityClass():
@@ -131,7 +136,7 @@ class ClusterEvents:
         excess = first_excess(node)
         if excess is not None:
             self._knowledge.note_left_out(node, excess)
-            node = closed_node(node)
+            node = _closed(node)
             if before is not None and same_to_rules(before, node):
                 return
         self._knowledge.state.put_node(node)
@@ -180,13 +185,20 @@ class ClusterEvents:
         before, entry = knowledge.groups.definition(key), knowledge.entry_of(key)
         known = knowledge.groups.get(key)
         reported = known.reported.reason if known is not None else ""
+        was_uncertain = known is not None and known.is_start_uncertain
         group = knowledge.groups.put(obj)
         knowledge.published.seen(key, obj.metadata)
-        note_minimum(knowledge.state, group)
+        if group.minimum_resources:
+            reserve_minimum(knowledge.state, group)
+        else:
+            knowledge.state.minimum_reservations.drop(key)
         if before != knowledge.groups.definition(key):
             self._redefined([entry, key])
         elif reported and group.reported.reason != reported:
             # An earlier report was written after a later one.
+            knowledge.unsettle(knowledge.entry_of(key))
+        elif was_uncertain and not group.is_start_uncertain and not group.is_started:
+            # It lost members before its start was confirmed, and was not told so.
             knowledge.unsettle(knowledge.entry_of(key))
 
     def _composite_observed(self, composite: CompositePodGroup) -> None:
@@ -194,13 +206,30 @@ class ClusterEvents:
             return
         knowledge, key = self._knowledge, key_of(composite)
         before, entry = knowledge.groups.definition(key), knowledge.entry_of(key)
+        known = knowledge.groups.reported(key)
+        was_uncertain = known is not None and known.is_start_uncertain
         knowledge.groups.put_composite(composite)
         knowledge.published.seen(key, composite.metadata)
         if before != knowledge.groups.definition(key):
             # Groups below may be buried by this one, or not be any more.
             self._redefined([entry, *knowledge.groups.links.below(key)])
+        elif was_uncertain and known is not None and not known.is_start_uncertain:
+            knowledge.unsettle(entry)
 
     def _redefined(self, keys: Sequence[GroupKey]) -> None:
         self._knowledge.state.changes += bool(keys)
         for key in keys:
             self._knowledge.unsettle(key, is_redefined=True)
+
+
+def _closed(node: Node) -> Node:
+    """The node as one that takes no pods; those that run on it still count there."""
+    offered = node.status.allocatable or node.status.capacity
+    kept = {name: offered[name] for name in FIXED_RESOURCES if name in offered}
+    labels = dict(islice(node.metadata.labels.items(), _MAX_LABELS_OF_CLOSED_NODE))
+    return replace(
+        node,
+        metadata=replace(node.metadata, labels=labels),
+        spec=replace(node.spec, unschedulable=True, taints=()),
+        status=replace(node.status, allocatable=kept, capacity=kept, images=()),
+    )

@@ -10,11 +10,15 @@ from posse.engine.decisions import ReportPod
 from posse.engine.events import ClusterObject
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Root
+from posse.engine.intake.run_protection import RunProtection
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.queue.backlog import Backlog, Backoff, Key
+from posse.engine.queue.lookahead import Lookahead
+from posse.engine.queue.policies import POLICIES
 from posse.engine.queue.published_reservation import PublishedReservation
+from posse.engine.queue.run_times import RunTimes
 from posse.engine.queue.starvation_guard import StarvationGuard
 from posse.engine.queue.timers import GATHERING_SECONDS, DelayTimers
 from posse.engine.rules.profile import Profile
@@ -38,6 +42,10 @@ class Knowledge:
     ledger: Ledger
     backlog: Backlog
     starvation_guard: StarvationGuard
+    run_times: RunTimes
+    run_protection: RunProtection
+    lookahead: Lookahead | None
+    """None if all profiles queue by priority and age alone."""
     published: PublishedReservation
     gatherings: DelayTimers[GroupKey]
     """Basic groups that wait for the rest of the pods they expect."""
@@ -130,8 +138,12 @@ def no_knowledge(
 ) -> Knowledge:
     """Return the knowledge of an engine that has seen nothing yet."""
     groups = GroupBook(gates, members_must_match=members_must_match)
-    state, backlog = ClusterState(profiles), Backlog(backoff)
-    guard, names = StarvationGuard(state, groups, backlog, reserves=reserves), profiles.keys()
+    state, backlog, names = ClusterState(profiles), Backlog(backoff), profiles.keys()
+    run_times, pods = RunTimes(groups), dict[str, PodRecord]()
+    policies = {name: POLICIES[profile.queue_policy] for name, profile in profiles.items()}
+    looks_ahead = any(policy.looks_ahead for policy in policies.values())
+    lookahead = Lookahead(state, groups, backlog, run_times, policies, pods) if looks_ahead else None
+    guard = StarvationGuard(state, groups, backlog, lookahead, reserves=reserves)
     return Knowledge(
         state=state,
         groups=groups,
@@ -140,6 +152,10 @@ def no_knowledge(
         ledger=Ledger(groups),
         backlog=backlog,
         starvation_guard=guard,
+        run_times=run_times,
+        run_protection=RunProtection(),
+        lookahead=lookahead,
+        pods=pods,
         published=PublishedReservation(state, groups, guard, names),
         gatherings=DelayTimers(GATHERING_SECONDS),
         scheduler_names=names,

@@ -6,7 +6,7 @@ preemption goes on; victims that are gone by now are unknown.
 
 from posse.engine.decisions import SCHEDULER_ERROR, ReportPod
 from posse.engine.groups.forms import group_of
-from posse.engine.groups.group_record import PREEMPTED, GroupRecord
+from posse.engine.groups.group_record import PREEMPTED, GroupRecord, lost_member
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
@@ -48,7 +48,13 @@ class PodEvents:
         group = self._knowledge.groups.get(key) if key is not None else None
         if group is not None:
             group.ended.pop(pod.metadata.uid, None)
+            self._note_lost(group, pod)
         self.gone(pod.metadata.uid)
+
+    def _note_lost(self, group: GroupRecord, pod: Pod) -> None:
+        member = group.members.get(pod.metadata.uid)
+        if member is not None and member.node and group.scheduled and not group.is_known_to_be_short:
+            group.lost.append(lost_member(pod, member.node))
 
     def gone(self, uid: str) -> None:
         knowledge = self._knowledge
@@ -61,6 +67,7 @@ class PodEvents:
         knowledge.nominations.drop(record)
         knowledge.ledger.release(uid)
         if record.node:
+            knowledge.run_times.note_ended(record)
             knowledge.state.release(record)
         # The capacity may be taken, or the node may be gone: its preemptors are tried in any case.
         victim_gone(knowledge, record)
@@ -81,6 +88,8 @@ class PodEvents:
         group = self._knowledge.groups.get(key) if key is not None else None
         if group is not None:
             group.ended[pod.metadata.uid] = PREEMPTED if was_preempted(pod) else pod.status.phase
+        if group is not None and pod.status.phase == "Failed":
+            self._note_lost(group, pod)
         if group is not None and pod.status.phase == "Succeeded":
             group.has_completed_members = True
             self._knowledge.state.minimum_reservations.note(key)
@@ -201,13 +210,17 @@ class PodEvents:
     def _binding_confirmed(self, record: PodRecord) -> None:
         """Most groups need no check: they count the pod since its binding was decided."""
         group = self._knowledge.groups.get(record.group) if record.group is not None else None
-        if group is not None and (group.awaits_bindings or self._may_have_news(group)):
+        if group is None:
+            return
+        if group.awaits_bindings or group.minimum_run_seconds or self._may_have_news(group):
             self._knowledge.unsettle(group.key)
 
     def _may_have_news(self, group: GroupRecord) -> bool:
         """Whether this group, or one above it, may have started or recovered by a confirmed binding."""
         if group.is_disrupted or not group.scheduled or group.reported.reason:
             return True
+        if not group.parent_name:
+            return False
         links = self._knowledge.groups.links
         above = filter(None, map(links.composite, links.ancestors(group.key)))
         return any(one.is_disrupted or not one.scheduled or one.reported.reason for one in above)
@@ -260,7 +273,10 @@ def requeue(knowledge: Knowledge, record: PodRecord) -> None:
     elif not knowledge.is_waiting(record):
         knowledge.backlog.remove(record.ref.uid)
     elif record.ref.uid not in knowledge.backlog:
-        knowledge.backlog.add(Waiting(record.ref.uid, record.priority, record.created, record.arrival))
+        entry = Waiting(record.ref.uid, record.priority, record.created, record.arrival)
+        if knowledge.lookahead is not None:
+            knowledge.lookahead.rank(entry, 0.0)
+        knowledge.backlog.add(entry)
         if not record.queued_at:
             knowledge.newly_queued.append(record)
 

@@ -5,6 +5,7 @@ The table knows resources, labels and taints, but no pods. Requests are also cou
 much capacity the eviction of lower priorities would free.
 """
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -71,7 +72,7 @@ class NodeTable:
         """Grows when a node is added, removed or changed; not when pods are."""
         self._taint_set_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._free_rows: list[int] = []
-        self._touched: list[int] = []
+        self._touched = array("q")
         self._touched_offset = 0
 
     def __len__(self) -> int:
@@ -169,7 +170,7 @@ class NodeTable:
         count = len(self._touched) - first
         if first < 0 or 2 * count > self.row_count:
             return None
-        return np.array(self._touched[first:], dtype=np.int64)
+        return np.frombuffer(self._touched, dtype=np.int64)[first:].copy()
 
     def _trim(self) -> None:
         """Keep one touch per row; readers further behind reread all rows anyway."""

@@ -58,20 +58,23 @@ class PodClass:
 def key_of(pod: Pod, terms: PodTerms, devices: DeviceNeeds | None) -> ClassKey:
     spec = pod.spec
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    encoded = _encoder.encode(
-        (
-            [(c.resources, c.restart_policy, c.ports, c.image) for c in spec.init_containers],
-            [(c.resources, c.ports, c.image) for c in spec.containers],
-            spec.resources,
-            spec.overhead,
-            spec.node_selector,
-            affinity,
-            spec.tolerations,
-            spec.scheduler_name,
-            [volume.image for volume in spec.volumes if volume.image is not None],
-        )
+    parts = (
+        [(c.resources, c.restart_policy, c.ports, c.image) for c in spec.init_containers],
+        [(c.resources, c.ports, c.image) for c in spec.containers],
+        spec.resources,
+        spec.overhead,
+        spec.node_selector,
+        affinity,
+        spec.tolerations,
+        spec.scheduler_name,
+        [volume.image for volume in spec.volumes if volume.image is not None],
     )
-    return encoded, terms, volume_needs(pod), devices
+    try:
+        encoded = _encoder.encode(parts)
+    except OverflowError:
+        # A quantity may be a number of more than 64 bits.
+        encoded = repr(parts).encode()
+    return encoded, terms, volume_needs(pod) if spec.volumes else None, devices
 
 
 class ClassTable:

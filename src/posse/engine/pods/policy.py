@@ -55,6 +55,8 @@ class ServiceBook:
 
     def shared_labels(self, namespace: str, labels: Mapping[str, str]) -> dict[str, str]:
         """The labels by which Services select a pod; empty if no Service does."""
+        if not labels or not self._selectors:
+            return {}
         shared: dict[str, str] = {}
         for selector in self._selecting(namespace, labels):
             shared.update(selector)

@@ -21,7 +21,7 @@ from posse.engine.state.pod_record import PodRecord
 MAX_ALTERNATIVES = 3
 """Rejected choices that are reported all the same."""
 _AT_ONCE = 128
-"""Nodes whose free capacity is read at once; mostly no more are needed."""
+"""Nodes whose free capacity is read at once; mostly these are enough."""
 
 
 class Candidate(msgspec.Struct, frozen=True, eq=False):

@@ -97,7 +97,7 @@ class Ledger:
 
     def started(self, records: Sequence[PodRecord]) -> None:
         """The pods have nodes: their preemptions are over, and they are no longer victims."""
-        for record in records:
+        for record in records if self._under_way or self._displaced else ():
             self.release(record.group or record.ref.uid)
             self._displaced.pop(origin_of(record), None)
 

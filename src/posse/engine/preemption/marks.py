@@ -32,8 +32,13 @@ def was_preempted(pod: Pod) -> bool:
 
 def preemptor_named(pod: Pod) -> str:
     """Preemptor of the pod as in `described`; empty if it is no victim or the mark names none."""
-    names = (message.partition(_FOR)[2] for message in _marks(pod))
-    return next((name for name in names if "/" in name), "")
+    return next(filter(None, map(preemptor_in, _marks(pod))), "")
+
+
+def preemptor_in(message: str) -> str:
+    """Preemptor in the message of a mark, as in `described`; empty if it names none."""
+    name = message.partition(_FOR)[2]
+    return name if "/" in name else ""
 
 
 def _marks(pod: Pod) -> list[str]:

@@ -51,6 +51,13 @@ class Waiting:
     arrival: int
     size: int = 1
     """Number of its pods; larger groups may back off longer."""
+    nodes: float = 0.0
+    """How many nodes it fills, and which share of the cluster it takes, where its policy asks."""
+    share: float = 0.0
+    rank: float = 0.0
+    """Its place among entries of its priority, by the policy of its queue; then age decides."""
+    safe_seconds: float = math.inf
+    """It runs seldom longer than this, as far as is known."""
     attempts: int = 0
     ready_at: float = 0.0
     unschedulable_since: float = 0.0
@@ -65,8 +72,8 @@ class Waiting:
     scheduling_classes: tuple[SchedulingClass, ...] = ()
     """While unschedulable: the classes that fit on no node."""
 
-    def order(self) -> tuple[int, str, int]:
-        return (-self.priority, self.since, self.arrival)
+    def order(self) -> tuple[int, float, str, int]:
+        return (-self.priority, self.rank, self.since, self.arrival)
 
 
 class _Heap:
@@ -104,6 +111,9 @@ class Backlog:
         """Attempts and `refused_since` of groups that lack members to be tried."""
         self._refused_groups: dict[Key, Waiting] = {}
         """Groups that were tried and found not to fit."""
+        self._refused_pods: dict[Key, Waiting] = {}
+        self.refusals = 0
+        """Differs whenever other entries are refused than before."""
         self._unschedulable_by_class: dict[SchedulingClass, dict[Key, Waiting]] = {}
 
     def __contains__(self, key: Key) -> bool:
@@ -139,7 +149,8 @@ class Backlog:
 
     def remove(self, key: Key) -> None:
         waiting = self._entries.pop(key, None)
-        self._refused_groups.pop(key, None)
+        if self._refused_groups.pop(key, None) or self._refused_pods.pop(key, None):
+            self.refusals += 1
         if waiting is not None:
             self._take_out(waiting)
 
@@ -156,9 +167,11 @@ class Backlog:
     ) -> None:
         """Try the entry again only after an improvement for one of these classes, or a change of its own."""
         self._count_attempt(waiting, now)
-        if isinstance(waiting.key, GroupKey):
-            waiting.refused_since = min(waiting.refused_since, now)
-            self._refused_groups[waiting.key] = waiting
+        waiting.refused_since = min(waiting.refused_since, now)
+        refused = self._refused_groups if isinstance(waiting.key, GroupKey) else self._refused_pods
+        if waiting.key not in refused:
+            self.refusals += 1
+        refused[waiting.key] = waiting
         waiting.place = QueueState.UNSCHEDULABLE
         waiting.unschedulable_since = now
         waiting.scheduling_classes = tuple(dict.fromkeys(scheduling_classes))
@@ -223,6 +236,10 @@ class Backlog:
 
     def refused_groups(self) -> Collection[Waiting]:
         return self._refused_groups.values()
+
+    def refused(self) -> list[Waiting]:
+        """Groups and single pods that were tried and found not to fit."""
+        return [*self._refused_groups.values(), *self._refused_pods.values()]
 
     def unschedulable(self) -> Collection[Waiting]:
         return self._unschedulable.values()

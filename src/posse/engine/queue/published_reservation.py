@@ -14,6 +14,7 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
+from posse.engine.queue.capacity_reservation import CapacityReservation
 from posse.engine.queue.reservation_note import (
     RESERVED_CAPACITY,
     holder_named,
@@ -21,11 +22,7 @@ from posse.engine.queue.reservation_note import (
     read_note,
     reservation_of,
 )
-from posse.engine.queue.starvation_guard import (
-    RESERVATION_SECONDS,
-    CapacityReservation,
-    StarvationGuard,
-)
+from posse.engine.queue.starvation_guard import RESERVATION_SECONDS, StarvationGuard
 from posse.engine.state.cluster_state import ClusterState
 from posse.model.meta import ObjectMeta
 
@@ -68,9 +65,8 @@ class PublishedReservation:
     def take_over(self, now: float) -> None:
         """Once: keep the capacity reserved that an earlier scheduler reserved, if its time is not over.
 
-        Whoever owns a group can write its annotations. So a note counts for no longer than a reservation
-        lasts,
-        and only if it names no more than the members request.
+        The owner of a group can write its annotations. So a note counts at most as long as a reservation
+        lasts, and only if it names at most what the members request.
         """
         if self._has_taken_over:
             return
@@ -93,16 +89,17 @@ class PublishedReservation:
 
     def news(self) -> Iterator[PublishReservation]:
         """What objects should say, and do not say yet."""
-        reservation = self._guard.reservation
+        reservation = self._guard.undated
         if reservation is None and not self._written:
             return
-        holder = _described(reservation.key) if reservation is not None else None
+        holder_key = reservation.key if reservation is not None else None
+        holder = _described(holder_key) if isinstance(holder_key, GroupKey) else None
         for key in [key for key in self._written if key != holder and self._is_ours(key)]:
             yield from self._publish(key, "")
-        if reservation is not None and holder is not None:
+        if reservation is not None and holder is not None and isinstance(holder_key, GroupKey):
             text = self._text(reservation)
             if self._written.get(holder) != text:
-                yield from self._publish(reservation.key, text)
+                yield from self._publish(holder_key, text)
 
     def _text(self, reservation: CapacityReservation) -> str:
         if self._made is None or self._made[0] is not reservation:

@@ -6,12 +6,13 @@ from posse.engine.groups.forms import WORKLOAD_REF
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.node_table import load_of
 from posse.engine.nodes.resources import CPU, MEMORY, amounts
-from posse.engine.queue.starvation_guard import CapacityReservation, ReservedShare
+from posse.engine.queue.capacity_reservation import CapacityReservation, ReservedShare
 from posse.engine.state.cluster_state import ClusterState
 from posse.model.quantity import QuantityError, canonical
 from posse.model.timestamps import format_timestamp, parse_timestamp
 
 RESERVED_CAPACITY = "scheduling.posse.dev/reserved-capacity"
+"""On a group that has waited long: the capacity that is reserved for it, as JSON."""
 
 
 class NodeShares(msgspec.Struct, frozen=True):
@@ -44,7 +45,8 @@ def note_of(state: ClusterState, reservation: CapacityReservation) -> str:
         for requests, nodes in alike.items()
     )
     key = reservation.key
-    note = ReservationNote(format_timestamp(reservation.until), reserved, key.pod_group, key.replica_key)
+    within = (key.pod_group, key.replica_key) if isinstance(key, GroupKey) else ("", "")
+    note = ReservationNote(format_timestamp(reservation.until), reserved, *within)
     return msgspec.json.encode(note).decode()
 
 

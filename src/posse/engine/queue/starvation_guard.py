@@ -1,79 +1,58 @@
-"""Capacity reserved for a group that has waited long, so that smaller work cannot starve it.
+"""Capacity reserved for refused entries of the queue, so that smaller work cannot starve them.
 
-A refused group blocks no others, but the capacity that they leave free would never add up to a large gang. So
-once a group has been refused for a minute, and overtaken, nodes are chosen where it would fit without the
-pods there. Their capacity counts as taken for pods of equal or lower priority. That lasts five minutes at
-most, followed by a rest of equal length: pods that never finish delay others for a while, not for ever. One
-group at a time, the first in the queue.
+A refused group blocks no others, but the capacity that they leave free would never add up to a large gang.
+Reserved capacity counts as taken for pods of equal or lower priority. Where run times are known and the
+policy of the queue looks ahead, a reservation is dated: it says when the entry is expected to start, what is
+expected to end before may pass, and it is planned again whenever the cluster changes.
+
+Otherwise it is unknown when the capacity will be free. Then it is reserved once a group has been refused for
+a minute, and overtaken, and for five minutes at most, followed by a rest of equal length: pods that never
+finish delay others for a while, not for ever. One group at a time, the first in the queue.
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.groups.part import Part, Root
+from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
-from posse.engine.nodes.arrays import IntArray
-from posse.engine.nodes.node_table import Load
-from posse.engine.placement.search.fill import classes_of
-from posse.engine.placement.tree.domains import Rows, all_places, inside
 from posse.engine.queue.backlog import Backlog, Key, Waiting
-from posse.engine.rules.context import SchedulingClass
+from posse.engine.queue.capacity_reservation import CapacityReservation
+from posse.engine.queue.lookahead import Lookahead
+from posse.engine.queue.reservation_plan import plan_beside_higher, preempts
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import Reservation
 
 PATIENCE_SECONDS = 60.0
 RESERVATION_SECONDS = 300.0
 REST_SECONDS = 300.0
-_MAX_DOMAINS = 32
-"""Domains that are searched for a group that must be in one domain."""
+_OVERDUE_SECONDS = 300.0
+"""Pause between two plans for an entry whose time has come but that does not start."""
 _LOOK_SECONDS = 1.0
 """Pause between two searches for a group to reserve capacity for."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReservedShare:
-    """A number of pods of one class on one row."""
-
-    row: int
-    load: Load
-    pods: int
-
-
-@dataclass(frozen=True, slots=True)
-class CapacityReservation:
-    key: GroupKey
-    priority: int
-    until: float
-    shares: tuple[ReservedShare, ...]
-
-    @property
-    def rows(self) -> IntArray:
-        return np.unique(np.array([share.row for share in self.shares], dtype=np.int64))
-
-    def usage(self, shape: tuple[int, ...]) -> IntArray:
-        """What it counts for in the columns of requests, which have this shape."""
-        total = np.zeros(shape, dtype=np.int64)
-        for share in self.shares:
-            for index, amount in share.load.requests:
-                total[index, share.row] += amount * share.pods
-        return total
+_UNCHANGED = nullcontext()
+"""Nothing is reserved, so nothing is lifted."""
 
 
 class StarvationGuard:
     def __init__(
-        self, state: ClusterState, groups: GroupBook, backlog: Backlog, *, reserves: bool = True
+        self,
+        state: ClusterState,
+        groups: GroupBook,
+        backlog: Backlog,
+        lookahead: Lookahead | None = None,
+        *,
+        reserves: bool = True,
     ) -> None:
         self._state = state
         self._groups = groups
         self._backlog = backlog
-        self._reservation: CapacityReservation | None = None
+        self._lookahead = lookahead if reserves else None
+        self.reservations: list[CapacityReservation] = []
         self._look_at = 0.0 if reserves else math.inf
         self._ended: dict[Key, float] = {}
         """When a group's reservation ended, or proved useless; then it rests."""
@@ -81,26 +60,50 @@ class StarvationGuard:
         """End times of reservations that had to be released early."""
         self._overtaken_at = -math.inf
         """When any pod was last placed."""
+        self._planned_for: tuple[int, ...] = ()
+        """State of the cluster for which dated reservations were planned."""
+        self._plan_at = -math.inf
+        """When they are planned again though nothing has changed."""
         self.changes = 0
         """Grows when capacity is reserved or released."""
 
     @property
+    def looks_ahead(self) -> bool:
+        return self._lookahead is not None
+
+    @property
     def reservation(self) -> CapacityReservation | None:
-        return self._reservation
+        """The first one."""
+        return self.reservations[0] if self.reservations else None
+
+    @property
+    def undated(self) -> CapacityReservation | None:
+        return next((one for one in self.reservations if not one.is_dated), None)
 
     def settle(self, now: float) -> None:
         """End a reservation that is over, wake its group when it is ready, and reserve for the next group."""
-        if self._reservation is not None:
-            self._review(self._reservation, now)
-        if self._reservation is None and now >= self._look_at:
+        undated = self.undated
+        if undated is not None:
+            self._review(undated, now)
+        if self._lookahead is not None:
+            self._plan_again(self._lookahead, now)
+        if self.undated is None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
             self._ended = {key: ended for key, ended in self._ended.items() if key in self._backlog}
             self._unfinished = {key: end for key, end in self._unfinished.items() if key in self._backlog}
             self._reserve_for_next(now)
 
+    def refused(self, entry: Waiting, now: float) -> None:
+        """Reserve for an entry that has just been refused, before others pass it."""
+        if self._lookahead is not None and all(one.key != entry.key for one in self.reservations):
+            found = self._lookahead.reservation_for(entry, self.reservations, now)
+            if found is not None:
+                self._put(found)
+                self._plan_at = min(self._plan_at, max(found.begins, now + _OVERDUE_SECONDS))
+
     def take_over(self, reservation: CapacityReservation) -> None:
         """Go on with the reservation of an earlier scheduler."""
-        if self._reservation is None:
+        if self.undated is None:
             self._put(reservation)
 
     def note_placed(self, now: float) -> None:
@@ -108,66 +111,118 @@ class StarvationGuard:
         self._overtaken_at = now
 
     def next_wakeup(self) -> float | None:
-        if self._reservation is not None:
-            return self._reservation.until
-        if self._look_at == math.inf:
-            return None
-        turns = [self._due(entry) for entry in self._backlog.refused_groups() if self._is_overtaken(entry)]
-        return max(min(turns), self._look_at) if turns else None
+        undated = self.undated
+        times = [self._plan_at] if any(one.is_dated for one in self.reservations) else []
+        if undated is not None:
+            times.append(undated.until)
+        elif self._look_at < math.inf:
+            turns = [self._due(entry) for entry in self._backlog.refused_groups() if self._is_owed(entry)]
+            times += [max(min(turns), self._look_at)] if turns else []
+        return min(times, default=None)
+
+    def lifted_for(
+        self, priority: int, key: Key | None = None, ends_by: float = math.inf
+    ) -> AbstractContextManager[None]:
+        """Let an entry use what is reserved for it, for lower priorities, or for a time when it has ended."""
+        if not self.reservations:
+            return _UNCHANGED
+        return self._lifted([one for one in self.reservations if _yields(one, priority, key, ends_by)])
+
+    def lifted_for_short(self) -> AbstractContextManager[None]:
+        """Show the capacity that dated reservations hold as free: some entry may end before."""
+        return self._lifted([one for one in self.reservations if one.is_dated])
 
     @contextmanager
-    def lifted_for(self, priority: int, key: GroupKey | None = None) -> Iterator[None]:
-        """Let the group use the capacity reserved for it, and pods of higher priority too."""
-        reservation = self._reservation
-        if reservation is None or (reservation.key != key and priority <= reservation.priority):
-            yield
-            return
-        self._count(reservation, -1)
+    def _lifted(self, lifted: Sequence[CapacityReservation]) -> Iterator[None]:
+        for one in lifted:
+            self._count(one, -1)
         try:
             yield
         finally:
-            self._count(reservation, 1)
+            for one in lifted:
+                self._count(one, 1)
+
+    def met_by(self, priority: int, key: Key | None, ends_by: float) -> tuple[Key, ...]:
+        """The entries whose reservations count for an entry."""
+        return tuple(one.key for one in self.reservations if not _yields(one, priority, key, ends_by))
 
     def tried(self, group: Root, now: float, *, started: bool) -> None:
         """End the reservation of a group that has started, or cannot use it although it is ready."""
-        reservation = self._reservation
-        if reservation is None or reservation.key != group.key:
+        if not self.reservations:
             return
-        if started or self._is_ready(reservation):
+        reservation = next((one for one in self.reservations if one.key == group.key), None)
+        if reservation is None:
+            return
+        if reservation.is_dated:
+            if started:
+                self.release(reservation)
+        elif started or self._is_ready(reservation):
             self._ended[group.key] = now
-            self.release()
-        elif _preempts(group):
+            self.release(reservation)
+        elif preempts(group):
             self._unfinished[group.key] = reservation.until
-            self.release()
+            self.release(reservation)
 
     def reservation_against(self, priority: int, key: GroupKey | None = None) -> Reservation | None:
-        """The reservation that a group, or a pod, of this priority meets."""
-        reservation = self._reservation
-        if reservation is None or (reservation.key != key and priority > reservation.priority):
-            return None
-        return Reservation(reservation.rows.size, None if reservation.key == key else reservation.key)
+        """The first reservation that a group, or a pod, of this priority meets."""
+        for one in self.reservations:
+            if isinstance(one.key, GroupKey) and (one.key == key or priority <= one.priority):
+                return Reservation(one.rows.size, None if one.key == key else one.key)
+        return None
 
     def release_on(self, node: str) -> None:
         """The node is about to go; its group may get another reservation for the remaining time."""
         row = self._state.nodes.row_of.get(node)
-        if self._reservation is not None and row in self._reservation.rows.tolist():
-            self._unfinished[self._reservation.key] = self._reservation.until
-            self.release()
+        for one in [one for one in self.reservations if row in one.rows.tolist()]:
+            if not one.is_dated:
+                self._unfinished[one.key] = one.until
+            self.release(one)
 
-    def release(self) -> None:
+    def release(self, reservation: CapacityReservation) -> None:
         """Release the capacity, and retry entries that could use it."""
-        if self._reservation is not None:
-            reservation, self._reservation = self._reservation, None
-            self.changes += 1
-            self._count(reservation, -1)
-            for row in reservation.rows.tolist():
-                self._state.note_improved(self._state.nodes.names[row], reservation.priority)
+        self._drop(reservation)
+        for row in reservation.rows.tolist():
+            self._state.note_improved(self._state.nodes.names[row], reservation.priority)
+
+    def _plan_again(self, lookahead: Lookahead, now: float) -> None:
+        """Plan dated reservations for the cluster as it is; retry entries where less is held than before."""
+        before = [one for one in self.reservations if one.is_dated]
+        stamp = (self._state.changes, len(self._backlog.refused()))
+        if stamp == self._planned_for and now < self._plan_at:
+            return
+        self._planned_for = stamp
+        for one in before:
+            self._drop(one)
+        lookahead.outdate()
+        for entry in lookahead.eligible(now):
+            if all(one.key != entry.key for one in self.reservations):
+                found = lookahead.reservation_for(entry, self.reservations, now)
+                if found is not None:
+                    self._put(found)
+        self._plan_at = self._next_plan(now)
+        shape = self._state.nodes.requested.shape
+        held_now = sum((one.usage(shape) for one in self.reservations), np.zeros(shape, dtype=np.int64))
+        passable = {one.key: one.passable_until for one in self.reservations}
+        for one in before:
+            is_later = passable.get(one.key, math.inf) > one.passable_until
+            less = np.flatnonzero(np.any(one.usage(shape) > held_now, axis=0)).tolist()
+            for row in one.rows.tolist():
+                if is_later or row in less:
+                    self._state.note_improved(self._state.nodes.names[row], one.priority)
+
+    def _next_plan(self, now: float) -> float:
+        """The first time that comes. An entry whose time has come is tried now, whatever it waits for."""
+        dated = [one for one in self.reservations if one.is_dated]
+        for one in dated:
+            if one.begins <= now:
+                self._backlog.resume(one.key, now)
+        return max(min((one.begins for one in dated), default=math.inf), now + _OVERDUE_SECONDS)
 
     def _review(self, reservation: CapacityReservation, now: float) -> None:
         if self._backlog.get(reservation.key) is None:
-            self.release()
+            self.release(reservation)
         elif now >= reservation.until:
-            self.release()
+            self.release(reservation)
             self._ended[reservation.key] = now
         elif self._is_ready(reservation):
             self._backlog.wake(reservation.key)
@@ -178,18 +233,22 @@ class StarvationGuard:
 
     def _due(self, entry: Waiting) -> float:
         rested = self._ended[entry.key] + REST_SECONDS if entry.key in self._ended else -math.inf
-        return max(entry.refused_since + PATIENCE_SECONDS, rested)
+        patience = self._lookahead.patience(entry) if self._lookahead is not None else 0.0
+        return max(entry.refused_since + max(PATIENCE_SECONDS, patience), rested)
 
-    def _is_overtaken(self, entry: Waiting) -> bool:
+    def _is_owed(self, entry: Waiting) -> bool:
         """Whether any pod was placed since the group was refused, or since its last reservation."""
-        return self._overtaken_at >= max(entry.refused_since, self._ended.get(entry.key, -math.inf))
+        has_one = any(one.key == entry.key for one in self.reservations)
+        since = max(entry.refused_since, self._ended.get(entry.key, -math.inf))
+        return self._overtaken_at >= since and not has_one
 
     def _reserve_for_next(self, now: float) -> None:
         refused = self._backlog.refused_groups()
-        due = [entry for entry in refused if self._is_overtaken(entry) and self._due(entry) <= now]
+        due = [entry for entry in refused if self._is_owed(entry) and self._due(entry) <= now]
         for entry in sorted(due, key=Waiting.order):
             group = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
-            shares = _plan(self._state, group) if group is not None and not _preempts(group) else ()
+            is_possible = group is not None and not preempts(group)
+            shares = plan_beside_higher(self._state, group) if group is not None and is_possible else ()
             if group is not None and shares:
                 until = self._unfinished.pop(group.key, now + RESERVATION_SECONDS)
                 self._put(CapacityReservation(group.key, entry.priority, until, shares))
@@ -197,9 +256,14 @@ class StarvationGuard:
             self._ended[entry.key] = now
 
     def _put(self, reservation: CapacityReservation) -> None:
-        self._reservation = reservation
+        self.reservations.append(reservation)
         self.changes += 1
         self._count(reservation, 1)
+
+    def _drop(self, reservation: CapacityReservation) -> None:
+        self.reservations.remove(reservation)
+        self.changes += 1
+        self._count(reservation, -1)
 
     def _count(self, reservation: CapacityReservation, sign: int) -> None:
         for share in reservation.shares:
@@ -207,88 +271,7 @@ class StarvationGuard:
         self._state.nodes.touch_all(reservation.rows.tolist())
 
 
-def _preempts(root: Root) -> bool:
-    """Whether it has victims, whose capacity is already reserved for it."""
-    return any(record.nominated for record in root.members.values())
-
-
-def _plan(state: ClusterState, root: Root) -> tuple[ReservedShare, ...]:
-    """Where its minimum would fit without pods of equal or lower priority; empty if not even then."""
-    part = root.top
-    if part is None or part.is_started:
-        return ()
-    free = state.nodes.allocatable - state.usage.above(root.priority)
-    _take_own(state, root, free)
-    return tuple(_planned(state, part, None, free) or ())
-
-
-def _planned(state: ClusterState, part: Part, rows: Rows, free: IntArray) -> list[ReservedShare] | None:
-    """Take capacity for a part's minimum out of `free`, in one domain of its key; the emptiest first."""
-    for place in all_places(state, part, rows)[:_MAX_DOMAINS]:
-        left = free.copy()
-        if part.children:
-            shares = _planned_children(state, part, place.rows, left)
-        else:
-            with inside(state, place.rows):
-                shares = _planned_pods(state, part, left)
-        if shares is not None:
-            free[:] = left
-            return shares
-    return None
-
-
-def _planned_children(
-    state: ClusterState, part: Part, rows: Rows, free: IntArray
-) -> list[ReservedShare] | None:
-    missing = part.minimum - part.started_count
-    shares: list[ReservedShare] = []
-    for child in part.children:
-        found = _planned(state, child, rows, free) if missing > 0 and not child.is_started else None
-        if found is not None:
-            shares += found
-            missing -= 1
-    return shares if missing <= 0 else None
-
-
-def _planned_pods(state: ClusterState, part: Part, free: IntArray) -> list[ReservedShare] | None:
-    """Prefer nodes that are emptier now: their capacity will be free soonest."""
-    missing = part.minimum - part.started_count
-    shares: list[ReservedShare] = []
-    for scheduling_class, records in classes_of(state, part.own_unattached()):
-        found = _shares(state, scheduling_class, records[:missing], free)
-        missing -= sum(share.pods for share in found)
-        shares += found
-        if missing <= 0:
-            return shares
-    return None
-
-
-def _take_own(state: ClusterState, group: Root, free: IntArray) -> None:
-    """Take the requests of its own members out of `free`: they stay."""
-    for record in group.members.values():
-        row = state.nodes.row_of.get(record.node)
-        if row is not None and record.effective_priority <= group.priority:
-            for index, amount in record.pod_class.requests:
-                free[index, row] -= amount
-
-
-def _shares(
-    state: ClusterState, scheduling_class: SchedulingClass, records: Sequence[PodRecord], free: IntArray
-) -> list[ReservedShare]:
-    """Take capacity for as many of the records as fit out of `free`, which is changed."""
-    pod_class = scheduling_class.pod_class
-    open_rows = state.capacity(scheduling_class).open_when_empty()
-    room = np.where(open_rows, len(records), 0)
-    for index, wanted in pod_class.limited:
-        np.minimum(room, free[index] // wanted, out=room)
-    nodes = state.nodes
-    used = (nodes.requested / np.maximum(nodes.allocatable, 1))[[index for index, _ in pod_class.limited]]
-    rows = np.argsort(used.max(axis=0), kind="stable")
-    rows = rows[room[rows] > 0]
-    before = np.cumsum(room[rows]) - room[rows]
-    pods = np.minimum(room[rows], len(records) - before)
-    rows, pods = rows[pods > 0], pods[pods > 0]
-    for index, wanted in pod_class.requests:
-        free[index, rows] -= pods * wanted
-    taken = zip(rows.tolist(), pods.tolist(), strict=True)
-    return [ReservedShare(row, pod_class.load, number) for row, number in taken]
+def _yields(reservation: CapacityReservation, priority: int, key: Key | None, ends_by: float) -> bool:
+    if reservation.key == key or priority > reservation.priority:
+        return True
+    return reservation.is_dated and ends_by <= reservation.passable_until

@@ -17,6 +17,7 @@ from posse.engine.causes import (
     NoNodeFits,
     NoSuchDomain,
     OutsideDomains,
+    ResourceLack,
     RuleObjection,
     SeveralDomains,
     TooFewFit,
@@ -30,6 +31,8 @@ from posse.engine.proof import Proof
 from posse.model.quantity import canonical
 
 NO_NODES = "no nodes available to schedule pods"
+_BESIDE = "; with those placed,"
+"""What the other pods lack is counted with these on their nodes."""
 _MAX_CLASSES = 3
 """Classes of pods that a message describes one by one."""
 _SELF_EVIDENT = MissingResources | UnreadableResources | NoSuchDomain | RuleObjection
@@ -87,8 +90,7 @@ def _(cause: NoNodeFits) -> list[str]:
 def _(cause: TooFewFit) -> list[str]:
     if cause.minimum == 1 or cause.fit >= cause.minimum:
         return _lacking("none of its waiting pods fits:", cause.short)
-    # The shortfall of the others is counted with these on their nodes, so the message says so.
-    beside = "; beside them" if cause.placed else ";"
+    beside = _BESIDE if cause.placed else ";"
     share = f"only {cause.fit}" if cause.fit else "none"
     return _lacking(f"{share} of the {cause.minimum} pods that must start together fit{beside}", cause.short)
 
@@ -108,11 +110,11 @@ def _no_domain(cause: NoDomainFits) -> str:
     head = f"0/{cause.domains} placements are available: "
     if cause.has_minimum:
         return f"{head}no {noun} takes any of its pods; in the best, {cause.best},"
-    beside = "; beside them" if cause.placed else ";"
-    return (
-        f"{head}no {noun} can hold the {cause.minimum} pods that must start together; "
-        f"the best, {cause.best}, has room for {cause.fit}{beside}"
-    )
+    head = f"{head}no {noun} can hold the {cause.minimum} pods that must start together;"
+    if not cause.fit:
+        return f"{head} in the best, {cause.best}, none fits:"
+    beside = _BESIDE if cause.placed else ";"
+    return f"{head} the best, {cause.best}, has room for {cause.fit}{beside}"
 
 
 @sentences.register
@@ -236,8 +238,14 @@ def lack_text(short: ClassShortfall) -> str:
     name, verb = lack.resource, "lacks" if is_one else "lack"
     asked = f"{name} ({amount_text(name, lack.wanted)}{'' if is_one else ' each'})"
     have = "nodes have" if lack.nodes > 1 else "node has"
-    offer = f"{lack.nodes} {have} {_span(name, lack.free)} free of {_span(name, lack.capacity)}"
+    offer = f"{lack.nodes} {have} {_offer(name, lack)}"
     return f"{verb} {asked if name != PODS else 'a free pod slot'}: {offer}"
+
+
+def _offer(name: str, lack: ResourceLack) -> str:
+    if max(lack.free) > 0:
+        return f"{_span(name, lack.free)} free of {_span(name, lack.capacity)}"
+    return "none left" if max(lack.capacity) > 0 else "none"
 
 
 def _span(name: str, ends: tuple[int, int]) -> str:

@@ -3,10 +3,11 @@
 The sentences about causes and remedies are in the modules beside this one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 
 from posse.engine.causes import NoNodeFits, is_about_capacity
+from posse.engine.groups.group_record import LostMember
 from posse.engine.placement_problem import Advice, Unadvised
 from posse.engine.reporting.cause_messages import NO_NODES, cause_text
 from posse.engine.reporting.remedy_messages import advice_text
@@ -26,6 +27,7 @@ from posse.engine.verdict import (
 )
 
 _MAX_PRIORITIES = 3
+_MAX_LOST = 3
 
 
 def statement_text(statement: Statement) -> str:
@@ -126,8 +128,12 @@ def _(progress: NodesClearing) -> str:
     return f"waiting for {counted(progress.pods, 'pod')} on its nodes to terminate."
 
 
-def below_minimum_text(left: int, minimum: int) -> str:
-    return f"{left_text(left, minimum)}; others start only if the minimum is reached again"
+def below_minimum_text(left: int, minimum: int, lost: Sequence[LostMember] = ()) -> str:
+    """How many are left, and which were lost as far as that was seen."""
+    shown = [f"{one.pod} on {one.node} {one.cause}" for one in lost[:_MAX_LOST]]
+    rest = [f"{len(lost) - _MAX_LOST} more are gone"] if len(lost) > _MAX_LOST else []
+    names = f" ({', '.join([*shown, *rest])})" if shown else ""
+    return f"{left_text(left, minimum)}{names}; others start only if the minimum is reached again"
 
 
 def other_priorities_text(examples: Mapping[int, str], own: int) -> str:

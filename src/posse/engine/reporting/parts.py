@@ -47,7 +47,7 @@ from posse.engine.reporting.pods import (
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import NEVER_REPORTED, AdvicePending, Reported, Reservation, Statement
 from posse.engine.trials.group_trial import GroupTrial
-from posse.engine.verdict import Verdict
+from posse.engine.verdict import Code, Verdict
 
 SCHEDULED = "Scheduled"
 BELOW_MINIMUM = "BelowMinimum"
@@ -63,16 +63,19 @@ def mark_tried(
     """Report an attempt. Every refused part gets the reservation, and only the root gets advice."""
     attempt, decisions = trial.attempt, list[Decision]()
     if attempt.placed:
-        decisions.append(Bind(tuple(placement(record) for record in attempt.placed), root.key))
+        decisions.append(Bind(tuple(map(placement, attempt.placed)), root.key))
     if attempt.verdict.succeeded:
-        being_bound = dict.fromkeys(record.group for record in attempt.placed if record.group is not None)
+        being_bound = dict.fromkeys([record.group for record in attempt.placed if record.group is not None])
         decisions += mark_progress(root, being_bound)
-    records = {record.key: record for record in root.records}
-    for key, verdict, _ in refused_parts(root, trial.attempt):
-        statement = Statement(verdict, reservation, advice if key == root.key else None)
-        decisions += _mark_refused(root, records[key], statement)
-    decisions += _mark_evicted(root, trial.victims)
-    decisions += mark_pods_refused(attempt.refused)
+    if refused := refused_parts(root, attempt):
+        records = {record.key: record for record in root.records}
+        for key, verdict, _ in refused:
+            statement = Statement(verdict, reservation, advice if key == root.key else None)
+            decisions += _mark_refused(root, records[key], statement)
+    if trial.victims:
+        decisions += _mark_evicted(root, trial.victims)
+    if attempt.refused:
+        decisions += mark_pods_refused(attempt.refused)
     return decisions
 
 
@@ -103,10 +106,16 @@ def mark_progress(root: Root, being_bound: Collection[GroupKey] = ()) -> list[De
     """
     decisions = list[Decision]()
     for part in _parts(root):
-        decisions += _mark_started(root, part, being_bound)
-        decisions += _mark_running_again(root, part)
-        decisions += _mark_short(part) if isinstance(part, GroupRecord) else []
-        decisions += _mark_recovered(part)
+        record = part.record
+        # A part that starts now has its minimum, and one that never did has lost nothing.
+        if record.scheduled:
+            decisions += _mark_started(root, part, being_bound) if record.report_may_be_lost else []
+            decisions += _mark_running_again(root, part)
+            decisions += _mark_short(part) if isinstance(part, GroupRecord) else []
+        else:
+            record.forget_losses()
+            decisions += _mark_started(root, part, being_bound)
+        decisions += _mark_recovered(part) if record.is_disrupted else []
     return decisions
 
 
@@ -146,9 +155,7 @@ def held_parts(root: Root, hold: NotReady | None) -> list[tuple[ReportedObject, 
 def mark_held(root: Root, told: Iterable[tuple[ReportedObject, Reported]]) -> list[Decision]:
     decisions = list[Decision]()
     for record, reported in told:
-        # A search that was made before says nothing about the group as it is now.
-        finding = Finding(Outcome.UNDECIDED, reported.message) if record.outcome else None
-        reports = _mark_waiting(root, record, reported, finding)
+        reports = _mark_waiting(root, record, reported)
         decisions += [replace(report, is_news=False) for report in reports]
     return decisions
 
@@ -256,80 +263,91 @@ def still_valid(groups: GroupBook, lost: Iterable[MarkDisrupted]) -> list[Decisi
 
 def _parts(root: Root) -> Sequence[Part]:
     """All parts, also where there is no top."""
+    if not root.key.is_composite:
+        return root.leaves
     return [*root.leaves, *(branch for top in root.tops for branch in top.branches)]
 
 
 def _mark_started(root: Root, part: Part, being_bound: Collection[GroupKey]) -> list[Decision]:
     record = part.record
-    if not record.uid or (record.scheduled and not record.report_may_be_lost):
-        return []
-    awaits_volumes = any(leaf.awaits_volumes for leaf in part.leaves)
-    has_started = not awaits_volumes and part.is_seen_started(being_bound)
-    if not record.report_may_be_lost and not has_started:
+    if not record.uid or not (record.report_may_be_lost or _has_started(part, being_bound)):
         return []
     was_scheduled, record.scheduled, record.report_may_be_lost = record.scheduled, True, False
     if not was_scheduled:
         record.reported = NEVER_REPORTED
-    return [
-        ReportGroup(
-            record.key,
-            record.uid,
-            scheduled=True,
-            reason=SCHEDULED,
-            message="",
-            scheduler_name=root.scheduler_name,
-            tree=root.key if root.key.is_composite else None,
-            finding=_mark_found(record, Finding(Outcome.PLACED)),
-            holds_anyway=was_scheduled or part.is_seen_started(),
-        )
-    ]
+    holds_anyway = was_scheduled or part.is_seen_started()
+    record.is_start_uncertain = record.is_start_uncertain or not holds_anyway
+    return [_started_report(root, part, holds_anyway=holds_anyway)]
+
+
+def _has_started(part: Part, being_bound: Collection[GroupKey]) -> bool:
+    return part.is_seen_started(being_bound) and not any(leaf.awaits_volumes for leaf in part.leaves)
+
+
+def _started_report(
+    root: Root, part: Part, *, holds_anyway: bool = False, minimum_running: bool | None = None
+) -> ReportGroup:
+    record = part.record
+    return ReportGroup(
+        record.key,
+        record.uid,
+        scheduled=True,
+        reason=SCHEDULED,
+        message="",
+        scheduler_name=root.scheduler_name,
+        tree=root.key if root.key.is_composite else None,
+        # A start that is reported again says nothing about a group that waits again since.
+        finding=None if record.reported.reason else _mark_found(record, Outcome.PLACED),
+        holds_anyway=holds_anyway,
+        minimum_running=minimum_running,
+    )
 
 
 def _mark_running_again(root: Root, part: Part) -> list[Decision]:
-    """Note how many are left of a group that waits again; report when its minimum is on nodes again."""
+    """Note how many are left of a group that waits again; report when its minimum is on nodes again.
+
+    What finishes, is being deleted or has no pods does not wait any more either, which is no news.
+    """
     record = part.record
-    record.left = part.started_count if _waits_again(part) else None
+    record.is_start_uncertain = record.is_start_uncertain and not part.is_seen_started()
+    record.left = part.started_count if _waits_again(root, part) else None
     is_told = record.scheduled and record.left is None and bool(record.reported.reason)
-    if not is_told or not record.uid or not (part.is_seen_started() or not part.members):
+    is_awaited = (part.is_started or record.is_start_uncertain) and not part.is_seen_started()
+    if not is_told or not record.uid or is_awaited:
         return []
     record.reported = NEVER_REPORTED
-    return [
-        ReportGroup(
-            record.key,
-            record.uid,
-            scheduled=True,
-            reason=SCHEDULED,
-            message="",
-            scheduler_name=root.scheduler_name,
-            tree=root.key if root.key.is_composite else None,
-            finding=_mark_found(record, Finding(Outcome.PLACED)),
-            minimum_running=True,
-        )
-    ]
+    runs_again = part.started_count >= part.minimum
+    return [replace(_started_report(root, part, minimum_running=True), is_news=runs_again)]
 
 
-def _waits_again(part: Part) -> bool:
-    """Whether it has started, and has lost its minimum by no end of its own."""
+def _waits_again(root: Root, part: Part) -> bool:
+    """Whether it has started, and has lost its minimum by no end of its own, or pods came after its end."""
     record = part.record
-    has_lost = record.scheduled and not part.is_started and not record.is_being_deleted
-    is_finishing = any(leaf.has_completed_members for leaf in part.leaves)
-    return has_lost and not is_finishing and (bool(part.members) or record.is_disrupted)
+    has_started = record.scheduled and not record.is_start_uncertain
+    is_short = not part.is_started or (part.is_over and part is root.top)
+    if not has_started or not is_short or record.is_being_deleted:
+        return False
+    if any(leaf.has_completed_members for leaf in part.leaves):
+        return bool(part.unattached())
+    return bool(part.members) or record.is_disrupted
 
 
 def _mark_short(group: GroupRecord) -> list[Decision]:
     """PodGroupInitiallyScheduled stays True: lost members are an event, once until the group recovers."""
     is_short = group.has_fallen_short
     was_known, group.is_known_to_be_short = group.is_known_to_be_short, is_short
+    if not is_short:
+        group.lost.clear()
     if not is_short or was_known or not group.uid:
         return []
-    text = below_minimum_text(group.attached_count, group.minimum)
+    text = below_minimum_text(group.attached_count, group.minimum, group.lost)
     return [WarnGroup(group.key, group.uid, BELOW_MINIMUM, text, group.scheduler_name)]
 
 
 def _mark_recovered(part: Part) -> list[Decision]:
     """A group that runs again is no longer a victim."""
     record = part.record
-    if not record.is_disrupted or not record.uid or part.is_over or not part.is_seen_started():
+    if not record.uid or part.is_over or not part.is_seen_started():
         return []
     if any(member.is_ending for leaf in part.leaves for member in leaf.members.values()):
         return []
@@ -340,7 +358,7 @@ def _mark_recovered(part: Part) -> list[Decision]:
 def _mark_refused(
     root: Root, record: ReportedObject, statement: Statement, reason: str = ""
 ) -> list[ReportGroup]:
-    reason = reason or (BELOW_MINIMUM if record.left else _reason_of(statement.verdict))
+    reason = reason or _reason_of(statement.verdict, left=record.left)
     known = record.reported
     has_started = record.scheduled and record.left is None
     if not record.uid or has_started or known.says(reason, statement):
@@ -355,14 +373,17 @@ def _mark_refused(
     return _mark_waiting(root, record, told, finding)
 
 
-def _reason_of(verdict: Verdict) -> str:
-    """A part that lacks pods has the reason of a group that lacks pods."""
+def _reason_of(verdict: Verdict, left: int | None) -> str:
+    """A part that lacks pods has the reason of a group that lacks pods; an error is called an error."""
+    if left and verdict.code is not Code.ERROR:
+        return BELOW_MINIMUM
     return WAITING_FOR_PODS if isinstance(verdict.cause, LacksMembers) else reason_of(verdict)
 
 
 def _mark_waiting(
     root: Root, record: ReportedObject, reported: Reported, finding: Finding | None = None
 ) -> list[ReportGroup]:
+    """Without a finding of its own, an earlier search says nothing about the part as it is now."""
     before = record.reported
     if (
         not record.uid
@@ -370,6 +391,8 @@ def _mark_waiting(
         or (before.reason, before.message) == (reported.reason, reported.message)
     ):
         return []
+    if finding is None and record.outcome:
+        finding = Finding(Outcome.UNDECIDED, reported.message)
     record.reported = reported
     return [
         ReportGroup(
@@ -381,12 +404,12 @@ def _mark_waiting(
             is_first=not before.reason,
             scheduler_name=root.scheduler_name,
             tree=root.key if root.key.is_composite else None,
-            finding=_mark_found(record, finding) if finding is not None else None,
+            finding=_mark_found(record, finding.outcome, finding.text) if finding is not None else None,
             minimum_running=False if record.scheduled else None,
         )
     ]
 
 
-def _mark_found(record: ReportedObject, finding: Finding) -> Finding:
-    was, record.outcome = record.outcome, finding.outcome
-    return replace(finding, is_new=was != finding.outcome)
+def _mark_found(record: ReportedObject, outcome: Outcome, text: str = "") -> Finding:
+    was, record.outcome = record.outcome, outcome
+    return Finding(outcome, text, is_new=was != outcome)

@@ -27,6 +27,8 @@ def placement(record: PodRecord) -> Placement:
 def mark_pods_tried(trial: Trial, reservation: Reservation | None) -> list[Decision]:
     """Report pods without a group: each binding is a decision of its own."""
     decisions: list[Decision] = [Bind((placement(record),)) for record in trial.attempt.placed]
+    if not trial.attempt.refused:
+        return decisions
     evictions: dict[str, list[Evict]] = {}
     for one in trial.evictions:
         if one.is_first:

@@ -9,6 +9,7 @@ from posse.engine.placement_problem import (
     MoreNodes,
     NodeShape,
     NoNodeOpen,
+    PodTooLarge,
     Remedies,
     Remedy,
     SmallerMinimum,
@@ -17,7 +18,9 @@ from posse.engine.placement_problem import (
     UnmodelledRules,
     WithoutTopology,
 )
+from posse.engine.reporting.cause_messages import amount_text
 
+BEHIND = "What waits ahead of it in the queue comes first, and may take added or freed capacity"
 _MAX_NAMED = 4
 _MAX_CHARACTERS = 400
 """Length of the sentence in a group's status."""
@@ -28,7 +31,15 @@ def advice_text(advice: Advice | Unadvised) -> str:
     if not isinstance(advice, Advice):
         return unadvised_text(advice)
     ways = [remedy_text(kind[0], advice.demands) for kind in advice.remedies.kinds if kind]
-    return _listing(ways) if ways else no_remedy_text(has_topology=advice.has_topology)
+    if not ways:
+        return no_remedy_text(advice)
+    caveat = f" {BEHIND}." if advice.is_behind and yields_capacity(advice.remedies) else ""
+    return f"{listed}{caveat}" if (listed := _listing(ways)) else ""
+
+
+def yields_capacity(remedies: Remedies) -> bool:
+    """Whether any of them adds or frees capacity, which entries ahead in the queue may take."""
+    return bool(remedies.more_nodes or remedies.evictions)
 
 
 def remedy_texts(remedies: Remedies, demands: Sequence[DemandName]) -> list[str]:
@@ -39,17 +50,29 @@ def unadvised_text(reason: Unadvised) -> str:
     match reason:
         case UnmodelledRules(rules):
             why = f"{', '.join(rules) or 'the volumes of its pods'} would have to be taken into account"
+        case NoNodeOpen(PodTooLarge() as size):
+            return f"{too_large_text(size)}. Lower the request, or add larger nodes."
         case NoNodeOpen():
-            why = "no node that is there would take any of its pods, even if it were empty"
+            return "No node would accept any of its pods, even if it were empty. Add nodes that do."
         case TooManyShapes():
             why = "there are too many sorts of nodes and pods"
     return f"What would let it start is not looked for: {why}."
 
 
-def no_remedy_text(*, has_topology: bool) -> str:
+def too_large_text(size: PodTooLarge, of: str = "one of its pods") -> str:
+    wanted, largest = (amount_text(size.resource, amount) for amount in (size.wanted, size.largest))
+    if not size.largest:
+        return f"No node has {size.resource}, of which {of} needs {wanted}"
+    needs = f"it needs {wanted} of {size.resource}, and the largest node has {largest}"
+    return f"No node is large enough for {of}: {needs}"
+
+
+def no_remedy_text(advice: Advice) -> str:
     """A sentence that nothing was found, and what was considered."""
     kinds = ["more nodes like those there are", "evicting pods or groups", "a smaller minimum"]
-    if has_topology:
+    if advice.has_devices:
+        kinds.remove("evicting pods or groups")
+    if advice.has_topology:
         kinds.append("no topology key")
     return f"No change was found that would let it start, among {_listed(kinds)}."
 

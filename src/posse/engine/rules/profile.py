@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from posse.engine.causes import Refusal
 from posse.engine.pods.policy import PLAIN_POLICY, PodPolicy
@@ -34,6 +35,16 @@ class DomainScoring:
 
 
 @dataclass(frozen=True, slots=True)
+class PackingPolicy:
+    """Groups are placed in as few domains as possible, and in the tightest of these."""
+
+    topology_keys: tuple[str, ...] = ()
+    """Labels of nodes, the widest level first. Nodes themselves are the last level."""
+    single_pods: bool = False
+    """Whether pods without a group are packed like groups of one; otherwise scores decide for them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """Rules in the order of evaluation; the first filter that refuses a node gives the reason.
 
@@ -49,7 +60,11 @@ class Profile:
     cluster_scores: tuple[ClusterScoreRule, ...] = ()
     group_rules: tuple[GroupRule, ...] = ()
     domain_scoring: DomainScoring = DomainScoring()
+    packing: PackingPolicy | None = None
+    """None if the scores of nodes decide for groups as for single pods."""
     policy: PodPolicy = PLAIN_POLICY
+    queue_policy: str = "priority-fifo"
+    """The name of the policy by which its pods and groups are queued."""
     preempts: bool = True
     """Whether pods that fit nowhere may preempt others."""
 
@@ -109,30 +124,30 @@ class CompiledRules:
                 return Refusal(name, reason, len(self._nodes))
         return None
 
-    @property
+    @cached_property
     def rank_by_resources(self) -> bool:
         """Whether filters and scores that follow the pods on a node read its resources only."""
         by_usage: list[Filter | RowScore] = [*self.row_filters, *(made for _, made in self.row_scores)]
         return all(reads_resources_only(made) for made in by_usage)
 
-    @property
+    @cached_property
     def depends_on_other_nodes(self) -> tuple[str, ...]:
         """Rules by which pods on other nodes decide. Without them, counting node by node is exact."""
         return self._named(name for name, made in self.filters if not made.is_row_local)
 
-    @property
+    @cached_property
     def counts_by_resources(self) -> bool:
         """Whether nothing but resources limits how many of these pods a node takes."""
         by_resources = all(reads_resources_only(made) for made in self.row_filters)
         return by_resources and not (self.is_alone or self.cluster_filters or self._preconditions)
 
-    @property
+    @cached_property
     def counts_by_node(self) -> bool:
         """Whether the capacity of each node says exactly how many of these pods it takes."""
         row_filters = all(reads_resources_only(made) or counts_exactly(made) for made in self.row_filters)
         return row_filters and not (self.is_exclusive or self.cluster_filters or self._preconditions)
 
-    @property
+    @cached_property
     def non_resource_rules(self) -> tuple[str, ...]:
         """Rules by which a placed pod may repel or attract others by more than its requests."""
         return self._named(
@@ -141,12 +156,12 @@ class CompiledRules:
             if not is_static(made) and not (made.is_row_local and reads_resources_only(made))
         )
 
-    @property
+    @cached_property
     def is_orderless(self) -> bool:
         """Whether their own rules let these pods come before or after others equally."""
         return not self._preconditions and all(is_orderless(made) for _, made in self.filters)
 
-    @property
+    @cached_property
     def uncountable_rules(self) -> tuple[str, ...]:
         """Rules that no enumeration of placements covers, such as which volumes are free."""
         return self._named(
@@ -189,7 +204,7 @@ def is_orderless(made: Filter) -> bool:
 def is_enumerable(made: Filter) -> bool:
     """Whether it declares, by `is_enumerable = True`, that trying all placements of pods is exhaustive.
 
-    That holds for rules that read only node labels and the pod census, and for devices, which are chosen anew
+    That holds for rules that read only node labels and the pod census, and for devices, chosen again
     for every placement.
     """
     return bool(getattr(made, "is_enumerable", False))

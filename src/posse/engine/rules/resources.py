@@ -37,8 +37,11 @@ class ResourcesFitFilter:
         self._wanted = np.array([[wanted] for _, wanted in requests])
 
     def passes(self, rows: Rows) -> BoolArray:
-        lacking: BoolArray = np.logical_or.reduce(self._lacking(rows))
-        return ~lacking
+        free = _pick(self._nodes.allocatable, self._lines, rows) - _pick(
+            self._nodes.requested, self._lines, rows
+        )
+        enough: BoolArray = np.logical_and.reduce(free >= self._wanted)
+        return enough
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         names = {index: name for name, index in self._nodes.resource_index.items()}

@@ -49,6 +49,8 @@ class ClassRegistry:
         self._tables: dict[SchedulingClass, ClassTables] = {}
         self._scheduling_classes: dict[PodClass, list[SchedulingClass]] = {}
         """Scheduling classes that have tables."""
+        self._latest: dict[PodClass, tuple[LabelClass, int, SchedulingClass]] = {}
+        """The last answer for each class, with the labels and the version of the census that it is for."""
 
     def enroll(self, pod: Pod) -> tuple[PodClass, LabelClass]:
         """Return the classes of a pod that is being added. Undone by `dismiss`.
@@ -78,6 +80,7 @@ class ClassRegistry:
         for trait in (*pod_class.terms.traits, *pod_class.ports):
             self._census.take_away(trait)
         del self.brought[pod_class]
+        self._latest.pop(pod_class, None)
         for scheduling_class in self._scheduling_classes.pop(pod_class, ()):
             del self._tables[scheduling_class]
 
@@ -97,8 +100,14 @@ class ClassRegistry:
         return not (self.brought[record.pod_class] or matched or record.pod_class.devices is not None)
 
     def scheduling_class(self, record: PodRecord) -> SchedulingClass:
-        own = tuple(q for q in record.pod_class.queries if self._census.matches(q, record.labels))
-        return SchedulingClass(record.pod_class, self._census.matched_by(record.labels), own)
+        pod_class, labels, version = record.pod_class, record.labels, self._census.version
+        latest = self._latest.get(pod_class)
+        if latest is not None and latest[0] is labels and latest[1] == version:
+            return latest[2]
+        own = tuple(query for query in pod_class.queries if self._census.matches(query, labels))
+        found = SchedulingClass(pod_class, self._census.matched_by(labels), own)
+        self._latest[pod_class] = labels, version, found
+        return found
 
     def profile(self, pod_class: PodClass) -> Profile:
         """Return the profile of pods that Posse schedules."""

@@ -29,11 +29,11 @@ class DomainUtilization:
         self._weights: IntArray = np.array([[one.weight] for one in resources], dtype=np.int64)
         lines = [line for _, line in self._resources]
         self._capacity = domains.sums(nodes.allocatable[lines][:, domains.members])
-        self._used = DomainSums(nodes, domains, self._used_on)
+        self._used = DomainSums(nodes, domains)
 
     def used(self) -> IntArray:
         """One line per resource, one column per domain."""
-        return self._used.present()
+        return self._used.present(self._used_on)
 
     def load(self, pod_class: PodClass) -> IntArray:
         """Requests of one pod, as a column."""

@@ -6,6 +6,7 @@ nothing that a draft does is visible outside the engine before it is committed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from posse.engine.devices.proposals import Held
 from posse.engine.nodes.arrays import IntArray
@@ -88,7 +89,8 @@ class Draft:
     def placed(self, since: int = 0) -> tuple[PodRecord, ...]:
         """The pods that were placed since a checkpoint, in order."""
         steps = self._steps[since:] if since else self._steps
-        return tuple(record for step in steps if isinstance(step, _Placed) for record in step.records)
+        records = [step.records for step in steps if isinstance(step, _Placed)]
+        return records[0] if len(records) == 1 else tuple(chain.from_iterable(records))
 
     def commit(self) -> tuple[PodRecord, ...]:
         """Keep all steps; returns the pods that were placed, in order."""

@@ -46,11 +46,23 @@ class NodeCapacity:
         """Upper bound on further pods in each domain, whatever else is placed."""
         known = self._bounds.get(domains.key)
         if known is None or known.domains is not domains:
-            known = DomainSums(self._nodes, domains, self._upper_bound_on)
+            known = DomainSums(self._nodes, domains)
             # Bounds within a scope are used once; those of the whole cluster are worth keeping.
             if self._scope.rows is None:
                 self._bounds[domains.key] = known
-        return known.present()
+        return known.present(self.upper_bound_on)
+
+    def upper_bound_on(self, rows: IntArray) -> IntArray:
+        """Upper bound on further pods on each of these rows, whatever else is placed."""
+        # Rules that read other nodes may admit pods once others are there; a node and its resources never do.
+        open_rows = (
+            self._scores.passes_when_empty()[rows]
+            if self._rules.depends_on_other_nodes
+            else self._scores.passes_by_itself(rows)
+        )
+        # An overfilled node takes no capacity from its neighbours.
+        pods = np.minimum(np.maximum(self.by_resources_on(rows), 0), _UNLIMITED_TERM)
+        return np.where(open_rows, pods, 0)
 
     def by_resources_on(self, rows: IntArray) -> IntArray:
         """How many more pods these rows can take by resources; negative on overfilled nodes."""
@@ -77,17 +89,6 @@ class NodeCapacity:
             if name != rule:
                 rows &= made.passes(ALL_ROWS)
         return rows
-
-    def _upper_bound_on(self, rows: IntArray) -> IntArray:
-        # Rules that read other nodes may admit pods once others are there; a node and its resources never do.
-        open_rows = (
-            self._scores.passes_when_empty()[rows]
-            if self._rules.depends_on_other_nodes
-            else self._scores.passes_by_itself(rows)
-        )
-        # An overfilled node takes no capacity from its neighbours.
-        pods = np.minimum(np.maximum(self.by_resources_on(rows), 0), _UNLIMITED_TERM)
-        return np.where(open_rows, pods, 0)
 
     def _by_resources(self) -> IntArray:
         pods = np.full(self._nodes.alive.size, self._max_per_node, dtype=np.int64)

@@ -19,24 +19,31 @@ from posse.engine.verdict import Code, Verdict
 FEW = 8
 """Rows for which single lookups beat computing all at once."""
 REFUSED = -1
-_MAX_REMEMBERED = 50_000
+MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
+"""Per scheduling class. The state of a row takes some 200 bytes, and 16 more for each resource name."""
 
 
 class RankMemo:
-    def __init__(self, nodes: NodeTable, compute: Callable[[IntArray, int], IntArray]) -> None:
-        self._nodes = nodes
-        self._compute = compute
-        """Computes the ranks of rows with this many additional pods each."""
-        self._known: dict[tuple[bytes, int], int] = {}
+    """Ranks of rows by their state, with this many additional pods each.
 
-    def rank(self, row: int, pods: int) -> int:
-        """The rank of a row with a node, with this many additional pods."""
+    It must not refer to its owner: the owner would then outlive its scheduling class.
+    """
+
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes = nodes
+        self._known: dict[tuple[bytes, int], int] = {}
+        self._bytes = 0
+
+    def rank(self, row: int, pods: int, compute: Callable[[IntArray, int], IntArray]) -> int:
+        """The rank of a row with a node, with this many additional pods; `compute` is the slow way."""
         key = (self._nodes.resource_state(row), pods)
         known = self._known.get(key)
         if known is None:
-            if len(self._known) > _MAX_REMEMBERED:
+            self._bytes += len(key[0])
+            if self._bytes > MAX_REMEMBERED_BYTES:
                 self._known.clear()
-            known = self._known[key] = int(self._compute(np.array([row]), pods)[0])
+                self._bytes = len(key[0])
+            known = self._known[key] = int(compute(np.array([row]), pods)[0])
         return known
 
 
@@ -47,11 +54,13 @@ class NodeScores:
         self._load = scheduling_class.pod_class.load
         self._terms = 1 + len(scheduling_class.pod_class.queries) + len(scheduling_class.matched_by)
         self._rules = rules
-        self._memo = RankMemo(self._nodes, self._usage_rank_with) if rules.rank_by_resources else None
+        self._memo = RankMemo(self._nodes) if rules.rank_by_resources else None
         self._passes: BoolArray = np.empty(0, dtype=np.bool_)
         """Nodes that exist and pass the static filters."""
         self._points: IntArray = np.empty(0, dtype=np.int64)
         """Points of the static scores."""
+        self._has_points = False
+        """Whether any node has some."""
         self._rank: IntArray = np.empty(0, dtype=np.int64)
         """Points of the row scores where the row filters pass, else REFUSED."""
         self._raw: list[tuple[int, RelativeScore, IntArray]] = []
@@ -68,7 +77,7 @@ class NodeScores:
 
     @property
     def cost(self) -> int:
-        """Steps of choosing a node: rules about other nodes are computed anew for every pod."""
+        """Steps of choosing a node: rules about other nodes are computed again for every pod."""
         return 1 if self.is_row_local else self._terms * (1 + self._nodes.row_count // 1000)
 
     def best_rows(self) -> IntArray:
@@ -78,6 +87,18 @@ class NodeScores:
             return _best(self.totals())
         # In a large cluster, a few rows must not cost as much as a pass over all rows.
         return rows[_best(self._rank[rows])]
+
+    def best_row_from(self, turn: int) -> int | None:
+        """Return the first row of the best total, from `turn` on and then from row 0; None if all refuse."""
+        rows = self._scope.rows if self.is_row_local else None
+        totals = self.totals() if rows is None else self._rank[rows]
+        best = totals.max(initial=REFUSED)
+        if best == REFUSED:
+            return None
+        first = turn if rows is None else int(np.searchsorted(rows, turn))
+        is_best = totals[first:] == best
+        place = first + int(is_best.argmax()) if is_best.any() else int((totals[:first] == best).argmax())
+        return place if rows is None else int(rows[place])
 
     def totals(self) -> IntArray:
         """Return the total of every row, which the caller must not write to."""
@@ -188,8 +209,8 @@ class NodeScores:
         else:
             rows = self._nodes.touched_since(self._version)
         if rows is None:
-            self._rank = _summed(self._usage_rank(ALL_ROWS), self._points)
-            self._rank[~self._passes] = REFUSED
+            rank = self._usage_rank(ALL_ROWS)
+            self._rank = np.where(self._passes & (rank != REFUSED), rank + self._points, REFUSED)
         else:
             # Nodes that fail a static filter fail it whatever pods do on them.
             rows = rows[self._passes[rows]]
@@ -204,6 +225,7 @@ class NodeScores:
         self._points = np.zeros(self._passes.size, dtype=np.int64)
         for weight, score in self._rules.static_scores:
             self._points += weight * score.points(ALL_ROWS)
+        self._has_points = bool(self._points.any())
         raw = [(weight, relative, relative.raw(ALL_ROWS)) for weight, relative in self._rules.relative_scores]
         self._raw = [(weight, relative, column) for weight, relative, column in raw if column.any()]
         self._description_version = self._nodes.description_version
@@ -212,10 +234,11 @@ class NodeScores:
         """The rank if each of `rows`, which pass the static filters, had this many additional pods."""
         if self._memo is not None and rows.size <= FEW:
             return np.array([self._remembered_rank(row, pods) for row in rows.tolist()], dtype=np.int64)
-        return _summed(self._usage_rank_with(rows, pods), self._points[rows])
+        rank = self._usage_rank_with(rows, pods)
+        return np.where(rank == REFUSED, REFUSED, rank + self._points[rows]) if self._has_points else rank
 
     def _remembered_rank(self, row: int, pods: int) -> int:
-        rank = self._memo.rank(row, pods) if self._memo is not None else REFUSED
+        rank = self._memo.rank(row, pods, self._usage_rank_with) if self._memo is not None else REFUSED
         return rank if rank == REFUSED else rank + int(self._points[row])
 
     def _usage_rank_with(self, rows: IntArray, pods: int) -> IntArray:
@@ -228,19 +251,18 @@ class NodeScores:
 
     def _usage_rank(self, rows: Rows) -> IntArray:
         """Points by the pods on a node, where the row filters pass."""
-        passes = self._nodes.alive[rows]
+        passes = None
         for made in self._rules.row_filters:
-            passes = passes & made.passes(rows)
+            passes = made.passes(rows) if passes is None else passes & made.passes(rows)
+        if passes is None:
+            passes = self._nodes.alive[rows]
         if not passes.any():
             return np.full(passes.shape, REFUSED, dtype=np.int64)
-        points = np.zeros(passes.shape, dtype=np.int64)
+        points: IntArray | None = None
         for weight, score in self._rules.row_scores:
-            points = points + weight * score.points(rows)
-        return np.where(passes, points, REFUSED)
-
-
-def _summed(rank: IntArray, points: IntArray) -> IntArray:
-    return np.where(np.equal(rank, REFUSED), REFUSED, rank + points)
+            more = score.points(rows) if weight == 1 else weight * score.points(rows)
+            points = more if points is None else points + more
+        return np.where(passes, points if points is not None else 0, REFUSED)
 
 
 def _best(totals: IntArray) -> IntArray:

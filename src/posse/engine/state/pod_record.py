@@ -55,6 +55,8 @@ class PodRecord:
     """The priority that protects it: its group's, where it has one. Changed by `ClusterState.rank` alone."""
     owners: PodOwners = field(default_factory=PodOwners)
     """The pods that own others: one value for all pods of the cluster."""
+    is_protected: bool = False
+    """Its group has not run long enough to be preempted; its effective priority says so."""
     node: str = ""
     """The node it is attached to: bound there, or promised by a decision in flight."""
     volumes: tuple[VolumeStep, ...] = ()
@@ -69,6 +71,8 @@ class PodRecord:
     """The last report in PodScheduled=False."""
     report_may_be_lost: bool = False
     """The report may be lost, and is repeated though it is unchanged."""
+    placed_at: float = 0.0
+    """When it was given its node; 0 if another scheduler did that."""
     queued_at: float = 0.0
     """When it first became ready to be tried; 0 until then."""
     attempts: int = 0

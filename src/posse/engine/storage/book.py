@@ -69,8 +69,6 @@ class VolumeNeeds:
 
 def volume_needs(pod: Pod) -> VolumeNeeds | None:
     """The pod's volume needs; None if no storage rule applies to it."""
-    if not pod.spec.volumes:
-        return None
     claims = tuple(dict.fromkeys(_claims(pod)))
     disks = tuple(dict.fromkeys(disk for volume in pod.spec.volumes for disk in _disks(volume)))
     return VolumeNeeds(claims, disks) if claims or disks else None

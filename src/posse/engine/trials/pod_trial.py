@@ -33,7 +33,7 @@ from posse.engine.verdict import (
 
 
 @dataclass(frozen=True, slots=True)
-class Eviction:
+class VictimEviction:
     victim: PodRecord
     preemptor: PodRecord
     node: str
@@ -44,7 +44,7 @@ class Eviction:
 @dataclass(frozen=True, slots=True)
 class Trial:
     attempt: Attempt
-    evictions: tuple[Eviction, ...] = ()
+    evictions: tuple[VictimEviction, ...] = ()
     overdrawn: Mapping[str, int] = field(default_factory=dict)
     """By the uid of a preemptor, how many of its victims overdraw a disruption budget."""
 
@@ -72,7 +72,7 @@ class PodTrials:
             attempt = self._take_nominated(scheduling_class, records) or try_pods(
                 self.state, scheduling_class, records
             )
-        for record in attempt.placed:
+        for record in attempt.placed if len(self.nominations) else ():
             self.nominations.drop(record)
         return self._make_room(scheduling_class, attempt)
 
@@ -110,14 +110,14 @@ class PodTrials:
         return None if row is None or self.state.scores(scheduling_class).totals()[row] == REFUSED else row
 
     def _make_room(self, scheduling_class: SchedulingClass, attempt: Attempt) -> Trial:
-        if not self.state.profile(scheduling_class.pod_class).preempts:
+        if not attempt.refused or not self.state.profile(scheduling_class.pod_class).preempts:
             return Trial(attempt)
         if not len(self.state.nodes):
             for record, _ in attempt.refused:
                 self.nominations.drop(record)
             return Trial(attempt)
         refused: list[tuple[PodRecord, Verdict]] = []
-        evictions: list[Eviction] = []
+        evictions: list[VictimEviction] = []
         overdrawn: dict[str, int] = {}
         fruitless: PodSearchResult | None = None
         for record, verdict in attempt.refused:
@@ -172,8 +172,8 @@ class PodTrials:
         return any(other.evicted_for and other.effective_priority < record.priority for other in there)
 
 
-def _evict(victim: PodRecord, preemptor: PodRecord, node: str) -> Eviction:
+def _evict(victim: PodRecord, preemptor: PodRecord, node: str) -> VictimEviction:
     """From now on the victim counts as terminating: other pods may wait for its capacity, too."""
-    eviction = Eviction(victim, preemptor, node, is_first=not victim.is_ending)
+    eviction = VictimEviction(victim, preemptor, node, is_first=not victim.is_ending)
     victim.evicted_for = victim.evicted_for or preemptor.ref.uid
     return eviction

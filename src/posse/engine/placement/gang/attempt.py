@@ -22,11 +22,13 @@ from posse.engine.placement.gang.member_pass import (
     Pass,
     nominated_places,
     objection,
+    packs,
     pass_as_given,
     pass_if_possible,
     pass_through,
 )
 from posse.engine.placement.gang.minimum_resources import missing_resources
+from posse.engine.placement.gang.packing import pack_singly, packed_pass
 from posse.engine.placement.gang.proof import proof_of
 from posse.engine.placement.gang.shortfall import Shortfall, summaries
 from posse.engine.placement.search.fill import classes_of, fill, other_ways
@@ -74,7 +76,9 @@ class Probe:
 def try_pods(state: ClusterState, scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Attempt:
     """Place identical pods independently of each other; refuse those that find no node."""
     draft = Draft(state)
-    placed = fill(state, draft, scheduling_class, records)
+    packing = state.profile(scheduling_class.pod_class).packing
+    way = pack_singly if packing is not None and packing.single_pods else fill
+    placed = way(state, draft, scheduling_class, records)
     if placed == len(records):
         return Attempt(SUCCESS, draft.commit())
     verdict = state.scores(scheduling_class).refuse()
@@ -93,7 +97,7 @@ def attempt_in(
     If the group fits, its pods are appended to the draft; otherwise the draft is unchanged.
     """
     members = group.unattached()
-    missing = missing_resources(state, group)
+    missing = missing_resources(state, group) if group.minimum_resources else None
     if missing is not None:
         return _refused_together(members, missing)
     given, thorough = plan or nominated_places(members), None
@@ -112,11 +116,13 @@ def _attempt_anywhere(
     given: Mapping[str, str],
     thorough: ThoroughSearch | None,
 ) -> Attempt:
-    as_given = pass_as_given(state, draft, group, given)
-    if as_given is not None:
-        return _accepted(state, group, as_given)
     members = group.unattached()
     classes = classes_of(state, members)
+    made = pass_as_given(state, draft, group, given)
+    if made is None and packs(state, group, classes):
+        made = packed_pass(state, draft, group, classes)
+    if made is not None:
+        return _accepted(state, group, made)
     first = pass_through(state, draft, group, classes)
     if first.succeeded:
         return _accepted(state, group, first)

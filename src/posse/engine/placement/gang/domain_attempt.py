@@ -20,10 +20,12 @@ from posse.engine.placement.gang.member_pass import (
     Feasibility,
     Pass,
     objection,
+    packs,
     pass_as_given,
     pass_if_possible,
     pass_through,
 )
+from posse.engine.placement.gang.packing import packed_pass, tightest_of
 from posse.engine.placement.gang.proof import missing
 from posse.engine.placement.gang.shortfall import Shortfall, summaries
 from posse.engine.placement.search.fill import classes_of, other_ways
@@ -87,7 +89,7 @@ class _Trial:
         if not len(seen.domains) or (self._pinned is not None and self._pinned not in seen.domains.values):
             nowhere = NoSuchDomain(self._group.topology_key, self._pinned)
             return NoDomain(Verdict(Code.UNRESOLVABLE, nowhere, Proof()))
-        if (made := self._sized(seen)) is not None:
+        if (made := self._tightest(seen) or self._sized(seen)) is not None:
             return made
         choice = self._choice(seen)
         if choice.run() is not None and self._made is not None:
@@ -97,6 +99,18 @@ class _Trial:
             made = self._thoroughly(choice, thorough)
             proof = proof if self._objections or choice.left_over else thorough.proof(proof)
         return made if made is not None else self._refused(choice, proof)
+
+    def _tightest(self, seen: DomainBounds) -> Pass | None:
+        """The pass in the tightest domain for all pods, also those still expected, if groups are packed."""
+        packing = self._state.profile(self._classes[0][0].pod_class).packing
+        if packing is None or self._pinned is not None:
+            return None
+        further = to_come(self._group)
+        wanted = further + sum(len(records) for _, records in self._classes)
+        sized = bounds(self._state, self._group.topology_key, self._classes, further).counts
+        among = tightest_of(self._state, seen.domains, self._classes, np.greater_equal(sized, wanted))
+        choice = replace(self._choice(seen), among=among)
+        return self._made if choice.run() is not None else None
 
     def _sized(self, seen: DomainBounds) -> Pass | None:
         """The pass in one of the domains with most room for the pods that exist and those still expected."""
@@ -135,7 +149,10 @@ class _Trial:
         )
 
     def _place(self) -> int:
-        self._made = pass_if_possible(self._state, self._draft, self._group, self._classes)
+        packed = None
+        if packs(self._state, self._group, self._classes):
+            packed = packed_pass(self._state, self._draft, self._group, self._classes)
+        self._made = packed or pass_if_possible(self._state, self._draft, self._group, self._classes)
         return self._made.placed if self._is_acceptable(self._made) else 0
 
     def _is_acceptable(self, made: Pass) -> bool:

@@ -32,32 +32,31 @@ class GroupShape:
 def shape_of(state: ClusterState, root: Root) -> GroupShape | None:
     """The shape of a group; None if it has to be tried by itself.
 
-    That holds for trees, for groups with different pods or with pods on nodes or nominated, and where rules
-    other than resources decide.
+    That holds for trees, for groups with different pods or with pods on nodes or nominated, where rules other
+    than resources decide, and where groups are packed or prefer a topology.
     """
     top = root.top
     if top is None or top.children or top.minimum_resources:
         return None
     members = list(top.members.values())
     scheduling_class = _common_class(state, members)
-    if scheduling_class is None or not all(map(_is_free, members)):
+    if scheduling_class is None:
         return None
-    if (
-        state.profile(scheduling_class.pod_class).group_rules
-        or not state.rules(scheduling_class).counts_by_node
-    ):
+    profile = state.profile(scheduling_class.pod_class)
+    if profile.group_rules or profile.packing or top.leaves[0].preferred_topology:
+        return None
+    if not state.rules(scheduling_class).counts_by_node:
         return None
     return GroupShape(scheduling_class, len(members), top.topology_key)
 
 
-def _is_free(record: PodRecord) -> bool:
-    return not (record.node or record.nominated or record.pod.metadata.deletion_timestamp)
-
-
 def _common_class(state: ClusterState, members: Sequence[PodRecord]) -> SchedulingClass | None:
+    """The class of all members, if all wait for any node; otherwise None."""
     first = members[0]
     scheduling_class = state.scheduling_class(first)
     for record in members:
+        if record.node or record.nominated or record.pod.metadata.deletion_timestamp:
+            return None
         if record.pod_class is not first.pod_class:
             return None
         if record.labels is not first.labels and state.scheduling_class(record) != scheduling_class:

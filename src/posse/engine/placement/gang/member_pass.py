@@ -26,7 +26,7 @@ class Feasibility(Enum):
     SUCCESS = "the minimum is placed"
     WAIT = "the minimum can still be reached with free capacity"
     UNSCHEDULABLE = "the minimum can only be reached by evicting others"
-    UNRESOLVABLE = "the minimum cannot be reached, whoever is evicted"
+    UNRESOLVABLE = "the minimum cannot be reached, whatever is evicted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,11 @@ def pass_if_possible(
     made = _begin(draft, group, classes)
     _fill_classes(state, made, classes, way, stops_early=True)
     return made
+
+
+def packs(state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass]) -> bool:
+    """Whether the members should share few domains: by their profile, or as the group prefers it."""
+    return state.profile(classes[0][0].pod_class).packing is not None or bool(group.preferred_topology)
 
 
 def nominated_places(members: Sequence[PodRecord]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """minResources: a group is not tried while the cluster has less free capacity than its minResources."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -35,21 +36,40 @@ def missing_resources(state: ClusterState, group: Part) -> Verdict | None:
         index = nodes.resource_index.get(name)
         free = 0
         if index is not None:
-            free = int(np.maximum(nodes.allocatable[index] - nodes.requested[index], 0)[rows].sum())
             # Requests of members on nodes are part of the minimum.
-            free += own.get(index, 0)
+            free = _free(nodes, index, rows) + own.get(index, 0)
         if free - kept.get(name, 0) < wanted:
             missing = MissingResources(name, wanted, free, min(free, kept.get(name, 0)))
             return Verdict(Code.UNSCHEDULABLE, missing, Proof())
     return None
 
 
-def note_minimum(state: ClusterState, group: GroupRecord) -> None:
+def minimum_demand(state: ClusterState, group: Part) -> tuple[tuple[int, int], ...] | None:
+    """Index of each resource and how much must still be free of it; None if no amount would be enough."""
+    try:
+        minimum = amounts(group.minimum_resources)
+    except QuantityError:
+        return None
+    indexes, own = state.nodes.resource_index, _requested_by_members(group)
+    if any(name not in indexes for name in minimum):
+        return None
+    return tuple((indexes[name], wanted - own.get(indexes[name], 0)) for name, wanted in minimum.items())
+
+
+def free_in_cluster(state: ClusterState, group: Part, resources: Sequence[int]) -> list[int]:
+    """By resource: free capacity that the group could count on, less what is reserved for others."""
+    rows, kept = _working(state.nodes, group), _set_aside(state, group)
+    reserved = {state.nodes.resource_index.get(name): amount for name, amount in kept.items()}
+    return [_free(state.nodes, index, rows) - reserved.get(index, 0) for index in resources]
+
+
+def _free(nodes: NodeTable, index: int, rows: BoolArray) -> int:
+    return int(np.maximum(nodes.allocatable[index] - nodes.requested[index], 0)[rows].sum())
+
+
+def reserve_minimum(state: ClusterState, group: GroupRecord) -> None:
     """Reserve what the group lacks of its minimum, from its start on."""
-    if group.minimum_resources:
-        state.minimum_reservations.put(group.key, partial(share_of, state.nodes, group))
-    else:
-        state.minimum_reservations.drop(group.key)
+    state.minimum_reservations.put(group.key, partial(share_of, state.nodes, group))
 
 
 def share_of(nodes: NodeTable, group: GroupRecord) -> Share:

@@ -10,6 +10,7 @@ import numpy as np
 
 from posse.engine.causes import ClassShortfall, ResourceLack, TooManySteps
 from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.placement_problem import PodTooLarge
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.rules.resources import ResourcesFit
 from posse.engine.state.cluster_state import ClusterState
@@ -76,6 +77,16 @@ def lack_of(state: ClusterState, scheduling_class: SchedulingClass) -> Lack | No
         return None
     name, wanted = list(nodes.resource_index)[index], dict(scheduling_class.pod_class.limited)[index]
     return Lack(name, index, wanted, open_rows, short[index])
+
+
+def too_large(state: ClusterState, scheduling_class: SchedulingClass) -> PodTooLarge | None:
+    """The resource of which no node has enough for one of the pods, even if empty and open to them."""
+    nodes, rows = state.nodes, state.usable()
+    for index, wanted in scheduling_class.pod_class.limited if rows.any() else ():
+        largest = int(nodes.allocatable[index][rows].max())
+        if largest < wanted:
+            return PodTooLarge(list(nodes.resource_index)[index], wanted, largest)
+    return None
 
 
 def _counted(state: ClusterState, lack: Lack) -> ResourceLack:

@@ -63,25 +63,23 @@ def fill(
 ) -> int:
     """Place as many of `records` as fit, in their order; returns how many.
 
-    No more when all effort is spent.
+    It stops when all effort is spent.
     """
     scores = state.scores(scheduling_class)
     cost, placed = scores.cost, 0
     while placed < len(records) and state.effort.spend(cost):
-        rows = scores.best_rows()
-        if not rows.size:
-            break
-        if scores.is_row_local and len(records) - placed > 1:
+        if len(records) - placed > 1 and scores.is_row_local:
+            rows = scores.best_rows()
+            if not rows.size:
+                break
             placed += _place_wave(state, draft, scores, _in_turn(rows, state.turn), records[placed:])
         else:
-            _place_one(state, draft, rows, records[placed])
+            row = scores.best_row_from(state.turn)
+            if row is None:
+                break
+            draft.place([records[placed]], np.array([row]))
             placed += 1
     return placed
-
-
-def _place_one(state: ClusterState, draft: Draft, rows: IntArray, record: PodRecord) -> None:
-    first = int(np.searchsorted(rows, state.turn)) % rows.size
-    draft.place([record], rows[first : first + 1])
 
 
 def _place_wave(

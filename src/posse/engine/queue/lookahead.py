@@ -1,0 +1,151 @@
+"""Dated reservations: for which entries, by which policy, and from when on."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.tree import root_of
+from posse.engine.keys import GroupKey
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.queue.backlog import Backlog, Key, Waiting
+from posse.engine.queue.capacity_reservation import CapacityReservation, usage_of
+from posse.engine.queue.entry_size import EntrySizes
+from posse.engine.queue.expected_ends import ExpectedEnds, Placing
+from posse.engine.queue.policies import PRIORITY_FIFO, QueuePolicy, may_reserve, patience, rank
+from posse.engine.queue.reservation_plan import planned, preempts, shares_of
+from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime, RunTimes
+from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
+
+_MAX_MISSES = 4
+"""Entries without a plan, which never fit or for which nothing is known to end, that are passed over."""
+
+
+class Lookahead:
+    def __init__(
+        self,
+        state: ClusterState,
+        groups: GroupBook,
+        backlog: Backlog,
+        run_times: RunTimes,
+        policies: Mapping[str, QueuePolicy],
+        pods: Mapping[str, PodRecord],
+    ) -> None:
+        self._state = state
+        self._groups = groups
+        self._backlog = backlog
+        self._run_times = run_times
+        self._policies = policies
+        """By scheduler name."""
+        self._pods = pods
+        self._ends = ExpectedEnds(state, run_times)
+        self._sizes = EntrySizes(state)
+        self._promises: dict[Key, float] = {}
+        """Latest starts of entries with a reservation: what ends later does not pass them."""
+        self._is_outdated = True
+        """The cluster has changed since ends were expected."""
+        self._most = max(policy.reservations for policy in policies.values())
+
+    def rank(self, entry: Waiting, now: float) -> None:
+        """Give the entry its place in the queue, by what is known of its run time."""
+        run_time = self._run_time(entry)
+        entry.safe_seconds = run_time.safe
+        entry.nodes, entry.share = self._sizes.of(self._waiting_pods(entry))
+        entry.rank = rank(self._policy(entry), entry, run_time, now)
+
+    def reserves_for(self, entry: Waiting) -> bool:
+        """Whether capacity is reserved for the entry when it has been refused for a while."""
+        policy = self._policy(entry)
+        return policy.looks_ahead and patience(policy, entry) < math.inf
+
+    def patience(self, entry: Waiting) -> float:
+        """How long the entry is refused before capacity is reserved for it."""
+        return patience(self._policy(entry), entry)
+
+    def outdate(self) -> None:
+        """Expect ends again before the next reservation. That reads every pod on a node."""
+        self._is_outdated = True
+        self._promises = {key: promise for key, promise in self._promises.items() if key in self._backlog}
+
+    def eligible(self, now: float) -> list[Waiting]:
+        """Refused entries for which is reserved, in the order of the queue; a few more than there may be."""
+        refused = [one for one in self._backlog.refused() if may_reserve(self._policy(one), one, now)]
+        return sorted(refused, key=Waiting.order)[: self._most + _MAX_MISSES]
+
+    def reservation_for(
+        self, entry: Waiting, others: Sequence[CapacityReservation], now: float
+    ) -> CapacityReservation | None:
+        """Its reservation beside the others; None if it gets none, or nothing is known of when it fits."""
+        policy = self._policy(entry)
+        dated = [one for one in others if one.is_dated]
+        if len(dated) >= policy.reservations or not may_reserve(policy, entry, now):
+            return None
+        place = self._placing(entry)
+        if place is None:
+            return None
+        if self._is_outdated:
+            self._ends.renew(now)
+            self._is_outdated = False
+        found = self._ends.plan(self._still_to_come(dated), place, now)
+        if found is None:
+            return None
+        return CapacityReservation(
+            entry.key,
+            entry.priority,
+            math.inf,
+            found.held,
+            found.begins,
+            min(found.begins, self._promise(entry, found.begins)),
+            found.planned,
+        )
+
+    def _promise(self, entry: Waiting, begins: float) -> float:
+        """An entry waits for at most as long again as was expected when its wait was expected to be shortest.
+
+        Expected ends move when runs take longer than others did. Without a bound, what passes would fill the
+        reserved nodes again and again.
+        """
+        wait = max(0.0, begins - entry.refused_since) if entry.refused_since < math.inf else 0.0
+        promise = min(begins + wait, self._promises.get(entry.key, math.inf))
+        self._promises[entry.key] = promise
+        return promise
+
+    def _still_to_come(self, others: Sequence[CapacityReservation]) -> IntArray:
+        """What others wait for beside what is held for them already."""
+        shape = self._state.nodes.requested.shape
+        total = np.zeros(shape, dtype=np.int64)
+        for one in others:
+            total += usage_of(one.planned, shape) - usage_of(one.shares, shape)
+        return total
+
+    def _placing(self, entry: Waiting) -> Placing | None:
+        state = self._state
+        if not isinstance(entry.key, GroupKey):
+            record = self._pods[entry.key]
+            scheduling_class = state.scheduling_class(record)
+            return lambda free: shares_of(state, scheduling_class, [record], free, is_tight=True)
+        root = root_of(self._groups, entry.key)
+        part = root.top if root is not None else None
+        if root is None or part is None or part.is_started or preempts(root):
+            return None
+        return lambda free: planned(state, part, None, free, is_tight=True)
+
+    def _run_time(self, entry: Waiting) -> ExpectedRunTime:
+        if not isinstance(entry.key, GroupKey):
+            return self._run_times.of_pod(self._pods[entry.key])
+        root = root_of(self._groups, entry.key)
+        return self._run_times.of_root(root) if root is not None else UNKNOWN_RUN_TIME
+
+    def _waiting_pods(self, entry: Waiting) -> Iterable[PodRecord]:
+        if not isinstance(entry.key, GroupKey):
+            return (self._pods[entry.key],)
+        root = root_of(self._groups, entry.key)
+        return root.unattached() if root is not None else ()
+
+    def _policy(self, entry: Waiting) -> QueuePolicy:
+        if not isinstance(entry.key, GroupKey):
+            return self._policies[self._pods[entry.key].ref.scheduler_name]
+        root = root_of(self._groups, entry.key)
+        return self._policies.get(root.scheduler_name if root is not None else "", PRIORITY_FIFO)

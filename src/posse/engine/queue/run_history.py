@@ -1,0 +1,141 @@
+"""How long earlier runs took, as quantiles over the last runs of the same kind.
+
+A kind is the most specific of these that has runs enough: equal pods of one namespace in equal number, the
+namespace, equal pods in equal number anywhere, all runs. Memory is bounded in kinds and in runs of each.
+"""
+
+from bisect import bisect_right, insort
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from posse.engine.events import KnownRuns
+from posse.engine.pods.pod_class import PodClass
+
+MAX_RUNS = 64
+"""Runs of one kind that are remembered, the latest."""
+MAX_KINDS = 4096
+LEAST_RUNS = 3
+"""With fewer runs of a kind, a less specific one is asked."""
+
+OVERRUN = 2.0
+"""A run that takes longer than all that is known is expected to take so many times its age in all."""
+
+Kind = tuple[str, tuple[tuple[int, int], ...] | None, int]
+
+
+@dataclass(slots=True)
+class _Runs:
+    latest: deque[float] = field(default_factory=deque)
+    ordered: list[float] = field(default_factory=list)
+
+    def add(self, seconds: float) -> None:
+        self.latest.append(seconds)
+        insort(self.ordered, seconds)
+        if len(self.latest) > MAX_RUNS:
+            oldest = self.latest.popleft()
+            del self.ordered[bisect_right(self.ordered, oldest) - 1]
+
+    def quantile(self, share: float, age: float) -> float | None:
+        """Of the runs that took longer than `age`; None if none did."""
+        first = bisect_right(self.ordered, age)
+        count = len(self.ordered) - first
+        return self.ordered[first + min(count - 1, int(share * count))] if count else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunKind:
+    """What runs have in common that are expected to take equally long."""
+
+    namespace: str
+    template: PodClass
+    pods: int
+
+    def kinds(self) -> tuple[tuple[Kind, str], ...]:
+        """From the most specific to all runs, each with its name."""
+        requests = tuple(self.template.requests)
+        return (
+            ((self.namespace, requests, self.pods), f"equal pods in namespace {self.namespace}"),
+            ((self.namespace, None, 0), f"namespace {self.namespace}"),
+            (("", requests, self.pods), "equal pods"),
+            (("", None, 0), "all pods"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    usual: float
+    """The median, in seconds."""
+    late: float
+    """Three of four runs take no longer."""
+    safe: float
+    """Nine of ten runs take no longer."""
+    runs: int
+    of: str
+
+
+class RunHistory:
+    def __init__(self) -> None:
+        self._runs: dict[Kind, _Runs] = {}
+        """The kind that was learned last comes last."""
+
+    def learn(self, kind: RunKind, seconds: float) -> None:
+        for key, _ in kind.kinds():
+            runs = self._runs.pop(key, None) or _Runs()
+            runs.add(seconds)
+            self._runs[key] = runs
+        self._forget()
+
+    def _forget(self) -> None:
+        while len(self._runs) > MAX_KINDS:
+            del self._runs[next(iter(self._runs))]
+
+    def known(self, resources: Sequence[str]) -> tuple[KnownRuns, ...]:
+        """The kinds that were learned last come last. Resources have other numbers in another engine."""
+        return tuple(
+            KnownRuns(
+                namespace,
+                {resources[index]: amount for index, amount in requests} if requests is not None else None,
+                pods,
+                tuple(runs.latest),
+            )
+            for (namespace, requests, pods), runs in self._runs.items()
+        )
+
+    def remember(self, known: KnownRuns, number_of: Callable[[str], int]) -> None:
+        requests = known.requests
+        numbered = (
+            tuple(sorted((number_of(name), amount) for name, amount in requests.items()))
+            if requests is not None
+            else None
+        )
+        runs = self._runs.setdefault((known.namespace, numbered, known.pods), _Runs())
+        for seconds in known.seconds[-MAX_RUNS:]:
+            runs.add(seconds)
+        self._forget()
+
+    def expected(self, kind: RunKind, age: float = 0.0) -> Learned | None:
+        """How long a run takes in all that has already taken `age` seconds."""
+        beyond = OVERRUN * age
+        known = None
+        for runs, name in self._known(kind):
+            known = known or Learned(beyond, beyond, beyond, len(runs.ordered), name)
+            usual, late, safe = (runs.quantile(share, age) for share in (0.5, 0.75, 0.9))
+            if usual is not None and late is not None and safe is not None:
+                return Learned(usual, late, safe, len(runs.ordered), name)
+        return known
+
+    def runs_of(self, kind: RunKind, age: float = 0.0) -> tuple[float, ...]:
+        """Earlier runs of the most specific kind in which any took longer than `age`, in order.
+
+        If none did, those of the most specific kind that has runs enough.
+        """
+        known = [tuple(runs.ordered) for runs, _ in self._known(kind)]
+        return next((runs for runs in known if runs[-1] > age), known[0] if known else ())
+
+    def _known(self, kind: RunKind) -> Iterator[tuple[_Runs, str]]:
+        """Kinds with runs enough, the most specific first, each with its name."""
+        for key, name in kind.kinds():
+            runs = self._runs.get(key)
+            if runs is not None and len(runs.ordered) >= LEAST_RUNS:
+                yield runs, name

@@ -1,0 +1,196 @@
+"""Expected run times of pods and groups: limited, stated, learned from earlier runs, or unknown."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from posse.engine.events import KnownRuns
+from posse.engine.groups.group_book import GroupBook
+from posse.engine.groups.group_record import GroupRecord
+from posse.engine.groups.part import Root
+from posse.engine.keys import GroupKey
+from posse.engine.queue.run_history import OVERRUN, RunHistory, RunKind
+from posse.engine.queue.run_time_spread import RunTimeSpread
+from posse.engine.state.pod_record import PodRecord
+from posse.model.durations import parse_duration
+from posse.model.timestamps import TimestampError, parse_timestamp
+
+EXPECTED_DURATION = "posse.dev/expected-duration"
+"""On a PodGroup or its pods: how long it is expected to run, such as 1h30m."""
+MAX_STATED_SECONDS = 10 * 365 * 86400.0
+
+
+class RunTimeSource(StrEnum):
+    LIMIT = "limit"
+    STATED = "stated"
+    LEARNED = "learned"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRunTime:
+    """In seconds from the start; infinite where it is unknown."""
+
+    usual: float = math.inf
+    safe: float = math.inf
+    """Runs seldom take longer, or never if there is a limit."""
+    limit: float = math.inf
+    """It is ended then at the latest."""
+    source: RunTimeSource = RunTimeSource.UNKNOWN
+    basis: str = ""
+    """The runs that it was learned from."""
+    fault: str = ""
+    """What is wrong with the duration that its annotation states, which then does not count."""
+    late: float = math.inf
+    """Most runs take no longer: its capacity is expected to be free by then."""
+
+
+UNKNOWN_RUN_TIME = ExpectedRunTime()
+
+
+class RunTimes:
+    def __init__(self, groups: GroupBook) -> None:
+        self._groups = groups
+        self._history = RunHistory()
+        self.ended: list[PodRecord] = []
+        """Pods that have left their nodes by themselves since the last decision."""
+
+    def note_ended(self, record: PodRecord) -> None:
+        """The pod has left its node. What was evicted or deleted says nothing about how long runs take."""
+        if not record.evicted_for and not record.pod.metadata.deletion_timestamp:
+            self.ended.append(record)
+
+    def learn(self, now: float) -> None:
+        """Learn from what has ended since the last call. A group counts once, when its last pod has ended."""
+        ended, self.ended = self.ended, []
+        groups: dict[GroupKey, list[PodRecord]] = {}
+        for record in ended:
+            if record.group is not None:
+                groups.setdefault(record.group, []).append(record)
+            else:
+                self._learn(record, 1, now)
+        for key, records in groups.items():
+            group = self._groups.get(key)
+            if group is None or not group.attached_count:
+                self._learn(records[0], group.minimum if group is not None else len(records), now)
+
+    def _learn(self, record: PodRecord, pods: int, now: float) -> None:
+        started = started_at(record)
+        if math.isfinite(started) and 0 <= now - started <= MAX_STATED_SECONDS:
+            self._history.learn(_kind(record, pods), now - started)
+
+    def known(self, resources: Sequence[str]) -> tuple[KnownRuns, ...]:
+        """All that is known of earlier runs; `resources` are the names of resources by their number."""
+        return self._history.known(resources)
+
+    def remember(self, runs: Sequence[KnownRuns], number_of: Callable[[str], int]) -> None:
+        """Know what an earlier scheduler knew. What makes no sense is left out."""
+        for one in runs:
+            if one.pods >= 0 and all(0 <= seconds <= MAX_STATED_SECONDS for seconds in one.seconds):
+                self._history.remember(one, number_of)
+
+    def of_group(self, group: GroupRecord, age: float = 0.0) -> ExpectedRunTime:
+        annotations = group.obj.metadata.annotations if group.obj is not None else {}
+        return self._expected(list(group.members.values()), annotations, group.minimum, age)
+
+    def of_root(self, root: Root) -> ExpectedRunTime:
+        """Of the pod group in it that is expected to run longest."""
+        return max(map(self.of_group, root.leaves), key=lambda one: one.usual, default=UNKNOWN_RUN_TIME)
+
+    def of_pod(self, record: PodRecord, age: float = 0.0) -> ExpectedRunTime:
+        return self._expected([record], {}, 1, age)
+
+    def of_record(self, record: PodRecord, age: float) -> ExpectedRunTime:
+        """Of the group of a pod, or of the pod itself."""
+        group = self._groups.get(record.group) if record.group is not None else None
+        return self.of_group(group, age) if group is not None else self.of_pod(record, age)
+
+    def spread_of_record(self, record: PodRecord, age: float) -> RunTimeSpread:
+        """How long the group of a pod, or the pod itself, may run in all."""
+        group = self._groups.get(record.group) if record.group is not None else None
+        return self.spread_of_group(group, age) if group is not None else self._spread([record], {}, 1, age)
+
+    def spread_of_group(self, group: GroupRecord, age: float = 0.0) -> RunTimeSpread:
+        annotations = group.obj.metadata.annotations if group.obj is not None else {}
+        return self._spread(list(group.members.values()), annotations, group.minimum, age)
+
+    def _spread(
+        self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
+    ) -> RunTimeSpread:
+        seconds, _ = _stated(records, annotations)
+        if seconds is not None:
+            return RunTimeSpread((seconds,), _limit_of(records))
+        runs = self._history.runs_of(_kind(records[0], pods), age) if records else ()
+        return RunTimeSpread(runs, _limit_of(records))
+
+    def _expected(
+        self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
+    ) -> ExpectedRunTime:
+        limit = _limit_of(records)
+        seconds, fault = _stated(records, annotations)
+        if seconds is not None:
+            usual = _at_least(min(seconds, limit), age, limit)
+            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, fault=fault, late=usual)
+        if limit < math.inf:
+            return ExpectedRunTime(limit, limit, limit, RunTimeSource.LIMIT, fault=fault, late=limit)
+        learned = self._history.expected(_kind(records[0], pods), age) if records else None
+        if learned is None:
+            return ExpectedRunTime(fault=fault)
+        basis = f"{learned.runs} runs of {learned.of}"
+        return ExpectedRunTime(
+            learned.usual,
+            learned.safe,
+            math.inf,
+            RunTimeSource.LEARNED,
+            basis=basis,
+            fault=fault,
+            late=learned.late,
+        )
+
+
+def started_at(record: PodRecord) -> float:
+    """When the pod was placed, or started as its status says; infinite if neither is known."""
+    if record.placed_at:
+        return record.placed_at
+    try:
+        return parse_timestamp(record.pod.status.start_time) if record.pod.status.start_time else math.inf
+    except TimestampError:
+        return math.inf
+
+
+def _at_least(seconds: float, age: float, limit: float) -> float:
+    """A run that goes on beyond its expectation is expected to go on for as long again."""
+    return seconds if seconds > age else min(OVERRUN * age, max(limit, age))
+
+
+def _limit_of(records: Sequence[PodRecord]) -> float:
+    """Infinite unless every pod has a limit."""
+    limits = [record.pod.spec.active_deadline_seconds for record in records]
+    known = [float(one) for one in limits if one is not None]
+    return max(known) if known and len(known) == len(limits) else math.inf
+
+
+def _stated(records: Sequence[PodRecord], annotations: Mapping[str, str]) -> tuple[float | None, str]:
+    """The duration that the group or its first pod states, or what is wrong with it."""
+    texts = [annotations.get(EXPECTED_DURATION), *(_stated_on(record) for record in records[:1])]
+    text = next((one for one in texts if one is not None), None)
+    return _read(text) if text is not None else (None, "")
+
+
+def _stated_on(record: PodRecord) -> str | None:
+    return record.pod.metadata.annotations.get(EXPECTED_DURATION)
+
+
+def _read(text: str) -> tuple[float | None, str]:
+    """The duration, or what is wrong with it."""
+    seconds = parse_duration(text)
+    if seconds is None:
+        return None, f"annotation {EXPECTED_DURATION}: {text[:64]!r} is not a duration such as 90m or 1h30m"
+    if not 0 < seconds <= MAX_STATED_SECONDS:
+        return None, f"annotation {EXPECTED_DURATION}: {text[:64]!r} is not between 1ns and ten years"
+    return seconds, ""
+
+
+def _kind(record: PodRecord, pods: int) -> RunKind:
+    return RunKind(record.ref.namespace, record.pod_class, pods)

@@ -1,0 +1,135 @@
+"""Free capacity in a rollout, and how many pods of each shape it takes, kept row by row."""
+
+import numpy as np
+
+from posse.engine.forecast.forecast_problem import ANYWHERE, ForecastProblem
+from posse.engine.nodes.arrays import IntArray
+
+_MANY = 1 << 40
+"""Pods that a node takes of a shape that requests nothing."""
+
+Amounts = tuple[IntArray, IntArray, IntArray]
+"""Resource, row and amount, each in an array of its own."""
+
+
+class RolloutCapacity:
+    def __init__(self, problem: ForecastProblem) -> None:
+        self._free = problem.free_amounts()
+        self._requests = np.array(problem.shapes, dtype=np.int64).reshape(-1, problem.resource_count)
+        self._most = np.where(problem.openings(), _MANY, 0)
+        """By shape and row, before resources count."""
+        self._asking = [(wanted.nonzero()[0], wanted[wanted > 0][:, None]) for wanted in self._requests.T]
+        """By resource: the shapes that request it, and how much."""
+        self._domains = problem.domain_numbers()
+        self._room = np.zeros(self._most.shape, dtype=np.int64)
+        sizes = [int(one.max(initial=-1)) + 1 for one in self._domains]
+        self._totals = [np.zeros((size + 1, len(problem.shapes)), dtype=np.int64) for size in (0, *sizes)]
+        """By topology key, the first of which is none: pods by domain and shape; the last is no domain."""
+        self._count_again(np.arange(problem.node_count))
+
+    def copy(self) -> "RolloutCapacity":
+        made = object.__new__(RolloutCapacity)
+        made._requests, made._most, made._asking = self._requests, self._most, self._asking
+        made._domains = self._domains
+        made._free, made._room = self._free.copy(), self._room.copy()
+        made._totals = [one.copy() for one in self._totals]
+        return made
+
+    def most(self) -> IntArray:
+        """Pods of each shape that fit into the best domain of each key; anywhere is the last row."""
+        within = [one[:-1].max(axis=0, initial=0) for one in self._totals[1:]]
+        return np.array([*within, self._totals[0][-1]])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of resources and nodes."""
+        return self._free.shape
+
+    def give_back(self, amounts: Amounts) -> None:
+        resources, rows, freed = amounts
+        if rows.size:
+            np.add.at(self._free, (resources, rows), freed)
+            self._count_again(np.bincount(rows).nonzero()[0])
+
+    def take(self, parts: tuple[tuple[int, int], ...], key: int) -> Amounts | None:
+        """Place so many pods of each shape on the fullest nodes that take them; None if they do not fit."""
+        domain = self._tightest(parts, key)
+        taken: list[Amounts] = []
+        for shape, pods in parts:
+            found = self._taken(shape, pods, key, domain)
+            if found is None:
+                for one in taken:
+                    self.give_back(one)
+                return None
+            taken.append(found)
+        resources, rows, amounts = (np.concatenate(column) for column in zip(*taken, strict=True))
+        return resources, rows, amounts
+
+    def may_fit_after(self, freed: Amounts, parts: tuple[tuple[int, int], ...], key: int) -> bool:
+        """Whether every part by itself would fit once so much is freed."""
+        free = self._free.copy()
+        np.add.at(free, freed[:2], freed[2])
+        enough = np.ones(1, dtype=np.bool_)
+        for shape, pods in parts:
+            room = self._most[shape].copy()
+            for resource in self._requests[shape].nonzero()[0].tolist():
+                np.minimum(room, free[resource] // self._requests[shape, resource], out=room)
+            np.minimum(np.maximum(room, 0, out=room), pods, out=room)
+            if key == ANYWHERE:
+                enough = enough & (int(room.sum()) >= pods)
+            else:
+                within = np.bincount(self._domains[key] + 1, weights=room)[1:]
+                enough = enough & (within >= pods)
+        return bool(np.any(enough))
+
+    def taken_after(self, freed: Amounts, parts: tuple[tuple[int, int], ...], key: int) -> Amounts | None:
+        """What the parts would take once so much is freed; None if they do not fit even then."""
+        self.give_back(freed)
+        taken = self.take(parts, key)
+        if taken is not None:
+            self.give_back(taken)
+        self.hold(freed)
+        return taken
+
+    def hold(self, amounts: Amounts) -> None:
+        """Take these amounts out of what is free."""
+        self.give_back((amounts[0], amounts[1], -amounts[2]))
+
+    def _tightest(self, parts: tuple[tuple[int, int], ...], key: int) -> int:
+        """The domain that takes every part by itself with the least left over; -1 for anywhere."""
+        if key == ANYWHERE:
+            return ANYWHERE
+        totals = self._totals[key + 1][:-1]
+        spare = np.min([totals[:, shape] - pods for shape, pods in parts], axis=0)
+        return int(np.argmin(np.where(spare >= 0, spare, _MANY)))
+
+    def _taken(self, shape: int, pods: int, key: int, domain: int) -> Amounts | None:
+        room = self._room[shape]
+        rows = (room if domain == ANYWHERE else room * (self._domains[key] == domain)).nonzero()[0]
+        rows = rows[np.argsort(room[rows], kind="stable")]
+        here = np.minimum(room[rows], pods)
+        before = np.cumsum(here) - here
+        here = np.clip(pods - before, 0, here)
+        if int(here.sum()) < pods:
+            return None
+        rows, here = rows[here > 0], here[here > 0]
+        wanted = self._requests[shape].nonzero()[0]
+        amounts = (
+            np.repeat(wanted, rows.size),
+            np.tile(rows, wanted.size),
+            np.outer(self._requests[shape][wanted], here).ravel(),
+        )
+        self._free[amounts[0], amounts[1]] -= amounts[2]
+        self._count_again(rows)
+        return amounts
+
+    def _count_again(self, rows: IntArray) -> None:
+        """How many pods of each shape these rows take now."""
+        room = self._most[:, rows]
+        for (asking, wanted), free in zip(self._asking, self._free[:, rows], strict=True):
+            room[asking] = np.minimum(room[asking], np.maximum(free, 0) // wanted)
+        gained = (room - self._room[:, rows]).T
+        self._room[:, rows] = room
+        self._totals[0][-1] += gained.sum(axis=0)
+        for numbers, totals in zip(self._domains, self._totals[1:], strict=True):
+            np.add.at(totals, numbers[rows], gained)
