@@ -1,10 +1,12 @@
-"""Deletes events that were last observed more than an hour ago.
+"""Deletes events that were last observed more than an hour ago, or earlier if all together are too large.
 
 Events are kept in a heap by the time of their last observation: while none is old, looking costs nothing.
 """
 
 import heapq
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.steps import Delete, Plan, is_deleting
@@ -15,11 +17,21 @@ from posse.model.timestamps import TimestampError, parse_timestamp
 Json = dict[str, Any]
 
 LIFETIME_SECONDS = 3600.0
+MAX_BYTES = 8 * 1024 * 1024
+"""Of all events together, as text: some ten thousand of them. A burst of pods makes two for each pod."""
 SWEEP_SECONDS = 60.0
 # Few enough for the process to stay responsive between plans.
 MAX_DELETED_AT_ONCE = 300
 # All events together are one subject.
 ALL_EVENTS = ""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Known(NamedTuple):
+    observed: float
+    size_bytes: int
+    event: Json
 
 
 class EventExpiry(Reconciler):
@@ -27,8 +39,9 @@ class EventExpiry(Reconciler):
     kinds = (EVENT,)
 
     def __init__(self) -> None:
-        # By uid, with the time of the last observation.
-        self._events: dict[str, tuple[float, Json]] = {}
+        # By uid.
+        self._events: dict[str, _Known] = {}
+        self._bytes = 0
         # Entries of events that were observed again or are gone are skipped when their time comes.
         self._by_time: list[tuple[float, str]] = []
         self.touched = Touched()
@@ -36,30 +49,41 @@ class EventExpiry(Reconciler):
 
     def see(self, _kind: Kind, obj: Json) -> None:
         uid, observed = obj["metadata"]["uid"], last_observed(obj)
+        before = self._forget(uid)
         if is_deleting(obj):
-            self._events.pop(uid, None)
             return
-        known = self._events.get(uid)
-        self._events[uid] = observed, obj
-        if known is None or known[0] != observed:
+        known = self._events[uid] = _Known(observed, len(_encode(obj)), obj)
+        self._bytes += known.size_bytes
+        if before is None or before.observed != observed:
             heapq.heappush(self._by_time, (observed, uid))
+        if self._bytes > MAX_BYTES:
+            self.touched.add(ALL_EVENTS)
 
     def lose(self, _kind: Kind, obj: Json) -> None:
-        self._events.pop(obj["metadata"]["uid"], None)
+        self._forget(obj["metadata"]["uid"])
 
     def plan(self, _key: str, now: float) -> Plan:
-        """Delete a bounded number of old events, longest unobserved first; each is deleted once."""
+        """Delete a bounded number of events, longest unobserved first; each is deleted once."""
         expired: list[Json] = []
-        while len(expired) < MAX_DELETED_AT_ONCE and self._has_old(now):
+        while len(expired) < MAX_DELETED_AT_ONCE and self._has_surplus(now):
             observed, uid = heapq.heappop(self._by_time)
-            if uid in self._events and self._events[uid][0] == observed:
-                expired.append(self._events.pop(uid)[1])
-        result = Plan(wake_at=now if self._has_old(now) else now + SWEEP_SECONDS)
+            if uid in self._events and self._events[uid].observed == observed:
+                expired.append(self._events[uid].event)
+                self._forget(uid)
+        result = Plan(wake_at=now if self._has_surplus(now) else now + SWEEP_SECONDS)
         result.then(*(Delete(EVENT, event, "") for event in expired))
         return result
 
-    def _has_old(self, now: float) -> bool:
-        return bool(self._by_time) and self._by_time[0][0] < now - LIFETIME_SECONDS
+    def _forget(self, uid: str) -> _Known | None:
+        known = self._events.pop(uid, None)
+        if known is not None:
+            self._bytes -= known.size_bytes
+        return known
+
+    def _has_surplus(self, now: float) -> bool:
+        if not self._by_time:
+            return False
+        return self._bytes > MAX_BYTES or self._by_time[0][0] < now - LIFETIME_SECONDS
 
 
 def last_observed(event: Json) -> float:

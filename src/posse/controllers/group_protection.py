@@ -34,6 +34,8 @@ class PodGroupProtection(Reconciler):
         self.selectors = {POD: POSSE_LABEL} if kind is POSSE_POD_GROUP else {}
         # Groups that have no finalizer and should get one.
         self._unprotected: dict[str, Json] = {}
+        # Uids of groups that had the finalizer: who removes it wants the group to go.
+        self._protected: set[str] = set()
         # Protected groups that are being deleted.
         self._deleted: dict[str, Json] = {}
         # The live pods of each group, and for each such pod its group. Groups without any have no entry.
@@ -46,11 +48,13 @@ class PodGroupProtection(Reconciler):
             self._see_pod(obj)
             return
         key = _key(obj)
-        self.lose(kind, obj)
+        self._forget(key)
+        if self._adds_finalizer and _is_protected(obj):
+            self._protected.add(obj["metadata"]["uid"])
         if is_deleted(obj):
             self._deleted[key] = obj
             self.touched.add(key)
-        elif self._adds_finalizer and not _is_protected(obj) and not obj["metadata"].get("deletionTimestamp"):
+        elif self._adds_finalizer and self._wants_protection(obj):
             self._unprotected[key] = obj
             self.touched.add(key)
 
@@ -58,8 +62,17 @@ class PodGroupProtection(Reconciler):
         if kind is POD:
             self._lose_pod(_key(obj))
         else:
-            self._deleted.pop(_key(obj), None)
-            self._unprotected.pop(_key(obj), None)
+            self._forget(_key(obj))
+            self._protected.discard(obj["metadata"]["uid"])
+
+    def _forget(self, key: str) -> None:
+        self._deleted.pop(key, None)
+        self._unprotected.pop(key, None)
+
+    def _wants_protection(self, group: Json) -> bool:
+        metadata = group["metadata"]
+        is_new = not metadata.get("deletionTimestamp") and metadata["uid"] not in self._protected
+        return is_new and not _is_protected(group)
 
     def plan(self, key: str, _now: float) -> Plan:
         deleted, unprotected = self._deleted.get(key), self._unprotected.get(key)

@@ -3,16 +3,20 @@
 Objects in it that are already being deleted are waited for.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from posse.controllers.reconciler import Reconciler, Touched
-from posse.controllers.steps import Delete, ExpectAbsent, Plan, Write, is_deleting
+from posse.controllers.steps import Amend, Delete, ExpectAbsent, Plan, Write, is_deleting
 from posse.kinds.core.namespaces import CONTENT_FINALIZER
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import KINDS, NAMESPACE
+from posse.model.timestamps import format_timestamp
 
 Json = dict[str, Any]
+
+CONTENT_REMAINING = "NamespaceContentRemaining"
 
 NAMESPACED_KINDS = tuple(kind for kind in KINDS if kind.namespaced and kind.stored is kind)
 
@@ -49,13 +53,14 @@ class NamespaceDeletion(Reconciler):
             del self._contents[metadata["namespace"]]
             self._touch(metadata["namespace"])
 
-    def plan(self, key: str, _now: float) -> Plan:
+    def plan(self, key: str, now: float) -> Plan:
         namespace = self._terminating.get(key)
         if namespace is None:
             return Plan()
         result = Plan()
         contents = self._contents.get(key, {}).values()
         if contents:
+            result.then(*_remaining(namespace, [kind for kind, _ in contents], now))
             result.then(*(Delete(kind, obj, "") for kind, obj in contents if not is_deleting(obj)))
             return result
         finalizers = (namespace.get("spec") or {}).get("finalizers") or []
@@ -69,3 +74,21 @@ class NamespaceDeletion(Reconciler):
     def _touch(self, namespace: str) -> None:
         if namespace in self._terminating:
             self.touched.add(namespace)
+
+
+def _remaining(namespace: Json, kinds: Iterable[Kind], now: float) -> Iterator[Amend]:
+    """Say what is left in a namespace; how much of it is counted once, when the deletion begins."""
+    conditions = (namespace.get("status") or {}).get("conditions") or ()
+    if any(each.get("type") == CONTENT_REMAINING for each in conditions):
+        return
+    counts = Counter(kind.group_resource for kind in kinds)
+    parts = ", ".join(f"{name} has {count} resource instances" for name, count in sorted(counts.items()))
+    condition = {
+        "type": CONTENT_REMAINING,
+        "status": "True",
+        "reason": "SomeResourcesRemain",
+        "message": f"Some resources are remaining: {parts}",
+        "lastTransitionTime": format_timestamp(now),
+    }
+    patch = {"metadata": {"uid": namespace["metadata"]["uid"]}, "status": {"conditions": [condition]}}
+    yield Amend(NAMESPACE, namespace, patch, "status", is_strategic=True)

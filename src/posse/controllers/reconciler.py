@@ -10,7 +10,8 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from posse.controllers.steps import News, Plan
+from posse.controllers.observed import ObservedObjects
+from posse.controllers.steps import News, Plan, controller_uid
 from posse.kinds.machinery.kind import Kind
 
 Json = dict[str, Any]
@@ -59,6 +60,31 @@ class Reconciler(ABC):
 
     @abstractmethod
     def plan(self, key: str, now: float) -> Plan: ...
+
+
+class OwnerReconciler(Reconciler):
+    """For subjects that own objects of one other kind; `kinds` are these two. Keys are uids of subjects."""
+
+    def __init__(self) -> None:
+        self._observed = ObservedObjects()
+        self.touched = Touched()
+
+    def subject(self, key: str) -> Json | None:
+        return self._observed.get(key)
+
+    def see(self, kind: Kind, obj: Json) -> None:
+        key = self._key(kind, obj)
+        if key and self._observed.see(kind, obj):
+            self.touched.add(key)
+
+    def lose(self, kind: Kind, obj: Json) -> None:
+        self._observed.lose(obj)
+        if kind is not self.kinds[0] and (key := self._key(kind, obj)):
+            self.touched.add(key)
+
+    def _key(self, kind: Kind, obj: Json) -> str:
+        subject_kind = self.kinds[0]
+        return str(obj["metadata"]["uid"]) if kind is subject_kind else controller_uid(obj, subject_kind)
 
 
 class EventDedup:

@@ -1,8 +1,8 @@
 """Binds claims to volumes, as the controller of Kubernetes does: both name each other, then both become
 Bound.
 
-Claims that wait for a pod are bound once the scheduler has written them into a volume. Volumes are neither
-provisioned nor recycled: a volume whose claim is gone stays Released.
+Claims that wait for a pod are bound once the scheduler has written them into a volume, or a volume was made
+for them. A volume whose claim is gone stays Released.
 """
 
 from collections.abc import Collection, Iterator, Mapping

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 RUN_SECONDS = "posse.dev/run-seconds"
+"""On a pod: how long its simulated containers run; without it they do not end."""
 EXIT_CODE = "posse.dev/exit-code"
+"""On a pod: with which code its simulated containers end."""
 STOP_SECONDS = "posse.dev/stop-seconds"
+"""On a pod: how long its simulated containers take to stop."""
 
 HIGHEST_EXIT_CODE = 255
 

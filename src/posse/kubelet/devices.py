@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from posse.controllers.devices.attaching import ATTACH_FAILED, ATTACHABLE_DRIVER, ATTACHED
 from posse.kubelet.nodes import TOPOLOGY_PREFIX
 
 Json = dict[str, Any]
@@ -18,6 +19,7 @@ GPUS_PER_NODE = 8
 NICS_PER_NODE = 4
 DIVIDED_PER_NODE = 2
 FABRIC_DEVICES = 8
+ATTACHABLE_DEVICES = 4
 # The parts of a device that can be divided: how many there can be, and what each takes of its eight slices.
 _PARTS = {"whole": (1, 8), "half": (2, 4), "quarter": (4, 2)}
 _SLICE_MEMORY = 10
@@ -84,21 +86,36 @@ def _partitions(nodes: Sequence[Json]) -> Iterator[Json]:
 
 def _fabric(nodes: Sequence[Json]) -> Iterator[Json]:
     """Devices on a network: each rack has a pool for all its nodes. Without racks, all nodes share one."""
-    yield _class(FABRIC_DRIVER)
+    devices = [{"name": f"accelerator-{number}"} for number in range(FABRIC_DEVICES)]
+    yield from _pools_of_racks(nodes, FABRIC_DRIVER, devices)
+
+
+def _attachable(nodes: Sequence[Json]) -> Iterator[Json]:
+    """Devices that are attached to the node of a pod before it is bound, which takes some seconds."""
+    slow = {
+        "bindsToNode": True,
+        "bindingConditions": [ATTACHED],
+        "bindingFailureConditions": [ATTACH_FAILED],
+    }
+    devices = [{"name": f"gpu-{number}"} | slow for number in range(ATTACHABLE_DEVICES)]
+    yield from _pools_of_racks(nodes, ATTACHABLE_DRIVER, devices)
+
+
+def _pools_of_racks(nodes: Sequence[Json], driver: str, devices: list[Json]) -> Iterator[Json]:
+    yield _class(driver)
     key = f"{TOPOLOGY_PREFIX}rack"
     labels = [(node["metadata"].get("labels") or {}).get(key) for node in nodes]
     for rack in dict.fromkeys(labels):
         name = rack or "fabric"
-        devices = [{"name": f"accelerator-{number}"} for number in range(FABRIC_DEVICES)]
         spec: Json = {
-            "driver": FABRIC_DRIVER,
+            "driver": driver,
             "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
             "devices": devices,
         }
         requirement = {"key": key, "operator": "In", "values": [rack]}
         selector = {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}
         spec |= {"nodeSelector": selector} if rack else {"allNodes": True}
-        yield _object("ResourceSlice", f"{name}-{FABRIC_DRIVER}") | {"spec": spec}
+        yield _object("ResourceSlice", f"{name}-{driver}") | {"spec": spec}
 
 
 DEVICE_SETS: Mapping[str, Callable[[Sequence[Json]], Iterator[Json]]] = {
@@ -107,6 +124,7 @@ DEVICE_SETS: Mapping[str, Callable[[Sequence[Json]], Iterator[Json]]] = {
     "nics": _nics,
     "partitions": _partitions,
     "fabric": _fabric,
+    "attachable": _attachable,
 }
 
 

@@ -8,12 +8,15 @@ from collections import defaultdict
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from posse.controllers.disruption.failures import FailureMode, failure_of, is_silent
+from posse.controllers.steps import is_deleting
 from posse.kubelet.addresses import NODE_NETWORK, POD_NETWORK, AddressPool
+from posse.kubelet.capacity import AdmittedPods, Rejection
 from posse.kubelet.heartbeats import heartbeat_seconds, node_lease
-from posse.kubelet.lifecycle import Move, next_move, plan_of
-from posse.kubelet.nodes import address_of, is_ready, is_simulated, ready_status
+from posse.kubelet.lifecycle import Due, Move, next_move, phase_of, plan_of
+from posse.kubelet.nodes import address_of, is_ready, is_reported, is_simulated, node_status
 from posse.kubelet.prepared_claims import PreparedClaims
-from posse.kubelet.statuses import PodAddresses, status_after
+from posse.kubelet.statuses import PodAddresses, rejected_status, status_after
 from posse.kubelet.timers import Timers
 from posse.kubelet.writes import (
     PatchNodeStatus,
@@ -25,6 +28,7 @@ from posse.kubelet.writes import (
     WarnAboutPod,
     Write,
 )
+from posse.model.pod import ENDED_PHASES
 
 Json = dict[str, Any]
 
@@ -63,8 +67,11 @@ class Fleet:
         self._pods: dict[TimerKey, Json] = {}
         self._pods_on: defaultdict[str, dict[TimerKey, None]] = defaultdict(dict)
         self._claims = PreparedClaims()
+        self._capacity = AdmittedPods()
         # Pods that wait for their devices, and whether that was told.
         self._unprepared: dict[TimerKey, bool] = {}
+        # Pods that ran on a node when it crashed, once it is back.
+        self._crashed: dict[TimerKey, None] = {}
         self._timers: Timers[TimerKey] = Timers()
         self._pod_addresses = AddressPool(POD_NETWORK)
         self._node_addresses = AddressPool(NODE_NETWORK)
@@ -73,14 +80,16 @@ class Fleet:
 
     def see_node(self, node: Json, now: float) -> None:
         name = node["metadata"]["name"]
-        was_known, was_driven, ran_pods = name in self._nodes, self._drives(name), self._runs_pods(name)
+        before, was_driven = self._nodes.get(name), self._drives(name)
         self._nodes[name] = node
+        if before is not None and _came_back(before, node):
+            self._crashed.update(dict.fromkeys(self._pods_on.get(name, ())))
         self._orphans_go_at.pop(name, None)
         if is_simulated(node):
             self._drive(node, now, is_new=not was_driven)
         elif was_driven:
             self._let_go(name)
-        if not was_known or ran_pods != self._runs_pods(name):
+        if before is None or _state(before) != _state(node):
             self._reconsider_pods(name, now)
 
     def lose_node(self, name: str, now: float) -> None:
@@ -95,13 +104,17 @@ class Fleet:
         node_name = pod["spec"].get("nodeName")
         if not node_name:
             return
-        key = TimerKey(What.POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
+        key = _key_of(pod)
         before = self._pods.get(key)
         if before is not None and before["metadata"]["uid"] != pod["metadata"]["uid"]:
             # A new pod has taken the name; it has no state of the old one.
             self.lose_pod(key.namespace, key.name)
         self._pods[key] = pod
         self._pods_on[node_name][key] = None
+        if phase_of(pod) == "Running":
+            self._capacity.admit(key, pod)
+        elif phase_of(pod) in ENDED_PHASES:
+            self._capacity.release(key)
         self._pod_addresses.hold(key, (pod.get("status") or {}).get("podIP") or "")
         self._set_timer(key, now)
 
@@ -121,6 +134,8 @@ class Fleet:
             return
         self._timers.cancel(key)
         self._unprepared.pop(key, None)
+        self._crashed.pop(key, None)
+        self._capacity.release(key)
         self._pod_addresses.release(key)
         node_name = pod["spec"]["nodeName"]
         del self._pods_on[node_name][key]
@@ -161,18 +176,29 @@ class Fleet:
         return node is not None and is_simulated(node)
 
     def _runs_pods(self, node_name: str) -> bool:
-        return self._drives(node_name) and is_ready(self._nodes[node_name])
+        return (
+            self._drives(node_name) and is_reported(self._nodes[node_name]) and not self._is_away(node_name)
+        )
+
+    def _is_away(self, node_name: str) -> bool:
+        return is_silent(self._nodes[node_name])
 
     def _drive(self, node: Json, now: float, *, is_new: bool) -> None:
         name = node["metadata"]["name"]
         self._node_addresses.hold(name, address_of(node))
-        if not is_ready(node):
-            self._timers.set(TimerKey(What.NODE, "", name), now)
+        status, lease = TimerKey(What.NODE, "", name), TimerKey(What.LEASE, "", name)
         if is_new:
             self._simulated_count += 1
+        if is_silent(node):
+            self._timers.cancel(status)
+            self._timers.cancel(lease)
+            return
+        if not is_reported(node):
+            self._timers.set(status, now)
+        if lease not in self._timers:
             # Nodes that appear together beat apart from each other from the start.
             delay = self._simulated_count % 100 / 100 * heartbeat_seconds(self._simulated_count)
-            self._timers.set(TimerKey(What.LEASE, "", name), now + delay)
+            self._timers.set(lease, now + (delay if is_new else 0.0))
 
     def _let_go(self, name: str) -> None:
         self._simulated_count -= 1
@@ -194,18 +220,26 @@ class Fleet:
     def _due_at(self, pod: Json, now: float) -> float | None:
         node_name = pod["spec"]["nodeName"]
         if self._runs_pods(node_name):
-            due = next_move(pod, now)
+            due = self._next_move(pod, now)
             if due is not None and due.move is Move.START and self._claims.obstacle(pod):
                 return self._patience(pod, now)
             return due.at if due else None
         if node_name in self._nodes:
-            # Somebody else's node, or one of ours that is not up yet.
+            # Another kubelet's node, or one of ours that is not up.
             return None
         return self._orphans_go_at.setdefault(node_name, now + UNKNOWN_NODE_SECONDS)
 
+    def _next_move(self, pod: Json, now: float) -> Due | None:
+        due = next_move(pod, now)
+        if _key_of(pod) in self._crashed and phase_of(pod) == "Running" and not is_deleting(pod):
+            return Due(now, Move.CRASH)
+        if due is not None and due.move is Move.REPORT and not is_ready(self._nodes[pod["spec"]["nodeName"]]):
+            return None
+        return due
+
     def _patience(self, pod: Json, now: float) -> float | None:
         """When to tell that the pod does not start; the claim may be seen later than the pod."""
-        key = TimerKey(What.POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
+        key = _key_of(pod)
         was_told = self._unprepared.setdefault(key, False)
         return None if was_told else now + UNPREPARED_SECONDS
 
@@ -214,7 +248,7 @@ class Fleet:
             case What.LEASE:
                 return [self._beat(key, now)]
             case What.NODE:
-                return [self._make_ready(key.name, now)]
+                return [self._report_node(key.name, now)]
             case What.POD:
                 return self._advance(key, now)
 
@@ -223,33 +257,59 @@ class Fleet:
         self._timers.set(key, now + interval)
         return RenewLease(key.name, node_lease(self._nodes[key.name], interval, now))
 
-    def _make_ready(self, name: str, now: float) -> Write:
+    def _report_node(self, name: str, now: float) -> Write:
         node = self._nodes[name]
         address = address_of(node) or self._node_addresses.take(name)
-        return PatchNodeStatus(name, _patch_of(node, ready_status(node, address, now)))
+        return PatchNodeStatus(name, _patch_of(node, node_status(node, address, now)))
 
     def _advance(self, key: TimerKey, now: float) -> list[Write]:
         pod = self._pods[key]
         removal = RemovePod(key.namespace, key.name, pod["metadata"]["uid"])
         if pod["spec"]["nodeName"] not in self._nodes:
             return [removal]
-        due = next_move(pod, now)
+        due = self._next_move(pod, now)
         if due is None:
             return []
+        self._crashed.pop(key, None)
         if due.move is Move.REMOVE:
             return [removal]
         if due.move is Move.START and (obstacle := self._claims.obstacle(pod)):
             self._unprepared[key] = True
             return [WarnAboutPod(key.namespace, key.name, removal.uid, obstacle, FAILED_PREPARATION)]
+        if due.move is Move.START:
+            rejected = self._capacity.rejection(key, pod, self._nodes[pod["spec"]["nodeName"]])
+            if rejected is not None:
+                return self._reject(key, pod, rejected, now)
+            self._capacity.admit(key, pod)
         status = status_after(due.move, pod, self._place(key, pod), now)
         change = PatchPodStatus(key.namespace, key.name, _patch_of(pod, status))
         complaints = plan_of(pod).complaints if due.move is Move.START else ()
         warnings = [WarnAboutPod(key.namespace, key.name, removal.uid, text) for text in complaints]
         return [change, *warnings]
 
+    def _reject(self, key: TimerKey, pod: Json, rejected: Rejection, now: float) -> list[Write]:
+        status = rejected_status(rejected.reason, rejected.message, now)
+        warning = WarnAboutPod(
+            key.namespace, key.name, pod["metadata"]["uid"], rejected.message, rejected.reason
+        )
+        return [PatchPodStatus(key.namespace, key.name, _patch_of(pod, status)), warning]
+
     def _place(self, key: TimerKey, pod: Json) -> PodAddresses:
         host_address = address_of(self._nodes[pod["spec"]["nodeName"]])
         return PodAddresses(host_address, self._pod_addresses.take(key))
+
+
+def _key_of(pod: Json) -> TimerKey:
+    return TimerKey(What.POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _came_back(before: Json, node: Json) -> bool:
+    return failure_of(before) is FailureMode.CRASH and failure_of(node) is not FailureMode.CRASH
+
+
+def _state(node: Json) -> tuple[bool, bool, FailureMode | None]:
+    """What the pods of a node depend on."""
+    return is_simulated(node), is_ready(node), failure_of(node)
 
 
 def _patch_of(seen: Json, status: Json) -> Json:

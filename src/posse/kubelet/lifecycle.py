@@ -28,6 +28,10 @@ class Move(StrEnum):
     RESTART = "restart"
     STOP = "stop"
     REMOVE = "remove"
+    CRASH = "crash"
+    """The containers have ended with their node."""
+    REPORT = "report"
+    """The node reports again that the pod is ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +96,19 @@ def _termination(pod: Json, plan: RunPlan, now: float) -> Due | None:
     if phase_of(pod) != "Running":
         return Due(ALREADY_DUE, Move.REMOVE)
     asked_at = _moment(metadata["deletionTimestamp"], now + grace) - grace
-    # Whoever holds the pod by a finalizer waits to see how it ended.
+    # The owner of a finalizer waits to see how the pod ended.
     move = Move.STOP if metadata.get("finalizers") else Move.REMOVE
     return Due(asked_at + min(float(grace), plan.stop_seconds), move)
 
 
 def _while_running(pod: Json, plan: RunPlan, now: float) -> Due | None:
-    if plan.run_seconds is None:
-        return None
     container = _first_container_status(pod)
     state = container.get("state") or {}
     if "running" in state:
+        if _is_thought_unready(pod):
+            return Due(ALREADY_DUE, Move.REPORT)
+        if plan.run_seconds is None:
+            return None
         started_at = _moment((state["running"] or {}).get("startedAt"), now)
         return Due(started_at + plan.run_seconds, Move.EXIT)
     last_exit = (container.get("lastState") or {}).get("terminated")
@@ -110,6 +116,12 @@ def _while_running(pod: Json, plan: RunPlan, now: float) -> Due | None:
         return None
     ended_at = _moment(last_exit.get("finishedAt"), now)
     return Due(ended_at + backoff_seconds(container.get("restartCount", 0)), Move.RESTART)
+
+
+def _is_thought_unready(pod: Json) -> bool:
+    """Whether others marked the pod while its node was away."""
+    conditions = {each.get("type"): each.get("status") for each in pod["status"].get("conditions") or ()}
+    return (conditions.get("Ready"), conditions.get("ContainersReady")) == ("False", "True")
 
 
 def _first_container_status(pod: Json) -> Json:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from posse.controllers.disruption.failures import FAILURE, FailureMode, failure_of
 from posse.kubelet.addresses import NODE_NETWORK
 from posse.model.timestamps import format_timestamp
 from posse.version import VERSION
@@ -18,9 +19,12 @@ from posse.version import VERSION
 Json = dict[str, Any]
 
 SIMULATED_LABEL = "posse.dev/simulated"
+"""Label of nodes whose kubelet is simulated."""
 _NODE_NAME = re.compile(r"node-\d{4,}")
 TOPOLOGY_PREFIX = "topology.posse.dev/"
 MOST_DOMAINS = 1_000_000
+READY_MESSAGE = "this node is simulated by Posse: its pods run in name only"
+NOT_READY_MESSAGE = f"this node is simulated by Posse, and told to fail by the annotation {FAILURE}"
 
 CAPACITY = {
     "cpu": "32",
@@ -102,7 +106,7 @@ def simulated_node(ordinal: int, levels: Sequence[Level], now: float) -> Json:
         "metadata": {"name": name, "labels": labels | topology_labels(ordinal, levels)},
         "spec": {},
     }
-    return node | {"status": ready_status(node, str(NODE_NETWORK[ordinal]), now)}
+    return node | {"status": node_status(node, str(NODE_NETWORK[ordinal]), now)}
 
 
 def topology_labels(ordinal: int, levels: Sequence[Level]) -> dict[str, str]:
@@ -131,8 +135,16 @@ def address_of(node: Json) -> str:
     return next((item.get("address", "") for item in addresses if item.get("type") == "InternalIP"), "")
 
 
-def ready_status(node: Json, address: str, now: float) -> Json:
-    """Return the status of a node that works; what its author said about capacity stands."""
+def is_reported(node: Json) -> bool:
+    """Whether the node's condition says what its kubelet has to say."""
+    if failure_of(node) is not FailureMode.NOT_READY:
+        return is_ready(node)
+    conditions = (node.get("status") or {}).get("conditions") or []
+    return any(item.get("type") == "Ready" and item.get("status") == "False" for item in conditions)
+
+
+def node_status(node: Json, address: str, now: float) -> Json:
+    """Return the status that the node's kubelet reports; what its author said about capacity stands."""
     status = node.get("status") or {}
     name = node["metadata"]["name"]
     capacity = status.get("capacity") or CAPACITY
@@ -140,19 +152,20 @@ def ready_status(node: Json, address: str, now: float) -> Json:
     return {
         "capacity": capacity,
         "allocatable": status.get("allocatable") or capacity,
-        "conditions": [*others, _ready_condition(now)],
+        "conditions": [*others, _ready_condition(now, failure_of(node))],
         "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}],
         "nodeInfo": _node_info(name),
     }
 
 
-def _ready_condition(now: float) -> Json:
+def _ready_condition(now: float, failure: FailureMode | None) -> Json:
     time = format_timestamp(now)
+    is_failing = failure is FailureMode.NOT_READY
     return {
         "type": "Ready",
-        "status": "True",
-        "reason": "SimulatedNode",
-        "message": "this node is simulated by Posse: its pods run in name only",
+        "status": "False" if is_failing else "True",
+        "reason": "KubeletNotReady" if is_failing else "SimulatedNode",
+        "message": NOT_READY_MESSAGE if is_failing else READY_MESSAGE,
         "lastHeartbeatTime": time,
         "lastTransitionTime": time,
     }

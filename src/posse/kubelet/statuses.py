@@ -14,6 +14,8 @@ Json = dict[str, Any]
 
 # What a process that heeds SIGTERM without handling it exits with.
 EXIT_CODE_STOPPED = 143
+# What the kubelet says of a container whose end it did not see.
+EXIT_CODE_UNKNOWN = 255
 
 COMPLETED = "PodCompleted"
 FAILED = "PodFailed"
@@ -37,8 +39,17 @@ def status_after(move: Move, pod: Json, place: PodAddresses, now: float) -> Json
             return _restarted(pod, time)
         case Move.EXIT:
             return _exited(pod, plan_of(pod).exit_code, time)
+        case Move.CRASH:
+            return _exited(pod, EXIT_CODE_UNKNOWN, time)
+        case Move.REPORT:
+            return {"conditions": with_conditions(pod["status"], {"Ready": ("True", "")}, time)}
         case _:
             return _ended(pod, EXIT_CODE_STOPPED, time)
+
+
+def rejected_status(reason: str, message: str, now: float) -> Json:
+    """The status of a pod that its node does not take; none of its containers has ever run."""
+    return {"phase": "Failed", "reason": reason, "message": message, "startTime": format_timestamp(now)}
 
 
 def with_conditions(status: Json, changes: dict[str, tuple[str, str]], time: str) -> list[Json]:

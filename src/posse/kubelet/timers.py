@@ -24,6 +24,9 @@ class Timers(Generic[Key]):
     def __len__(self) -> int:
         return len(self._live)
 
+    def __contains__(self, key: Key) -> bool:
+        return key in self._live
+
     def set(self, key: Key, at: float) -> None:
         self._sequence += 1
         self._live[key] = (at, self._sequence)

@@ -1,1 +1,1 @@
-"""Claims of devices: made from templates, released when nobody uses them; pods on tainted devices end."""
+"""Claims of devices: made from templates, released when no pod uses them; pods on tainted devices end."""

@@ -1,7 +1,7 @@
 """Releases claims: reservations of pods and groups that are gone or done are removed, and with the last one
 the allocation ends.
 
-A claim that was never reserved keeps its allocation. Claims that are being deleted go when nobody uses them;
+A claim that was never reserved keeps its allocation. Claims that are being deleted go when no pod uses them;
 claims that were made for a pod go when the pod is done.
 """
 

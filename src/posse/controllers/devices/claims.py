@@ -31,7 +31,7 @@ def group_name(pod: Json) -> str:
 
 
 def is_done(pod: Json) -> bool:
-    """Whether the pod runs no more, or never will."""
+    """Whether the pod has ended, or will never run."""
     if (pod.get("status") or {}).get("phase") in ENDED_PHASES:
         return True
     return bool(pod["metadata"].get("deletionTimestamp")) and not pod["spec"].get("nodeName")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from posse.controllers.devices.claims import claim_names, consumers_of, group_name, is_group, is_pod
+from posse.controllers.execution_taints import tolerates
 from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.steps import Amend, Delete, News, Plan, is_deleting
 from posse.kinds.machinery.kind import Kind
@@ -154,20 +155,11 @@ def _selects(selector: Json | None, device: _DeviceId) -> bool:
 
 def _end_of(taint: Json, tolerations: Iterable[Json]) -> float:
     added = parse_timestamp(taint["timeAdded"]) if taint.get("timeAdded") else 0.0
-    tolerated = [each.get("tolerationSeconds") for each in tolerations if _tolerates(each, taint)]
+    tolerated = [each.get("tolerationSeconds") for each in tolerations if tolerates(each, taint)]
     if not tolerated:
         return added
     limits = [seconds for seconds in tolerated if seconds is not None]
     return NEVER if len(limits) < len(tolerated) else added + max(0, *limits)
-
-
-def _tolerates(toleration: Json, taint: Json) -> bool:
-    if (toleration.get("effect") or NO_EXECUTE) != NO_EXECUTE:
-        return False
-    key, is_any = toleration.get("key") or "", toleration.get("operator") == "Exists"
-    if key != taint["key"]:
-        return not key and is_any
-    return is_any or (toleration.get("value") or "") == (taint.get("value") or "")
 
 
 def _is_used_by(claim: Json, pod: Json) -> bool:

@@ -197,7 +197,7 @@ def _change_pods(result: Plan, releasable: Sequence[JobPod], changes: JobPodChan
     tracked = [pod for pod in changes.withdraw if pod.is_tracked]
     result.then(*(_released(pod) for pod in (*releasable, *tracked)))
     result.then(*(Delete(POD, pod.obj, "") for pod in (*changes.withdraw, *changes.delete)))
-    result.then(*(Create(POD, pod) for pod in changes.create))
+    result.then(*(Create(POD, pod, success="SuccessfulCreate") for pod in changes.create))
     result.wake_at = _earlier(result.wake_at, changes.wake_at)
 
 

@@ -2,7 +2,7 @@
 JobSet.
 
 Jobs are the JobSet's own when it is their controller. Groups, Workloads and Services are also looked up by
-their names: what somebody else has made there is respected, or told as an obstacle.
+their names: what another controller has created there is respected, or told as an obstacle.
 """
 
 from collections import defaultdict
@@ -38,8 +38,9 @@ Json = dict[str, Any]
 
 UPSTREAM_MANAGER = "jobset.sigs.k8s.io/jobset-controller"
 POSSE_MANAGER = "scheduling.posse.dev/jobset-controller"
+"""As managedBy of a JobSet: Posse manages it."""
 MANAGERS = (None, UPSTREAM_MANAGER, POSSE_MANAGER)
-"""Who is meant where nobody else controls JobSets."""
+"""The controller that is meant where no other controller manages JobSets."""
 
 
 class ObjectName(NamedTuple):
@@ -70,14 +71,14 @@ class JobSetController(Reconciler):
         self._managers = managers
         self._lacking = lacking
         groups = () if lacking else served_groups(gates)
-        # JobSets first: a Job whose JobSet nobody knows is nobody's business.
+        # JobSets first: a Job is ignored until its JobSet is known.
         self.kinds = (JOB_SET, *groups, SERVICE, PERSISTENT_VOLUME_CLAIM, JOB)
         self.selectors = {JOB: JOBSET_NAME}
         self._observed = ObservedObjects()
         self._uids: dict[ObjectName, str] = {}
         # The Workloads (by uid) that say they are for the JobSet of this place.
         self._serving: defaultdict[ObjectName, dict[str, None]] = defaultdict(dict)
-        # The JobSets (by uid) that want something of this name, whoever has it.
+        # The JobSets (by uid) that want something of this name, even if another owns it.
         self._claimants: defaultdict[ObjectName, dict[str, None]] = defaultdict(dict)
         # Jobs (by uid) without a controller that an earlier JobSet of this place has left behind.
         self._orphans: defaultdict[ObjectName, dict[str, None]] = defaultdict(dict)

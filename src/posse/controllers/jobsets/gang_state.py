@@ -41,7 +41,7 @@ class GangSurroundings(NamedTuple):
     claims: frozenset[str]
     # What gangs would be made of, but the cluster does not serve.
     lacking: Sequence[Kind]
-    # Jobs that nobody controls and that say they are of it.
+    # Jobs without a controller that name this JobSet.
     orphans: Sequence[Json] = ()
 
 

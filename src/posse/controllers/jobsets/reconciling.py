@@ -58,7 +58,7 @@ def plan(obj: Json, jobset: JobSet, jobs: Sequence[ChildJob], around: GangSurrou
 def _go_on(observed: ObservedJobSet, around: GangSurroundings, draft: StatusDraft, result: Plan) -> None:
     jobset, children = observed.jobset, observed.children
     if jobset.spec.suspend:
-        # Before groups go: whatever is to go must not be made anew meanwhile.
+        # Before groups go: what is to go must not be created again meanwhile.
         result.then(*(Write(JOB, job) for job in suspended_jobs(children)))
     elif _are_all_up(jobset, observed.counts):
         draft.lift(RESTARTING, "JobsReady", "all jobs of the jobset are ready again")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from posse.controllers.jobsets.children import ChildJob, Children
@@ -24,6 +25,8 @@ from posse.model.jobset import (
 
 Json = dict[str, Any]
 
+# Jobs made by one plan; the next one is made when these are seen.
+MAX_CHANGES = 500
 IN_PROGRESS = News("InOrderStartupPolicyInProgress", "in order startup policy is in progress")
 IN_ORDER_COMPLETED = News("InOrderStartupPolicyCompleted", "in order startup policy has completed")
 
@@ -51,7 +54,7 @@ def start(observed: ObservedJobSet, draft: StatusDraft) -> Start:
     result = Start()
     spec = observed.jobset.spec
     for position in _positions(observed, draft):
-        result.create += _missing_jobs(observed, position)
+        result.create += islice(_missing_jobs(observed, position), MAX_CHANGES - len(result.create))
         if not spec.suspend:
             result.resume += _resumed_jobs(observed, position)
     return result

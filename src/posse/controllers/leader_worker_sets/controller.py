@@ -55,7 +55,7 @@ class LeaderWorkerSetController(Reconciler):
         self.selectors = {POD: NAME}
         self._observed = ObservedObjects()
         self._uids: dict[tuple[str, str], str] = {}
-        # Revisions (by uid) that name a set and are claimed by nobody, by its namespace and name.
+        # Revisions (by uid) that name a set and are not claimed, by its namespace and name.
         self._unclaimed: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         self._nodes: dict[str, Mapping[str, str]] = {}
         # By the uid of a worker on a node, that of its leader; and what leaders have lost of such workers.
@@ -132,7 +132,7 @@ class LeaderWorkerSetController(Reconciler):
             self._losses[leader_uid] = Loss.AFTER_START if has_started(group) else Loss.BEFORE_START
 
     def _touch_subject(self, obj: Json) -> None:
-        # What has the name of the set is its business, even if it is somebody else's.
+        # The set looks at every object of its name, also at those of other owners.
         name = labels_of(obj).get(NAME) or obj["metadata"]["name"]
         if uid := self._uids.get((obj["metadata"].get("namespace", ""), name)):
             self.touched.add(uid)

@@ -24,14 +24,14 @@ SUBGROUP_SIZE = f"{PREFIX}subgroup-size"
 SUBGROUP_POLICY_TYPE = f"{PREFIX}subgroup-policy-type"
 SUBDOMAIN_POLICY = f"{PREFIX}subdomainPolicy"
 LEADER_REQUESTS_TPUS = f"{PREFIX}leader-requests-tpus"
-# On the StatefulSet of workers: for which policy it was made, where that is not the usual one.
 STARTUP = "scheduling.posse.dev/startup-policy"
+"""On the StatefulSet of workers: for which startup policy it was made, where that is not the usual one."""
 
 LEADER = "0"
 
 
 def group_key(namespace: str, leader: str) -> str:
-    """Pods of one replica have this in common, and with nobody else in the cluster."""
+    """Only the pods of one replica have this in common."""
     return _digest(f"{namespace}/{leader}")
 
 

@@ -42,7 +42,7 @@ Json = dict[str, Any]
 POD_NAME = "LWS_POD_NAME"
 # Written by the StatefulSet controller on every pod it makes.
 POD_INDEX = "apps.kubernetes.io/pod-index"
-NEEDS_WEBHOOK = "needs pods that are changed as they are made, which nobody does in this cluster"
+NEEDS_WEBHOOK = "needs pods that are changed as they are made, which no webhook does in this cluster"
 
 
 def prepare_leaders(template: Json, namespace: str) -> None:

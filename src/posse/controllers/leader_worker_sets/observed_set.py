@@ -59,14 +59,14 @@ class ObservedLeaderWorkerSet:
     lws: Json
     spec: LeaderWorkerSetSpec
     history: Sequence[Json] = ()
-    # Revisions that nobody claims, of a set that had the name before.
+    # Unclaimed revisions of a set that had the name before.
     left_behind: Sequence[Json] = ()
     leader_set: Json | None = None
     groups: Mapping[int, Group] = field(default_factory=dict)
-    # The object of a kind and name in the namespace of the set, whoever made it.
+    # The object of a kind and name in the namespace of the set, whatever its owner.
     find: Callable[[Kind, str], Json | None] = lambda _kind, _name: None
     node_labels: Callable[[str], Mapping[str, str]] = lambda _node: {}
-    # Whether nobody completes pods as they are made; and those that have not been completed yet.
+    # Whether no webhook completes pods as they are created; and those that have not been completed yet.
     completes_pods: bool = False
     incomplete: Sequence[Json] = ()
 

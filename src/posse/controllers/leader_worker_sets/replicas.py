@@ -49,7 +49,7 @@ def serve_group(
     if reason:
         name = group.leader["metadata"]["name"]
         plan.then(Delete(POD, group.leader, "Foreground"))
-        plan.news.append(News("RecreateGroup", f"{reason}, making replica {name} anew"))
+        plan.news.append(News("RecreateGroup", f"{reason}, recreating replica {name}"))
         return
     revision = find_revision(observed.history, group.revision)
     # The history may come later than the leader; what was made from nothing known cannot be completed.

@@ -31,7 +31,7 @@ class Loss(Enum):
 
 
 def reason_to_restart(observed: ObservedLeaderWorkerSet, group: Group, *, loss: Loss, is_gang: bool) -> str:
-    """Return in words why the replica is made anew, nothing if it may stay.
+    """Return in words why the replica is recreated, nothing if it may stay.
 
     Workers of another revision than their leader are being replaced anyway.
     """
@@ -56,7 +56,7 @@ def _replacement(group: Group, doubt_seconds: float) -> str:
     """Find a pod that was beyond doubt made when others had their nodes already: a gang has all its pods
     before that.
 
-    So a loss is noticed even if nobody was there to see it. Workers that were made for a leader that was
+    So a loss is noticed even if no controller ran at that time. Workers that were made for a leader that was
     ready, before the set came to ask for something else, are no replacement.
     """
     if group.worker_set is not None and annotations_of(group.worker_set).get(STARTUP) == LEADER_READY:

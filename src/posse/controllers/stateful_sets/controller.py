@@ -27,7 +27,7 @@ Json = dict[str, Any]
 class StatefulSetController(Reconciler):
     subject_kind = STATEFUL_SET
     reporter = "statefulset-controller"
-    # Sets first: a pod whose set nobody knows is nobody's business.
+    # Sets first: a pod is ignored until its set is known.
     kinds = (STATEFUL_SET, CONTROLLER_REVISION, PERSISTENT_VOLUME_CLAIM, POD)
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class StatefulSetController(Reconciler):
         elif kind is STATEFUL_SET and self._uids.get(_place(obj)) == obj["metadata"]["uid"]:
             del self._uids[_place(obj)]
         elif kind is POD and (uid := self._uids.get(_parent_place(obj))):
-            # A set that was made anew may have waited for the name.
+            # A set that was recreated may have waited for the name.
             self.touched.add(uid)
         self._touch_subject(kind, obj)
 
@@ -137,9 +137,9 @@ def plan(obj: Json, own: Belongings, now: float) -> Plan:
     missing = missing_claims(obj, names, own.find_claim)
     result.then(*(Create(PERSISTENT_VOLUME_CLAIM, claim, unless_present=True) for claim in missing))
     result.then(*(Write(PERSISTENT_VOLUME_CLAIM, claim) for claim in _reowned(obj, spec, own)))
-    # Somebody may have a pod wait for what depends on it.
+    # A finalizer may keep a pod until its dependents are gone.
     result.then(*(Delete(POD, pod.obj, "") for pod in changes.delete))
-    result.then(*(Create(POD, pod) for pod in made))
+    result.then(*(Create(POD, pod, success="SuccessfulCreate") for pod in made))
     live = {status["currentRevision"], status["updateRevision"], *(pod.revision for pod in pods)}
     result.then(*(Delete(CONTROLLER_REVISION, old) for old in outdated(obj, own.history, live)))
     return result

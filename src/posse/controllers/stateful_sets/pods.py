@@ -8,7 +8,7 @@ from posse.controllers.stateful_sets.claims import claim_name, claims_of
 from posse.controllers.steps import is_deleting, owner_reference
 from posse.kinds.registry import STATEFUL_SET
 from posse.model.pod import ENDED_PHASES
-from posse.model.timestamps import TimestampError, parse_timestamp
+from posse.model.pod_readiness import ready_since
 
 Json = dict[str, Any]
 
@@ -60,19 +60,9 @@ def _read(pod: Json, ordinal: int) -> SetPod:
         revision=(pod["metadata"].get("labels") or {}).get(REVISION, ""),
         phase=status.get("phase") or "Pending",
         is_deleting=is_deleting(pod),
-        ready_since=_ready_since(status),
+        ready_since=ready_since(pod),
         obj=pod,
     )
-
-
-def _ready_since(status: Json) -> float | None:
-    for condition in status.get("conditions") or ():
-        if condition.get("type") == "Ready" and condition.get("status") == "True":
-            try:
-                return parse_timestamp(condition.get("lastTransitionTime") or "")
-            except TimestampError:
-                return 0.0
-    return None
 
 
 def new_pod(stateful_set: Json, template: Json, revision: str, ordinal: int) -> Json:

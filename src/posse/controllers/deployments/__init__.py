@@ -1,0 +1,1 @@
+"""Controllers of Deployments and of their ReplicaSets."""

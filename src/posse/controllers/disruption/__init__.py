@@ -1,0 +1,1 @@
+"""Planned and unplanned disruption of pods: budgets, taints, nodes that fail."""
