@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posse.engine.forecast.forecast_book import ForecastTally
 from posse.model.node import Node
-from posse.simulation.jobs import GPU, TracedJob
+from posse.simulation.jobs import FOREVER, GPU, TracedJob
 from posse.simulation.record import Figures, JobRecord, RunRecord
 
 _POINTS = 600
@@ -21,6 +22,27 @@ class PolicyRun:
     policy: str
     record: RunRecord
     figures: Figures
+    forecasts: ForecastTally | None = None
+    """How many starts were foreseen, if that was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All policies on all samples of one trace."""
+
+    trace: str
+    nodes: int
+    gpus: int
+    jobs: tuple[TracedJob, ...]
+    oversized: tuple[TracedJob, ...]
+    """Jobs that do not fit on the empty cluster; they were left out."""
+    warm_up: float
+    samples: tuple[tuple[PolicyRun, ...], ...]
+    """The runs of each policy, of which the first is on the trace as it is."""
+
+    @property
+    def runs(self) -> tuple[PolicyRun, ...]:
+        return tuple(runs[0] for runs in self.samples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +66,15 @@ class Series:
 def split_oversized(
     jobs: Iterable[TracedJob], nodes: Sequence[Node]
 ) -> tuple[list[TracedJob], list[TracedJob]]:
-    """Jobs that fit on the empty cluster, and those that never will."""
+    """Jobs that fit on the empty cluster, and those that never will. Those with objects are tried anyway."""
     amounts = [int(node.status.allocatable.get(GPU, 0)) for node in nodes]
     places: dict[int, int] = {}
     fitting: list[TracedJob] = []
     oversized: list[TracedJob] = []
     for job in jobs:
+        if job.objects is not None:
+            fitting.append(job)
+            continue
         if job.gpus_per_pod not in places:
             per_pod = job.gpus_per_pod
             places[per_pod] = sum(amount // per_pod for amount in amounts) if per_pod else len(nodes) * 250
@@ -86,9 +111,10 @@ def series_of(record: RunRecord) -> Series:
         return Series((), (), ())
     submits = np.array([one.job.submit for one in jobs])
     starts = np.array([_started(one) for one in jobs])
-    ends = starts + np.array([one.job.duration for one in jobs])
+    durations = np.array([one.job.duration for one in jobs])
+    ends = starts + durations
     gpus = np.array([one.job.gpus for one in jobs], dtype=np.int64)
-    last = float(np.max(np.where(np.isfinite(ends), ends, submits)))
+    last = float(np.max(np.where(np.isfinite(ends) & (durations < FOREVER), ends, submits)))
     times = np.linspace(0.0, last, _POINTS)
     arrived, begun, over = (_summed(moments, gpus, times) for moments in (submits, starts, ends))
     return Series(times.tolist(), (begun - over).tolist(), (arrived - begun).tolist())

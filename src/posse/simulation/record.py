@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posse.simulation.jobs import TracedJob
+from posse.simulation.stranding import Stay, stranded_gpu_hours
 
 LARGE_GPUS = 8
 """Gangs with more GPUs than this are reported by themselves: they do not fit on one common node."""
@@ -23,7 +24,9 @@ class JobRecord:
     end: float = math.nan
     nodes: tuple[str, ...] = ()
     lost_gpu_seconds: float = 0.0
-    """Of runs that were evicted."""
+    """Of runs that were evicted, or whose node failed."""
+    restarts: int = 0
+    """How often that happened."""
 
     @property
     def wait(self) -> float:
@@ -46,6 +49,9 @@ class Figures:
     utilization: float
     """Share of GPU time in use, from the start of the window to the last arrival."""
     lost_gpu_hours: float
+    stranded_gpu_hours: float
+    """Free while jobs waited that asked for no more than what was free, up to the last arrival."""
+    restarts: int
 
 
 @dataclass(slots=True)
@@ -64,6 +70,7 @@ class RunRecord:
     def evicted(self, index: int, started: float, moment: float) -> None:
         record = self.jobs[index]
         record.lost_gpu_seconds += (moment - started) * record.job.gpus
+        record.restarts += 1
         record.start = math.nan
 
     @property
@@ -92,7 +99,13 @@ def figures_of(record: RunRecord, total_gpus: int, begin: float = 0.0) -> Figure
         mean_slowdown=_mean(np.array([_slowdown(one) for one in started])),
         utilization=utilization(record.jobs, total_gpus, begin),
         lost_gpu_hours=sum(one.lost_gpu_seconds for one in jobs) / 3600,
+        stranded_gpu_hours=stranded_gpu_hours([_stay(one) for one in record.jobs], total_gpus, begin),
+        restarts=sum(one.restarts for one in jobs),
     )
+
+
+def _stay(record: JobRecord) -> Stay:
+    return Stay(record.job.submit, record.start, record.job.duration, record.job.gpus)
 
 
 def _mean(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:

@@ -6,18 +6,21 @@ Time goes from event to event: an arrival, the end of a job, or a moment for whi
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from posse.engine.decisions import Evict
 from posse.engine.engine import Engine
-from posse.engine.events import Observed, Vanished
+from posse.engine.events import ClusterObject, Observed, Vanished
+from posse.engine.groups.forms import key_of
+from posse.engine.keys import GroupKey, PodRef
 from posse.model.node import Node
 from posse.model.pod import Pod
-from posse.model.workload import PodGroup
-from posse.simulation.jobs import BEGIN, TracedJob, objects_of
+from posse.simulation.failures import NodeAbsence
+from posse.simulation.forecasting import SimulatedForecasts
+from posse.simulation.jobs import BEGIN, AnyGroup, TracedJob, objects_of
 from posse.simulation.policies import Policy
 from posse.simulation.record import JobRecord, RunRecord
 from posse.writes.round_writes import writes_of
@@ -35,7 +38,7 @@ class _Run:
 
     index: int
     number: int
-    group: PodGroup | None
+    groups: list[AnyGroup]
     pods: dict[str, Pod]
     nodes: dict[str, str] = field(default_factory=dict)
     started: float = math.nan
@@ -43,12 +46,25 @@ class _Run:
 
 
 class VirtualCluster:
-    def __init__(self, nodes: Sequence[Node], jobs: Sequence[TracedJob], policy: Policy) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        jobs: Sequence[TracedJob],
+        policy: Policy,
+        failures: Sequence[NodeAbsence] = (),
+        fixtures: Iterable[ClusterObject] = (),
+        forecasts: SimulatedForecasts | None = None,
+    ) -> None:
+        """`failures` in order of time; `fixtures` are there from the start, such as classes and Workloads."""
         self._jobs = jobs
+        self._nodes = {node.metadata.name: node for node in nodes}
+        self._failures = deque(failures)
+        self._repairs: list[tuple[float, str]] = []
         self._policy = policy
+        self._forecasts = forecasts
         self._engine = Engine(policy.options)
-        for node in nodes:
-            self._engine.absorb(Observed(node))
+        for obj in (*fixtures, *nodes):
+            self._engine.absorb(Observed(obj))
         self._ends: list[tuple[float, int, _Run, bool]] = []
         """Heap of what ends when: a run (True), or a run whose pods were evicted."""
         self._pushed = 0
@@ -68,12 +84,16 @@ class VirtualCluster:
         while True:
             next_arrival = self._jobs[arrival].submit if arrival < len(self._jobs) else math.inf
             next_end = self._ends[0][0] if self._ends else math.inf
+            if next_arrival == next_end == math.inf and not self._pending:
+                break
+            next_end = min(next_end, self._next_node_change())
             moment = min(next_arrival, next_end, self._next_wakeup(next_arrival == next_end == math.inf))
             if moment == math.inf or moment > until:
                 break
             self.now = max(moment, self.now)
             while self._ends and self._ends[0][0] <= self.now:
                 finished += self._end(heapq.heappop(self._ends))
+            self._change_nodes()
             while arrival < len(self._jobs) and self._jobs[arrival].submit <= self.now:
                 self._waiting.append(arrival)
                 arrival += 1
@@ -82,11 +102,31 @@ class VirtualCluster:
                 progress(self.now, finished)
         return self.record
 
+    def _next_node_change(self) -> float:
+        failure = self._failures[0].begin if self._failures else math.inf
+        return min(failure, self._repairs[0][0] if self._repairs else math.inf)
+
+    def _change_nodes(self) -> None:
+        """Nodes that fail are gone, and the jobs on them start again; nodes that are repaired come back."""
+        while self._repairs and self._repairs[0][0] <= self.now:
+            _, name = heapq.heappop(self._repairs)
+            self._engine.absorb(Observed(self._nodes[name]))
+        while self._failures and self._failures[0].begin <= self.now:
+            failure = self._failures.popleft()
+            heapq.heappush(self._repairs, (failure.end, failure.node))
+            self._engine.absorb(Vanished(self._nodes[failure.node]))
+            hit = {id(run): run for run in self._runs.values() if failure.node in run.nodes.values()}
+            for run in hit.values():
+                if not run.is_over:
+                    self.record.evicted(run.index, run.started, self.now)
+                    self._remove(run)
+                    self._submit(run.index, run.number + 1)
+
     def _next_wakeup(self, is_last_resort: bool) -> float:
         """When the engine wants to be asked again.
 
         Without reservations nothing changes by itself: what did not fit fits no better after a while. Without
-        any other event to come, asking once in vain is enough.
+        any other event to come, asking once is enough.
         """
         if not self._pending or not self._policy.options.reserves:
             return math.inf
@@ -100,6 +140,8 @@ class VirtualCluster:
         while started and self._waiting and self._policy.blocks:
             started = self._submit_and_decide()
         self._asked_in_vain = not started
+        if self._forecasts is not None and self._pending:
+            self._forecasts.decided(self._engine, self.now)
 
     def _submit_and_decide(self) -> bool:
         """Show jobs to the engine, and let it decide. Returns whether any run started."""
@@ -108,9 +150,13 @@ class VirtualCluster:
         has_started = False
         for _ in range(_ROUNDS_MAX):
             writes = writes_of(self._engine.decide(BEGIN + self.now))
-            for binding in writes.bindings:
-                for placement in binding.decision.placements:
-                    has_started |= self._bind(placement.pod.uid, placement.node)
+            touched = [
+                self._bind(placement.pod.uid, placement.node)
+                for binding in writes.bindings
+                for placement in binding.decision.placements
+            ]
+            for run in touched:
+                has_started |= self._start(run)
             for stage in writes.stages:
                 for part in stage:
                     if isinstance(part.decision, Evict):
@@ -120,17 +166,19 @@ class VirtualCluster:
         raise RuntimeError(f"the engine does not come to rest at second {self.now:.0f}")
 
     def _submit(self, index: int, number: int) -> None:
-        group, pods = objects_of(self._jobs[index], number, self._policy.topology_key, self._policy.scheduler)
-        run = _Run(index, number, group, {pod.metadata.uid: pod for pod in pods})
-        if group is not None:
+        policy = self._policy
+        groups, pods = objects_of(
+            self._jobs[index], number, policy.topology_key, policy.scheduler, policy.annotations
+        )
+        run = _Run(index, number, groups, {pod.metadata.uid: pod for pod in pods})
+        for group in groups:
             self._engine.absorb(Observed(group))
         for pod in pods:
             self._runs[pod.metadata.uid] = run
             self._engine.absorb(Observed(pod))
         self._pending += 1
 
-    def _bind(self, uid: str, node: str) -> bool:
-        """Returns whether the run has started by that: all its pods are on nodes."""
+    def _bind(self, uid: str, node: str) -> _Run:
         run = self._runs[uid]
         pod = run.pods[uid]
         bound = replace(
@@ -139,12 +187,19 @@ class VirtualCluster:
         run.pods[uid] = bound
         run.nodes[uid] = node
         self._engine.absorb(Observed(bound))
-        if len(run.nodes) < len(run.pods):
+        return run
+
+    def _start(self, run: _Run) -> bool:
+        """Returns whether the run has started with these bindings."""
+        job = self._jobs[run.index]
+        if not math.isnan(run.started) or len(run.nodes) < job.starting_pods:
             return False
         run.started = self.now
         self._pending -= 1
         self.record.started(run.index, self.now, tuple(run.nodes.values()))
-        self._push(self.now + self._jobs[run.index].duration, run, True)
+        if self._forecasts is not None:
+            self._forecasts.started(_name_of(run), self.now)
+        self._push(self.now + job.duration, run, True)
         return True
 
     def _push(self, moment: float, run: _Run, is_end: bool) -> None:
@@ -152,7 +207,7 @@ class VirtualCluster:
         heapq.heappush(self._ends, (moment, self._pushed, run, is_end))
 
     def _evict(self, uid: str) -> None:
-        """The job cannot go on without the pod: all its pods end, and it starts anew."""
+        """The job cannot go on without the pod: all its pods end, and it starts again."""
         run = self._runs.get(uid)
         if run is None or run.is_over or math.isnan(run.started):
             return
@@ -170,14 +225,25 @@ class VirtualCluster:
         moment, _, run, is_end = entry
         if is_end and run.is_over:
             return 0
-        run.is_over = True
-        for uid, pod in run.pods.items():
-            del self._runs[uid]
-            self._engine.absorb(Vanished(pod))
-        if run.group is not None:
-            self._engine.absorb(Vanished(run.group))
+        self._remove(run)
         if is_end:
             self.record.ended(run.index, moment)
             return 1
         self._submit(run.index, run.number + 1)
         return 0
+
+    def _remove(self, run: _Run) -> None:
+        run.is_over = True
+        for uid, pod in run.pods.items():
+            del self._runs[uid]
+            self._engine.absorb(Vanished(pod))
+        for group in run.groups:
+            self._engine.absorb(Vanished(group))
+
+
+def _name_of(run: _Run) -> GroupKey | PodRef:
+    """Of its first group, or of the pod that it is."""
+    if run.groups:
+        return key_of(run.groups[0])
+    metadata = next(iter(run.pods.values())).metadata
+    return PodRef(metadata.namespace, metadata.name, metadata.uid)
