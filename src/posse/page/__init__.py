@@ -1,0 +1,1 @@
+"""The page in a browser: an application that only answers GET, live changes, and its static files."""
