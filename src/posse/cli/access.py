@@ -10,12 +10,15 @@ import binascii
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import yaml
 
 from posse.cli.problems import Problem
+
+if TYPE_CHECKING:
+    from posse.client.credentials import Credentials
 
 Json = dict[str, Any]
 
@@ -51,11 +54,25 @@ def read_access(path: Path) -> Access:
         raise Problem(f"{path}: cannot be used: {error}") from error
 
 
+def access_of_pod() -> Access:
+    """The cluster that this pod runs in, by its service account."""
+    from posse.client import credentials  # noqa: PLC0415 - see above
+
+    found = credentials.ServiceAccountCredentials()
+    return _loaded(found, credentials.SERVICE_ACCOUNT, credentials.own_namespace() or "default")
+
+
 def _access_of_real_cluster(path: Path, namespace: str) -> Access:
-    from posse.client.credentials import CredentialsError, Kubeconfig  # noqa: PLC0415 - see above
+    from posse.client.credentials import Kubeconfig  # noqa: PLC0415 - see above
+
+    return _loaded(Kubeconfig(str(path), None), path, namespace)
+
+
+def _loaded(credentials: "Credentials", path: Path, namespace: str) -> Access:
+    from posse.client.credentials import CredentialsError  # noqa: PLC0415 - see above
 
     try:
-        found = asyncio.run(Kubeconfig(str(path), None).load())
+        found = asyncio.run(credentials.load())
     except CredentialsError as error:
         raise Problem(str(error)) from error
     address = urlsplit(found.server)

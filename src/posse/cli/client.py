@@ -12,7 +12,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any
 
 from posse.cli.access import Access
-from posse.cli.problems import Problem
+from posse.cli.problems import Problem, Unreachable
 from posse.kinds.discovered import GROUPS_PATH, Discovered, paths_to_ask
 from posse.kinds.machinery.errors import UNAUTHORIZED
 
@@ -41,6 +41,8 @@ class ApiClient:
         self._access = access
         self._on_warning = on_warning
         self._connection: HTTPConnection = _connection(access)
+        self.answered_at = ""
+        """The server's clock at its last answer, as in the header Date; empty before."""
 
     @property
     def default_namespace(self) -> str:
@@ -84,19 +86,22 @@ class ApiClient:
             response = self._connection.getresponse()
             answer = response.read()
         except ssl.SSLError as error:
-            raise Problem(
-                self._unreachable(f"its certificate is not the one in {self._access.source}")
-            ) from error
+            raise self._unreachable(f"its certificate is not the one in {self._access.source}") from error
         except (OSError, HTTPException) as error:
-            raise Problem(self._unreachable(str(error) or type(error).__name__)) from error
+            raise self._unreachable(str(error) or type(error).__name__) from error
         if response.status == UNAUTHORIZED:
-            raise Problem(f"{self._access.server} rejected the credentials in {self._access.source} (401)")
+            raise Unreachable(
+                f"{self._access.server} rejected the credentials in {self._access.source} (401); "
+                "use the kubeconfig of this cluster, or renew its credentials"
+            )
         self._pass_on_warnings(response)
+        self.answered_at = response.headers.get("Date", "")
         return response.status, answer
 
-    def _unreachable(self, why: str) -> str:
+    def _unreachable(self, why: str) -> Unreachable:
+        self._connection.close()  # else the next request fails because this one is under way
         where = f"{self._access.server} (from {self._access.source})"
-        return f"cannot connect to {where}: {why}; is `posse up` running?"
+        return Unreachable(f"cannot connect to {where}: {why}; is `posse up` running?")
 
     def _pass_on_warnings(self, response: HTTPResponse) -> None:
         for header in response.headers.get_all("Warning") or []:

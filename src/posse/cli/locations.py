@@ -7,11 +7,19 @@ from pathlib import Path
 from posse.cli.problems import Problem
 from posse.runtime.process.options import KUBECONFIG_NAME
 
+IN_POD = "KUBERNETES_SERVICE_HOST"
+
 
 def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the default cluster's directory inside the XDG data directory."""
     home = environment.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(home).expanduser() / "posse" / "default"
+
+
+def is_in_pod(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether this process runs in a pod, and there is no kubeconfig of another cluster."""
+    own = default_data_dir(environment) / KUBECONFIG_NAME
+    return bool(environment.get(IN_POD)) and not environment.get("KUBECONFIG") and not own.exists()
 
 
 def kubeconfig_in_force(chosen: Path | None, environment: Mapping[str, str] = os.environ) -> Path:

@@ -12,6 +12,10 @@ class Problem(Exception):  # noqa: N818 - the user sees it, and it is not a bug
     exit_code = 1
 
 
+class Unreachable(Problem):
+    """The server does not answer, or not to these credentials, whatever is asked."""
+
+
 class Misuse(Problem):
     """The command line itself is invalid."""
 

@@ -7,9 +7,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from posse.cli.access import read_access
+from posse.cli.access import access_of_pod, read_access
 from posse.cli.client import ApiClient
-from posse.cli.locations import kubeconfig_in_force
+from posse.cli.locations import is_in_pod, kubeconfig_in_force
 from posse.cli.problems import check_scheduler_names
 
 WHERE = "Which cluster"
@@ -19,7 +19,8 @@ KubeconfigOption = Annotated[
     typer.Option(
         "--kubeconfig",
         metavar="FILE",
-        help="Kubeconfig of the cluster. Default: $KUBECONFIG, else the one that `posse up` writes.",
+        help="Kubeconfig of the cluster. Default: $KUBECONFIG, else the one that `posse up` writes, "
+        "else the cluster of this pod.",
         rich_help_panel=WHERE,
     ),
 ]
@@ -77,7 +78,9 @@ def chosen_rules(config: Path | None, scheduler_names: list[str] | None) -> Rule
 
 @contextmanager
 def connected(kubeconfig: Path | None) -> Iterator[ApiClient]:
-    client = ApiClient(read_access(kubeconfig_in_force(kubeconfig)), on_warning=warn)
+    in_pod = kubeconfig is None and is_in_pod()
+    access = access_of_pod() if in_pod else read_access(kubeconfig_in_force(kubeconfig))
+    client = ApiClient(access, on_warning=warn)
     try:
         yield client
     finally:

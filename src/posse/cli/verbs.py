@@ -12,16 +12,19 @@ VERBS = {
     "backup": ("posse.cli.storage.data_directory", "A cluster on this machine"),
     "restore": ("posse.cli.storage.data_directory", "A cluster on this machine"),
     "check": ("posse.cli.storage.data_directory", "A cluster on this machine"),
+    "node": ("posse.cli.node.node", "A cluster on this machine"),
     "run": ("posse.cli.run.run", "A real cluster"),
     "install": ("posse.cli.install.install", "A real cluster"),
+    "doctor": ("posse.cli.doctor.doctor", "A real cluster"),
     "gangs": ("posse.cli.explain.gangs", "Why something waits"),
     "explain": ("posse.cli.explain.explain", "Why something waits"),
     "top": ("posse.cli.top.top", "Why something waits"),
+    "ui": ("posse.cli.ui.ui", "Why something waits"),
     "plan": ("posse.cli.plan.plan", "Would it start? What if?"),
     "snapshot": ("posse.cli.snapshot.snapshot", "Would it start? What if?"),
     "history": ("posse.cli.history.history", "Why something waits"),
-    "replay": ("posse.cli.replay.replay", "What would happen"),
-    "simulate": ("posse.cli.simulate.simulate", "What would happen"),
+    "replay": ("posse.cli.replay.replay", "Recordings and traces"),
+    "simulate": ("posse.cli.simulate.simulate", "Recordings and traces"),
     "apply": ("posse.cli.objects.apply", "What is in the cluster"),
     "get": ("posse.cli.objects.get", "What is in the cluster"),
     "delete": ("posse.cli.objects.delete", "What is in the cluster"),
@@ -61,15 +64,16 @@ def command_line(words: list[str]) -> typer.Typer:
         epilog="Shell completion: posse --install-completion. Start with: posse up --example gang",
         help="""Posse schedules workloads: pods that belong together start together or not at all.
 
-    [bold]posse up[/bold] starts a whole cluster with simulated nodes on this machine. Use it with kubectl, or
-    with apply, get and delete below. [bold]posse run[/bold] schedules pods of an existing cluster.
+    [bold]posse up[/bold] starts a whole cluster with simulated nodes on this machine. Use it with \
+kubectl, or with apply, get and delete below. [bold]posse run[/bold] schedules pods of an existing cluster.
     """,
     )
     app.callback()(posse)
     app.command()(version)
     for verb in _needed(words):
-        module, panel = VERBS[verb]
-        app.command(rich_help_panel=panel)(getattr(import_module(module), verb))
+        name, panel = VERBS[verb]
+        module = import_module(name)
+        app.command(rich_help_panel=panel, epilog=getattr(module, "EPILOG", None))(getattr(module, verb))
     return app
 
 

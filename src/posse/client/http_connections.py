@@ -97,7 +97,7 @@ class Wire(asyncio.Protocol):
             self._waiting = None
 
     def give_up(self, instead: HttpResponse | SilentConnection) -> None:
-        """End the connection; whoever waits for an answer gets this one, or the error."""
+        """End the connection; callers that wait for an answer get this one, or the error."""
         if self._waiting is not None and not self._waiting.done():
             if isinstance(instead, HttpResponse):
                 self._waiting.set_result(instead)

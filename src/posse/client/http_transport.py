@@ -27,6 +27,7 @@ from posse.kinds.machinery.errors import (
     CONFLICT,
     EXPIRED,
     FORBIDDEN,
+    INVALID,
     NOT_FOUND,
     UNAUTHORIZED,
     ApiError,
@@ -34,7 +35,10 @@ from posse.kinds.machinery.errors import (
 )
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.machinery.patching import strategic_merge_patch
-from posse.kinds.registry import EVENT, POD
+from posse.kinds.registry import EVENT, POD, RESOURCE_CLAIM
+from posse.kinds.wire.appending import appended
+from posse.kinds.wire.reading import PROTOBUF
+from posse.kinds.wire.values import ProtobufError
 from posse.transport.objects import Listing, Versions, WatchEvent
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import PodBinding
@@ -111,7 +115,7 @@ class HttpTransport:
                 yield batch
         except ApiError as error:
             if error.code == NOT_FOUND:
-                # Nobody waits for the watch of a kind that was taken away.
+                # No caller waits for the watch of a kind that was removed.
                 self.watches.pop(kind, None)
             raise
 
@@ -143,6 +147,8 @@ class HttpTransport:
         try:
             return await self._write(kind, Call("PATCH", path, None, body, patch.media_type))
         except ApiError as error:
+            if error.code == INVALID and kind is RESOURCE_CLAIM:
+                return await self._append(path, patch.body, error)
             if error.code != UNSUPPORTED_MEDIA_TYPE or patch.media_type != STRATEGIC_MERGE_PATCH:
                 raise
             self._without_strategic_patches.add(kind)
@@ -251,6 +257,26 @@ class HttpTransport:
                 if error.code != CONFLICT or attempt == _ATTEMPTS_TO_REPLACE - 1:
                     raise
         raise conflict(kind, name)
+
+    async def _append(self, path: str, body: Json, refusal: ApiError) -> Json:
+        """For claims whose opaque parameters no patch leaves as they are: items are added in protobuf.
+
+        Raise the refusal if the patch does anything else, or is for another object.
+        """
+        for attempt in range(_ATTEMPTS_TO_REPLACE):
+            stored = await self._read(Call("GET", path, accept=PROTOBUF), bytes)
+            try:
+                added = appended(stored, body)
+            except ProtobufError:
+                raise refusal from None
+            if added is None:
+                raise refusal
+            try:
+                return await self._send(Call("PUT", path, None, added, PROTOBUF), Lane.STATUS)
+            except ApiError as error:
+                if error.code != CONFLICT or attempt == _ATTEMPTS_TO_REPLACE - 1:
+                    raise
+        raise refusal
 
     async def _write(self, kind: Kind, call: Call, lane: Lane = Lane.STATUS) -> Json:
         return await self._send(call, Lane.EVENT if kind is EVENT else lane)

@@ -1,6 +1,6 @@
 """Watches that go on for ever: over servers that end them, connections that break and bookmarks in between.
 
-Changes come in batches, as many as arrived together. Reading is at the pace of whoever takes the batches:
+Changes come in batches, as many as arrived together. Reading is at the pace of the consumer:
 what is not taken fills the connection, and in the end the server ends a watch that is too slow, with 410.
 """
 

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from posse.configuration.arguments import ArgumentReader, PluginArguments
@@ -12,11 +12,13 @@ from posse.configuration.plugin_checks import set_notices, set_problems
 from posse.configuration.plugin_sets import at_point, merged, weight_of
 from posse.configuration.problems import ConfigurationProblem
 from posse.configuration.rules import domain_resources_of, limits_of, rules_of, spreading_of
-from posse.configuration.shapes import PluginEntry, Plugins, PluginSet, ProfileShape
+from posse.configuration.shapes import PackingShape, PluginEntry, Plugins, PluginSet, ProfileShape
 from posse.engine.nodes.resources import NOTHING_LIMITED
 from posse.engine.pods.policy import PodPolicy
+from posse.engine.queue.policies import POLICIES, PRIORITY_FIFO
 from posse.engine.rules.plugin_guard import PluginFaults
-from posse.engine.rules.profile import DomainScoring, Profile
+from posse.engine.rules.profile import DomainScoring, PackingPolicy, Profile
+from posse.model.formats import label_key
 
 _NO_RULES = Profile()
 
@@ -52,7 +54,29 @@ class ProfileReader:
         enabled = [*everywhere, *plugins.filter.enabled, *plugins.score.enabled, *plugins.permit.enabled]
         rules = self._rules(dict.fromkeys(entry.name for entry in enabled), arguments, sets)
         self.problems += _misplaced(plugins, rules, sets)
-        return _assembled(_Choice(everywhere, rules), plugins, arguments)
+        packing = self._packing(shape.packing, f"{path}.packing")
+        queue_policy = self._queue_policy(shape.queue_policy, f"{path}.queuePolicy")
+        assembled = _assembled(_Choice(everywhere, rules), plugins, arguments)
+        return replace(assembled, packing=packing, queue_policy=queue_policy)
+
+    def _queue_policy(self, name: str | None, path: str) -> str:
+        if name is not None and name not in POLICIES:
+            self.problems.append(
+                ConfigurationProblem(path, f"must be one of {', '.join(POLICIES)}, not {name!r}")
+            )
+        return name or PRIORITY_FIFO.name
+
+    def _packing(self, shape: PackingShape | None, path: str) -> PackingPolicy | None:
+        if shape is None:
+            return None
+        for index, key in enumerate(shape.topology_keys):
+            problems = label_key(key)
+            if key in shape.topology_keys[:index]:
+                problems.append(f"{key} is there twice; name each level once, the widest first")
+            self.problems += [
+                ConfigurationProblem(f"{path}.topologyKeys[{index}]", problem) for problem in problems
+            ]
+        return PackingPolicy(shape.topology_keys, shape.single_pods)
 
     def _rules(self, names: Iterable[str], arguments: PluginArguments, path: str) -> dict[str, Profile]:
         rules: dict[str, Profile] = {}

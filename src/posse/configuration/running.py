@@ -1,17 +1,14 @@
 """Leader election and client limits: the parts of a configuration for a real API server."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from posse.configuration.problems import ConfigurationProblem
 from posse.configuration.shapes import ClientConnection, LeaderElection
+from posse.model.durations import parse_duration
 
 _LEASES = "leases"
 _JITTER = 1.2
-_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|us|µs|ns|s))+")
-_PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +62,13 @@ def _terms(election: LeaderElection, problems: list[ConfigurationProblem]) -> Le
 def _duration(name: str, text: str, usual: float, problems: list[ConfigurationProblem]) -> float:
     if not text:
         return usual
-    if not _DURATION.fullmatch(text):
+    seconds = parse_duration(text)
+    if seconds is None:
         problems.append(
             ConfigurationProblem(f"leaderElection.{name}", f"{text!r} is not a duration such as 15s")
         )
         return usual
-    return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+    return seconds
 
 
 def _terms_problems(terms: LeaseTerms) -> Iterator[ConfigurationProblem]:

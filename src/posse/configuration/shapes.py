@@ -49,11 +49,18 @@ class PluginConfig(Shape):
     args: Any = None
 
 
+class PackingShape(Shape):
+    topology_keys: tuple[str, ...] = ()
+    single_pods: bool = False
+
+
 class ProfileShape(Shape):
     scheduler_name: str = ""
     percentage_of_nodes_to_score: Int32 | None = None
     plugins: Plugins = Plugins()
     plugin_config: tuple[PluginConfig, ...] = ()
+    packing: PackingShape | None = None
+    queue_policy: str | None = None
 
 
 class LeaderElection(Shape):

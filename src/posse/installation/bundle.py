@@ -6,6 +6,8 @@ from posse.installation.monitoring import monitoring
 from posse.installation.namespace import namespace
 from posse.installation.network_policy import network_policy
 from posse.installation.options import InstallOptions
+from posse.installation.page import page
+from posse.installation.permissions import permissions_to_lead
 from posse.installation.programs import programs
 from posse.installation.roles import identity, roles_of_people
 from posse.installation.set_definitions import set_definitions, sets
@@ -18,6 +20,7 @@ def objects(options: InstallOptions) -> list[Json]:
         *set_definitions(options.controllers),
         *(roles_of_people("sets", sets(options.controllers)) if options.controllers else []),
         *what_runs(options),
+        *(page(options) if options.page else []),
         *(monitoring(options) if options.monitoring else []),
     ]
 
@@ -32,8 +35,8 @@ def what_runs(options: InstallOptions) -> list[Json]:
     found = [*namespace(options), configuration(options)]
     for program in programs(options):
         found += [
-            *identity(options, program),
-            network_policy(options, program),
+            *identity(options, program.name, program.permissions, permissions_to_lead(program.lease)),
+            network_policy(options, program.name, program.pod_labels),
             *running(options, program),
         ]
     return found

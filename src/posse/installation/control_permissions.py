@@ -20,8 +20,10 @@ _API_GROUPS: Mapping[ForeignGroupApi, str] = {
 }
 
 OF_BOTH = (
-    Permission("admissionregistration.k8s.io", _HOOKS, ("list",), "see whether somebody else controls them"),
-    Permission("apps", ("deployments",), ("list",), "see whether somebody else controls them"),
+    Permission(
+        "admissionregistration.k8s.io", _HOOKS, ("list",), "see whether another controller manages them"
+    ),
+    Permission("apps", ("deployments",), ("list",), "see whether another controller manages them"),
     Permission("", ("services",), (*_SEE, "create", "update"), "let their pods find each other"),
     Permission("", ("pods",), (*_SEE, "update"), "put pods into their groups"),
     *(

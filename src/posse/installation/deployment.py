@@ -19,6 +19,8 @@ _NOBODY = 65532
 _TEMPORARY_SIZE, _DISK_SIZE = "64Mi", "512Mi"
 """For files that are left behind for a moment; for these and the log together."""
 _CONFIGURATION_DIRECTORY = "/etc/posse"
+CONFIGURED = f"--config={_CONFIGURATION_DIRECTORY}/{CONFIGURATION_FILE}"
+"""The argument of a program that reads the ConfigMap."""
 
 
 def running(options: InstallOptions, program: InstalledProgram) -> list[Json]:
@@ -50,13 +52,8 @@ def _deployment(options: InstallOptions, program: InstalledProgram) -> Json:
 
 
 def _pod(options: InstallOptions, program: InstalledProgram) -> Json:
-    return {
-        "serviceAccountName": program.name,
+    return hardened_pod(program.name, _container(options, program)) | {
         "priorityClassName": CRITICAL,
-        "nodeSelector": {"kubernetes.io/os": "linux"},
-        "tolerations": [
-            {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}
-        ],
         "topologySpreadConstraints": [
             {
                 "maxSkew": 1,
@@ -65,13 +62,23 @@ def _pod(options: InstallOptions, program: InstalledProgram) -> Json:
                 "labelSelector": {"matchLabels": program.pod_labels},
             }
         ],
+    }
+
+
+def hardened_pod(account: str, container: Json) -> Json:
+    return {
+        "serviceAccountName": account,
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        "tolerations": [
+            {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}
+        ],
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": _NOBODY,
             "runAsGroup": _NOBODY,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "containers": [_container(options, program)],
+        "containers": [container],
         "volumes": [
             {"name": "configuration", "configMap": {"name": NAME}},
             {"name": "temporary", "emptyDir": {"sizeLimit": _TEMPORARY_SIZE}},
@@ -80,15 +87,20 @@ def _pod(options: InstallOptions, program: InstalledProgram) -> Json:
 
 
 def _container(options: InstallOptions, program: InstalledProgram) -> Json:
-    configured = f"--config={_CONFIGURATION_DIRECTORY}/{CONFIGURATION_FILE}"
-    return {
-        "name": program.container,
-        "image": options.image,
-        "args": ["run", configured, *program.arguments, "--log-format=json"],
+    arguments = ["run", CONFIGURED, *program.arguments, "--log-format=json"]
+    return hardened_container(program.container, options.image, arguments) | {
         "ports": [{"name": PORT_NAME, "containerPort": PORT}],
         "startupProbe": _probe("/healthz", period_seconds=2, failures=30),
         "livenessProbe": _probe("/healthz", period_seconds=10, failures=6),
         "readinessProbe": _probe("/readyz", period_seconds=5, failures=3),
+    }
+
+
+def hardened_container(name: str, image: str, arguments: list[str]) -> Json:
+    return {
+        "name": name,
+        "image": image,
+        "args": arguments,
         "resources": {
             "requests": {"cpu": "500m", "memory": "512Mi", "ephemeral-storage": _TEMPORARY_SIZE},
             "limits": {"memory": "4Gi", "ephemeral-storage": _DISK_SIZE},

@@ -33,6 +33,8 @@ class InstallOptions:
     # Permissions for these are given only where they are used.
     foreign_groups: tuple[ForeignGroupApi, ...] = ()
     volumes: bool = True
+    page: bool = False
+    provisioning_requests: bool = False
 
     def in_the_cluster(self, name: str) -> str:
         """Name of a cluster-wide object, unique per namespace; names of namespaces have no colons."""

@@ -60,7 +60,7 @@ OF_PODS = (
     Permission("", ("pods/status",), ("patch",), "tell a pod why it waits or must go"),
     *TO_TELL,
     Permission("", ("nodes", "namespaces", "services"), _READ, "know where pods may go and how they spread"),
-    Permission("policy", ("poddisruptionbudgets",), _READ, "evict first whom no budget protects"),
+    Permission("policy", ("poddisruptionbudgets",), _READ, "evict first the pods that no budget protects"),
     Permission("scheduling.k8s.io", ("priorityclasses",), _READ, "know the priority of groups"),
     Permission("", ("resourcequotas",), ("list",), "warn where quotas on priority classes can be evaded"),
     Permission(
@@ -82,7 +82,7 @@ OF_VOLUMES = (
     Permission(
         "", ("persistentvolumes", "persistentvolumeclaims"), ("patch",), "keep a volume, or have one made"
     ),
-    Permission("", ("persistentvolumes",), ("get",), "see for whom a volume is kept already"),
+    Permission("", ("persistentvolumes",), ("get",), "see which claim a volume is reserved for"),
     Permission(
         "storage.k8s.io", ("storageclasses", "csinodes", "csidrivers"), _READ, "know where volumes can be"
     ),
@@ -94,7 +94,9 @@ OF_DEVICES = (
         _READ,
         "know which devices there are, and who uses them",
     ),
-    Permission("resource.k8s.io", ("resourceclaims",), ("patch",), "keep a claim while it is in use"),
+    Permission(
+        "resource.k8s.io", ("resourceclaims",), ("patch", "update"), "keep a claim while it is in use"
+    ),
     Permission("resource.k8s.io", ("resourceclaims",), ("get",), "see how a claim was allocated already"),
     Permission(
         "resource.k8s.io",
@@ -106,6 +108,16 @@ OF_DEVICES = (
         "resource.k8s.io", ("resourceclaims",), ("create", "delete"), "claim devices for extended resources"
     ),
     Permission("", ("pods/finalizers",), ("update",), "have pods own such claims"),
+)
+OF_PROVISIONING = (
+    Permission(
+        "autoscaling.x-k8s.io",
+        ("provisioningrequests",),
+        ("list", "create", "delete"),
+        "ask autoscalers for nodes that groups lack",
+    ),
+    Permission("", ("podtemplates",), ("create", "delete"), "say which pods such nodes are for"),
+    Permission("", ("nodes",), ("get",), "say in which domain such nodes must be"),
 )
 OF_POSSE_GROUPS = _of_custom_groups(POSSE)
 OF_FOREIGN_GROUPS: Mapping[ForeignGroupApi, tuple[Permission, ...]] = {
@@ -121,6 +133,7 @@ def permissions_to_schedule(options: InstallOptions) -> tuple[Permission, ...]:
         *OF_PODS,
         *(OF_VOLUMES if options.volumes else ()),
         *OF_DEVICES,
+        *(OF_PROVISIONING if options.provisioning_requests else ()),
         *OF_POSSE_GROUPS,
         *(item for name in options.foreign_groups for item in OF_FOREIGN_GROUPS[name]),
     )

@@ -28,7 +28,8 @@ class InstalledProgram:
 
 
 def scheduler_program(options: InstallOptions) -> InstalledProgram:
-    arguments = () if options.volumes else ("--without-volumes",)
+    arguments: tuple[str, ...] = () if options.volumes else ("--without-volumes",)
+    arguments += ("--provisioning-requests",) if options.provisioning_requests else ()
     return InstalledProgram(NAME, "scheduler", arguments, LEASE, permissions_to_schedule(options))
 
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from posse.installation.objects import named
 from posse.installation.options import NAME, InstallOptions
-from posse.installation.permissions import permissions_to_lead
-from posse.installation.programs import InstalledProgram
+from posse.installation.permissions import Permission
 from posse.kinds.machinery.kind import Json, Kind
 
 RBAC_GROUP = "rbac.authorization.k8s.io"
@@ -18,21 +17,32 @@ _LOOK = ["get", "list", "watch"]
 _CHANGE = ["create", "delete", "deletecollection", "patch", "update"]
 
 
-def identity(options: InstallOptions, program: InstalledProgram) -> list[Json]:
-    """ServiceAccount of the program, its roles and bindings."""
-    place, name, wide = options.namespace, program.name, options.in_the_cluster(program.name)
-    rules = [item.as_rule() for item in program.permissions]
-    own_rules = [item.as_rule() for item in permissions_to_lead(program.lease)]
-    subjects = [{"kind": "ServiceAccount", "name": name, "namespace": place}]
+def identity(
+    options: InstallOptions, name: str, permissions: Sequence[Permission], own: Sequence[Permission]
+) -> list[Json]:
+    """A ServiceAccount with these permissions in the cluster, and `own` in its namespace."""
+    place = options.namespace
     return [
-        named("v1", "ServiceAccount", name, place),
+        *account(options, name, [item.as_rule() for item in permissions]),
+        named(_RBAC, "Role", name, place) | {"rules": [item.as_rule() for item in own]},
+        named(_RBAC, "RoleBinding", name, place)
+        | {"roleRef": _reference("Role", name), "subjects": _subjects(name, place)},
+    ]
+
+
+def account(options: InstallOptions, name: str, rules: list[Json]) -> list[Json]:
+    """A ServiceAccount with these rules in the whole cluster."""
+    wide = options.in_the_cluster(name)
+    return [
+        named("v1", "ServiceAccount", name, options.namespace),
         named(_RBAC, "ClusterRole", wide) | {"rules": rules},
         named(_RBAC, "ClusterRoleBinding", wide)
-        | {"roleRef": _reference("ClusterRole", wide), "subjects": subjects},
-        named(_RBAC, "Role", name, place) | {"rules": own_rules},
-        named(_RBAC, "RoleBinding", name, place)
-        | {"roleRef": _reference("Role", name), "subjects": subjects},
+        | {"roleRef": _reference("ClusterRole", wide), "subjects": _subjects(name, options.namespace)},
     ]
+
+
+def _subjects(name: str, place: str) -> list[Json]:
+    return [{"kind": "ServiceAccount", "name": name, "namespace": place}]
 
 
 def _reference(kind: str, name: str) -> Json:

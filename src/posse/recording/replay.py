@@ -35,7 +35,7 @@ class Replay:
     rounds: int = 0
     decisions: int = 0
     starts: int = 0
-    """How often the scheduler began anew."""
+    """How often the scheduler restarted."""
     difference: FirstDifference | None = None
     is_from_the_start: bool = True
     """False if early segments were removed: queues and pauses at the beginning are not known."""
@@ -86,6 +86,32 @@ def objects_at(folder: Path, until: float | None = None) -> tuple[float, list[Cl
     if not objects:
         raise RecordingError(f"{folder}: nothing was decided up to that time")
     return now, list(objects.values())
+
+
+def history_of(folder: Path) -> Iterator[tuple[float, EngineEvent]]:
+    """Events about objects with the time of the decision that followed them. RecordingError.
+
+    What was deleted while no scheduler ran vanishes when the next one first decides.
+    """
+    alive: dict[tuple[str, str, str], ClusterObject] = {}
+    unseen: dict[tuple[str, str, str], ClusterObject] = {}
+    waiting: list[EngineEvent] = []
+    for number, entry in enumerate(entries_of(folder)):
+        if isinstance(entry, DecidedRound):
+            waiting += [Vanished(obj) for key, obj in unseen.items() if alive.pop(key, None) is not None]
+            unseen = {}
+            yield from ((entry.now, event) for event in waiting)
+            waiting = []
+        elif isinstance(entry, EngineReset):
+            unseen = dict(alive)
+        elif isinstance(entry, Absorbed) or number == 0:
+            for one in entry.objects if isinstance(entry, KnownObjects) else (entry,):
+                event = _event(folder, one)
+                waiting.append(event)
+                _note(alive, event)
+                if isinstance(event, Observed | Vanished):
+                    metadata = event.obj.metadata
+                    unseen.pop((type(event.obj).__name__, metadata.namespace, metadata.name), None)
 
 
 def _note(seen: dict[tuple[str, str, str], ClusterObject], event: EngineEvent) -> None:

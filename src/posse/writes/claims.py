@@ -64,14 +64,14 @@ class ReleaseWrites:
         )
 
     def failed(self, _error: ApiError) -> None:
-        """A claim that has changed meanwhile is judged anew; otherwise the next attempt releases it."""
+        """A claim that has changed meanwhile is judged again; otherwise the next attempt releases it."""
 
     def note(self) -> None:
         """Claims have no event of their own."""
 
 
 def merged_claims(allocations: Iterable[ClaimAllocation]) -> list[ClaimWrites]:
-    """One write for each claim, whoever shares it."""
+    """One write for each claim, however many pods share it."""
     merged: dict[ClaimKey, ClaimAllocation] = {}
     for each in allocations:
         known = merged.setdefault(each.claim, each)

@@ -38,7 +38,7 @@ class EvictionWrites:
         return mark, ObjectDelete(POD, victim.namespace, victim.name, victim.uid, reads_after_conflict=True)
 
     def failed(self, error: ApiError) -> EvictionFailed | None:
-        """A victim that is gone leaves its capacity free, whoever deleted it."""
+        """A victim that is gone leaves its capacity free, even if another client deleted it."""
         return None if error.code == NOT_FOUND else EvictionFailed(self.decision.pod.uid, str(error))
 
     def note(self) -> Note:

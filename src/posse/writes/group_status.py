@@ -91,14 +91,14 @@ class ConditionStatus(FormStatus):
 
 
 class CoschedulingStatus(FormStatus):
-    """Coscheduling: a phase, without a reason."""
+    """Coscheduling: a phase, without a reason. It is Running when the pods run, not when they are bound."""
 
     __slots__ = ()
 
     def group_status(self, report: ReportGroup, _stamp: str) -> Json | None:
         if report.minimum_running is not None:
             return None
-        return {"phase": "Scheduled" if report.scheduled else "Pending"}
+        return {"phase": "Scheduling" if report.scheduled else "Pending"}
 
 
 class VolcanoStatus(FormStatus):

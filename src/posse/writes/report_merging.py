@@ -31,6 +31,8 @@ def merged_reports(decisions: Iterable[Decision]) -> list[Report]:
         elif isinstance(decision, Report):
             key = (type(decision), _subject(decision))
             found[key] = _merged(found.pop(key, None), decision)
+            if isinstance(decision, ReportGroup) and decision.finding is not None:
+                _drop_finding(found, decision)
     return list(found.values())
 
 
@@ -39,6 +41,14 @@ def _subject(report: Report) -> Hashable:
     if isinstance(report, ReportGroup):
         return report.group, report.minimum_running is not None
     return report.pod.uid if isinstance(report, ReportPod) else report.group
+
+
+def _drop_finding(found: dict[tuple[type, Hashable], Report], latest: ReportGroup) -> None:
+    """Both conditions come with what was found of a placement, of which the latest holds."""
+    key = ReportGroup, (latest.group, latest.minimum_running is None)
+    other = found.get(key)
+    if isinstance(other, ReportGroup) and other.finding is not None:
+        found[key] = replace(other, finding=None)
 
 
 def _merged(before: Report | None, report: Report) -> Report:

@@ -6,6 +6,7 @@ replaced, and the report is dropped.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from posse.engine.decisions import (
     MarkDisrupted,
@@ -22,6 +23,7 @@ from posse.kinds.registry import POD
 from posse.transport.notes import Note
 from posse.transport.patches import MERGE_PATCH, Patch
 from posse.writes.group_status import (
+    Json,
     disruption_status,
     group_note,
     group_status,
@@ -31,6 +33,8 @@ from posse.writes.group_status import (
 )
 from posse.writes.object_writes import ObjectPatch, patch_status
 from posse.writes.scheduling_events import not_scheduled, preempted_as_a_whole
+
+GroupDecision = TypeVar("GroupDecision", MarkDisrupted, NotePriorities, PublishReservation, ReportGroup)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,8 @@ class PodReportWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupReportWrite:
-    decision: ReportGroup
+class _GroupWrite(Generic[GroupDecision]):
+    decision: GroupDecision
 
     @property
     def about(self) -> GroupKey:
@@ -77,17 +81,23 @@ class GroupReportWrite:
     def subject(self) -> GroupKey:
         return self.decision.group
 
+    def _patched(self, status: Json | None) -> Sequence[ObjectPatch]:
+        """The patch that sets the status; none if it is set already."""
+        if status is None:
+            return ()
+        group = self.decision.group
+        return (patch_status(object_kind(group), group.namespace, group.name, self.decision.uid, status),)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReportWrite(_GroupWrite[ReportGroup]):
     def depends_on(self, groups: Collection[GroupKey]) -> bool:
         """Whether the report holds only if all bindings of these groups do."""
         report = self.decision
         return not report.holds_anyway and (report.group in groups or report.tree in groups)
 
     def writes(self, stamp: str) -> Sequence[ObjectPatch]:
-        report, group = self.decision, self.decision.group
-        status = group_status(report, stamp)
-        if status is None:
-            return ()
-        return (patch_status(object_kind(group), group.namespace, group.name, report.uid, status),)
+        return self._patched(group_status(self.decision, stamp))
 
     def failed(self, error: ApiError) -> GroupReportFailed | None:
         return GroupReportFailed(self.decision) if error.code in TRANSIENT else None
@@ -97,23 +107,9 @@ class GroupReportWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupMarkWrite:
-    decision: MarkDisrupted
-
-    @property
-    def about(self) -> GroupKey:
-        return self.decision.group
-
-    @property
-    def subject(self) -> GroupKey:
-        return self.decision.group
-
+class GroupMarkWrite(_GroupWrite[MarkDisrupted]):
     def writes(self, stamp: str) -> Sequence[ObjectPatch]:
-        mark, group = self.decision, self.decision.group
-        status = disruption_status(mark, stamp)
-        if status is None:
-            return ()
-        return (patch_status(object_kind(group), group.namespace, group.name, mark.uid, status),)
+        return self._patched(disruption_status(self.decision, stamp))
 
     def failed(self, error: ApiError) -> MarkFailed | None:
         return MarkFailed(self.decision) if error.code in TRANSIENT else None
@@ -126,17 +122,7 @@ class GroupMarkWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class ReservationWrite:
-    decision: PublishReservation
-
-    @property
-    def about(self) -> GroupKey:
-        return self.decision.group
-
-    @property
-    def subject(self) -> GroupKey:
-        return self.decision.group
-
+class ReservationWrite(_GroupWrite[PublishReservation]):
     def writes(self, _stamp: str) -> Sequence[ObjectPatch]:
         group, note = self.decision.group, self.decision.note or None
         metadata = {"uid": self.decision.uid, "annotations": {RESERVED_CAPACITY: note}}
@@ -151,23 +137,9 @@ class ReservationWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityNoteWrite:
-    decision: NotePriorities
-
-    @property
-    def about(self) -> GroupKey:
-        return self.decision.group
-
-    @property
-    def subject(self) -> GroupKey:
-        return self.decision.group
-
+class PriorityNoteWrite(_GroupWrite[NotePriorities]):
     def writes(self, stamp: str) -> Sequence[ObjectPatch]:
-        note, group = self.decision, self.decision.group
-        status = priority_status(note, stamp)
-        if status is None:
-            return ()
-        return (patch_status(object_kind(group), group.namespace, group.name, note.uid, status),)
+        return self._patched(priority_status(self.decision, stamp))
 
     def failed(self, error: ApiError) -> MarkFailed | None:
         return MarkFailed(self.decision) if error.code in TRANSIENT else None

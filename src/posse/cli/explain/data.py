@@ -9,6 +9,7 @@ from posse.cli.explain.changes import changes_of
 from posse.cli.explain.group_line import lines_of
 from posse.cli.reading.cluster_reader import Survey
 from posse.cli.reading.ended_members import has_ended
+from posse.cli.reading.forecasts import forecasts_for
 from posse.cli.reading.owners import Owners
 from posse.engine.keys import GroupKey
 from posse.engine.reporting.cause_messages import lack_text
@@ -17,11 +18,12 @@ from posse.model.pod import Pod
 Json = dict[str, Any]
 
 
-def group_data(survey: Survey, owners: Owners, keys: Sequence[GroupKey]) -> list[Json]:
+def group_data(survey: Survey, owners: Owners, keys: Sequence[GroupKey], now: float) -> list[Json]:
     """The fields of `posse gangs`, with placement, changes that would help, and conditions."""
     found = []
+    forecasts = forecasts_for(survey, now)
     for key in keys:
-        (line,) = lines_of(survey, owners, None, [key])
+        (line,) = lines_of(survey, owners, None, [key], forecasts)
         explanation = survey.explain(key)
         status = (survey.object_of(key) or {}).get("status") or {}
         found.append(

@@ -14,7 +14,7 @@ def device_lines(lacks: Sequence[DeviceLack]) -> Iterator[str]:
         for place in lack.places:
             yield f"  {place.where} has {place.free} free of {place.matching}"
         for holder in lack.holders:
-            users = f", in use by {', '.join(holder.users)}" if holder.users else ", reserved for nobody"
+            users = f", in use by {', '.join(holder.users)}" if holder.users else ", not in use"
             yield f"  claim {holder.claim} holds {holder.devices} of them{users}"
         yield f"  {_help(lack)}"
 

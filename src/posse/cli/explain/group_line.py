@@ -1,6 +1,6 @@
 """One line about each group, for `posse gangs` and for the summary of a controller's groups."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -10,6 +10,8 @@ from posse.cli.reading.cluster_reader import Survey
 from posse.cli.reading.owners import Owners
 from posse.cli.reading.placements import domains_of, gpus_of, rack_label
 from posse.engine.explain.group_status import GroupStatus, State
+from posse.engine.forecast.forecast import Forecast
+from posse.engine.forecast.forecast_note import ForecastNote, note_of
 from posse.engine.keys import GroupKey
 
 _AT_REST = (State.SCHEDULED, FINISHED)
@@ -43,6 +45,8 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
     """The topmost controller, as in jobset/train."""
     labels: dict[str, str] = {}
     """Of the object that describes it."""
+    forecast: ForecastNote | None = None
+    """Of a group that waits: when it is expected to start."""
 
     @property
     def is_waiting(self) -> bool:
@@ -53,13 +57,19 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def lines_of(
-    survey: Survey, owners: Owners | None, namespace: str | None, wanted: Collection[GroupKey] | None = None
+    survey: Survey,
+    owners: Owners | None,
+    namespace: str | None,
+    wanted: Collection[GroupKey] | None = None,
+    forecasts: Mapping[GroupKey, Forecast] | None = None,
 ) -> Iterator[GroupLine]:
     """Lines of the groups in the namespace, and only of those wanted if that is given."""
     rack = rack_label(survey.nodes.values())
     for now in survey.situations():
         if namespace in {None, now.key.namespace} and (wanted is None or now.key in wanted):
-            yield _line(survey, owners, rack, now)
+            line = _line(survey, owners, rack, now)
+            forecast = (forecasts or {}).get(now.key) if now.state is State.WAITING else None
+            yield msgspec.structs.replace(line, forecast=note_of(forecast)) if forecast is not None else line
 
 
 def in_order(lines: Iterable[GroupLine]) -> list[GroupLine]:

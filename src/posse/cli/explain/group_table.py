@@ -8,9 +8,11 @@ import msgspec
 import typer
 
 from posse.cli.configuration_file import rules_in_force
+from posse.cli.explain.forecast_words import starts_cell
 from posse.cli.explain.group_line import GroupLine, in_order, lines_of, trees_of
 from posse.cli.output import Output, print_data
 from posse.cli.reading.cluster_reader import survey_cluster
+from posse.cli.reading.forecasts import forecasts_for
 from posse.cli.reading.owners import Owners
 from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import Rules
@@ -102,6 +104,11 @@ def table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool, wide:
         ("RACK", wide or any(line.racks for line in lines), _racks),
         ("OWNER", wide or any(line.owner for line in lines), lambda line: line.owner or "-"),
         ("AGE", True, lambda line: since(line.created, now)),
+        (
+            "STARTS",
+            wide or any(line.forecast is not None and line.forecast.earliest for line in lines),
+            lambda line: starts_cell(line.forecast, now),
+        ),
         ("WHY", True, lambda line: line.why),
     ]
     shown = [(name, cell) for name, is_shown, cell in columns if is_shown]
@@ -111,7 +118,8 @@ def table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool, wide:
 def _read(source: ClusterSource, choice: GroupChoice, rules: Rules) -> list[GroupLine]:
     survey = survey_cluster(source, rules_in_force(rules, source))
     owners = Owners(survey, source, choice.namespace)
-    lines = chosen(lines_of(survey, owners, choice.namespace), choice)
+    forecasts = forecasts_for(survey, source.now())
+    lines = chosen(lines_of(survey, owners, choice.namespace, forecasts=forecasts), choice)
     survey.warn_of_faults()
     return lines
 

@@ -11,6 +11,7 @@ from posse.engine.keys import GroupKey
 
 FINISHED = State.FINISHED
 
+_NONE_LEFT = "none of its pods is left"
 _SENTENCES = {
     FINISHED: "{who} has finished: {why}.",
     State.FAILED: "{who} has failed: {why}.",
@@ -42,6 +43,8 @@ def cause(now: GroupStatus, fates: Fates) -> str:
 
 
 def _remarks(now: GroupStatus, fates: Fates) -> Iterator[str]:
+    if now.preempted and not has_minimum(now):
+        yield f"it was {now.preempted}"
     if now.awaited:
         yield f"waits for {pods(now.awaited)} to terminate, preempted for it"
     number = now.counts.terminating
@@ -70,7 +73,7 @@ def _why(now: GroupStatus, fates: Fates) -> str:
 def _ended(now: GroupStatus, fates: Fates) -> str:
     succeeded, failed = max(now.succeeded, fates.succeeded), max(now.failed, fates.failed)
     if not succeeded and not failed:
-        return "none of its pods is left"
+        return _NONE_LEFT
     counts = ((succeeded, "succeeded"), (failed, "failed"))
     return ", ".join(f"{pods(number)} {word}" for number, word in counts if number)
 
@@ -96,6 +99,9 @@ def _verdict(now: GroupStatus, fates: Fates) -> str:
     sentence = _SENTENCES.get(state, "{who} waits: {why}.")
     if state == State.SCHEDULED and why:
         sentence = "{who} has started: {share}; {why}."
+    elif why == _NONE_LEFT:
+        # How its pods ended is not known.
+        sentence = "{who} has started, and {why}."
     return sentence.format(
         who=title(now.key),
         why=why,

@@ -83,6 +83,16 @@ def preemptors(events: Iterable[Json], uids: Collection[str]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
+def left_for(events: Iterable[Json], uids: Collection[str]) -> list[Happening]:
+    """What was preempted for these pods or groups, as far as events name them; the first first."""
+    found = [
+        _happening(event, event.get("involvedObject") or {})
+        for event in events
+        if event.get("reason") == "Preempted" and (event.get("related") or {}).get("uid") in uids
+    ]
+    return sorted(found, key=lambda one: (one.last_seen, one.name))
+
+
 def happening_lines(found: Iterable[Happening], now: float) -> list[str]:
     return [_line(one, now) for one in found]
 

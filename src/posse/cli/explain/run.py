@@ -16,6 +16,7 @@ from posse.cli.explain.controller_words import (
     summary,
 )
 from posse.cli.explain.data import group_data, pod_data
+from posse.cli.explain.forecast_words import starts_text
 from posse.cli.explain.group_line import in_order, lines_of
 from posse.cli.explain.group_words import headline, title
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
@@ -32,10 +33,13 @@ from posse.cli.output import Output, print_data
 from posse.cli.problems import Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
 from posse.cli.reading.ended_members import has_ended
+from posse.cli.reading.forecasts import forecasts_for
 from posse.cli.reading.owners import CONTROLLERS, Owners
 from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import Rules
 from posse.engine.explain.group_status import GroupStatus
+from posse.engine.forecast.forecast import Unforeseen
+from posse.engine.forecast.forecast_note import note_of
 from posse.engine.groups.forms import DISRUPTION_TARGET, group_of
 from posse.engine.keys import GroupKey
 from posse.engine.preemption.marks import was_preempted
@@ -74,10 +78,10 @@ def _data(asked: Asked, target: Target, namespace: str) -> list[Json]:
     if target.kind is POD:
         return [pod_data(survey, _pod_named(survey, target.name, namespace))]
     if target.kind not in CONTROLLERS:
-        return group_data(survey, asked.owners, groups_meant(survey, target, namespace))
+        return group_data(survey, asked.owners, groups_meant(survey, target, namespace), asked.now)
     uid = controller_object(asked.source, target, namespace)["metadata"].get("uid", "")
     alone = [pod for pod in asked.owners.pods_of(uid, namespace) if group_of(pod) is None]
-    groups = group_data(survey, asked.owners, asked.owners.groups_of(uid, namespace))
+    groups = group_data(survey, asked.owners, asked.owners.groups_of(uid, namespace), asked.now)
     return [*groups, *(pod_data(survey, pod) for pod in alone)]
 
 
@@ -107,12 +111,12 @@ def _controller_stories(asked: Asked, target: Target, namespace: str) -> Iterato
 def _group_stories(asked: Asked, keys: Sequence[GroupKey]) -> Iterator[Iterable[str]]:
     """The story of each group; of many, a summary and the story of the first that waits."""
     if len(keys) <= MAX_STORIES:
-        yield from (_group_story(asked, key) for key in keys)
+        yield from (group_story(asked, key) for key in keys)
         return
     lines = in_order(lines_of(asked.survey, asked.owners, None, keys))
     yield summary(lines, asked.now)
     if first := first_waiting(asked.survey, keys):
-        yield _group_story(asked, first)
+        yield group_story(asked, first)
 
 
 def _told_of(asked: Asked, obj: Json) -> Iterator[str]:
@@ -129,7 +133,7 @@ def print_lines(lines: Iterable[str]) -> None:
         console.print(line, style=None if line.startswith(" ") else "bold")
 
 
-def _group_story(asked: Asked, key: GroupKey) -> Iterator[str]:
+def group_story(asked: Asked, key: GroupKey) -> Iterator[str]:
     survey = asked.survey
     explanation = survey.explain(key)
     age = since(survey.created(key), asked.now)
@@ -155,6 +159,10 @@ def _facts(asked: Asked, key: GroupKey) -> Iterator[tuple[str, str]]:
         yield "owner", f"{owner}{' (controllerRef of its Workload)' if named is not None else ''}"
     if meant := group_probably_meant(asked.survey, key):
         yield "did you mean", f"{meant}, which exists"
+    forecast = forecasts_for(asked.survey, asked.now).get(key)
+    if forecast is not None and forecast.unforeseen is not Unforeseen.NODES:
+        # What fits on no node is told so below, with what would help.
+        yield "starts", starts_text(note_of(forecast), asked.now, key.namespace)
 
 
 def _remembered_of_group(asked: Asked, situation: GroupStatus) -> Iterator[str]:

@@ -18,6 +18,8 @@ from posse.writes.group_status import forms_of, object_kind
 MAX_LISTED = 10
 _SIMILAR = 0.8
 """How similar two names are, from 0 to 1, if one is probably a misspelling of the other."""
+_MIN_LETTERS = 3
+"""Shorter names are close to nearly all others of their length."""
 ANY_POD_GROUP = frozenset({"podgroup", "podgroups", "pg"})
 ANY_COMPOSITE = frozenset({"compositepodgroup", "compositepodgroups", "cpg"})
 EXPLAINED = (
@@ -97,7 +99,25 @@ def listing(names: Sequence[str], wanted: str = "") -> str:
 
 def closest(wanted: str, names: Iterable[str]) -> str:
     """The name that differs from the wanted one by a slip of the fingers; empty if there is none."""
-    return next(iter(difflib.get_close_matches(wanted, list(names), 1, cutoff=_SIMILAR)), "")
+    found = list(names)
+    slips = [name for name in found if _is_one_slip(wanted, name)]
+    return next(iter([*slips, *difflib.get_close_matches(wanted, found, 1, cutoff=_SIMILAR)]), "")
+
+
+def _is_one_slip(wanted: str, name: str) -> bool:
+    """Whether one letter is wrong, missing or too many, or two neighbours are swapped."""
+    short, long = sorted((wanted, name), key=len)
+    start = _shared(short, long)
+    end = _shared(short[start:][::-1], long[start:][::-1])
+    differing = long[start : len(long) - end]
+    is_swapped = len(differing) == len("ab") and differing == short[start : len(short) - end][::-1]
+    return len(short) >= _MIN_LETTERS and (len(differing) <= 1 or is_swapped)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many letters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def group_probably_meant(survey: Survey, key: GroupKey) -> str:

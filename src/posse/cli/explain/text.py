@@ -4,22 +4,40 @@ from collections.abc import Iterator, Sequence
 
 from posse.cli.explain.device_words import device_lines
 from posse.cli.explain.exact_check import certainty
-from posse.cli.explain.group_words import closed_nodes, groups, has_minimum, headline, pods, with_closures
+from posse.cli.explain.group_words import (
+    closed_nodes,
+    groups,
+    has_minimum,
+    headline,
+    pods,
+    shown_state,
+    with_closures,
+)
 from posse.cli.explain.preemption_words import held_room, making_room
+from posse.cli.explain.run_time_words import run_time_facts
 from posse.cli.explain.targets import short_name, typed
 from posse.cli.explain.tree_picture import tree_lines
 from posse.cli.reading.ended_members import Fates
 from posse.cli.tables import aligned
+from posse.engine.causes import NoNodeFits
 from posse.engine.explain.capacity_limits import NeverFits
 from posse.engine.explain.explanation import Ahead, Explanation, PodExplanation
 from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.explain.obstacles import Obstacle
 from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.placement_problem import RemedyProblem
+from posse.engine.placement_problem import Advice, RemedyProblem
 from posse.engine.reporting.cause_messages import lack_text, shortfall_text
 from posse.engine.reporting.messages import counted
-from posse.engine.reporting.remedy_messages import no_remedy_text, remedy_texts, unadvised_text
+from posse.engine.reporting.remedy_messages import (
+    BEHIND,
+    no_remedy_text,
+    remedy_texts,
+    too_large_text,
+    unadvised_text,
+    yields_capacity,
+)
+from posse.kinds.machinery.durations import human_duration
 from posse.solver.remedies import remedies
 from posse.writes.group_status import object_kind
 
@@ -35,7 +53,8 @@ def group_lines(
     yield headline(now, fates)
     facts = [("described by", _described(now, age)), *more, ("pods", _counted(now, fates))]
     if explanation.ahead is not None:
-        facts.append(("queue", _queued(explanation.ahead)))
+        facts.append(("queue", _queued(explanation.ahead, is_blocked=bool(explanation.reserved))))
+    facts += run_time_facts(explanation.run_time)
     if now.placement:
         facts.append(("would go to", _places(now.placement)))
     yield from indented(aligned(facts))
@@ -58,13 +77,16 @@ def _advice(explanation: Explanation) -> Iterator[str]:
             if ways:
                 what = "more of its pods start" if has_minimum(now) else "it start"
                 yield from headed(f"Each of these would let {what}", ways)
+                if found is not None and yields_capacity(found) and _is_behind(explanation.ahead):
+                    yield from indented([f"{BEHIND}."])
             elif found is not None:
-                none = no_remedy_text(has_topology=bool(problem.problem.domains))
-                yield from headed("What would let it start", [none])
+                asked = problem.problem
+                none = Advice(found, problem.demands, bool(asked.domains), bool(asked.mix_of))
+                yield from headed("What would let it start", [no_remedy_text(none)])
         case None if now.depth and now.state is State.WAITING:
             root = explanation.tree[0].key
-            asked = f"posse explain {typed(root)} -n {root.namespace}"
-            yield from headed("What would let its tree start", [asked])
+            command = f"posse explain {typed(root)} -n {root.namespace}"
+            yield from headed("What would let its tree start", [command])
         case None:
             pass
         case unadvised:
@@ -83,10 +105,11 @@ def pod_lines(pod: PodExplanation) -> Iterator[str]:
         yield f"{who} waits: it {_missed(pod.obstacle, pod.out_of_reach)}."
     facts = [("priority", str(pod.priority))]
     if pod.ahead is not None:
-        facts.append(("queue", _queued(pod.ahead)))
+        facts.append(("queue", _queued(pod.ahead, is_blocked=bool(pod.reserved))))
     yield from indented(aligned(facts))
     if pod.obstacle is not None:
-        beyond = [_beyond(pod.out_of_reach)] if pod.out_of_reach is not None else []
+        reach = pod.out_of_reach
+        beyond = [_beyond(reach, [pod.obstacle], "it")] if reach is not None else []
         yield from headed("What is in its way", [*_details(pod.obstacle), *beyond])
         yield from _holders([pod.obstacle])
     yield from _room(pod)
@@ -110,6 +133,9 @@ def _room(told: Explanation | PodExplanation) -> Iterator[str]:
 
 def _missed(obstacle: Obstacle, reach: NeverFits | None) -> str:
     sentence = lack_text(obstacle.shortfall)
+    cause = obstacle.shortfall.cause
+    if isinstance(cause, NoNodeFits) and cause.is_precondition:
+        return f"{sentence}: {cause.refusals[0].reason}"
     if obstacle.resource or not obstacle.refusals:
         return with_closures(sentence, reach)
     return f"{sentence}: {', '.join(f'{one.nodes} {one.reason}' for one in obstacle.refusals)}"
@@ -137,18 +163,23 @@ def _described(now: GroupStatus, age: str) -> str:
         size = f", {pods(now.expected)} expected"
     if now.topology_key:
         size += f", all in one {now.topology_key}"
+    if now.preferred_topology:
+        size += f", preferably in one {' or one '.join(reversed(now.preferred_topology))}"
+    if now.minimum_run_seconds:
+        size += f", not preempted in its first {human_duration(now.minimum_run_seconds)}"
     return f"{kind}: {now.policy}{size}, priority {now.priority}, created {age} ago"
 
 
 def _counted(now: GroupStatus, fates: Fates) -> str:
     counts = now.counts
     staying = counts.members - counts.waiting - counts.gated - counts.terminating
+    is_over = shown_state(now, fates) in {State.FINISHED, State.FAILED}
     parts = [
         (staying, "on nodes"),
         (counts.terminating, "terminating"),
         (counts.waiting, "waiting"),
         (counts.gated, "gated"),
-        (counts.missing - fates.ended, "missing"),
+        (0 if is_over else counts.missing - fates.ended, "missing"),
         (fates.failed, "failed"),
         (fates.succeeded, "succeeded"),
     ]
@@ -157,7 +188,12 @@ def _counted(now: GroupStatus, fates: Fates) -> str:
     )
 
 
-def _queued(ahead: Ahead) -> str:
+def _is_behind(ahead: Ahead | None) -> bool:
+    return ahead is not None and bool(ahead.groups or ahead.pods)
+
+
+def _queued(ahead: Ahead, *, is_blocked: bool) -> str:
+    """Entries ahead of it do not block it, unless capacity is reserved against it."""
     counts = [
         text
         for number, text in ((ahead.groups, groups(ahead.groups)), (ahead.pods, pods(ahead.pods)))
@@ -165,7 +201,7 @@ def _queued(ahead: Ahead) -> str:
     ]
     if not counts:
         return "first"
-    return f"{' and '.join(counts)} ahead of it, not blocking it"
+    return f"{' and '.join(counts)} ahead of it{'' if is_blocked else ', not blocking it'}"
 
 
 def _places(placement: Sequence[tuple[str, int]]) -> str:
@@ -191,16 +227,20 @@ def _in_the_way(explanation: Explanation) -> Iterator[str]:
     if explanation.undescribed:
         yield f"pods of {explanation.undescribed} other classes find no node either"
     if now.out_of_reach is not None:
-        yield _beyond(now.out_of_reach)
+        yield _beyond(now.out_of_reach, explanation.obstacles)
     if sentence := certainty(explanation):
         yield sentence
 
 
-def _beyond(reach: NeverFits) -> str:
+def _beyond(reach: NeverFits, obstacles: Sequence[Obstacle], of: str = "one of its pods") -> str:
+    if reach.too_large is not None:
+        return f"{too_large_text(reach.too_large, of)}."
     if not reach.closed:
         whole = f"any {reach.domain}" if reach.domain else "the cluster"
         return f"It is larger than {whole}: too few of its pods would fit even if nothing else ran there."
     closed = closed_nodes(reach)
+    if obstacles and not any(one.resource or one.fit for one in obstacles):
+        return f"No node would take {of}, even if it were empty; closed: {closed}."
     return f"It would not fit on the nodes open to it even if nothing else ran there; closed: {closed}."
 
 

@@ -61,7 +61,7 @@ _WHAT = {
 
 
 def steps_of_events(events: Iterable[Json], pods: Mapping[str, Pod]) -> list[Step]:
-    """`pods` are those that still exist, by uid; events about others are told of the pod alone."""
+    """`pods` are those that still exist, by uid; events about others name only the pod."""
     found = [step for event in events if (step := _step_of_event(event, pods)) is not None]
     return sorted(_readable(found), key=lambda step: step.seconds)
 

@@ -1,5 +1,6 @@
 """One line per group or single pod: when it started, how long it waited, how often it was preempted."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -33,11 +34,17 @@ class Record(msgspec.Struct, rename="camel", omit_defaults=True):
 def records(steps: Iterable[Step]) -> list[Record]:
     """In order of what happened last; the latest at the end."""
     found: dict[tuple[str, str, str], Record] = {}
+    refused: dict[tuple[str, str, str], Counter[tuple[str, ...]]] = {}
     for step in steps:
         key = (step.namespace, step.kind, step.name)
         record = found.pop(key, None) or Record(step.namespace, step.name, step.kind)
         found[key] = record
         _note(record, step)
+        if step.what in {StepKind.REFUSED, StepKind.FAILED}:
+            # One refusal is reported on the group and on each of its pods.
+            counted = refused.setdefault(key, Counter())
+            counted[step.pods] += 1
+            record.refusals = counted[()] or max(counted.values())
     return list(found.values())
 
 
@@ -46,14 +53,12 @@ def _note(record: Record, step: Step) -> None:
     match step.what:
         case StepKind.STARTED:
             record.started = step.time
-            record.placed_pods += max(1, len(step.pods))
+            record.placed_pods += len(step.pods)
             record.waited_seconds = max(record.waited_seconds, step.waited_seconds or 0.0)
-        case StepKind.REFUSED | StepKind.FAILED:
-            record.refusals += 1
         case StepKind.PREEMPTED:
             record.preempted_pods += len(step.pods)
             record.preempted_by = step.by or record.preempted_by
-        case StepKind.PREEMPTING:
+        case StepKind.REFUSED | StepKind.FAILED | StepKind.PREEMPTING:
             pass
 
 

@@ -18,6 +18,7 @@ from posse.installation.options import (
     ForeignGroupApi,
     InstallOptions,
 )
+from posse.installation.page import PAGE, PAGE_PORT, VIEWER
 from posse.kinds.discovered import ClusterForm
 from posse.model.formats import dns_label, dns_subdomain
 from posse.runtime.process.run_options import GroupApi, SetController
@@ -42,6 +43,20 @@ SchedulerNameOption = Annotated[
 ]
 MonitoringOption = Annotated[
     bool, typer.Option("--with-monitoring", help="Also install a ServiceMonitor for the Prometheus operator.")
+]
+PageOption = Annotated[
+    bool,
+    typer.Option(
+        "--ui",
+        help="Also install the page, with an account that may only read; kubectl port-forward leads to it.",
+    ),
+]
+ProvisioningOption = Annotated[
+    bool,
+    typer.Option(
+        "--provisioning-requests",
+        help="Also ask cluster autoscalers for the nodes that waiting gangs lack.",
+    ),
 ]
 ControllersOption = Annotated[
     str,
@@ -86,6 +101,8 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     namespace: NamespaceOption = DEFAULT_NAMESPACE,
     scheduler_name: SchedulerNameOption = DEFAULT_SCHEDULER_NAME,
     with_monitoring: MonitoringOption = False,
+    ui: PageOption = False,
+    provisioning_requests: ProvisioningOption = False,
     controllers: ControllersOption = "",
     foreign_groups: ForeignGroupsOption = None,
     without_volumes: VolumesOption = False,
@@ -111,7 +128,16 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
     control = chosen_controllers(controllers)
     foreign = tuple(dict.fromkeys(foreign_groups or ()))
     options = InstallOptions(
-        chosen, image, namespace, scheduler_name, with_monitoring, control, foreign, not without_volumes
+        chosen,
+        image,
+        namespace,
+        scheduler_name,
+        with_monitoring,
+        control,
+        foreign,
+        not without_volumes,
+        ui,
+        provisioning_requests,
     )
     wanted = objects(options)
     if not apply:
@@ -126,6 +152,11 @@ def install(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
         )
     apply_objects(kubeconfig, context, wanted, typer.echo)
     _say(f"watch it start: kubectl -n {namespace} rollout status deployment/{NAME}")
+    if ui:
+        _say(
+            f"see it: kubectl -n {namespace} port-forward deployment/{PAGE} {PAGE_PORT}, and open "
+            f"http://127.0.0.1:{PAGE_PORT}/#token=$(kubectl -n {namespace} create token {VIEWER})"
+        )
 
 
 def _check_image(image: str) -> None:

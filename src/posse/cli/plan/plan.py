@@ -47,6 +47,14 @@ WithoutOption = Annotated[
         rich_help_panel=CLUSTER,
     ),
 ]
+OfOption = Annotated[
+    str,
+    typer.Option(
+        metavar="TYPE/NAME",
+        help="An existing group, as in podgroup/x, that the options below change.",
+        rich_help_panel=WORKLOAD,
+    ),
+]
 PriorityOption = Annotated[
     int | None, typer.Option(metavar="N", help="With this priority.", rich_help_panel=WORKLOAD)
 ]
@@ -59,12 +67,24 @@ NoTopologyOption = Annotated[
 ]
 
 
+MakeRoomOption = Annotated[
+    str,
+    typer.Option(
+        "--make-room-for",
+        metavar="TYPE/NAME",
+        help="The fewest gangs to stop so that this waiting group starts, as in podgroup/x.",
+    ),
+]
+
+
 def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
     files: FilesOption = None,
+    make_room_for: MakeRoomOption = "",
     add_nodes: AddNodesOption = None,
     remove_node: RemoveNodeOption = None,
     drain: DrainOption = None,
     without: WithoutOption = None,
+    of: OfOption = "",
     priority: PriorityOption = None,
     min_count: MinCountOption = None,
     no_topology: NoTopologyOption = False,
@@ -85,7 +105,11 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer read
 
       posse plan -f job.yaml --add-nodes 4=node-0001 --min-count 8
 
+      posse plan --of podgroup/trainer --min-count 4
+
       posse plan --drain rack=r3               which gangs go, and where each would run again
+
+      posse plan --make-room-for podgroup/x    the fewest gangs to stop so that x starts
 
       posse plan -f job.yaml --snapshot cluster.snapshot -o json
     """
@@ -98,11 +122,22 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer read
     rules = chosen_rules(config, scheduler_name)
     changes = ClusterChanges(*(tuple(texts or ()) for texts in (add_nodes, remove_node, drain, without)))
     overrides = Overrides(priority, min_count, no_topology)
-    if not files and not changes:
+    if files and of:
+        raise Misuse("-f FILE and --of exclude each other: the one submits, the other changes what is there")
+    if make_room_for:
+        if files or changes or of or overrides != Overrides():
+            raise Misuse("--make-room-for is about the cluster as it is; leave the other questions out")
+        from posse.cli.plan.making_room import show_room  # noqa: PLC0415 - the solver takes long to load
+
+        with opened(kubeconfig, snapshot) as source:
+            show_room(source, make_room_for, namespace or source.default_namespace, rules, output)
+    if not files and not changes and not of:
         raise Misuse("say what to plan: -f FILE, or a change of the cluster such as --drain rack=r3")
-    if not files and overrides != Overrides():
-        raise Misuse("--priority, --min-count and --no-topology change what -f FILE submits")
+    if not files and not of and overrides != Overrides():
+        raise Misuse(
+            "--priority, --min-count and --no-topology change what -f FILE submits, or the group of --of"
+        )
     manifests = [manifest for file in files or () for manifest in read_manifests(file)]
     with opened(kubeconfig, snapshot) as source:
         place = namespace or source.default_namespace
-        show_plan(source, PlanQuestion(manifests, place, changes, overrides), rules, output)
+        show_plan(source, PlanQuestion(manifests, place, changes, overrides, of), rules, output)

@@ -7,13 +7,17 @@ from enum import StrEnum
 import msgspec
 
 from posse.cli.explain.changes import changes_of
+from posse.cli.explain.forecast_words import starts_text
 from posse.cli.explain.group_words import cause
 from posse.cli.explain.targets import short_name
 from posse.cli.plan.trial import TrialDecisions, preemptor_of
 from posse.cli.reading.cluster_reader import Survey
+from posse.cli.reading.forecasts import made_forecasts
 from posse.cli.reading.placements import rack_label
 from posse.cli.tables import aligned
 from posse.engine.explain.group_status import GroupStatus, State
+from posse.engine.forecast.forecast import Unforeseen
+from posse.engine.forecast.forecast_note import ForecastNote, note_of
 from posse.engine.groups.forms import group_of
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.reporting.cause_messages import lack_text
@@ -44,6 +48,8 @@ class Planned(msgspec.Struct, frozen=True, rename="camel"):
     """Why it waits."""
     changes: tuple[str, ...]
     """Each of these would let it start."""
+    forecast: ForecastNote | None = None
+    """When it is expected to start, if it waits."""
 
 
 class Report(msgspec.Struct, frozen=True, rename="camel"):
@@ -53,10 +59,16 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     """Existing groups and pods that the changes of the cluster move, start or stop."""
 
 
-def planned(survey: Survey, decided: TrialDecisions, pods: Collection[str]) -> list[Planned]:
+def planned(survey: Survey, decided: TrialDecisions, pods: Collection[str], now: float) -> list[Planned]:
     """For each group, and each pod without a group, that has any of these pods (uids)."""
+    forecasts = made_forecasts(survey, now)
     keys = {group_of(pod) for pod in survey.pods.values() if pod.metadata.uid in pods}
-    found = list(_groups(survey, decided, keys, pods))
+    found = [
+        msgspec.structs.replace(one, forecast=note_of(forecasts[root]))
+        if root in forecasts and one.outcome is PlanOutcome.WAITS
+        else one
+        for root, one in _groups(survey, decided, keys, pods)
+    ]
     alone = (pod for pod in survey.pods.values() if pod.metadata.uid in pods and group_of(pod) is None)
     return [*found, *(_pod(survey, decided, pod) for pod in alone)]
 
@@ -69,12 +81,13 @@ def overall(found: Iterable[Planned]) -> PlanOutcome:
 
 def _groups(
     survey: Survey, decided: TrialDecisions, keys: Collection[GroupKey | None], pods: Collection[str]
-) -> Iterator[Planned]:
+) -> Iterator[tuple[GroupKey, Planned]]:
+    """Each with the root of its tree."""
     root: GroupKey | None = None
     for now in survey.situations():
         root = now.key if now.depth == 0 else root
         if now.key in keys:
-            yield _group(survey, decided, now, root or now.key, pods)
+            yield root or now.key, _group(survey, decided, now, root or now.key, pods)
 
 
 def _group(
@@ -167,7 +180,7 @@ def table_of(found: Sequence[Planned]) -> list[str]:
     return aligned([header, *rows])
 
 
-def details_of(found: Sequence[Planned]) -> Iterator[str]:
+def details_of(found: Sequence[Planned], now: float) -> Iterator[str]:
     """Victims, reasons and changes that would help, below the table."""
     for one in found:
         lines = []
@@ -175,6 +188,8 @@ def details_of(found: Sequence[Planned]) -> Iterator[str]:
             lines.append(f"evicts {len(one.victims)}: {', '.join(one.victims)}")
         if one.why:
             lines.append(f"waits: {one.why}" if one.outcome is PlanOutcome.WAITS else f"the rest: {one.why}")
+        if one.forecast is not None and one.forecast.unforeseen is not Unforeseen.NODES:
+            lines.append(f"starts {starts_text(one.forecast, now, one.namespace)}")
         lines += [f"would start with: {change}" for change in one.changes]
         if lines:
             yield ""

@@ -9,6 +9,7 @@ import typer
 from posse.cli.configuration_file import rules_in_force
 from posse.cli.manifests import Manifest
 from posse.cli.output import Output, print_data
+from posse.cli.plan.existing import with_overrides
 from posse.cli.plan.expansion import expanded
 from posse.cli.plan.overrides import Overrides, adjusted
 from posse.cli.plan.report import Planned, PlanOutcome, Report, details_of, overall, planned, table_of
@@ -34,6 +35,8 @@ class PlanQuestion:
     namespace: str
     changes: ClusterChanges = field(default_factory=ClusterChanges)
     overrides: Overrides = field(default_factory=Overrides)
+    of: str = ""
+    """An existing group, as in podgroup/x, that the overrides change if nothing is submitted."""
 
 
 def show_plan(source: ClusterSource, question: PlanQuestion, rules: Rules, output: Output) -> None:
@@ -43,7 +46,7 @@ def show_plan(source: ClusterSource, question: PlanQuestion, rules: Rules, outpu
     if output.is_data:
         print_data(msgspec.to_builtins(report), output)
     else:
-        for line in report_lines(report, has_question=bool(question.manifests)):
+        for line in report_lines(report, source.now(), has_question=bool(question.manifests)):
             typer.echo(line)
     raise typer.Exit(EXIT_CODES[report.outcome])
 
@@ -52,17 +55,20 @@ def report_of(source: ClusterSource, question: PlanQuestion, options: EngineOpti
     """Problem: what is submitted exists, or is refused."""
     before = survey_cluster(source, options)
     survey, affected = before, list[str]()
-    decided = None
-    if question.changes:
+    decided, own = None, frozenset[str]()
+    if question.of:
+        source = with_overrides(source, before, question.of, question.namespace, question.overrides)
+        own = source.pods
+    if question.changes or own:
         thought = changed(source, before, question.changes, question.namespace)
         survey = survey_cluster(thought, options)
         decided = submit(survey.engine, (), _by_uid(survey), source.now())
         gone = thought.removed | thought.drained
         moved = {uid for uid, pod in _by_uid(before).items() if pod.spec.node_name in gone}
-        affected = [uid for uid in _by_uid(survey) if uid in moved or uid in decided.nodes]
+        affected = [uid for uid in _by_uid(survey) if uid in moved | own or uid in decided.nodes]
     else:
         settle(survey.engine, _by_uid(survey), source.now())
-    touched = planned(survey, decided, affected) if decided is not None else []
+    touched = planned(survey, decided, affected, source.now()) if decided is not None else []
     submitted = _submitted(source, survey, question, options) if question.manifests else []
     outcome = overall(submitted if question.manifests else touched)
     return Report(outcome, tuple(submitted), tuple(touched))
@@ -86,7 +92,7 @@ def _submitted(
     own = {one.obj.metadata.uid for one in observed if isinstance(one.obj, Pod)}
     if not own:
         raise Problem("no pods would be created from these objects, so there is nothing to place")
-    return planned(survey, decided, own)
+    return planned(survey, decided, own, source.now())
 
 
 def _check_new(source: ClusterSource, question: PlanQuestion) -> None:
@@ -95,20 +101,21 @@ def _check_new(source: ClusterSource, question: PlanQuestion) -> None:
         there = source.objects(manifest.kind, place, lambda _: None)
         if manifest.name and any(obj["metadata"]["name"] == manifest.name for obj in there):
             what = f"{manifest.kind.singular}/{manifest.name}"
-            raise Problem(f"{manifest.origin}: {what} exists already; plan it under another name")
+            hint = f"plan it under another name, or ask with --of {what}"
+            raise Problem(f"{manifest.origin}: {what} exists already; {hint}")
 
 
 def _by_uid(survey: Survey) -> dict[str, Pod]:
     return {pod.metadata.uid: pod for pod in survey.pods.values()}
 
 
-def report_lines(report: Report, *, has_question: bool) -> list[str]:
+def report_lines(report: Report, now: float, *, has_question: bool) -> list[str]:
     lines: list[str] = []
     if report.affected:
         lines += ["What the changes of the cluster do:", *table_of(report.affected)]
-        lines += [*details_of(report.affected)]
+        lines += [*details_of(report.affected, now)]
     if has_question:
         lines += [""] if lines else []
         lines += table_of(report.submitted)
-        lines += [*details_of(report.submitted)]
+        lines += [*details_of(report.submitted, now)]
     return lines or ["The changes move nothing, and let nothing start."]

@@ -1,5 +1,6 @@
 """Changes of a cluster that is only thought of: nodes added or gone, racks drained, workloads left out."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -10,13 +11,15 @@ from posse.cli.problems import Misuse, Problem
 from posse.cli.reading.cluster_reader import Survey
 from posse.cli.reading.owners import CONTROLLERS, Owners
 from posse.cli.reading.placements import rack_label
-from posse.cli.reading.sources import ClusterSource
+from posse.cli.reading.sources import ClusterSource, DerivedSource
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import NODE, POD
 
 Json = dict[str, Any]
 
 HOSTNAME = "kubernetes.io/hostname"
+MAX_ADDED_NODES = 10_000
+"""In one question, because each node costs memory, also in the process of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +39,14 @@ class ClusterChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedSource:
+class ChangedSource(DerivedSource):
     """A source with the changes made."""
 
-    source: ClusterSource
     added: tuple[Json, ...]
     removed: frozenset[str]
     drained: frozenset[str]
     left_out: frozenset[str]
     """Uids of objects."""
-
-    @property
-    def default_namespace(self) -> str:
-        return self.source.default_namespace
-
-    def now(self) -> float:
-        return self.source.now()
-
-    def settings(self) -> list[Json]:
-        return self.source.settings()
-
-    def serves(self, kind: Kind) -> bool:
-        return self.source.serves(kind)
 
     def objects(self, kind: Kind, namespace: str | None, tell: Callable[[str], None]) -> Iterator[Json]:
         found = (
@@ -98,28 +87,31 @@ def changed(source: ClusterSource, survey: Survey, changes: ClusterChanges, name
     """Misuse or Problem: an option cannot be read, or names what is not there."""
     return ChangedSource(
         source,
-        tuple(node for text in changes.add_nodes for node in _more_nodes(source, survey, text)),
+        tuple(_more_nodes(source, survey, changes.add_nodes)),
         frozenset(_known_node(survey, "--remove-node", name) for name in changes.remove_nodes),
         frozenset(name for text in changes.drain for name in _drained(survey, text)),
         frozenset(uid for text in changes.without for uid in _uids(source, survey, text, namespace)),
     )
 
 
-def _more_nodes(source: ClusterSource, survey: Survey, text: str) -> Iterator[Json]:
-    number, _, like = text.partition("=")
-    if not number.isdigit() or not like:
-        raise Misuse(f"--add-nodes: {text!r} is not NUMBER=NODE, as in 4=node-0001")
-    _known_node(survey, "--add-nodes", like)
-    model = next(
-        node for node in source.objects(NODE, None, lambda _: None) if node["metadata"]["name"] == like
-    )
-    for index in range(1, int(number) + 1):
-        node = deepcopy(model)
-        name = f"{like}-new-{index}"
-        node["metadata"] |= {"name": name, "uid": f"{model['metadata'].get('uid', '')}-new-{index}"}
-        node["metadata"]["labels"] = (node["metadata"].get("labels") or {}) | {HOSTNAME: name}
-        node["spec"] = {**(node.get("spec") or {}), "unschedulable": False}
-        yield node
+def _more_nodes(source: ClusterSource, survey: Survey, texts: Sequence[str]) -> Iterator[Json]:
+    numbers: Counter[str] = Counter()
+    for text in texts:
+        number, _, like = text.partition("=")
+        if not number.isdecimal() or not like:
+            raise Misuse(f"--add-nodes: {text!r} is not NUMBER=NODE, as in 4=node-0001")
+        if len(number) > len(str(MAX_ADDED_NODES)) or numbers.total() + int(number) > MAX_ADDED_NODES:
+            raise Misuse(f"--add-nodes: at most {MAX_ADDED_NODES} nodes can be added at once")
+        numbers[_known_node(survey, "--add-nodes", like)] += int(number)
+    for model in source.objects(NODE, None, lambda _: None) if numbers else ():
+        like = model["metadata"]["name"]
+        for index in range(1, numbers[like] + 1):
+            node = deepcopy(model)
+            name = f"{like}-new-{index}"
+            node["metadata"] |= {"name": name, "uid": f"{model['metadata'].get('uid', '')}-new-{index}"}
+            node["metadata"]["labels"] = (node["metadata"].get("labels") or {}) | {HOSTNAME: name}
+            node["spec"] = {**(node.get("spec") or {}), "unschedulable": False}
+            yield node
 
 
 def _known_node(survey: Survey, option: str, name: str) -> str:
@@ -136,14 +128,14 @@ def _drained(survey: Survey, text: str) -> Collection[str]:
         return [_known_node(survey, "--drain", value)]
     nodes = survey.nodes
     label = rack_label(nodes.values()) if key == "rack" else key
+    if not label:
+        raise Problem("--drain: no node has a label for its rack; use node=NAME or LABEL=VALUE")
     found = [name for name, node in nodes.items() if node.metadata.labels.get(label) == value]
     if not found:
         values = sorted(
             {node.metadata.labels[label] for node in nodes.values() if label in node.metadata.labels}
         )
-        raise Problem(
-            f"--drain: no node has {label or 'a label for its rack'}={value}; {listing(values, value)}"
-        )
+        raise Problem(f"--drain: no node has {label}={value}; {listing(values, value)}")
     return found
 
 

@@ -3,7 +3,7 @@
 The engine that schedules also explains, on any cluster.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,10 @@ class Survey:
         """Objects in stored form, without pods."""
         return iter(self._objects.values())
 
+    def of_kind(self, kind: Kind) -> Iterator[Json]:
+        """Objects of one kind in stored form; pods are in `pods`."""
+        return (obj for (own, _, _), obj in self._objects.items() if own is kind)
+
     def group_keys(self) -> list[GroupKey]:
         known = {group.key: None for group in self.engine.overview().groups}
         return [*known, *self._ended_keys(known)]
@@ -108,13 +112,18 @@ class Survey:
 
 
 def survey_cluster(source: ClusterSource, options: EngineOptions) -> Survey:
-    survey = Survey(Engine(options))
     with Console(stderr=True).status("Reading the cluster") as status:
-        for kind, struct in FOLLOWED_KINDS:
-            for obj in source.objects(kind, None, status.update):
-                _take_in(survey, kind, struct, obj)
-        status.update("Computing the state of the groups")
-        survey.engine.take_over(source.now())
+        return survey_of(source, options, status.update)
+
+
+def survey_of(source: ClusterSource, options: EngineOptions, tell: Callable[[str], None]) -> Survey:
+    """`tell` shows the progress."""
+    survey = Survey(Engine(options))
+    for kind, struct in FOLLOWED_KINDS:
+        for obj in source.objects(kind, None, tell):
+            _take_in(survey, kind, struct, obj)
+    tell("Computing the state of the groups")
+    survey.engine.take_over(source.now())
     return survey
 
 

@@ -10,7 +10,15 @@ from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import warn
 from posse.engine.keys import GroupKey
 from posse.kinds.machinery.kind import Kind, KindRules
-from posse.kinds.registry import JOB, JOB_SET, LEADER_WORKER_SET, STATEFUL_SET, WORKLOAD
+from posse.kinds.registry import (
+    DEPLOYMENT,
+    JOB,
+    JOB_SET,
+    LEADER_WORKER_SET,
+    REPLICA_SET,
+    STATEFUL_SET,
+    WORKLOAD,
+)
 from posse.model.meta import ApiObject, OwnerReference
 from posse.model.pod import Pod
 
@@ -23,8 +31,6 @@ def _kind(name: str, group: str, short_name: str) -> Kind:
     return Kind(name, plural, ApiObject, KindRules(), (), group=group, short_names=(short_name,))
 
 
-DEPLOYMENT = _kind("Deployment", "apps", "deploy")
-REPLICA_SET = _kind("ReplicaSet", "apps", "rs")
 DAEMON_SET = _kind("DaemonSet", "apps", "ds")
 CRON_JOB = _kind("CronJob", "batch", "cj")
 

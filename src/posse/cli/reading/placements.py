@@ -35,9 +35,13 @@ def gpus_of(pods: Iterable[Pod]) -> int:
 
 
 def rack_label(nodes: Iterable[Node]) -> str:
-    """The label of nodes that names their rack; the most frequent if there are several, empty if none."""
+    return domain_label(nodes, RACK)
+
+
+def domain_label(nodes: Iterable[Node], noun: str) -> str:
+    """The label of nodes that names such a domain; the most frequent if there are several, empty if none."""
     keys = Counter(
-        key for node in nodes for key in node.metadata.labels if key.rpartition("/")[2].lower() == RACK
+        key for node in nodes for key in node.metadata.labels if key.rpartition("/")[2].lower() == noun
     )
     return max(keys, key=lambda key: (keys[key], key), default="")
 

@@ -60,6 +60,10 @@ class SnapshotSource:
     def serves(self, kind: Kind) -> bool:
         return kind.group_resource in self.header.kinds
 
+    def with_objects(self, kind: Kind, objects: list[Json]) -> "SnapshotSource":
+        """The same cluster with these objects of a kind."""
+        return SnapshotSource(self.header, self._objects | {kind.group_resource: objects})
+
     def objects(self, kind: Kind, namespace: str | None, _tell: Callable[[str], None]) -> Iterator[Json]:
         for obj in self._objects.get(kind.group_resource, ()):
             if namespace is None or not kind.namespaced or obj["metadata"].get("namespace") == namespace:

@@ -1,20 +1,20 @@
 """Sources of a cluster's objects for the verbs that read."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from posse.cli.client import ApiClient, Refused
-from posse.cli.problems import Problem
+from posse.cli.problems import Problem, Unreachable
 from posse.client.paths import path_of
 from posse.configuration.running import LeaseTerms
 from posse.kinds.machinery.conversion import to_storage
 from posse.kinds.machinery.errors import EXPIRED
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import LEASE
-from posse.runtime.process.settings import SETTINGS_ANNOTATION, SETTINGS_PATH, is_settings
+from posse.runtime.process.settings import SETTINGS_PATH, is_settings, settings_on
 
 Json = dict[str, Any]
 
@@ -40,6 +40,26 @@ class ClusterSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class DerivedSource:
+    """Another source, of which subclasses change some objects."""
+
+    source: ClusterSource
+
+    @property
+    def default_namespace(self) -> str:
+        return self.source.default_namespace
+
+    def now(self) -> float:
+        return self.source.now()
+
+    def settings(self) -> list[Json]:
+        return self.source.settings()
+
+    def serves(self, kind: Kind) -> bool:
+        return self.source.serves(kind)
+
+
 class ApiSource:
     """A running cluster. Kinds that it does not serve have no objects."""
 
@@ -54,21 +74,29 @@ class ApiSource:
         return time.time()
 
     def settings(self) -> list[Json]:
-        """An embedded cluster has a page for them, and `posse run` writes them on its lease."""
+        """An embedded cluster has a page for them, and `posse run` writes them on its lease.
+
+        Unreachable: there is no answer to anything.
+        """
         return [found for found in (self._page(), self._on_lease()) if is_settings(found)]
 
     def _page(self) -> object:
         try:
             return self._client.get(SETTINGS_PATH)
+        except Unreachable:
+            raise
         except Problem:
             return None  # There is none, or not for this user.
 
     def _on_lease(self) -> object:
         terms = LeaseTerms()
         try:
-            lease = self._client.get(path_of(LEASE, LEASE.versions[0], terms.namespace, terms.name))
-            return json.loads((lease["metadata"].get("annotations") or {}).get(SETTINGS_ANNOTATION, "null"))
-        except (Problem, ValueError):
+            return settings_on(
+                self._client.get(path_of(LEASE, LEASE.versions[0], terms.namespace, terms.name))
+            )
+        except Unreachable:
+            raise
+        except Problem:
             return None
 
     def serves(self, kind: Kind) -> bool:

@@ -19,6 +19,14 @@ OtherConfigOption = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Decide by this configuration, and compare."),
 ]
+AddNodesOption = Annotated[
+    list[str] | None,
+    typer.Option("--add-nodes", metavar="NUMBER=NODE", help="With so many more nodes like this one."),
+]
+WithoutOption = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="NAMESPACE/NAME", help="As if this group or pod had not been there."),
+]
 
 
 def replay(
@@ -26,10 +34,14 @@ def replay(
     at: AtOption = "",
     snapshot_to: SnapshotToOption = None,
     config: OtherConfigOption = None,
+    add_nodes: AddNodesOption = None,
+    without: WithoutOption = None,
 ) -> None:
     """Run a recording of posse up --record or posse run --record again, and compare decision for decision.
 
-    Exits with 0 if all decisions are equal, with 3 if one differs.
+    Exits with 0 if all decisions are equal, with 3 if one differs. With [bold]--config[/bold],
+    [bold]--add-nodes[/bold] or [bold]--without[/bold] the jobs of the recording also run in virtual time, as
+    recorded and with the change: who would have waited how long, and what would have been evicted?
 
     [bold]Examples[/bold]
 
@@ -37,13 +49,17 @@ def replay(
 
       posse replay /var/log/posse --config other.yaml                what would other rules decide?
 
+      posse replay /var/log/posse --add-nodes 4=node-0001            would four more nodes have helped?
+
       posse replay /var/log/posse --at 2026-01-31T14:05:00Z --snapshot-to then.gz
 
-      posse gangs --snapshot then.gz                                 who waited then, and why?
+      posse gangs --snapshot then.gz                                 what waited then, and why?
     """
-    if config is not None and snapshot_to is not None:
-        raise Misuse("--config and --snapshot-to exclude each other: a snapshot holds what really was")
+    if snapshot_to is not None and (config is not None or add_nodes or without):
+        raise Misuse("--snapshot-to and changes exclude each other: a snapshot holds what really was")
+    if at and (add_nodes or without):
+        raise Misuse("--at goes back in time as it was; it excludes --add-nodes and --without")
     # The engine takes a while to load; completion and help need none of it.
-    from posse.cli.replay.run import run_replay  # noqa: PLC0415
+    from posse.cli.replay.run import ReplayChange, run_replay  # noqa: PLC0415
 
-    run_replay(folder, at, snapshot_to, config)
+    run_replay(folder, at, snapshot_to, ReplayChange(config, tuple(add_nodes or ()), tuple(without or ())))

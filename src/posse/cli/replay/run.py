@@ -1,48 +1,78 @@
 """Runs `posse replay`: replays the events of a recording, and says where decisions differ."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import msgspec
 import typer
 from rich.console import Console
 
 from posse.cli.configuration_file import unusable
 from posse.cli.problems import Misuse, Problem
-from posse.cli.reading.snapshot_file import Listed, new_header, write_snapshot
+from posse.cli.reading.recorded import recorded_objects
+from posse.cli.reading.snapshot_file import write_snapshot
+from posse.cli.replay.what_if import WhatIf, what_if
+from posse.cli.simulate.words import comparison_lines
 from posse.configuration.problems import ConfigurationError
 from posse.engine.options import EngineOptions
 from posse.model.timestamps import TimestampError, format_timestamp, parse_timestamp
-from posse.recording.replay import FirstDifference, Replay, objects_at, replay
+from posse.recording.replay import FirstDifference, Replay, replay
 from posse.recording.segments import RecordingError, RecordingHeader
 from posse.runtime.process.configuration import load_configuration
 from posse.runtime.process.recordings import recorded_options
-from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
+from posse.simulation.comparison import first_divergence
 from posse.version import VERSION
 
 DIFFERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayChange:
+    """How the replay differs from what was recorded; the options, as they were given."""
+
+    config: Path | None = None
+    add_nodes: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
 _SHOWN = 8
 
 
-def run_replay(folder: Path, at: str, snapshot_to: Path | None, config: Path | None) -> None:
+def run_replay(folder: Path, at: str, snapshot_to: Path | None, change: ReplayChange) -> None:
+    """Exit: something differs."""
     until = _time(at)
     try:
-        header, options = recorded_options(folder)
-        if config is not None:
-            options = _other_rules(config, options)
+        header, recorded = recorded_options(folder)
         if snapshot_to is not None:
             _write_snapshot(folder, until, header, snapshot_to)
             return
-        with Console(stderr=True).status("Replaying"):
-            outcome = replay(folder, options, until)
+        rules = _other_rules(change.config, recorded) if change.config is not None else None
+        asked = WhatIf(change.add_nodes, change.without, rules)
+        has_difference = False
+        if not change.add_nodes and not change.without:
+            with Console(stderr=True).status("Replaying"):
+                outcome = replay(folder, rules or recorded, until)
+            has_difference = outcome.difference is not None
+            lines = outcome_lines(outcome, header.version)
+            for line in lines:
+                typer.echo(line)
+        if asked:
+            has_difference |= _show_what_if(folder, asked, recorded)
     except RecordingError as error:
         raise Problem(str(error)) from error
     except ConfigurationError as error:
-        raise unusable(error, config) from error
-    for line in outcome_lines(outcome, header.version):
-        typer.echo(line)
-    if outcome.difference is not None:
+        raise unusable(error, change.config) from error
+    if has_difference:
         raise typer.Exit(DIFFERS)
+
+
+def _show_what_if(folder: Path, asked: WhatIf, recorded: EngineOptions) -> bool:
+    """Print how the jobs would have gone. Returns whether any goes differently."""
+    comparison = what_if(folder, asked, recorded)
+    typer.echo("\nThe jobs of the recording in virtual time, each as long as it ran:")
+    for line in comparison_lines(comparison):
+        typer.echo(line)
+    one, other = comparison.runs
+    return first_divergence(one.record, other.record) is not None
 
 
 def _time(text: str) -> float | None:
@@ -92,14 +122,6 @@ def _difference_lines(difference: FirstDifference) -> list[str]:
 
 
 def _write_snapshot(folder: Path, until: float | None, header: RecordingHeader, path: Path) -> None:
-    kinds = {struct: kind for kind, struct in reversed(FOLLOWED_KINDS)}
-    now, objects = objects_at(folder, until)
-    listed = []
-    for obj in objects:
-        kind = kinds[type(obj)]
-        version = kind.api_version_of(kind.versions[0])
-        body = msgspec.to_builtins(obj) | {"apiVersion": version, "kind": kind.name}
-        listed.append(Listed(kind.group_resource, body))
-    served = [kind for kind, _ in FOLLOWED_KINDS]
-    write_snapshot(path, new_header("default", now, served, [header.settings]), listed)
-    typer.echo(f"{len(listed)} objects as of {format_timestamp(now)} in {path}")
+    found, listed = recorded_objects(folder, until, header)
+    write_snapshot(path, found, listed)
+    typer.echo(f"{len(listed)} objects as of {found.time} in {path}")

@@ -9,6 +9,7 @@ import typer
 from posse.cli.controller_names import chosen_controllers
 from posse.cli.problems import Misuse, check_scheduler_names
 from posse.cli.up.up import (
+    LISTED_GATES,
     SCHEDULING,
     ConfigOption,
     ExactSearchOption,
@@ -31,6 +32,7 @@ from posse.runtime.process.run_options import (
     SetController,
 )
 
+EPILOG = LISTED_GATES
 CLUSTER = "Which cluster"
 KUBE_SCHEDULER_NAME = "default-scheduler"
 SERVING = "Health, metrics and logs"
@@ -94,6 +96,13 @@ OnlyControllersOption = Annotated[
         rich_help_panel=SCHEDULING,
     ),
 ]
+ProvisioningOption = Annotated[
+    bool,
+    typer.Option(
+        "--provisioning-requests",
+        help="Ask cluster autoscalers for the nodes that waiting gangs lack, by ProvisioningRequests.",
+    ),
+]
 WithoutVolumesOption = Annotated[
     bool,
     typer.Option(
@@ -147,6 +156,14 @@ PortOption = Annotated[
     int,
     typer.Option(metavar="P", min=0, max=65535, help="0 takes any free port.", rich_help_panel=SERVING),
 ]
+PageOption = Annotated[
+    bool,
+    typer.Option(
+        "--ui",
+        help="Serve a page for the browser on this machine that shows what runs where and what waits.",
+        rich_help_panel=SERVING,
+    ),
+]
 LogFormOption = Annotated[
     LogForm, typer.Option("--log-format", help="For people, or for programs.", rich_help_panel=SERVING)
 ]
@@ -165,6 +182,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     controllers: ControllersOption = "",
     only_controllers: OnlyControllersOption = False,
     without_volumes: WithoutVolumesOption = False,
+    provisioning_requests: ProvisioningOption = False,
     exact_search: ExactSearchOption = DEFAULT_EXACT_SEARCH,
     leader_elect: LeaderElectOption = None,
     dry_run: DryRunOption = False,
@@ -172,6 +190,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     writes_at_once: WritesOption = DEFAULT_WRITES_AT_ONCE,
     bind_address: BindAddressOption = None,
     port: PortOption = DEFAULT_PORT,
+    ui: PageOption = False,
     log_format: LogFormOption = LogForm.TEXT,
     log_level: LogLevelOption = LogLevel.info,
     log_decisions: LogDecisionsOption = "",
@@ -210,12 +229,14 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         controllers=_controllers(controllers, form, only_looks=dry_run or shadow),
         schedules=not only_controllers,
         volumes=not without_volumes,
+        provisioning_requests=provisioning_requests,
         leader_elect=leader_elect,
         dry_run=dry_run,
         shadow=shadow,
         writes_at_once=writes_at_once,
         bind_address=bind_address,
         port=port,
+        has_page=ui,
     )
     if log_decisions:
         start_decision_log(log_decisions)

@@ -9,11 +9,13 @@ import uvloop
 from posse.apiserver.http.server import PortInUse
 from posse.cli.configuration_file import unusable
 from posse.cli.problems import Problem
+from posse.cli.run.page import page_of_run
 from posse.client.credentials import CredentialsError
 from posse.client.http_responses import AnswerBroken
 from posse.configuration.problems import ConfigurationError
 from posse.recording.segments import RecordingError
 from posse.runtime.process.background import BackgroundFailed
+from posse.runtime.process.gc_tuning import collect_seldom
 from posse.runtime.process.logs import LogForm, configure_logging
 from posse.runtime.process.run_options import RunOptions
 from posse.runtime.process.stopping import on_stop_signal
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
     """Problem: it could not start, or it broke."""
     configure_logging(logging.getLevelNamesMapping()[level], form)
+    collect_seldom()
     try:
         uvloop.run(_run(options))
     except ConfigurationError as error:
@@ -47,8 +50,26 @@ async def _run(options: RunOptions) -> None:
     asyncio.get_running_loop().set_exception_handler(on_unclaimed_error)
     scheduler = RemoteScheduler(options) if options.schedules else ControlProcess(options)
     on_stop_signal(scheduler.stop)
-    await scheduler.run(lambda: log.info("Posse %s serves %s/healthz", VERSION, scheduler.url))
+    ready = asyncio.Event()
+    telling = asyncio.create_task(_tell_ready(options, scheduler, ready))
+    try:
+        await scheduler.run(ready.set)
+    finally:
+        telling.cancel()
+        await asyncio.wait([telling])
     log.info("stopped")
+
+
+async def _tell_ready(
+    options: RunOptions, scheduler: RemoteScheduler | ControlProcess, ready: asyncio.Event
+) -> None:
+    """Say where the scheduler serves, and serve its page until cancelled."""
+    await ready.wait()
+    log.info("Posse %s serves %s/healthz", VERSION, scheduler.url)
+    if options.has_page:
+        async with page_of_run(options, scheduler.url) as address:
+            log.info("the page is at %s", address)
+            await asyncio.Event().wait()
 
 
 def on_unclaimed_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -1,88 +1,87 @@
-"""Runs `posse simulate`: reads trace and cluster, runs every policy, prints and writes the results."""
+"""Runs `posse simulate`: every policy on every sample of a trace; prints and writes the results."""
 
-import gzip
 import json
-import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from posse.cli.configuration_file import unusable
 from posse.cli.output import Output, print_data
-from posse.cli.problems import Misuse, Problem
+from posse.cli.problems import Problem
+from posse.cli.simulate.inputs import Request, Work, check, failure_rate, policies_of, work_of
 from posse.cli.simulate.words import comparison_lines, result_data
-from posse.configuration.problems import ConfigurationError
-from posse.kubelet.nodes import TOPOLOGY_PREFIX, TopologyError, parse_topology
-from posse.model.node import Node
-from posse.runtime.process.configuration import load_configuration
-from posse.simulation.clusters import equal_nodes, read_nodes, total_gpus
-from posse.simulation.comparison import PolicyRun, split_oversized
-from posse.simulation.jobs import TracedJob
-from posse.simulation.policies import Policy, configured_policy, named_policies
+from posse.simulation.clusters import total_gpus
+from posse.simulation.comparison import Comparison, PolicyRun, split_oversized
+from posse.simulation.failures import draw_failures
+from posse.simulation.forecasting import SimulatedForecasts
+from posse.simulation.jobs import FOREVER
+from posse.simulation.policies import Policy
 from posse.simulation.record import figures_of
-from posse.simulation.trace_reading import Reading, TraceError, read_csv, read_swf
+from posse.simulation.samples import moved_arrivals
 from posse.simulation.virtual_cluster import VirtualCluster
-
-T = TypeVar("T")
 
 _STEPS = 200
 """Of a progress bar, so that drawing it costs nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    trace: Path
-    nodes: int
-    gpus: int
-    topology: str
-    node_list: Path | None
-    gangs_in: str
-    policies: tuple[str, ...]
-    configurations: tuple[Path, ...]
-    load: float
-    window: str
-    warm_up: float
-    out: Path | None
-
-
-def run_simulations(request: Request, output: Output) -> None:
-    nodes = _cluster(request)
-    jobs, oversized = split_oversized(_jobs(request), nodes)
-    if not jobs:
-        raise Problem(f"{request.trace}: no job with GPUs fits on the cluster or into the window")
-    policies = _policies(request, nodes)
-    gpus = total_gpus(nodes)
-    runs = [_run(policy, nodes, jobs, gpus, request.warm_up) for policy in policies]
-    data = result_data(request.trace.name, len(nodes), gpus, runs, oversized, request.warm_up)
+def run_simulations(request: Request, out: Path | None, output: Output) -> None:
+    comparison = simulated(request)
+    data = result_data(comparison)
     if output.is_data:
         print_data(data, output)
     else:
-        for line in comparison_lines(len(nodes), gpus, jobs, runs, oversized, request.warm_up):
+        for line in comparison_lines(comparison):
             typer.echo(line)
-    if request.out is not None:
-        _write(request.out, data, runs, gpus)
+    if out is not None:
+        write_report(out, comparison)
         if not output.is_data:
-            typer.echo(f"\nwrote {request.out / 'result.json'} and {request.out / 'report.html'}")
+            typer.echo(f"\nwrote {out / 'result.json'} and {out / 'report.html'}")
 
 
-def _run(
-    policy: Policy, nodes: Sequence[Node], jobs: Sequence[TracedJob], gpus: int, warm_up: float
-) -> PolicyRun:
-    cluster = VirtualCluster(nodes, jobs, policy)
-    with _progress(policy.name, len(jobs)) as advance:
-        record = cluster.run(progress=advance)
-    return PolicyRun(policy.name, record, figures_of(record, gpus, warm_up))
+def simulated(request: Request) -> Comparison:
+    """Misuse, Problem: the request cannot be met."""
+    check(request)
+    work = work_of(request)
+    return compared(request, work, policies_of(request, work))
+
+
+def compared(request: Request, work: Work, policies: Sequence[Policy]) -> Comparison:
+    """Run every policy on every sample of the jobs. Misuse, Problem: the request cannot be met."""
+    rate = failure_rate(request)
+    fitting, oversized = split_oversized(work.jobs, work.nodes)
+    if not fitting:
+        raise Problem(f"{request.trace}: no job fits on the cluster or into the window")
+    gpus = total_gpus(work.nodes)
+    names = [node.metadata.name for node in work.nodes]
+    runs: dict[str, list[PolicyRun]] = {policy.name: [] for policy in policies}
+    for sample in range(request.samples):
+        seed = request.seed + sample
+        # The first sample is the trace as it is.
+        sampled = moved_arrivals(fitting, request.jitter, seed) if sample else fitting
+        failures = work.failures
+        if rate is not None:
+            until = 2 * sampled[-1].submit + max(job.duration for job in sampled if job.duration < FOREVER)
+            failures = draw_failures(names, rate, until, seed)
+        for policy in policies:
+            forecasts = SimulatedForecasts(request.warm_up) if request.forecasts else None
+            cluster = VirtualCluster(work.nodes, sampled, policy, failures, work.fixtures, forecasts)
+            with _progress(policy.name, sample, len(sampled)) as advance:
+                record = cluster.run(work.until, advance)
+            figures = figures_of(record, gpus, request.warm_up)
+            tally = forecasts.book.tally if forecasts is not None else None
+            runs[policy.name].append(PolicyRun(policy.name, record, figures, tally))
+    samples = tuple(tuple(found) for found in runs.values())
+    name = request.trace.name
+    return Comparison(name, len(work.nodes), gpus, tuple(fitting), tuple(oversized), request.warm_up, samples)
 
 
 @contextmanager
-def _progress(name: str, jobs: int) -> Iterator[Callable[[float, int], None] | None]:
+def _progress(name: str, sample: int, jobs: int) -> Iterator[Callable[[float, int], None] | None]:
     """A bar on the terminal with the simulated day; nothing where standard error is a file."""
     if not sys.stderr.isatty():
         yield None
@@ -94,7 +93,8 @@ def _progress(name: str, jobs: int) -> Iterator[Callable[[float, int], None] | N
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=jobs, day="")
+        title = f"{name}, sample {sample + 1}" if sample else name
+        task = bar.add_task(title, total=jobs, day="")
         shown = -1
 
         def advance(now: float, finished: int) -> None:
@@ -106,85 +106,14 @@ def _progress(name: str, jobs: int) -> Iterator[Callable[[float, int], None] | N
         yield advance
 
 
-def _cluster(request: Request) -> list[Node]:
-    try:
-        levels = parse_topology(request.topology)
-    except TopologyError as error:
-        raise Misuse(f"--topology: {error}") from error
-    if request.node_list is None:
-        return equal_nodes(request.nodes, request.gpus, levels)
-    if levels:
-        raise Misuse("--topology and --node-list exclude each other: the list has the topology of its nodes")
-    with _opened(request.node_list) as lines:
-        return _read(lambda: read_nodes(lines, str(request.node_list), request.gpus))
-
-
-def _jobs(request: Request) -> list[TracedJob]:
-    reading = Reading(str(request.trace), request.gpus)
-    is_swf = request.trace.name.removesuffix(".gz").endswith(".swf")
-    with _opened(request.trace) as lines:
-        jobs = _read(lambda: (read_swf if is_swf else read_csv)(lines, reading))
-    begin, end = _window(request.window)
-    return [
-        replace(job, submit=(job.submit - begin) / request.load) for job in jobs if begin <= job.submit < end
-    ]
-
-
-def _window(text: str) -> tuple[float, float]:
-    if not text:
-        return 0.0, math.inf
-    begin, separator, end = text.partition(":")
-    try:
-        bounds = float(begin or 0), float(end or math.inf)
-    except ValueError:
-        bounds = (math.nan, math.nan)
-    if not separator or not 0 <= bounds[0] < bounds[1]:
-        raise Misuse(f"--window: {text!r} should be FROM:TO in seconds, such as 86400:172800")
-    return bounds
-
-
-def _policies(request: Request, nodes: Sequence[Node]) -> list[Policy]:
-    key = _topology_key(request.gangs_in, nodes)
-    found = [named_policies()[name] for name in request.policies]
-    for path in request.configurations:
-        try:
-            found.append(configured_policy(path.name, load_configuration(path).options))
-        except ConfigurationError as error:
-            raise unusable(error, path) from error
-    return [replace(policy, topology_key=key) for policy in found]
-
-
-def _topology_key(level: str, nodes: Sequence[Node]) -> str:
-    if not level:
-        return ""
-    key = level if "/" in level else TOPOLOGY_PREFIX + level
-    if not any(key in node.metadata.labels for node in nodes):
-        raise Misuse(f"--gangs-in: no node has the label {key}; see --topology and --node-list")
-    return key
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[TextIO]:
-    try:
-        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-            yield lines
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} cannot be read: {error}") from error
-
-
-def _read(read: Callable[[], list[T]]) -> list[T]:
-    try:
-        return read()
-    except TraceError as error:
-        raise Problem(str(error)) from error
-
-
-def _write(folder: Path, data: dict[str, Any], runs: Sequence[PolicyRun], gpus: int) -> None:
+def write_report(folder: Path, comparison: Comparison) -> None:
+    """Problem: the files cannot be written."""
     from posse.cli.simulate.report import report_page  # noqa: PLC0415 - charts take long to load
 
+    data: dict[str, Any] = result_data(comparison)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "result.json").write_text(json.dumps(data, indent=2) + "\n")
-        (folder / "report.html").write_text(report_page(data, runs, gpus))
+        (folder / "report.html").write_text(report_page(data, comparison.runs, comparison.gpus))
     except OSError as error:
         raise Problem(f"--out: {error}") from error

@@ -6,28 +6,25 @@ from dataclasses import asdict
 from typing import Any
 
 from posse.cli.tables import aligned
-from posse.simulation.comparison import PolicyRun, first_divergence, longest_waits
-from posse.simulation.jobs import TracedJob
-from posse.simulation.record import LARGE_GPUS, JobRecord
+from posse.engine.forecast.forecast_book import ForecastTally
+from posse.simulation.comparison import Comparison, PolicyRun, first_divergence, longest_waits
+from posse.simulation.record import LARGE_GPUS, Figures, JobRecord
+from posse.simulation.samples import Estimate, difference, estimate
 
 Json = dict[str, Any]
 
 _LISTED = 5
 
 
-def comparison_lines(
-    nodes: int,
-    gpus: int,
-    jobs: Sequence[TracedJob],
-    runs: Sequence[PolicyRun],
-    oversized: Sequence[TracedJob],
-    warm_up: float,
-) -> list[str]:
-    lines = [f"{len(jobs)} jobs on {nodes} nodes with {gpus} GPUs, {in_time(jobs[-1].submit)} of arrivals"]
-    if warm_up:
-        lines.append(f"Jobs of the first {in_time(warm_up)} are not counted.")
+def comparison_lines(comparison: Comparison) -> list[str]:
+    jobs, runs, oversized = comparison.jobs, comparison.runs, comparison.oversized
+    arrivals = f"{in_time(jobs[-1].submit)} of arrivals"
+    lines = [f"{len(jobs)} jobs on {comparison.nodes} nodes with {comparison.gpus} GPUs, {arrivals}"]
+    if comparison.warm_up:
+        lines.append(f"Jobs of the first {in_time(comparison.warm_up)} are not counted.")
     header = ["POLICY", "STARTED", "MEAN WAIT", f"ABOVE {LARGE_GPUS} GPUS", "MEDIAN", "P95", "LONGEST"]
-    rows = [[*header, "SLOWDOWN", "GPUS USED", "GPU HOURS LOST"], *map(_row, runs)]
+    tail = ["SLOWDOWN", "GPUS USED", "RESTARTS", "GPU HOURS LOST", "STRANDED"]
+    rows = [[*header, *tail], *map(_row, runs)]
     lines += ["", *aligned(rows)]
     if oversized:
         names = ", ".join(f"{job.name} ({gpus_text(job.gpus)})" for job in oversized[:_LISTED])
@@ -36,9 +33,73 @@ def comparison_lines(
             "",
             f"{len(oversized)} jobs do not fit on the empty cluster, and were left out: {names}{more}",
         ]
+    foretold = [(run.policy, run.forecasts) for run in runs if run.forecasts is not None]
+    if foretold:
+        lines += ["", *forecast_lines(foretold)]
+    lines += [line for run in runs for line in _never_started(run)]
     for run in runs[1:]:
         lines += ["", divergence_text(runs[0], run)]
+    if len(comparison.samples[0]) > 1:
+        lines += ["", *_sample_lines(comparison)]
     return lines
+
+
+def forecast_lines(tallies: Sequence[tuple[str, ForecastTally]]) -> list[str]:
+    """How many of the jobs that had to wait started inside the band of their first forecast."""
+    header = ["FORECASTS", "GIVEN", "IN 80 % BAND", "EARLIER", "LATER", "UNKNOWN", "BEFORE BOUND"]
+    rows = [
+        [
+            name,
+            str(tally.given),
+            *(_share(number, tally.given) for number in (tally.inside, tally.early, tally.late)),
+            str(tally.unforeseen),
+            str(tally.before_bound),
+        ]
+        for name, tally in tallies
+    ]
+    return aligned([header, *rows])
+
+
+def _share(number: int, of: int) -> str:
+    return f"{number / of:.1%}" if of else "-"
+
+
+def _never_started(run: PolicyRun) -> list[str]:
+    jobs = [one.job for one in run.record.jobs if math.isnan(one.start)]
+    if not jobs:
+        return []
+    names = ", ".join(f"{job.name} ({gpus_text(job.gpus)})" for job in jobs[:_LISTED])
+    more = "" if len(jobs) <= _LISTED else f", and {len(jobs) - _LISTED} more"
+    return ["", f"Never started by {run.policy}: {names}{more}"]
+
+
+def _sample_lines(comparison: Comparison) -> list[str]:
+    """Means over samples with 95 % confidence; against the first policy, pair by pair."""
+    first = comparison.samples[0]
+    rows = [
+        ["POLICY", "MEAN WAIT", f"ABOVE {LARGE_GPUS} GPUS", f"MEAN WAIT AGAINST {first[0].policy.upper()}"]
+    ]
+    for runs in comparison.samples:
+        waits = [run.figures.mean_wait for run in runs]
+        large = [run.figures.mean_wait_large for run in runs]
+        against = difference(waits, [run.figures.mean_wait for run in first])
+        certain = "" if against.is_certain else " (may be chance)"
+        rows.append(
+            [
+                runs[0].policy,
+                _estimate_text(estimate(waits)),
+                _estimate_text(estimate(large)),
+                "" if runs is first else f"{_estimate_text(against)}{certain}",
+            ]
+        )
+    return [f"Over {len(first)} samples, with 95 % confidence:", *aligned(rows)]
+
+
+def _estimate_text(found: Estimate) -> str:
+    if math.isnan(found.mean):
+        return "-"
+    sign = "-" if found.mean < 0 else ""
+    return f"{sign}{in_time(abs(found.mean))} \u00b1 {in_time(found.margin)}"
 
 
 def _row(run: PolicyRun) -> list[str]:
@@ -53,7 +114,9 @@ def _row(run: PolicyRun) -> list[str]:
         in_time(figures.longest_wait),
         "-" if math.isnan(figures.mean_slowdown) else f"{figures.mean_slowdown:.1f}",
         "-" if math.isnan(figures.utilization) else f"{figures.utilization:.1%}",
+        str(figures.restarts),
         f"{figures.lost_gpu_hours:.0f}",
+        f"{figures.stranded_gpu_hours:.0f}",
     ]
 
 
@@ -89,34 +152,41 @@ def in_time(seconds: float) -> str:
     return f"{seconds:.0f}s"
 
 
-def result_data(
-    trace: str,
-    nodes: int,
-    gpus: int,
-    runs: Sequence[PolicyRun],
-    oversized: Sequence[TracedJob],
-    warm_up: float,
-) -> Json:
+def result_data(comparison: Comparison) -> Json:
     return {
         "version": 1,
-        "trace": trace,
-        "nodes": nodes,
-        "gpus": gpus,
-        "warmUpSeconds": warm_up,
-        "oversizedJobs": [job.name for job in oversized],
-        "policies": [
-            {
-                "policy": run.policy,
-                "digest": run.record.digest,
-                "figures": {_camel(name): _plain(value) for name, value in asdict(run.figures).items()},
-                "longestWaits": [
-                    {"job": one.job.name, "gpus": one.job.gpus, "waitSeconds": _plain(one.wait)}
-                    for one in longest_waits(run.record, 10, warm_up)
-                ],
-            }
-            for run in runs
+        "trace": comparison.trace,
+        "nodes": comparison.nodes,
+        "gpus": comparison.gpus,
+        "warmUpSeconds": comparison.warm_up,
+        "oversizedJobs": [job.name for job in comparison.oversized],
+        "policies": [_policy_data(runs, comparison.warm_up) for runs in comparison.samples],
+    }
+
+
+def _policy_data(runs: Sequence[PolicyRun], warm_up: float) -> Json:
+    """Figures of the trace as it is; those of further samples follow in `samples`."""
+    first = runs[0]
+    found = {
+        "policy": first.policy,
+        "digest": first.record.digest,
+        "figures": _figures_data(first.figures),
+        "longestWaits": [
+            {"job": one.job.name, "gpus": one.job.gpus, "waitSeconds": _plain(one.wait)}
+            for one in longest_waits(first.record, 10, warm_up)
         ],
     }
+    if first.forecasts is not None:
+        found["forecasts"] = {_camel(name): number for name, number in asdict(first.forecasts).items()}
+    if len(runs) > 1:
+        found["samples"] = [
+            {"digest": run.record.digest, "figures": _figures_data(run.figures)} for run in runs
+        ]
+    return found
+
+
+def _figures_data(figures: Figures) -> Json:
+    return {_camel(name): _plain(value) for name, value in asdict(figures).items()}
 
 
 def _camel(name: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DirectoryArgument = Annotated[
     Path | None,
     typer.Argument(
-        metavar="[DIR]",
+        metavar="DIR",
         help="Directory of the cluster. Default: $XDG_DATA_HOME/posse/default.",
         show_default=False,
     ),

@@ -1,4 +1,4 @@
-"""Options of `posse up`, the embedded cluster, and their checks. run.py runs it."""
+"""Options of `posse up`, a cluster on this machine, and their checks. run.py runs it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,13 +17,16 @@ from posse.kubelet.nodes import Level, TopologyError, parse_topology
 from posse.model.feature_gates import Gate, GateError, Gates, parse_gates
 from posse.model.quantity import QuantityError, value
 from posse.runtime.process.logs import log_decisions_to
-from posse.runtime.process.options import DEFAULT_EXACT_SEARCH, ClusterOptions
+from posse.runtime.process.options import DEFAULT_EXACT_SEARCH, ClusterOptions, ControlPlaneMode
 
 DEFAULT_PORT = 6553
 MAX_NODES = 100_000
 SIMULATION = "Simulated nodes"
 PLACE = "Storage and address"
 SCHEDULING = "Scheduling"
+CONTROL_PLANE = "Control plane"
+KEPT_IN = {ControlPlaneMode.EMBEDDED: "objects.sqlite", ControlPlaneMode.KUBERNETES: "etcd"}
+"""What only a data directory of that mode holds."""
 
 
 def complete_example(incomplete: str) -> list[str]:
@@ -49,12 +52,23 @@ TopologyOption = Annotated[
         rich_help_panel=SIMULATION,
     ),
 ]
+AutoscaleOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.0,
+        help="Simulate an autoscaler: when a group waits, add the nodes that would let it start, "
+        "all of them after this many seconds. Default: no nodes are added.",
+        rich_help_panel=SIMULATION,
+    ),
+]
 DevicesOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="SET",
         help="Give the simulated nodes devices that pods claim: gpus, two-vendors, nics, partitions, fabric "
-        "(a pool on the network for each rack). May be repeated.",
+        "(a pool on the network for each rack), attachable (attached to a node within seconds). "
+        "May be repeated.",
         rich_help_panel=SIMULATION,
     ),
 ]
@@ -67,12 +81,29 @@ ExampleOption = Annotated[
         rich_help_panel=SIMULATION,
     ),
 ]
+ControlPlaneOption = Annotated[
+    ControlPlaneMode,
+    typer.Option(
+        help="What serves the API: Posse itself, or kube-apiserver with etcd and kube-controller-manager, "
+        "where custom resources, RBAC, webhooks and Deployments are real.",
+        rich_help_panel=CONTROL_PLANE,
+    ),
+]
+BinariesOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder with etcd, kube-apiserver and kube-controller-manager. Default: $KUBEBUILDER_ASSETS, "
+        "else they are built once from Go modules, which needs Go.",
+        rich_help_panel=CONTROL_PLANE,
+    ),
+]
 DataDirOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
         help="Directory of the cluster. Starting again with it restores the cluster. "
-        "Default: $XDG_DATA_HOME/posse/default.",
+        "Default: $XDG_DATA_HOME/posse/default, or .../kubernetes on that control plane.",
         rich_help_panel=PLACE,
     ),
 ]
@@ -103,12 +134,13 @@ ConfigOption = Annotated[
         rich_help_panel=SCHEDULING,
     ),
 ]
+LISTED_GATES = f"Feature gates: {', '.join(Gate)}."
+EPILOG = LISTED_GATES
 FeatureGatesOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=BOOL,...",
-        help=f"Switch feature gates off or on, as in GangScheduling=false; all are on by default: "
-        f"{', '.join(Gate)}. May be repeated.",
+        help="Switch feature gates off or on; all are on by default, and listed below. May be repeated.",
         rich_help_panel=SCHEDULING,
     ),
 ]
@@ -132,6 +164,14 @@ LogDecisionsOption = Annotated[
 ]
 
 
+PageOption = Annotated[
+    bool,
+    typer.Option(
+        "--ui/--no-ui",
+        help="Serve a page for the browser that shows what runs where and what waits, and print its address.",
+        rich_help_panel=PLACE,
+    ),
+]
 RecordOption = Annotated[
     Path | None,
     typer.Option(
@@ -165,7 +205,10 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     nodes: NodesOption = None,
     topology: TopologyOption = "",
     devices: DevicesOption = None,
+    autoscale: AutoscaleOption = None,
     example: ExampleOption = None,
+    control_plane: ControlPlaneOption = ControlPlaneMode.EMBEDDED,
+    binaries: BinariesOption = None,
     data_dir: DataDirOption = None,
     port: PortOption = DEFAULT_PORT,
     kubeconfig: KubeconfigOption = None,
@@ -176,10 +219,12 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     log_decisions: LogDecisionsOption = "",
     record: RecordOption = None,
     record_max: RecordMaxOption = "1Gi",
+    ui: PageOption = True,
 ) -> None:
-    """Start a cluster on this machine: API server, scheduler and simulated nodes in one process.
+    """Start a cluster on this machine: API server, scheduler and simulated nodes.
 
-    kubectl works as with any cluster. Ctrl-C stops it; started again, it continues from its data directory.
+    kubectl works with all kinds that are served. Ctrl-C stops it; started again, it continues.
+
     Nodes labelled posse.dev/simulated=true simulate their pods; other nodes are not touched.
 
     [bold]Examples[/bold]
@@ -190,15 +235,20 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
 
       posse up --nodes 64 --topology block=2,rack=4 --data-dir /tmp/lab --port 0
 
+      posse up --control-plane kubernetes           the same on a real kube-apiserver
+
       posse up --feature-gates=GangScheduling=false,WorkloadAwarePreemption=false
     """
     gates = chosen_gates(feature_gates or [])
+    if binaries and control_plane is ControlPlaneMode.EMBEDDED:
+        raise Misuse("--binaries needs --control-plane kubernetes")
     options = ClusterOptions(
-        data_dir=(data_dir or default_data_dir()).expanduser().absolute(),
+        data_dir=_data_dir(data_dir, control_plane),
         port=port,
         node_count=nodes,
         topology=_levels(topology),
         devices=_device_sets(devices or []),
+        autoscale_seconds=autoscale,
         extra_kubeconfig=_replaceable(kubeconfig.expanduser().absolute()) if kubeconfig else None,
         config=config.expanduser().absolute() if config else None,
         gates=gates,
@@ -206,6 +256,9 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
         record=record.expanduser().absolute() if record else None,
         record_max=record_bytes(record_max),
         fsync=fsync,
+        control_plane=control_plane,
+        binaries=binaries.expanduser().absolute() if binaries else None,
+        has_page=ui,
     )
     examples = [manifest for name in example or [] for manifest in _example(name, gates)]
     if log_decisions:
@@ -214,6 +267,20 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     from posse.cli.up.run import serve  # noqa: PLC0415
 
     serve(options, examples)
+
+
+def _data_dir(chosen: Path | None, mode: ControlPlaneMode) -> Path:
+    """Problem: it is the directory of a cluster of the other mode."""
+    usual = (
+        default_data_dir() if mode is ControlPlaneMode.EMBEDDED else default_data_dir().with_name(mode.value)
+    )
+    path = (chosen or usual).expanduser().absolute()
+    for other, name in KEPT_IN.items():
+        if other is not mode and (path / name).exists():
+            raise Problem(
+                f"--data-dir: {path} holds a cluster of --control-plane {other}; use another directory"
+            )
+    return path
 
 
 def _levels(text: str) -> tuple[Level, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from posse.controllers.steps import Amend, Create, Delete, ExpectAbsent, News, Plan, Step, Write, is_deleting
 from posse.kinds.machinery.errors import ALREADY_EXISTS, CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.registry import POD
 from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import Transport
 
@@ -49,9 +50,13 @@ class PlanExecutor:
             steps = (self._take(step, report) for step in stage[done : done + size])
             outcomes = await asyncio.gather(*steps, return_exceptions=True)
             failures += [outcome for outcome in outcomes if outcome is not None]
-            done, size = done + size, size * 2 if is_creating else size
+            done, size = done + size, min(2 * size, MAX_BATCH)
         if failures:
-            raise failures[0]
+            try:
+                raise failures[0]
+            finally:
+                # The failure refers to this frame: both would stay until garbage is collected.
+                del failures, outcomes
 
     async def _take(self, step: Step, report: Callable[[News], None]) -> None:
         match step:
@@ -79,7 +84,8 @@ class PlanExecutor:
             raise StepRefused(step, error) from error
         self._on_answer(step.kind, created)
         if step.success:
-            report(News(step.success, f"Created {step.kind.name} {created['metadata']['name']}"))
+            what = "pod:" if step.kind is POD else step.kind.name
+            report(News(step.success, f"Created {what} {created['metadata']['name']}"))
 
     async def _write(self, step: Write) -> None:
         namespace, name = _namespace(step.obj), step.obj["metadata"]["name"]

@@ -190,8 +190,7 @@ class _ReconcileLoop:
         metadata = obj["metadata"]
         if news.counter:
             self._count(news.counter, metadata["namespace"], metadata["name"])
-        subject = Subject(
-            kind.api_version, kind.name, metadata["namespace"], metadata["name"], metadata["uid"]
-        )
+        namespace = metadata.get("namespace", "")
+        subject = Subject(kind.api_version, kind.name, namespace, metadata["name"], metadata["uid"])
         reporter = self.reconciler.reporter
         self._recorder.record(Note(reporter, subject, news.reason, news.message, warning=news.is_warning))

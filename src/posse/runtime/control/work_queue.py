@@ -6,6 +6,7 @@ while it is handled is handled once more afterwards.
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -15,6 +16,7 @@ from posse.kubelet.timers import Timers
 # Each key has a handful of writes under way, which compete with the writes of the rest of the process.
 MAX_CONCURRENT_KEYS = 20
 RETRY_SECONDS = 5.0
+_SLICE_SECONDS = 0.005
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -55,9 +57,13 @@ class WorkQueue:
                 for key in self._timers.pop_due(self._clock(), MAX_CONCURRENT_KEYS):
                     self._touched.add(key)
                 keys = self._touched.take(MAX_CONCURRENT_KEYS - len(self._under_way))
-                # Other tasks go on between many keys that need nothing; plans then rest on what they observe.
+                # Other tasks go on between plans; the next ones rest on what is observed meanwhile.
                 await asyncio.sleep(0)
+                began = time.perf_counter()
                 for key in keys:
+                    if time.perf_counter() - began > _SLICE_SECONDS:
+                        await asyncio.sleep(0)
+                        began = time.perf_counter()
                     if key in self._under_way:
                         self._under_way[key] = True
                     elif (work := self._start(key)) is not None:

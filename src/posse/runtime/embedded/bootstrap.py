@@ -7,9 +7,10 @@ Objects that exist are left as they are, so a restart changes nothing.
 import asyncio
 from collections.abc import Sequence
 
+from posse.kinds.core.cluster_addresses import API_ADDRESS
 from posse.kinds.machinery.errors import ALREADY_EXISTS, ApiError
 from posse.kinds.machinery.kind import Json, Kind
-from posse.kinds.registry import DEVICE_CLASS, NAMESPACE, NODE, PRIORITY_CLASS, RESOURCE_SLICE
+from posse.kinds.registry import DEVICE_CLASS, NAMESPACE, NODE, PRIORITY_CLASS, RESOURCE_SLICE, SERVICE
 from posse.kinds.scheduling.priority_classes import SYSTEM_CLASSES
 from posse.kubelet.devices import device_objects
 from posse.kubelet.nodes import Level, is_simulated, missing_nodes
@@ -38,6 +39,14 @@ def bootstrap_objects() -> list[Item]:
         for name, value in SYSTEM_CLASSES.items()
     ]
     return namespaces + classes
+
+
+def api_service() -> Item:
+    """The Service by which pods would reach the API; nothing listens on its address."""
+    service = _named(SERVICE, "kubernetes")
+    service["metadata"]["labels"] = {"component": "apiserver", "provider": "kubernetes"}
+    port = {"name": "https", "port": 443, "protocol": "TCP", "targetPort": 443}
+    return SERVICE, "default", service | {"spec": {"clusterIP": API_ADDRESS, "ports": [port]}}
 
 
 def _named(kind: Kind, name: str) -> Json:

@@ -1,6 +1,7 @@
-"""Options of an embedded cluster; separate from it, so that reading them loads little."""
+"""Options of the cluster of `posse up`; separate from it, so that reading them loads little."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from posse.kubelet.nodes import Level
@@ -10,6 +11,13 @@ KUBECONFIG_NAME = "kubeconfig"
 DEFAULT_EXACT_SEARCH = 10.0
 DEFAULT_RECORD_MAX = 1 << 30
 """Bytes of a recording before its oldest part is removed."""
+
+
+class ControlPlaneMode(StrEnum):
+    """What serves the API: Posse itself, or the programs of Kubernetes."""
+
+    EMBEDDED = "embedded"
+    KUBERNETES = "kubernetes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +30,8 @@ class ClusterOptions:
     topology: tuple[Level, ...] = ()
     devices: tuple[str, ...] = ()
     """Names of the sets of devices that simulated nodes have."""
+    autoscale_seconds: float | None = None
+    """After so long, nodes that would let a waiting group start are added; None: they are not."""
     # Where to write the kubeconfig besides the data directory.
     extra_kubeconfig: Path | None = None
     # A KubeSchedulerConfiguration.
@@ -36,6 +46,13 @@ class ClusterOptions:
 
     fsync: bool = True
     """A write is answered when it is on disk, and not only handed to the operating system."""
+
+    control_plane: ControlPlaneMode = ControlPlaneMode.EMBEDDED
+    binaries: Path | None = None
+    """The folder of the programs of Kubernetes; None for those that are built."""
+
+    has_page: bool = True
+    """Whether a page for the browser is served."""
 
     @property
     def kubeconfig(self) -> Path:

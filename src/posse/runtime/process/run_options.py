@@ -47,6 +47,8 @@ class RunOptions:
     schedules: bool = True
     # Whether it looks at volumes, claims and what belongs to them.
     volumes: bool = True
+    provisioning_requests: bool = False
+    """Whether cluster autoscalers are asked for the nodes that waiting groups lack."""
     # None: as the configuration says, else yes.
     leader_elect: bool | None = None
     dry_run: bool = False
@@ -57,3 +59,5 @@ class RunOptions:
     # None: every interface inside a pod, where probes come from outside; else this machine only.
     bind_address: str | None = None
     port: int = DEFAULT_PORT
+    has_page: bool = False
+    """Whether a page for the browser is served on this machine."""

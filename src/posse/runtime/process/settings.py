@@ -3,6 +3,7 @@
 Verbs that ask why something waits read them there, so that they answer by the same rules.
 """
 
+import json
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -24,6 +25,15 @@ def settings_of(configuration: Configuration, options: EngineOptions) -> Json:
         "featureGates": {gate.value: True for gate in sorted(options.gates)},
         "configuration": configuration.document,
     }
+
+
+def settings_on(lease: Json) -> object:
+    """What the lease of a scheduler says; None if that is nothing, or not JSON."""
+    annotations = (lease.get("metadata") or {}).get("annotations") or {}
+    try:
+        return json.loads(annotations.get(SETTINGS_ANNOTATION, "null"))
+    except ValueError:
+        return None
 
 
 def is_settings(found: object) -> TypeGuard[Json]:

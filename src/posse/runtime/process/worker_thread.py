@@ -40,7 +40,7 @@ class WorkerThread:
         return call.result()
 
     def close(self) -> None:
-        """End the thread after the call that is under way, whose result nobody needs."""
+        """End the thread after the call that is under way, whose result is not needed."""
         self._calls.put(None)
         self._thread = None
 
@@ -68,7 +68,7 @@ class _Call(Generic[T]):
             self._error = error
         self._is_done.release()
         if self._done is not None:
-            # The event loop may be closed by now, and nobody waits.
+            # The event loop may be closed by now, and no caller waits.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._wake, self._done)
 

@@ -1,4 +1,4 @@
-"""Who may read the metrics and settings of a scheduler: whoever the cluster says may, as with kube-scheduler.
+"""Who may read the metrics and settings of a scheduler: the cluster decides, as with kube-scheduler.
 
 The API server is asked whose token a request carries (TokenReview) and whether that user may read the page
 (SubjectAccessReview). Its answers are kept for a moment, so that guessing tokens or scraping often does not

@@ -19,8 +19,10 @@ from posse.client.http_transport import HttpTransport
 from posse.client.write_priorities import Pace, RequestLimits
 from posse.configuration.reading import Configuration
 from posse.controllers.group_protection import PodGroupProtection
+from posse.engine.cycle.advice import MissingNodes
 from posse.engine.engine import Engine
 from posse.engine.events import ClusterObject
+from posse.engine.explain.overview import Overview
 from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Kind
@@ -36,6 +38,7 @@ from posse.runtime.process.stall_watch import StallWatch
 from posse.runtime.remote.joining import connected, is_elected, new_identity
 from posse.runtime.remote.leadership import Leadership
 from posse.runtime.remote.probes import Checks, build_probes
+from posse.runtime.remote.provisioning import ProvisioningRequests
 from posse.runtime.remote.rationed_classes import rationing_quotas
 from posse.runtime.remote.remote_controllers import RemoteControllers
 from posse.runtime.remote.remote_gauges import RemoteGauges
@@ -77,6 +80,14 @@ class RemoteScheduler:
     def stop(self) -> None:
         """Finish what was decided, let another one lead, and end."""
         self._stop.set()
+
+    async def overview(self) -> Overview:
+        """Groups and the queue, once it is ready."""
+        return await self._loop.overview()
+
+    async def missing_nodes(self) -> list[MissingNodes]:
+        """Nodes that would let waiting groups start, once it is ready."""
+        return await self._loop.missing_nodes()
 
     async def run(self, on_ready: Callable[[], None]) -> None:
         self._configuration = load_configuration(self._options.config, is_embedded=False)
@@ -131,6 +142,8 @@ class RemoteScheduler:
                 self._options.record, self._options.record_max, self._configuration, self._engine_options
             ),
         )
+        if self._options.record is not None:
+            loop.keep_run_times(self._options.record)
         loop.metrics.add(RemoteGauges(self._remote.watches, self._leadership))
         loop.metrics.add(self._controllers.counts)
         if self._ledger is not None:
@@ -159,6 +172,9 @@ class RemoteScheduler:
         background.start("the scheduler", self._loop.run(may_begin))
         if not (self._options.dry_run or self._options.shadow):
             background.start("the protection of groups", self._protect_groups(may_begin))
+            if self._options.provisioning_requests:
+                asking = ProvisioningRequests(self._connection, self.missing_nodes, self._clock)
+                background.start("requests to autoscalers", asking.run(may_begin))
         if self._options.controllers:
             background.start("the controllers", self._controllers.run(may_begin))
         try:
@@ -191,7 +207,7 @@ class RemoteScheduler:
             beginning.cancel()
 
     async def _begin(self, may_begin: asyncio.Event) -> None:
-        """Whoever led before has written until a moment ago, and all of that has to be seen first."""
+        """Begin once all writes of the former leader are seen."""
         await self._loop.catch_up(self._remote.versions)
         may_begin.set()
 
@@ -202,9 +218,7 @@ class RemoteScheduler:
             async with asyncio.timeout(FINISH_SECONDS):
                 await self._loop.finish()
         except TimeoutError:
-            log.warning(
-                "stopping although not everything decided is written; whoever leads next goes on with it"
-            )
+            log.warning("stopping although not everything decided is written; the next leader continues")
             return False
         else:
             with contextlib.suppress(TimeoutError):

@@ -125,7 +125,7 @@ class RemoteControllers:
             return None
         if found.rival:
             log.warning(
-                "leaving %s to somebody else, as %s shows, but for gangs and what is given to Posse",
+                "leaving %s to another controller, as %s shows, except gangs and what is given to Posse",
                 kind.group_resource,
                 found.rival,
             )

@@ -1,7 +1,7 @@
 """Where a process in a cluster serves its pages, and how.
 
-On loopback they are plain HTTP, for whoever is on this machine. Elsewhere they are HTTPS with a certificate
-made at start, and all but probes are for those whom the cluster lets read them. kube-scheduler does the same.
+On loopback they are plain HTTP, for users of this machine. Elsewhere they are HTTPS with a certificate
+made at start, and all but probes are for users that the cluster lets read them. kube-scheduler does the same.
 """
 
 import ipaddress
@@ -41,6 +41,6 @@ def _is_loopback(host: str) -> bool:
 
 
 def _passing_certificate() -> ssl.SSLContext:
-    """Nobody can know its authority; it keeps tokens from being read on the way."""
+    """A certificate of no known authority; it keeps tokens from being read in transit."""
     with tempfile.TemporaryDirectory(prefix="posse-") as folder:
         return ensure_certificates(Path(folder), time.time()).server_context()

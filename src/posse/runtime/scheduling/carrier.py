@@ -6,7 +6,7 @@ people: only those that failed for a transient reason are returned.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from posse.engine.decisions import Evict
 from posse.engine.events import BindRefused, ClaimWritten, Setback, WriteNews
@@ -100,21 +100,18 @@ class Carrier:
     async def _claim_and_bind(
         self, claims: Sequence[ClaimWrites], bindings: Sequence[BindTogether], news: list[ClaimWritten]
     ) -> list[BindRefused]:
-        answers = await asyncio.gather(*(self._claim(claim, news) for claim in claims))
-        failures = {
-            claim.decision.claim: error
-            for claim, error in zip(claims, answers, strict=True)
-            if error is not None
-        }
-        refusals: list[BindRefused] = []
-        ready = []
-        for write in bindings:
-            answer = write.answers_without(failures)
-            if answer is None:
-                ready.append(write)
-            else:
-                refusals += self._answered(write, answer)
-        return refusals + await self._bind_all(ready)
+        """Bind each group as soon as its own claims are written, however long those of others take."""
+        written = {claim.decision.claim: asyncio.ensure_future(self._claim(claim, news)) for claim in claims}
+        parts = await asyncio.gather(*(self._bind_claimed(write, written) for write in bindings))
+        return [refusal for part in parts for refusal in part]
+
+    async def _bind_claimed(
+        self, write: BindTogether, written: Mapping[ClaimKey, Awaitable[ApiError | None]]
+    ) -> list[BindRefused]:
+        answers = await asyncio.gather(*(written[key] for key in write.claims))
+        outcomes = zip(write.claims, answers, strict=True)
+        answer = write.answers_without({key: error for key, error in outcomes if error is not None})
+        return await self._bind_all([write]) if answer is None else self._answered(write, answer)
 
     async def _claim(self, claim: ClaimWrites, news: list[ClaimWritten]) -> ApiError | None:
         """The engine counts on the devices until it knows what has become of the claim."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from posse.engine.explain.statistics import Queue, Statistics
+from posse.engine.forecast.forecast_book import ForecastBook
 from posse.model.feature_gates import Gate, Gates
 
 # On by default: Kubernetes calls that beta.
@@ -64,6 +65,32 @@ class Gauges(Collector):
             "Which feature gates are on.",
             ("name", "stage"),
             [((gate.value, GATE_STAGE), int(gate in self._gates)) for gate in Gate],
+        )
+
+
+class ForecastGauges(Collector):
+    """How forecasts came true, and of how many waiting entries a start is foreseen."""
+
+    def __init__(self, book: ForecastBook) -> None:
+        self._book = book
+
+    def collect(self) -> Iterator[Metric]:
+        tally, latest = self._book.tally, self._book.latest.values()
+        starts = CounterMetricFamily(
+            "posse_forecast_starts",
+            "Starts of pods and pod groups, by where they were against the 80 % band of the first forecast.",
+            labels=("outcome",),
+        )
+        outcomes = {"inside": tally.inside, "early": tally.early, "late": tally.late}
+        for outcome, number in {**outcomes, "unknown": tally.unforeseen}.items():
+            starts.add_metric((outcome,), number)
+        yield starts
+        foreseen = sum(1 for one in latest if one.earliest is not None)
+        yield _gauge(
+            "posse_forecast_waiting",
+            "Pods and pod groups that wait for capacity, by whether their start is foreseen.",
+            ("foreseen",),
+            [(("true",), foreseen), (("false",), len(latest) - foreseen)],
         )
 
 

@@ -8,13 +8,17 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from posse.engine.cycle.advice import MissingNodes
 from posse.engine.decisions import Advise, Solve
 from posse.engine.engine import Engine
-from posse.engine.events import ClusterObject, EngineEvent, Observed, Solved, Vanished
+from posse.engine.events import ClusterObject, EngineEvent, Observed, RunsRemembered, Solved, Vanished
 from posse.engine.explain.overview import Overview
 from posse.engine.explain.statistics import Overcommitted
 from posse.kinds.machinery.kind import Kind
+from posse.model.node import Node
+from posse.model.pod import Pod
 from posse.recording.recorder import Recorder
 from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.decision_log import DecisionLog
@@ -22,9 +26,12 @@ from posse.runtime.scheduling.delivery import Delivery
 from posse.runtime.scheduling.dry_run import DryRun
 from posse.runtime.scheduling.engine_thread import EngineThread, Turn
 from posse.runtime.scheduling.exact_search import ExactSearch
+from posse.runtime.scheduling.forecasting import Forecasting
+from posse.runtime.scheduling.gauges import ForecastGauges
 from posse.runtime.scheduling.metrics import Metrics
 from posse.runtime.scheduling.observers import DecisionObservers, EventObserver
 from posse.runtime.scheduling.overcommitment import OvercommitmentReports
+from posse.runtime.scheduling.run_times_file import RunTimesFile
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS, WRITTEN_KINDS
 from posse.runtime.watching.informers import AskVersions, StructFollower, attend
@@ -55,6 +62,9 @@ class SchedulerLoop:
         self._onlooker = onlooker
         self._delivery = Delivery(Carrier(transport, self._recorder, self._observer, clock), self._absorb)
         self._exact_search = ExactSearch()
+        self._forecasting = Forecasting(self._thread, transport, clock)
+        self.metrics.add(ForecastGauges(self._forecasting.book))
+        self._run_times_file: RunTimesFile | None = None
         self._overcommitment = OvercommitmentReports(self._overcommitted, self._recorder)
         self._something_happened = asyncio.Event()
         self._followers = [self._follower(transport, kind, struct) for kind, struct in kinds]
@@ -63,12 +73,19 @@ class SchedulerLoop:
         self._may_decide = self._is_deciding = self._is_stopping = False
         self._has_stopped_deciding = asyncio.Event()
 
+    def keep_run_times(self, folder: Path) -> None:
+        """Keep learned run times there. To be called before `run`."""
+        self._run_times_file = RunTimesFile(folder)
+
     def served_kinds(self) -> list[Kind]:
         """The followed kinds that the cluster serves."""
         return [follower.kind for follower in self._followers if follower.is_served]
 
     async def overview(self) -> Overview:
         return await self._thread.ask(Engine.overview)
+
+    async def missing_nodes(self) -> list[MissingNodes]:
+        return await self._thread.ask(Engine.missing_nodes)
 
     async def metrics_page(self, accept: str) -> tuple[bytes, str]:
         """All metrics in the format that the Accept header asks for, and its content type."""
@@ -80,6 +97,8 @@ class SchedulerLoop:
 
         async def schedule() -> None:
             self.knows_all.set()
+            if self._run_times_file is not None and (known := self._run_times_file.read()):
+                self._absorb(RunsRemembered(known))
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._work())
                 if may_begin is not None:
@@ -88,6 +107,9 @@ class SchedulerLoop:
                 self._something_happened.set()
                 # Not earlier: reports of a scheduler that does not lead are dropped, and are not repeated.
                 tasks.create_task(self._overcommitment.run())
+                tasks.create_task(self._forecasting.run())
+                if self._run_times_file is not None:
+                    tasks.create_task(self._run_times_file.run(lambda: self._thread.ask(Engine.known_runs)))
 
         works = (self._recorder.run, self._delivery.run, schedule, self._await_answers)
         try:
@@ -144,6 +166,7 @@ class SchedulerLoop:
                 self._exact_search.put(decision)
         if done.decisions:
             await self._delivery.put(done)
+            self._forecasting.outdate()
 
     async def _wait(self, wakeup: float | None) -> None:
         timeout = max(0.0, wakeup - self._clock()) if wakeup is not None else None
@@ -164,6 +187,8 @@ class SchedulerLoop:
 
     def _absorb(self, event: EngineEvent) -> None:
         self._thread.queue(event)
+        if isinstance(event, Observed | Vanished) and isinstance(event.obj, Pod | Node):
+            self._forecasting.outdate()
         if self._onlooker is not None:
             self._onlooker.absorbed(event)
         self._something_happened.set()

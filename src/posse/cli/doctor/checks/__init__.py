@@ -1,0 +1,1 @@
+"""Checks of `posse doctor`: each reads facts and returns findings."""

@@ -1,0 +1,27 @@
+"""Expected run times in words."""
+
+import math
+
+from posse.engine.queue.run_times import ExpectedRunTime, RunTimeSource
+from posse.kinds.machinery.durations import human_duration
+
+
+def run_time_facts(run_time: ExpectedRunTime) -> list[tuple[str, str]]:
+    """Nothing where no run time is known; what is wrong with an annotation in any case."""
+    facts = [("run time", _told(run_time))] if run_time.source is not RunTimeSource.UNKNOWN else []
+    return [*facts, ("not used", run_time.fault)] if run_time.fault else facts
+
+
+def _told(run_time: ExpectedRunTime) -> str:
+    limit = ""
+    if math.isfinite(run_time.limit):
+        limit = f"at most {human_duration(run_time.limit)} (activeDeadlineSeconds)"
+    match run_time.source:
+        case RunTimeSource.LIMIT:
+            return limit
+        case RunTimeSource.STATED:
+            stated = f"about {human_duration(run_time.usual)} (annotation posse.dev/expected-duration)"
+            return f"{stated}, {limit}" if limit else stated
+        case _:
+            seldom = f"seldom more than {human_duration(run_time.safe)}"
+            return f"about {human_duration(run_time.usual)}, {seldom} ({run_time.basis})"

@@ -1,0 +1,1 @@
+"""Rehearsing failures: nodes that fail, come back, or are drained."""

@@ -1,0 +1,1 @@
+"""Programs of Kubernetes on loopback: found or built, started, watched and stopped."""
