@@ -8,7 +8,7 @@ from posse.engine.events import Observed
 from posse.engine.options import EngineOptions
 from tests.support.builders import gang, nodes, pods
 
-MAX_MODULES = 55
+MAX_MODULES = 52
 """Beside the rules, each of which has a file and is asked once."""
 
 

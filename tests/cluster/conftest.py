@@ -4,19 +4,19 @@ import os
 
 import pytest
 
+from posse.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_kubectl
+from posse.control_plane.plane import running_plane
+from posse.control_plane.users import service_account
 from tests.cluster.cluster_api import ClusterApi
 from tests.support.stock_kubectl import Kubectl
-from tools.control_plane.assets import NATIVE, OWN_PROGRAMS, WITHOUT_GROUPS, MissingProgramError, find_kubectl
-from tools.control_plane.plane import running_plane
-from tools.control_plane.posse import CONTROLLERS_ACCOUNT, POSSE_ACCOUNT, start_posse
-from tools.control_plane.users import service_account
+from tools.installed_posse import CONTROLLERS_ACCOUNT, POSSE_ACCOUNT, start_posse
 
 # Posse may be installed where it is by default, or in a namespace of its own.
 USERS = [POSSE_ACCOUNT, CONTROLLERS_ACCOUNT, service_account("posse-system", "posse")]
 
 
 def telling_what_is_missing():
-    """Whoever brings programs of their own has chosen what can be tested. Anybody else shall not believe it was."""
+    """Programs of one's own limit what can be tested. Without them, a missing program is an error."""
     try:
         return (yield)
     except MissingProgramError as missing:
@@ -35,7 +35,7 @@ def pytest_runtest_call():
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory):
-    """Kubernetes 1.37 with all of the workload API, and nobody who schedules."""
+    """Kubernetes 1.37 with all of the workload API, and no scheduler."""
     with running_plane(tmp_path_factory.mktemp("plane"), NATIVE, USERS) as plane:
         yield plane
 

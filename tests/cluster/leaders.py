@@ -1,7 +1,7 @@
 """Who of several schedulers leads, by their own word."""
 
 from tests.cluster.cluster_api import wait_until
-from tools.control_plane.posse import PosseRun
+from tools.installed_posse import PosseRun
 
 
 def leaders(replicas: list[PosseRun]) -> list[PosseRun]:

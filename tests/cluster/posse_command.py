@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from tools.control_plane.plane import ControlPlane
+from posse.control_plane.plane import ControlPlane
 
 
 def posse(plane: ControlPlane, *words: str) -> subprocess.CompletedProcess[str]:

@@ -42,11 +42,11 @@ class _Pair:
     def _copy(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError), source:
             while data := source.recv(65536):
-                # What comes is taken, so that nobody is told of the silence by the system.
+                # What comes is taken, so that the system reports no silence.
                 if not self.is_silent.is_set():
                     sink.sendall(data)
             self.has_ended.set()
-            # Whoever is left need not be told any more once one side has ended.
+            # The other side need not be told once one has ended.
             sink.shutdown(socket.SHUT_RDWR)
 
 

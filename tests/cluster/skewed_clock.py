@@ -9,7 +9,7 @@ _REAL = time.time
 def main() -> None:
     seconds = float(sys.argv.pop(1))
     time.time = lambda: _REAL() + seconds
-    # Only now, so that nobody has looked at the clock before.
+    # Only now, so that nothing has read the clock before.
     from posse.cli.main import main as posse  # noqa: PLC0415
 
     posse()

@@ -4,7 +4,7 @@ import pytest
 
 from tests.cluster.cluster_api import ClusterApi, wait_until
 from tests.cluster.manifests import gang, node, pod
-from tools.control_plane.posse import POSSE_ACCOUNT
+from tools.installed_posse import POSSE_ACCOUNT
 
 pytestmark = pytest.mark.cluster
 

@@ -6,10 +6,10 @@ import time
 import pytest
 import yaml
 
+from posse.control_plane.assets import NATIVE, find_program
 from tests.cluster.manifests import node, pod
 from tests.support.stock_kubectl import Kubectl
-from tools.control_plane.assets import NATIVE, find_program
-from tools.control_plane.posse import start_posse
+from tools.installed_posse import start_posse
 
 pytestmark = pytest.mark.cluster
 

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
+from posse.control_plane.assets import NATIVE, find_program
 from tests.cluster.posse_command import posse
 from tests.support.stock_kubectl import Kubectl
-from tools.control_plane.assets import NATIVE, find_program
 
 pytestmark = pytest.mark.cluster
 

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 import pytest
 import yaml
 
+from posse.control_plane.assets import NATIVE, find_program
 from tests.cluster.cluster_api import ClusterApi, wait_until
 from tests.cluster.manifests import gang, node, pod
 from tests.cluster.posse_command import posse
 from tests.support.stock_kubectl import Kubectl
-from tools.control_plane.assets import NATIVE, find_program
-from tools.control_plane.posse import PosseRun, install_posse
+from tools.installed_posse import PosseRun, install_posse
 
 pytestmark = pytest.mark.cluster
 

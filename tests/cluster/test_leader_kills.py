@@ -13,7 +13,7 @@ import pytest
 from tests.cluster.cluster_api import wait_until
 from tests.cluster.gang_load import SIZE, GangLoad
 from tests.cluster.leaders import leader, leaders
-from tools.control_plane.posse import PosseRun, install_posse
+from tools.installed_posse import PosseRun, install_posse
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
 

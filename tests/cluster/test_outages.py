@@ -11,7 +11,7 @@ from tests.cluster.cluster_api import wait_until
 from tests.cluster.cutting import cut_every_second
 from tests.cluster.gang_load import SIZE, GangLoad
 from tests.cluster.manifests import gang, node, pod
-from tools.control_plane.posse import POSSE_ACCOUNT, PosseRun, install_posse
+from tools.installed_posse import POSSE_ACCOUNT, PosseRun, install_posse
 
 pytestmark = pytest.mark.cluster
 
@@ -26,7 +26,7 @@ def scheduler(posse):
 
 @pytest.fixture
 def load(api):
-    """Gangs that arrive during the test. Groups stay behind, since nobody is there who would let go of them."""
+    """Gangs that arrive during the test. Groups stay behind, since nothing removes their finalizers."""
     yield GangLoad(api, 30, prefix=f"load-{next(NUMBERS)}")
     for kind in ("Pod", "Node"):
         for item in api.list(kind):

@@ -1,4 +1,4 @@
-"""Pods that hold far too much in one field, on a real API server, which accepts them: nobody else waits for them.
+"""Pods that hold far too much in one field, on a real API server, which accepts them: no other pod waits for them.
 
 Two replicas run with a short lease, so that a scheduler which is busy for a few seconds would lose it. The API
 server itself needs its time for such an object, so that time is allowed for on top.
@@ -13,7 +13,7 @@ from tests.cluster.cluster_api import ClusterApi, wait_until
 from tests.cluster.leaders import leader
 from tests.cluster.manifests import node, pod
 from tests.support import poisons
-from tools.control_plane.posse import PosseRun, install_posse
+from tools.installed_posse import PosseRun, install_posse
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 

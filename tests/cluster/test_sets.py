@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from posse.control_plane.assets import find_kubectl
+from posse.control_plane.program import Program
 from tests.cluster.cluster_api import wait_until
 from tests.support.stock_kubectl import Kubectl
-from tools.control_plane.assets import find_kubectl
-from tools.control_plane.posse import PosseRun, install_posse
-from tools.control_plane.program import Program
+from tools.installed_posse import PosseRun, install_posse
 
 pytestmark = pytest.mark.cluster
 
@@ -53,7 +53,7 @@ def posse(request, plane, kubelets):
 
 @pytest.fixture(scope="module", autouse=True)
 def controllers(plane, posse):
-    """Anew for each form: one that was there before would not know the kinds that came with it for a while."""
+    """Again for each form: one that was there before would not know the kinds that came with it for a while."""
     running = plane.start_controller_manager()
     yield
     running.stop()

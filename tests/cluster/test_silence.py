@@ -10,7 +10,7 @@ from tests.cluster.cluster_api import wait_until
 from tests.cluster.gang_load import GangLoad
 from tests.cluster.manifests import gang, node, pod
 from tests.cluster.silence import silent_relay
-from tools.control_plane.posse import POSSE_ACCOUNT, PosseRun, install_posse
+from tools.installed_posse import POSSE_ACCOUNT, PosseRun, install_posse
 
 pytestmark = pytest.mark.cluster
 

@@ -51,7 +51,7 @@ class Documented(GroupSearch):
     def _reprieved(
         self, pool: Sequence[PosseUnit], places: Places, order: Sequence[PosseUnit]
     ) -> list[PosseUnit]:
-        """Let stay, in this order, whoever has room where it is beside the group; return who goes all the same."""
+        """Let pods stay, in this order, that fit where they are beside the group; return those that go."""
         gone = {record.ref.uid for unit in pool for record in unit.records}
         there = [record for record in self.state.attached_records() if record.ref.uid not in gone]
         taken = [(record.node, record) for record in there] + [(node, record) for record, node in places]

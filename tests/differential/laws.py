@@ -113,7 +113,7 @@ def kept_amounts(engine):
 
 
 def nothing_is_lost(shadow):
-    """Whoever waits for us is in the queue, or its group is held for a reason that can be named."""
+    """Every pod that waits for us is in the queue, or its group is held for a reason that can be named."""
     backlog, groups = shadow.engine._knowledge.backlog, shadow.engine._knowledge.groups
     waiting = {uid: pod for uid, pod in shadow.seen.pods.items() if shadow.is_waiting(uid)}
     for uid, pod in waiting.items():
@@ -128,7 +128,7 @@ def nothing_is_lost(shadow):
 
 
 def nobody_waits_who_could_start(shadow):
-    """What is parked really finds no room: no wake-up was missed. Room that is kept for somebody is none."""
+    """What is parked really finds no room: no wake-up was missed. Reserved capacity does not count."""
     if shadow.engine._knowledge.starvation_guard.reservation is not None:
         return
     for key, entry in shadow.engine._knowledge.backlog._entries.items():

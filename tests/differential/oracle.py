@@ -66,7 +66,7 @@ def effective_requests(pod):
 def scoring_request(pod, resource):
     """Return CPU or memory as scores see it: what a container does not ask for is assumed.
 
-    Once the pod asks as a whole for anything, only what nobody asked for is assumed.
+    Once the pod asks as a whole for anything, only what no container asks for is assumed.
     """
     pod_level = pod.spec.resources is not None and bool(pod.spec.resources.requests)
     if pod_level and resource in named_resources(pod):
@@ -186,7 +186,7 @@ def used(neighbours, resource):
 
 
 def refusals_by_description(pod, node):
-    """Return the reason of the first rule that refuses the node for what it is, whoever is there."""
+    """Return the reason of the first rule that refuses the node for what it is, whatever pods are there."""
     if is_unnamed(pod, node):
         return [NOT_NAMED]
     if is_cordoned_for(pod, node):
@@ -206,7 +206,7 @@ def refusals(pod, node, neighbours):
 
 
 def is_hopeless(pod, node):
-    """Tell whether the pod could not be on the node even if nobody else were."""
+    """Tell whether the pod could not be on the node even if it were empty."""
     return bool(refusals(pod, node, []))
 
 

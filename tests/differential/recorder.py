@@ -1,4 +1,4 @@
-"""The life of a cluster, made up from a seed: what an engine was told of it, as a log that can be run again.
+"""The life of a cluster, made up from a seed: the events of an engine, as a log that can be run again.
 
 Pods are named after what they bring along ("p7-spread"), so that a reader of the decisions knows what was placed.
 """
@@ -76,7 +76,7 @@ def spread(app):
 
 
 class Recorder:
-    """Makes the life up, and writes down what an engine was told of it."""
+    """Makes the life up, and writes down the events of an engine."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)

@@ -58,7 +58,7 @@ class Shadow:
         """Node by uid of waiting pods for which room is being made, as they were last told."""
         self.undelivered = []
         self.unanswered = []
-        """Placements and evictions that nobody has carried out yet."""
+        """Placements and evictions that are not carried out yet."""
         self.log = []
         """Everything the engine was told or asked, for replays."""
 

@@ -58,12 +58,12 @@ def reach():
 
 def random_node(name):
     zone = dice.choice([{}, {"zone": "east"}, {"zone": "west"}])
-    return node(name, labels={"host": name} | zone | places("a", "b", chance=0.3))
+    return node(name, labels={"host": name} | zone | places("a", "b", chance=0.6))
 
 
 def random_claim(name):
     access = usually(("ReadWriteOnce",), ("ReadWriteOncePod",), ("ReadWriteOncePod",), ("ReadWriteMany",))
-    if dice.random() < 0.3:
+    if dice.random() < 0.4:
         behind = dice.choice([*VOLUMES, *VOLUMES, "gone"])
         return claim(
             name, of=storage_class_name(), modes=access, volume=behind, phase=usually("Bound", "Lost")
@@ -89,7 +89,7 @@ def random_volume(name):
         on=reach(),
         modes=usually(access, access[:1], access[1:]),
         mode=usually(None, "Filesystem", "Block"),
-        labels=tier() | places("a", "b", "a__b", "a__", chance=0.3),
+        labels=tier() | places("a", "b", "a__b", "a__", chance=0.6),
         phase=usually("Available", "Released"),
         kept_for=usually("", *CLAIMS, times=12),
         deleted=usually("", DELETED, times=20),
@@ -98,7 +98,7 @@ def random_volume(name):
 
 
 def random_csi_node(name):
-    return csi_node(name, dice.choice([None, 1, 1, 2]), usually(DRIVER, ""))
+    return csi_node(name, dice.choice([None, 0, 1, 1, 2]), usually(DRIVER, ""))
 
 
 def nearly_all(names, make):

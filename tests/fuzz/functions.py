@@ -12,6 +12,7 @@ from posse.model.decoding import ShapeError, decode, known_part, unknown_fields
 from posse.model.quantity import QuantityError, canonical, milli_value, parse_quantity, value
 from posse.model.selectors import SelectorError, parse_field_selector, parse_label_selector
 from posse.model.timestamps import parse_timestamp
+from tests.fuzz.expressions import expressions
 from tests.fuzz.generation import NUMBERS, Maker
 
 PATCHES = {
@@ -89,7 +90,7 @@ def yaml_documents(maker):
         return
 
 
-TARGETS = (quantities, selectors, timestamps, decoding, patches, yaml_documents)
+TARGETS = (quantities, selectors, timestamps, decoding, patches, yaml_documents, expressions)
 
 
 def fuzz(runs, seed):

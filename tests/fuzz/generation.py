@@ -1,4 +1,4 @@
-"""Objects that nobody would write: of the shape of a kind, with odd values in some places and wrong types in a few."""
+"""Objects as no user writes them: of the shape of a kind, with odd values in some places and wrong types in a few."""
 
 import random
 import string

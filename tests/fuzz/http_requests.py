@@ -1,4 +1,4 @@
-"""Requests that nobody would send, to a whole `posse up`: what it takes is also scheduled, run and controlled.
+"""Requests as no client sends them, to a whole `posse up`: what it takes is also scheduled, run and controlled.
 
 No answer says that the server is at fault, no connection is dropped, nothing of it reaches the log as a traceback,
 and its memory stays within bounds.
@@ -11,6 +11,7 @@ import os
 import ssl
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +19,10 @@ import aiohttp
 import yaml
 from yarl import URL
 
+from posse.apiserver.http.negotiation import PROTOBUF
+from posse.kinds.wire.values import ProtobufError
+from posse.kinds.wire.writing import write_object
+from posse.transport.patches import APPLY_PATCH
 from tests.fuzz.generation import NAMES, NUMBERS, Maker
 from tests.properties.test_validation import VALID
 
@@ -30,8 +35,14 @@ MEDIA_TYPES = [
     "application/json",
     "application/yaml",
     "text/plain",
-    "application/vnd.kubernetes.protobuf",
+    PROTOBUF,
     "x/\xff",
+]
+ACCEPTED = [
+    PROTOBUF,
+    f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+    "application/json;as=Table;g=meta.k8s.io;v=v1",
+    "x/y",
 ]
 QUERIES = [
     "limit",
@@ -95,12 +106,22 @@ class Server:
 
     async def __aexit__(self, *_error):
         await self.session.close()
+        self.stop()
+
+    def stop(self):
+        """Return how long it takes."""
+        started = time.monotonic()
         self._process.terminate()
-        self._process.wait(20)
+        self._process.wait(60)
+        return time.monotonic() - started
 
     @property
     def is_running(self):
         return self._process.poll() is None
+
+    def cpu_seconds(self):
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory_mb(self):
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
@@ -150,20 +171,28 @@ def _request(maker, kind):
         obj["apiVersion"] = kind.api_version_of(version)
     body, media_type = json.dumps(obj).encode(), "application/json"
     if method == "PATCH":
-        media_type, patch = maker.patch(obj)
+        media_type, patch = maker.patch(obj) if chance.random() < 0.7 else (APPLY_PATCH, obj)
         body = json.dumps(patch).encode()
+    elif chance.random() < 0.15:
+        body, media_type = _as_protobuf(obj, body), PROTOBUF
     if method in {"GET", "OPTIONS", "BREW"}:
         body = None
     elif chance.random() < 0.05:
         body = _spoiled(chance, body)
     if chance.random() < 0.03:
         media_type = chance.choice(MEDIA_TYPES)
-    return (
-        method,
-        _path(maker, kind, version, method),
-        body,
-        {"Content-Type": media_type.encode("latin-1").decode("latin-1")},
-    )
+    headers = {"Content-Type": media_type}
+    if chance.random() < 0.1:
+        headers["Accept"] = chance.choice(ACCEPTED)
+    return method, _path(maker, kind, version, method), body, headers
+
+
+def _as_protobuf(obj, body):
+    """What has no such form is sent as it is, in the wrong clothes."""
+    try:
+        return write_object(obj)
+    except (ProtobufError, AttributeError, TypeError, ValueError):
+        return body
 
 
 def _object(maker, kind):
@@ -228,6 +257,8 @@ def _path(maker, kind, version, method):
                 f"/{chance.choice(['status', 'scale', 'binding', 'finalize', 'eviction', 'x', '%2F', '%00'])}"
             )
     words = {chance.choice(QUERIES): maker.text() for _ in range(chance.choice([0, 0, 0, 1, 2]))}
+    if method == "PATCH" and chance.random() < 0.5:
+        words |= {"fieldManager": chance.choice(NAMES)}
     # A watch that is not told to end would go on.
     words |= {"timeoutSeconds": "1"} if "watch" in words else {}
     query = URL.build(query=words).raw_query_string

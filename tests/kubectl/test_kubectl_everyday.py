@@ -237,9 +237,8 @@ def test_what_kubectl_makes_without_a_manifest(kubectl):
     kubectl("create poddisruptionbudget none --selector=app=y --min-available=0")
     assert read(kubectl, "pdb none")["spec"]["minAvailable"] == 0
     assert kubectl("run single --image=registry.example/x:1") == "pod/single created\n"
-    assert "is not read from protobuf; send it as application/json" in kubectl.refused(
-        "create service clusterip web --tcp=80"
-    )
+    kubectl("create service clusterip web --tcp=80")
+    assert read(kubectl, "service web")["spec"]["ports"][0]["targetPort"] == 80
 
 
 def test_a_watch_prints_each_change(kubectl):

@@ -96,10 +96,3 @@ def test_a_priority_class_that_does_not_exist(kubectl):
 
 def test_a_wrong_token(kubectl):
     assert "You must be logged in to the server" in kubectl.refused("get pods --token=wrong-wrong-wrong")
-
-
-def test_server_side_apply_is_refused_with_what_is_understood(kubectl):
-    manifest = GROUP.replace("POLICY", "{basic: {}}")
-    kubectl("apply -f -", manifest=manifest)
-    told = kubectl.refused("apply --server-side -f -", manifest=manifest)
-    assert "application/merge-patch+json" in told

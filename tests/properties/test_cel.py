@@ -4,6 +4,7 @@ Devices are left out of it, since their types are of Kubernetes alone: what attr
 type dyn here.
 """
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cel_expr_python import cel
@@ -15,7 +16,7 @@ from posse.cel.compiler import Compiler
 from posse.cel.errors import CelError, EvaluationError
 from posse.cel.parser import parse
 from posse.cel.types import DYN, STRING, map_of
-from posse.cel.values import Optional, plain_key
+from posse.cel.values import Duration, Optional, Timestamp, plain_key
 
 NAMES = {
     "model": "A100",
@@ -39,7 +40,22 @@ TEXTS = st.sampled_from(
 )
 TRUTHS = st.sampled_from(["true", "false", "a.ecc", "has(a.rank)", "has(a.color)", "'ecc' in a", "a.color"])
 LISTS = st.sampled_from(["[1, 2, 3]", "[]", "a.sizes", "a.tags", "['a', 'b', 'c']", "[1, 'a']", "a.missing"])
-LEAVES = INTS | TEXTS | TRUTHS | LISTS
+# Whole seconds: Go, as Kubernetes, writes fractions without trailing zeros, and the reference does not.
+TIMES = st.sampled_from(
+    [
+        "timestamp('2026-01-02T03:04:05Z')",
+        "timestamp('2024-02-29t23:59:59-03:30')",
+        "timestamp(a.rank)",
+        "timestamp(a.model)",
+        "duration('1h30m')",
+        "duration('-90s')",
+        "duration(a.empty)",
+        "duration('1.5m')",
+    ]
+)
+LEAVES = INTS | TEXTS | TRUTHS | LISTS | TIMES
+FIELDS = ["getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear"]
+FIELDS += ["getHours", "getMinutes", "getSeconds"]
 
 
 def grown(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -62,6 +78,14 @@ def grown(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.tuples(st.sampled_from(["string", "size", "dyn"]), parts).map(lambda two: f"{two[0]}({two[1]})"),
         st.tuples(parts, st.sampled_from(["all", "exists", "exists_one", "filter", "map"]), parts).map(
             lambda three: f"{three[0]}.{three[1]}(x, {three[2]} == x)"
+        ),
+        st.tuples(parts, st.sampled_from(FIELDS), st.sampled_from(["", "'+02:30'", "'Europe/Berlin'"])).map(
+            lambda three: f"{three[0]}.{three[1]}({three[2]})"
+        ),
+        pairs.map(lambda two: f"'<%s|%s>'.format([{two[0]}, {two[1]}])"),
+        st.tuples(st.sampled_from("dxXob"), INTS).map(lambda two: f"'%{two[0]}%%'.format([{two[1]}])"),
+        st.tuples(st.sampled_from(["%f", "%.1f", "%e", "%.3e"]), st.sampled_from(["1.5", "a.share"])).map(
+            lambda two: f"'{two[0]}'.format([{two[1]}])"
         ),
         pairs.map(lambda two: f"cel.bind(y, {two[0]}, [y, {two[1]}])"),
         pairs.map(lambda two: f"a.?{'model' if len(two[0]) % 2 else 'color'}.orValue({two[1]})"),
@@ -86,6 +110,10 @@ def ours(text: str) -> Any:
 
 
 def plain(value: Any) -> Any:
+    if isinstance(value, Timestamp):
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value.nanos // 1000)
+    if isinstance(value, Duration):
+        return timedelta(microseconds=value.nanos // 1000)
     if isinstance(value, Optional):
         return plain(value.value) if value.is_set else None
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Columns kept up to date row by row, through any history of nodes and pods, equal columns computed anew."""
+"""Columns kept up to date row by row, through any history of nodes and pods, equal columns computed from scratch."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,7 +62,7 @@ class History:
             self.put(node(f"crowd-{ordinal}", cpu="2"))
 
     def look(self, which):
-        """Somebody asks in between, so that what follows is brought up to date from here."""
+        """A query comes in between, so that what follows is brought up to date from here."""
         self.state.scores(self.lookers[which % len(self.lookers)][1]).totals()
 
 
@@ -127,7 +127,7 @@ def row_content(table, row):
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=400))
 def test_the_log_of_touches_never_loses_one(touches):
-    """Whoever brings a copy up to date from the log has what the table has, however seldom it looks."""
+    """A copy that is brought up to date from the log equals the table, however seldom that happens."""
     table = NodeTable()
     for ordinal in range(10):
         table.put(node(f"n{ordinal}"))

@@ -82,7 +82,7 @@ def test_a_gang_of_several_kinds_is_bound_whole_or_leaves_no_trace(nodes, kinds,
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=6), st.integers(1, 12))
 def test_gangs_that_compete_start_in_their_order_and_never_share_the_last_room(minimums, slots):
-    """Whoever comes first and fits starts; one that does not fit leaves its room to those behind it."""
+    """The first group that fits starts; one that does not fit leaves its capacity to those behind it."""
     driver = Driver(node("n0", cpu=slots, memory=None))
     expected, left = [], slots
     for index, minimum in enumerate(minimums):

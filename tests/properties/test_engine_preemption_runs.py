@@ -1,4 +1,4 @@
-"""Runs in which whoever is evicted comes back: they end, nobody is evicted in turn by whom it evicted, and all preemptions with them."""
+"""Runs in which evicted pods come back: they end, no pod is evicted by one that it evicted, and all preemptions end with them."""
 
 from hypothesis import given
 from hypothesis import strategies as st

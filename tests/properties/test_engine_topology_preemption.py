@@ -32,7 +32,7 @@ def slots(cluster, pods, rack, size):
 
 
 def level_needed(cluster, pods, minimum, size):
-    """Return the lowest priority up to which all have to go in some rack; -1 if nobody has, None if nothing helps."""
+    """Return the lowest priority up to which all have to go in some rack; -1 if none has, None if nothing helps."""
     for level in (-1, 0, 1, 2):
         staying = [one for one in pods if one[2] > level]
         if any(slots(cluster, staying, rack, size) >= minimum for rack, _ in cluster):

@@ -1,4 +1,4 @@
-"""Trees against going through every placement: what is bound keeps every rule, and with the exact search nobody is missed.
+"""Trees against going through every placement: what is bound keeps every rule, and with the exact search no placement is missed.
 
 That also goes for trees of which some groups run already, on nodes that may be gone, or have come to their end.
 """
@@ -178,7 +178,7 @@ def decided(context, *, asks):
 
 
 def check_rules(context, bound):
-    """No node over capacity, nobody below its minimum, nobody across domains."""
+    """No node over capacity, no group below its minimum, none across domains."""
     used = dict.fromkeys(range(context.problem.node_count), 0)
     for name, where in bound.items():
         used[int(where[1:])] += context.problem.pod_sets[

@@ -27,7 +27,7 @@ TWINS = {
     VolumeZone: oracle.zone,
 }
 HOPEFUL = {VolumeRestrictions, VolumeLimits}
-"""Rules that evicting somebody could satisfy."""
+"""Rules that an eviction could satisfy."""
 
 
 def populated(world, there):
@@ -148,7 +148,7 @@ def test_a_rolled_back_draft_leaves_storage_as_it_was(world, there, asking, vict
 
 
 def place_all(draft, state, records):
-    """Place whoever is nowhere and fits somewhere."""
+    """Place pods that are nowhere and fit somewhere."""
     for record in records:
         rows = np.flatnonzero(state.scores(state.scheduling_class(record)).totals() >= 0)
         if not record.node and rows.size:

@@ -1,7 +1,10 @@
-"""The Dockerfile, read: nothing unpinned, nothing left behind, nobody root, and as the Deployment expects it."""
+"""The Dockerfile, read: nothing unpinned, nothing left behind, not run as root, and as the Deployment expects it."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,14 +34,32 @@ def container():
 
 
 def test_only_known_instructions():
-    known = {"FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "EXPOSE", "ENTRYPOINT", "CMD"}
+    known = {"ARG", "FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "EXPOSE", "ENTRYPOINT", "CMD"}
     assert {name for name, _ in instructions()} <= known
 
 
 def test_bases_are_pinned_and_alike():
     images = {rest.split()[0] for rest in arguments("FROM")}
-    (image,) = images
-    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", image)
+    assert images == {"${BASE}"}
+    (base,) = arguments("ARG")
+    assert re.fullmatch(r"BASE=python:3\.\d+\.\d+-slim-\w+", base)
+
+
+def make_image(folder, *words):
+    command = [sys.executable, "-m", "tools.image", *words]
+    environment = os.environ | {"PATH": str(folder)}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_images_are_built_on_a_digest_by_the_builder_there_is(tmp_path):
+    base = f"python:3.12.11-slim-bookworm@sha256:{'0' * 64}"
+    assert "no builder" in make_image(tmp_path, "--base", base).stderr
+    builder = tmp_path / "podman"
+    builder.write_text(f'#!{sys.executable}\nimport sys\nprint(" ".join(sys.argv[1:]))\n')
+    builder.chmod(0o755)
+    told = make_image(tmp_path, "--base", base, "--image", "r.example/posse:7").stdout
+    assert told.startswith(f"build --build-arg BASE={base} --tag r.example/posse:7 --file ")
+    assert "skopeo inspect" in make_image(tmp_path, "--base", "python:3.12").stderr
 
 
 def test_packages_are_checked_by_hash_and_leave_no_cache():

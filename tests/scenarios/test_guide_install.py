@@ -9,6 +9,7 @@ import yaml
 
 from posse.installation.control_permissions import permissions_to_control
 from posse.installation.options import ForeignGroupApi, InstallOptions
+from posse.installation.page import TO_READ_THE_LEASE, TO_SHOW
 from posse.installation.permissions import permissions_to_lead, permissions_to_schedule
 from tests.support.posse_command import posse
 
@@ -33,8 +34,10 @@ def printed(tmp_path):
 
 
 def test_the_commands_print_what_the_page_says(printed):
-    plain, native, chosen, controlling, foreign = map(printed, commands())
+    plain, native, chosen, controlling, foreign, page = map(printed, commands())
     assert "scheduling.volcano.sh" in str(foreign)
+    new = {item["metadata"]["name"] for item in page if item not in plain}
+    assert new == {"posse-page", "posse-page-viewer"}
     assert "persistentvolumes" not in str(foreign)
     assert [item["metadata"]["name"] for item in controlling if item not in plain][:2] == [
         "jobsets.jobset.x-k8s.io",
@@ -74,7 +77,9 @@ def test_every_permission_is_told_with_its_reason():
         for group, resources, verbs, reason in rows
     ]
     everything = InstallOptions(
-        controllers=("jobsets", "leaderworkersets"), foreign_groups=tuple(ForeignGroupApi)
+        controllers=("jobsets", "leaderworkersets"),
+        foreign_groups=tuple(ForeignGroupApi),
+        provisioning_requests=True,
     )
     granted = [
         (item.api_group, item.resources, ", ".join(item.verbs), item.reason)
@@ -82,6 +87,8 @@ def test_every_permission_is_told_with_its_reason():
             *permissions_to_schedule(everything),
             *permissions_to_lead("posse"),
             *permissions_to_control(everything),
+            *TO_SHOW,
+            *TO_READ_THE_LEASE,
         )
     ]
     assert told == granted

@@ -80,6 +80,14 @@ def test_the_first_gang_goes_as_its_guide_says(cluster):
     wait_until(lambda: running(cluster, "colossus") == 9, "the gang of nine")
 
 
+@pytest.mark.parametrize("words", [["--autoscale", "1"]], indirect=True)
+def test_autoscaling_goes_as_its_guide_says(cluster):
+    first, second = commands_of(ROOT / "docs" / "guides" / "autoscaling.md")
+    posse(first, cluster)
+    wait_until(lambda: running(cluster, "colossus") == 9, "the gang of nine")
+    assert "autoscaled-0001" in posse(second, cluster)
+
+
 @pytest.mark.parametrize("words", [["--record", "recording.jsonl"]], indirect=True)
 def test_recordings_go_as_their_guide_says(cluster, words, tmp_path):
     places = {"build/recording": words[1], "build/then.gz": str(tmp_path / "then.gz")}
@@ -87,19 +95,46 @@ def test_recordings_go_as_their_guide_says(cluster, words, tmp_path):
     posse(first, cluster)
     wait_until(lambda: running(cluster, "trainer") == 4, "the gang of four")
     posse(second, cluster)
-    told = [posse_command.posse(*(places.get(word, word) for word in shlex.split(line))) for line in others]
-    assert "all equal" in told[0]
-    assert "objects as of" in told[1]
-    assert "trainer" in told[2]
-    assert "colossus" in told[3]
+
+    def run(line):
+        return posse_command.posse(*(places.get(word, word) for word in shlex.split(line)))
+
+    again, what_if, *looks_back = others
+    assert "all equal" in run(again)
+
+    def starts_with_more_nodes():
+        try:
+            told = run(what_if)
+        except AssertionError as differs:  # It ends with 3.
+            told = str(differs)
+        return "recorded never starts it, changed starts it after 0s" in told
+
+    wait_until(starts_with_more_nodes, "the gang of nine in the recording")
+    told = [run(line) for line in looks_back]
+    assert "objects as of" in told[0]
+    assert "trainer" in told[1]
+    assert "colossus" in told[2]
+
+
+def test_the_page_goes_as_its_guide_says(cluster):
+    for line in commands_of(ROOT / "docs" / "guides" / "page.md"):
+        words = shlex.split(line)
+        told = posse_command.posse(*words, "--kubeconfig", cluster, codes=(0, 3))
+        if line.endswith("gang.yaml"):
+            wait_until(lambda: running(cluster, "trainer") == 4, "the gang of four")
+        elif words[1] == "plan":
+            assert "waits" in told
+    log = (cluster.parent / "log").read_text()
+    assert re.search(r"^  page        http://127\.0\.0\.1:\d+/#token=\S{20,}$", log, re.MULTILINE)
 
 
 def test_simulations_go_as_their_guide_says(tmp_path):
     commands = commands_of(ROOT / "docs" / "guides" / "simulating.md")
-    assert len(commands) == 4
+    assert len(commands) == 6
     for line in commands:
         words = [str(tmp_path) if word == "build/simulation" else word for word in shlex.split(line)]
-        assert "160/160" in posse_command.posse(*words)
+        started = "3/3" if "arrivals" in line else "160/160"
+        assert started in posse_command.posse(*words)
     assert (tmp_path / "report.html").exists()
 
 
@@ -174,6 +209,10 @@ def test_stateful_sets_go_as_their_guide_says(cluster):
             wait_until(lambda: running(cluster, "store") == 3, "the pods of the set")
         elif line == "posse apply -f examples/statefulsets/store-update.yaml":
             wait_until(lambda: images_of(cluster) == ["store:1", "store:2", "store:2"], "the new images")
+        elif line == "posse apply -f examples/statefulsets/volumes.yaml":
+            wait_until(lambda: running(cluster, "notes") == 2, "the pods with volumes")
+            phases = [claim["status"]["phase"] for claim in listed(cluster, "persistentvolumeclaims")]
+            assert phases == ["Bound", "Bound"]
     wait_until(lambda: not listed(cluster, "pods"), "the end of the pods")
 
 
@@ -277,7 +316,8 @@ def test_a_group_that_expects_more_pods_starts_with_those_there_are(cluster):
 @pytest.fixture
 def beside(tmp_path, cluster):
     """A scheduler of its own process for pods that name it."""
-    command = [sys.executable, "-m", "posse", "run", "--kubeconfig", cluster, "--port", "0"]
+    words = ["--scheduler-name", "second", "--port", "0"]
+    command = [sys.executable, "-m", "posse", "run", "--kubeconfig", cluster, *words]
     with (tmp_path / "run.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     yield process
@@ -293,7 +333,7 @@ def test_a_real_cluster_goes_as_its_guide_says(cluster, beside):
     sources = {
         event["source"]["component"] for event in listed(cluster, "events") if event["reason"] == "Scheduled"
     }
-    assert sources == {"posse", "default-scheduler"}
+    assert sources == {"second", "default-scheduler"}
 
 
 def without_ages(text):
@@ -340,6 +380,20 @@ def test_usage_and_history_are_told_as_their_guide_says(cluster, tmp_path):
             assert "trainer" in answer
 
 
+@pytest.mark.parametrize("words", [["--nodes", "4", "--topology", "rack=2"]], indirect=True)
+def test_the_doctor_says_what_its_guide_says(cluster, tmp_path):
+    page = ROOT / "docs" / "guides" / "doctor.md"
+    codes = iter([0, 4, 4, 4])
+    for line in commands_of(page):
+        words = [str(tmp_path / word) if word.endswith(".snapshot") else word for word in shlex.split(line)]
+        where = [] if "--snapshot" in words else ["--kubeconfig", cluster]
+        code = next(codes) if words[1] == "doctor" else 0
+        answer = posse_command.posse(*words, *where, codes=(code,))
+        if line == "posse doctor" and code:
+            assert answer.startswith(told(page)[1])
+    assert next(codes, None) is None
+
+
 PLAN_CODES = {
     "--add-nodes 5=node-0001": 0,
     "--min-count 4": 0,
@@ -348,6 +402,7 @@ PLAN_CODES = {
     "--add-nodes 5=node-0001 -o json": 0,
     "--drain rack=rack-1": 0,
     "--drain rack=rack-1 --drain rack=rack-2": 3,
+    "--make-room-for podgroup/sextet": 0,
 }
 
 
@@ -365,6 +420,8 @@ def test_plans_are_told_as_their_guide_says(cluster, tmp_path):
         answer = posse_command.posse(*words, *where, codes=(code,))
         if line == "posse plan -f examples/gang-too-big.yaml" or ("plan" in line and "--snapshot" in line):
             assert answer == table
+        elif "--make-room-for" in line:
+            assert answer == told(page)[-1]
     assert running(cluster, "colossus") == 0
 
 
@@ -379,6 +436,61 @@ def unfolded(text):
 RACKS = ["--nodes", "12", "--topology", "rack=3"]
 
 
+PACKED = [
+    *("--nodes", "64", "--topology", "rack=8"),
+    *("--config", "examples/scheduler-configuration/packing.yaml"),
+]
+
+
+@pytest.mark.parametrize("words", [PACKED], indirect=True)
+def test_racks_stay_whole_as_their_guide_says(cluster):
+    page = ROOT / "docs" / "guides" / "packing.md"
+    assert f"    posse up {' '.join(PACKED)}\n" in page.read_text()
+    commands = commands_of(page)
+    for line in commands[:2]:
+        posse(line, cluster)
+    wait_until(lambda: running(cluster, "sixteen") == 16, "the gang of sixteen")
+    wait_until(lambda: running(cluster, "eight") == 8, "the gang of eight")
+    assert "rack" in posse(commands[2], cluster)
+    racks = {
+        node["metadata"]["name"]: node["metadata"]["labels"]["topology.posse.dev/rack"]
+        for node in listed(cluster, "nodes")
+    }
+    assert len({racks[node] for node in nodes_of(cluster, "sixteen")}) == 2
+    for line in commands[3:]:
+        assert "160/160" in posse_command.posse(*shlex.split(line))
+
+
+BACKFILL = ["--nodes", "3", "--config", "examples/scheduler-configuration/backfill.yaml"]
+
+
+@pytest.mark.parametrize("words", [BACKFILL], indirect=True)
+def test_forecasts_come_true_as_their_guide_says(cluster):
+    page = ROOT / "docs" / "guides" / "forecasts.md"
+    assert f"    posse up {' '.join(BACKFILL)}\n" in page.read_text()
+    first, large, gangs, explain, short, again, simulate = commands_of(page)
+    posse(first, cluster)
+    wait_until(lambda: running(cluster, "first") == 2, "the first gang")
+    posse(large, cluster)
+    wait_until(lambda: len(nodes_of(cluster, "large")) > 0, "the pods of the large gang")
+    assert "STARTS" in posse(gangs, cluster).splitlines()[0]
+    told = posse(explain, cluster)
+    assert re.search(
+        r"starts +between \S+ and \S+ \(80 %\), not before \S+; waits for the end of podgroup/first", told
+    )
+    posse(short, cluster)
+    wait_until(lambda: running(cluster, "short") == 1 or "Finished" in posse(again, cluster), "the short job")
+    assert running(cluster, "large") == 0
+    wait_until(lambda: running(cluster, "large") == 3, "the large gang")
+    (group,) = (one for one in listed(cluster, "podgroups") if one["metadata"]["name"].startswith("large"))
+    note = json.loads(group["metadata"]["annotations"]["scheduling.posse.dev/forecast"])
+    started = min(
+        one["status"]["startTime"] for one in listed(cluster, "pods") if "large" in one["metadata"]["name"]
+    )
+    assert note["notBefore"] <= note["earliest"] <= started <= note["latest"]
+    assert "IN 80 % BAND" in posse_command.posse(*shlex.split(simulate))
+
+
 @pytest.mark.parametrize("words", [RACKS], indirect=True)
 def test_gangs_in_one_rack_go_as_their_guide_says(cluster):
     page = ROOT / "docs" / "guides" / "topology.md"
@@ -390,6 +502,9 @@ def test_gangs_in_one_rack_go_as_their_guide_says(cluster):
         answer = posse(line, cluster)
         if line == "posse explain podgroup/mesh":
             assert without_ages(answer).startswith(without_ages(story))
+        elif line == "posse explain podgroup/preferring":
+            assert "at least 2 together, preferably in one topology.posse.dev/rack, priority 0" in answer
+            wait_until(lambda: running(cluster, "preferring") == 2, "the gang that prefers a rack")
     wait_until(lambda: running(cluster, "mesh") == 5, "the gang that waited for a fifth node")
     racks = {
         node["metadata"]["name"]: node["metadata"]["labels"]["topology.posse.dev/rack"]
@@ -400,10 +515,11 @@ def test_gangs_in_one_rack_go_as_their_guide_says(cluster):
         1,
         1,
         1,
+        1,
     ]
 
 
-GANGS = ("ring", "torus", "mesh")
+GANGS = ("ring", "torus", "mesh", "preferring")
 
 
 def readme_story():
@@ -422,6 +538,8 @@ DEVICES = [
     "nics",
     "--devices",
     "fabric",
+    "--devices",
+    "attachable",
 ]
 
 
@@ -436,12 +554,16 @@ def test_devices_go_as_their_guide_says(cluster):
             wait_until(
                 lambda: running(cluster, "reader") + running(cluster, "writer") == 2, "those who share"
             )
+        if line == "posse get resourceclaims -o yaml":
+            wait_until(lambda: running(cluster, "patient") == 2, "the gang whose devices take time")
         if line == "posse explain pod/greedy":
             wait_until(lambda line=line: "cannot allocate all claims" in posse(line, cluster), "the reason")
         assert posse(line, cluster)
     claims = {claim["metadata"]["name"]: claim for claim in listed(cluster, "resourceclaims")}
     assert len(claims["accelerator"]["status"]["reservedFor"]) == 2
     assert "allocation" not in claims["sixteen"].get("status", {})
+    [attached, _] = [claim for name, claim in claims.items() if name.startswith("patient")]
+    assert attached["status"]["devices"][0]["conditions"][0]["status"] == "True"
     for name, claim in claims.items():
         if name.startswith("trainer"):
             results = claim["status"]["allocation"]["devices"]["results"]

@@ -19,7 +19,7 @@ CONFIGURATION = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
     "kind": "KubeSchedulerConfiguration",
     "leaderElection": {"leaseDuration": "3s", "renewDeadline": "2s", "retryPeriod": "300ms"},
-    "profiles": [{"schedulerName": "posse"}],
+    "profiles": [{"schedulerName": "second"}],
 }
 
 
@@ -70,7 +70,7 @@ def create_gang(server, name):
     for number in range(SIZE):
         container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
         spec = {
-            "schedulerName": "posse",
+            "schedulerName": "second",
             "containers": [container],
             "schedulingGroup": {"podGroupName": name},
         }

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 
 from tests.simulation.device_run import DeviceRun
-from tests.simulation.run import Run, SimulationFailed
+from tests.simulation.run import Run, SimulationFailed, advised_engine, usual_engine
 
 
 def main():
@@ -14,6 +14,7 @@ def main():
     parser.add_argument("--seed", type=int, help="run this seed only")
     parser.add_argument("--trees", action="store_true", help="with groups of groups among the groups")
     parser.add_argument("--devices", action="store_true", help="pods and gangs with claims of devices")
+    parser.add_argument("--calm", action="store_true", help="without faults, with advice that is followed")
     parser.add_argument("--trace", action="store_true", help="tell every step")
     parser.add_argument("--runs", type=int, default=20000, help="how many seeds to run")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the first of them")
@@ -24,7 +25,10 @@ def main():
     tell = say if chosen.trace else None
     if chosen.devices:
         return run_many(seeds, lambda seed: DeviceRun(seed, tell))
-    return run_many(seeds, lambda seed: Run(seed, tell=tell, has_trees=chosen.trees))
+    engine = advised_engine if chosen.calm else usual_engine
+    return run_many(
+        seeds, lambda seed: Run(seed, engine, tell, has_trees=chosen.trees, has_faults=not chosen.calm)
+    )
 
 
 def run_many(seeds, run_of):

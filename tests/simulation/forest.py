@@ -55,7 +55,7 @@ class Forest(Workload):
         return composite(name, minimum, priority=priority, parent_composite_pod_group_name=parent, **wishes)
 
     def _successor(self, before, group):
-        """Most groups that are made anew hang where they hung."""
+        """Most recreated groups keep their parent."""
         keeps = before is not None and parent_of(before) and self._random.random() < 0.8
         return _below(parent_of(before), group) if keeps else group
 
@@ -82,7 +82,7 @@ class Forest(Workload):
         return f"CompositePodGroup {name} is created anew"
 
     def move_group(self):
-        """Make a group anew below another parent, or below none; sometimes groups are each other's ancestors by that."""
+        """Recreate a group below another parent, or below none; sometimes groups are each other's ancestors by that."""
         chosen = self._any({**self._world.groups, **self._world.composites})
         if chosen is None:
             return None

@@ -217,15 +217,20 @@ class Knowledge:
             seen += [other for other in composites if other not in seen]
         return found
 
-    def started_children(self, name, promised=None):
-        """Return how many groups right below this one have started; those that may have run to their end are counted."""
+    def started_children(self, name, promised=None, above=()):
+        """Return how many groups right below this one have started; those that may have run to their end are counted.
+
+        No group below itself has started.
+        """
         leaves, composites = self.below(name)
+        above = (*above, name)
         started = [one for one in leaves if len(self.attached(one, promised)) >= minimum_of(self.groups[one])]
         over = [one for one in leaves if one in self.completed and one not in started]
         grown = [
             one
             for one in composites
-            if self.started_children(one, promised) >= group_minimum_of(self.composites[one])
+            if one not in above
+            and self.started_children(one, promised, above) >= group_minimum_of(self.composites[one])
         ]
         return len(started) + len(over) + len(grown)
 
@@ -248,9 +253,9 @@ class Knowledge:
         return (group.spec.priority if group is not None else pod.spec.priority) or 0
 
     def free(self, node, priority, besides=()):
-        """Return what is left of the node for somebody of this priority: CPU and pods.
+        """Return what is left of the node for a pod of this priority: CPU and pods.
 
-        Room that is being made for somebody who matters as much is not free. `besides` are uids that do not count.
+        Capacity that is being freed for a pod of equal priority is not free. `besides` are uids that do not count.
         """
         holding = [
             self.pods[uid]

@@ -1,6 +1,6 @@
 """What must hold in every run, whatever goes wrong: for each decision, after each round, for each write, and in the end.
 
-A decision is judged by what the process had been told when it made it; nobody can be blamed for not knowing better.
+A decision is judged by what the process had been told when it made it; it cannot know better.
 """
 
 from itertools import dropwhile, takewhile
@@ -211,7 +211,7 @@ def nobody_is_evicted_for_a_tree_without_need(knowledge, eviction, decisions):
 def nominations_of(knowledge, groups, eviction, decisions):
     """Return where members of these groups are nominated to with the eviction; others may take that room in the same round."""
     uids = [pod.metadata.uid for name in groups for pod in waiting_in(knowledge, name)]
-    # Whoever has been told so already is not told again.
+    # A report that was made already is not made again.
     known = {uid: knowledge.nominated.get(uid) or knowledge.told.get(uid) for uid in uids}
     after = dropwhile(lambda one: is_for_the_same(one, eviction), decisions[decisions.index(eviction) :])
     told = list(takewhile(lambda one: isinstance(one, ReportPod), after))
@@ -260,7 +260,7 @@ def remaining(knowledge, place, victims, nominated):
 
 
 def overfills(knowledge, place, pods):
-    """Whether the nominated, and those of the pods that are on the node, are too many; on a node that is gone nobody is."""
+    """Whether the nominated, and those of the pods that are on the node, are too many; on a node that is gone none is."""
     node = knowledge.nodes.get(place)
     if node is None:
         return False
@@ -270,7 +270,7 @@ def overfills(knowledge, place, pods):
 
 
 def nothing_is_lost(knowledge, engine):
-    """The engine knows every pod that it was told of, where it is, and lets every waiting pod wait for something."""
+    """The engine knows every pod that it has seen, where it is, and lets every waiting pod wait for something."""
     records, backlog = engine._knowledge.pods, engine._knowledge.backlog
     ensure(list(records) == list(knowledge.pods) or set(records) == set(knowledge.pods), "nothing is lost")
     for uid, pod in knowledge.pods.items():
@@ -288,7 +288,7 @@ def nothing_is_lost(knowledge, engine):
 
 
 def may_start(knowledge, name):
-    """Whether a known group by itself is plainly free to be tried: complete, ungated, of one mind, nobody on its way."""
+    """Whether a known group by itself is plainly free to be tried: complete, ungated, consistent, no binding under way."""
     is_alone = not knowledge.is_part_of_a_tree(name)
     return is_alone and bool(waiting_in(knowledge, name)) and is_complete(knowledge, name)
 
@@ -393,7 +393,7 @@ def what_has_started_is_told(world, engine):
 
 
 def whoever_fits_has_started(knowledge):
-    """No pod and no group waits although there is room for it, and nobody in its way."""
+    """No pod and no group waits although there is capacity for it, and nothing in its way."""
     for pod in knowledge.waiting():
         if not group_name(pod):
             fitting = [name for name, node in knowledge.nodes.items() if knowledge.fits(pod, node)]

@@ -7,6 +7,7 @@ import random
 from collections import Counter
 
 from posse.engine.decisions import (
+    Advise,
     Bind,
     Evict,
     MarkDisrupted,
@@ -14,6 +15,7 @@ from posse.engine.decisions import (
     PublishReservation,
     ReportGroup,
     ReportPod,
+    Solve,
     WarnGroup,
 )
 from posse.engine.engine import Engine
@@ -21,6 +23,7 @@ from posse.engine.keys import GroupRef
 from posse.engine.options import EngineOptions
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS, REST_SECONDS
 from posse.engine.state.invariants import ensure
+from tests.simulation.advice import every_advice_lets_it_start
 from tests.simulation.faults import NO_FAULTS, draw_faults
 from tests.simulation.forest import Forest
 from tests.simulation.laws import nothing_is_lost, what_has_started_is_told, whoever_fits_has_started
@@ -32,11 +35,11 @@ from tests.simulation.world import KINDS, KINDS_WITH_TREES, World
 
 _TAIL = 60
 _PROGRESS_SECONDS = 120.0
-"""Whoever fits has started so long after the last fault: longer than any backoff of groups this small."""
+"""Every group that fits has started so long after the last fault: longer than any backoff of groups this small."""
 _FAIRNESS_SECONDS = PATIENCE_SECONDS + 2 * (RESERVATION_SECONDS + REST_SECONDS)
 """After so long without anybody placed, no room is kept for anybody any more."""
 _RETRY_SECONDS = 350.0
-"""In so long everything parked is tried once more; nobody starts by that alone, but some may be told a newer reason."""
+"""In so long everything parked is tried once more; no pod starts by that alone, but some may get a newer reason."""
 _QUIET_SECONDS = 700.0
 """Then nothing at all is decided for so long."""
 _MOST_SETTLING_ROUNDS = 300
@@ -67,11 +70,18 @@ def told(decision):
         return f"report {decision.pod.name}: {decision.reason}"
     if isinstance(decision, ReportGroup | WarnGroup):
         return f"report {decision.group.name}: {decision.reason}"
+    if isinstance(decision, Solve | Advise):
+        return f"ask the solver about {decision.group.name}"
     return str(decision)
 
 
 def usual_engine():
     return Engine(EngineOptions())
+
+
+def advised_engine():
+    """With an exact search, and advice for what waits."""
+    return Engine(EngineOptions(asks=True))
 
 
 class Run:
@@ -84,6 +94,7 @@ class Run:
         self._tell = tell
         self._story = []
         self._has_trees = has_trees
+        self._is_calm = not has_faults
         self._world = World(KINDS_WITH_TREES if has_trees else KINDS)
         self._server = Server(self._world, self._random, binds_whole=seed % 2 == 0)
         self._workload = (Forest if has_trees else Workload)(self._world, self._random)
@@ -113,9 +124,8 @@ class Run:
 
     def _obituary(self, error):
         tail = "\n".join(self._story[-_TAIL:])
-        replay = (
-            f"python -m tests.simulation{' --trees' if self._has_trees else ''} --seed {self.seed} --trace"
-        )
+        kind = f"{' --trees' if self._has_trees else ''}{' --calm' if self._is_calm else ''}"
+        replay = f"python -m tests.simulation{kind} --seed {self.seed} --trace"
         return f"seed {self.seed}: {type(error).__name__}: {error}\n{tail}\nreplay with: {replay}"
 
     def _note(self, what):
@@ -180,6 +190,8 @@ class Run:
                 self._note(f"  decides to {told(decision)}")
 
     def _count(self, decision):
+        if isinstance(decision, Solve | Advise):
+            return
         self.counts[type(decision).__name__] += 1
         if isinstance(decision, Evict) and isinstance(decision.preemptor, GroupRef):
             self.counts["evicted for groups"] += 1
@@ -246,9 +258,11 @@ class Run:
         acted = self.counts["Bind"] + self.counts["Evict"] + self.counts["PublishReservation"]
         self._run_until(self._world.now + _RENEWAL_SECONDS)
         if acted == self.counts["Bind"] + self.counts["Evict"] + self.counts["PublishReservation"]:
-            self.counts["truths"] += all_that_is_told_is_true(
-                self._world, self._make_engine, self._process.engine
-            )
+            parts = self._world, self._make_engine, self._process.engine
+            is_still = all_that_is_told_is_true(*parts)
+            self.counts["truths"] += is_still
+            if is_still and self._make_engine is advised_engine:
+                self.counts["followed"] += every_advice_lets_it_start(*parts)
 
     def _all_is_well(self):
         nothing_is_lost(self._process.knowledge, self._process.engine)

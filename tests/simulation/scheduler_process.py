@@ -6,12 +6,14 @@ Nothing survives it: the next process starts from lists.
 
 from collections import deque
 
+from posse.engine.decisions import Advise, Solve
 from posse.engine.events import ClaimWritten
 from posse.writes.round_writes import writes_of
 from tests.simulation.beliefs import Beliefs
 from tests.simulation.knowledge import Knowledge
 from tests.simulation.laws import decisions_are_sound, nothing_is_lost
 from tests.simulation.watching import Watch
+from tests.support.followed_advice import answered
 
 _MAX_ROUNDS_QUEUED = 8
 _REPORT_AGAIN_SECONDS = 1.0
@@ -80,6 +82,9 @@ class SchedulerProcess:
         decisions = self.engine.decide(self._world.now)
         self.knowledge.kept += self._kept_room()
         self.attempts += len(self.engine.tried())
+        for question in [one for one in decisions if isinstance(one, Solve | Advise)]:
+            self.is_stirred = True
+            self.engine.absorb(answered(question))
         decisions_are_sound(self.knowledge, decisions)
         nothing_is_lost(self.knowledge, self.engine)
         if decisions:
@@ -105,16 +110,9 @@ class SchedulerProcess:
     def _carry_out(self, writes, beliefs):
         """As `posse.runtime.scheduling.carrier` does; writes without an order are made in any order."""
         refusals, failures, lost = [], [], []
-        unclaimed = {}
-        yield from self._overlapping(self._claim(part, unclaimed) for part in writes.claims)
-        ready = []
-        for write in writes.bindings:
-            answers = write.answers_without(unclaimed)
-            if answers is None:
-                ready.append(write)
-            else:
-                refusals += write.failed(answers)
-        yield from self._overlapping(self._bind(write, beliefs, refusals) for write in ready)
+        at_once = [self._bind(write, beliefs, refusals) for write in writes.bindings if not write.claims]
+        later = [self._claim_and_bind(*part, beliefs, refusals) for part in _sharing_claims(writes)]
+        yield from self._overlapping([*at_once, *later])
         for stage in writes.stages:
             yield from self._overlapping(self._write(part, failures) for part in stage)
         setbacks = [*refusals, *failures, *writes.withheld(refusals)]
@@ -135,6 +133,18 @@ class SchedulerProcess:
                 running.remove(part)
             else:
                 yield written
+
+    def _claim_and_bind(self, claims, bindings, beliefs, refusals):
+        unclaimed = {}
+        yield from self._overlapping(self._claim(part, unclaimed) for part in claims)
+        ready = []
+        for write in bindings:
+            answers = write.answers_without(unclaimed)
+            if answers is None:
+                ready.append(write)
+            else:
+                refusals += write.failed(answers)
+        yield from self._overlapping(self._bind(write, beliefs, refusals) for write in ready)
 
     def _bind(self, write, beliefs, refusals):
         bind = write.decision
@@ -169,6 +179,20 @@ class SchedulerProcess:
             yield f"{write}{_outcome(error)}"
             if error is not None:
                 return
+
+
+def _sharing_claims(writes):
+    """Claims and bindings of a round, in parts that have no claim in common."""
+    by_key = {part.decision.claim: part for part in writes.claims}
+    parts = []
+    for write in (one for one in writes.bindings if one.claims):
+        keys = dict.fromkeys(write.claims)
+        touching = [part for part in parts if not keys.keys().isdisjoint(part[0])]
+        parts = [part for part in parts if part not in touching]
+        for known, _ in touching:
+            keys |= known
+        parts.append((keys, [*(one for _, bindings in touching for one in bindings), write]))
+    return [([by_key[key] for key in keys], bindings) for keys, bindings in parts]
 
 
 def _outcome(error):

@@ -107,7 +107,7 @@ class NeverComesToRest(Engine):
 
 
 class EvictsTooMany(Engine):
-    """Evicts everybody from the node, whoever they are."""
+    """Evicts all pods from the node, whatever their priority."""
 
     def decide(self, now):
         decisions = super().decide(now)
@@ -136,7 +136,7 @@ class EvictsTooMany(Engine):
     ],
 )
 def test_a_broken_scheduler_is_found_out(broken, law):
-    """Whoever breaks one law soon breaks others; in some run this one comes first."""
+    """A scheduler that breaks one law soon breaks others; in some run this one comes first."""
     assert any(law in found for found in findings(lambda: broken(EngineOptions())))
 
 

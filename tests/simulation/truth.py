@@ -2,17 +2,28 @@
 
 import re
 
-from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod
+from posse.engine.decisions import Bind, Evict, ReportGroup, ReportPod, Solve
 from posse.engine.events import Observed
 from posse.engine.explain.group_status import shown_state
-from posse.engine.groups.forms import INITIALLY_SCHEDULED, MINIMUM_RUNNING, TREE_INITIALLY_SCHEDULED, group_of
+from posse.engine.groups.forms import (
+    INITIALLY_SCHEDULED,
+    MINIMUM_RUNNING,
+    PLACEMENT_EXISTS,
+    TREE_INITIALLY_SCHEDULED,
+    group_of,
+)
 from posse.engine.keys import GroupKey
 from posse.engine.state.invariants import ensure
 from posse.model.pod import Pod
 from posse.model.workload import CompositePodGroup, PodGroup
 from tests.simulation.world import FINISHED
 from tests.support.builders import NAMESPACE, changed
+from tests.support.followed_advice import answered
 
+ADVICE = re.compile(
+    r" (Any of these would let|No change was found|What would let it start|No node (is large|has|would)).*"
+)
+"""The part of a message that tells what would help."""
 _TYPES = {PodGroup: INITIALLY_SCHEDULED, CompositePodGroup: TREE_INITIALLY_SCHEDULED, Pod: "PodScheduled"}
 
 
@@ -24,9 +35,7 @@ def all_that_is_told_is_true(world, make_engine, running):
             engine.absorb(Observed(_unrefused(obj)))
     engine.take_over(world.now)
     held = {status.key: status for status in engine.situations()}
-    decisions = engine.decide(world.now)
-    while engine.has_work:
-        decisions += engine.decide(world.now)
+    decisions = _decided(engine, world.now)
     moved = [one for one in decisions if isinstance(one, Bind | Evict)]
     if moved:
         return False
@@ -37,6 +46,7 @@ def all_that_is_told_is_true(world, make_engine, running):
         if _remembers_more(running, engine, key):
             continue
         _group_is_told_the_truth(obj, groups.get(key), held[key])
+        _the_finding_agrees(obj, groups.get(key))
     pods = {one.pod.uid: one for one in decisions if isinstance(one, ReportPod)}
     others_fit = {key for key, report in groups.items() if _others_fit(world, report)}
     for obj in world.pods.values():
@@ -45,10 +55,22 @@ def all_that_is_told_is_true(world, make_engine, running):
     return True
 
 
+def _decided(engine, now):
+    """What it decides, with the answers of the exact search; advice is left for later."""
+    decisions, questions = [], [None]
+    while questions or engine.has_work:
+        latest = engine.decide(now)
+        decisions += latest
+        questions = [one for one in latest if isinstance(one, Solve)]
+        for question in questions:
+            engine.absorb(answered(question))
+    return decisions
+
+
 def _others_fit(world, report):
     """Whether other members of the gang are left over than those of which the group was told."""
     obj = world.groups.get(report.group.name)
-    written = _refusal(obj) if obj is not None else None
+    written = refusal_of(obj) if obj is not None else None
     return written is not None and written.message.partition(":")[0] != report.message.partition(":")[0]
 
 
@@ -65,17 +87,30 @@ def _words(text):
 
     What these have free is left out, and how many pods fit on them beside others.
     """
+    text = ADVICE.sub("", text)
     counted = re.sub(r"only \d+ of the (\d+) pods", r"only some of the \1 pods", text)
-    counted = re.sub(r"beside them \d+ lacks? ", "beside them others lack ", counted)
-    return re.sub(r"\d+ nodes? ha(s|ve) [\d-]+ free of [\d-]+", "nodes have less", counted)
+    counted = re.sub(r"with those placed, \d+ lacks? ", "with those placed, others lack ", counted)
+    counted = re.sub(r"\d+ nodes? ha(s|ve) ([\d-]+ free of [\d-]+|none left)", "nodes have less", counted)
+    if "with those placed" in counted:
+        # Which reasons the nodes have that are left over.
+        counted = re.sub(r"(\d+/\d+ nodes are available: [^.]*\. )+", "", counted)
+    return counted
 
 
 def _remembers_more(running, fresh, key):
-    """A running scheduler has seen how pods ended that are gone by now; the cluster does not tell."""
-    known, new = running._knowledge.groups.get(key), fresh._knowledge.groups.get(key)
-    if known is None or new is None:
-        return False
-    return (known.ended, known.has_completed_members) != (new.ended, new.has_completed_members)
+    """A running scheduler has seen how pods ended that are gone by now; the cluster does not tell.
+
+    Nor does it tell which pods ended before their group was recreated.
+    """
+    keys = [key]
+    for one in keys:
+        keys += [child for child in fresh._knowledge.groups.links.children(one) if child not in keys]
+    pairs = [(running._knowledge.groups.get(one), fresh._knowledge.groups.get(one)) for one in keys]
+    return any(_ends(known) != _ends(new) for known, new in pairs if known is not None and new is not None)
+
+
+def _ends(group):
+    return group.ended, group.has_completed_members
 
 
 def _the_live_view_agrees(running, fresh, held):
@@ -89,7 +124,7 @@ def _the_live_view_agrees(running, fresh, held):
 
 
 def _group_is_told_the_truth(obj, expected, status):
-    written = _refusal(obj)
+    written = refusal_of(obj)
     law, name = "the condition of a group is true", obj.metadata.name
     if expected is not None:
         ensure(
@@ -109,8 +144,21 @@ def _group_is_told_the_truth(obj, expected, status):
         )
 
 
+def _the_finding_agrees(obj, expected):
+    """What was found of a placement belongs to the present refusal, or to the start."""
+    found = next((one for one in obj.status.conditions if one.type == PLACEMENT_EXISTS), None)
+    refusal = refusal_of(obj)
+    if found is None:
+        return
+    law, name = "what was found of a placement is true", obj.metadata.name
+    ensure((found.status == "True") == (refusal is None), law, group=name, found=found, refusal=refusal)
+    if expected is not None and expected.finding is not None:
+        outcome = expected.finding.outcome
+        ensure(found.reason == outcome, law, group=name, found=found, expected=outcome)
+
+
 def _pod_is_told_the_truth(obj, expected):
-    written = _refusal(obj)
+    written = refusal_of(obj)
     if expected is not None:
         ensure(
             written is not None and _said(written) == _said(expected),
@@ -121,14 +169,14 @@ def _pod_is_told_the_truth(obj, expected):
         )
 
 
-def _refusal(obj):
+def refusal_of(obj):
     """The condition that says why it waits, or waits again."""
     names = (_TYPES[type(obj)], MINIMUM_RUNNING)
     return next((one for one in obj.status.conditions if one.type in names and one.status == "False"), None)
 
 
 def _unrefused(obj):
-    written = _refusal(obj) if type(obj) in _TYPES else None
+    written = refusal_of(obj) if type(obj) in _TYPES else None
     if written is None:
         return obj
     return changed(

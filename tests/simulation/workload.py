@@ -29,7 +29,7 @@ RACKS = ("r1", "r2", "r3", None)
 APPS = ("web", "db")
 PRIORITIES = (0, 5, 10, 15, 20)
 CROWDED = 0.8
-"""In so many runs the cluster is full from the beginning, and who matters more has to have room made."""
+"""In so many runs the cluster is full from the beginning, and higher priorities have to preempt."""
 
 
 GOES_AS_ONE = {"disruption_mode": DisruptionMode(all=AllDisruptionMode())}
@@ -221,7 +221,7 @@ class Workload:
         return f"{made.metadata.name} is put on {chosen.metadata.name} by others"
 
     def change_budget(self):
-        """Protect pods from being evicted, or protect them no more; now and then it is nonsense whom."""
+        """Protect pods from being evicted, or end that; now and then the selector is nonsense."""
         draw = self._random
         name, operator = draw.choice(APPS), draw.choice(("In", "In", "Like"))
         if name in self._world.budgets and draw.random() < 0.3:

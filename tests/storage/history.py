@@ -52,7 +52,7 @@ def recorded(folder, seed, commits=12, fails_at=None, failure=FULL, *, fsync=Tru
                 try:
                     store.commit_pending()
                 except CommitFailed as error:
-                    # What was under way may be there afterwards, although nobody was told so.
+                    # What was under way may be there afterwards, although it was not acknowledged.
                     states.append((len(disk.steps) + 1, written))
                     broke = error
                     break

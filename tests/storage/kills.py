@@ -46,7 +46,7 @@ class Ledger:
             assert number in {self.acknowledged[name], self.sent[name]}, (
                 f"{name} is at {number}; {self.acknowledged[name]} was acknowledged, {self.sent[name]} sent"
             )
-            # A deletion may be there that nobody was told of.
+            # A deletion may be there that was not acknowledged.
             is_deleted = number == self.sent[name] == 0
             assert is_deleted or number >= self.shown[name], (
                 f"{name} is at {number}, but {self.shown[name]} was shown"
@@ -162,7 +162,7 @@ async def _read(life, ledger, chance):
             name = f"map-{chance.randrange(WRITERS)}-{chance.randrange(NAMES_PER_WRITER)}"
             known = ledger.sent[name]
             status, found = await life.ask("GET", f"{MAPS}/{name}")
-            # What has been deleted or made anew meanwhile tells nothing.
+            # What has been deleted or recreated meanwhile shows nothing.
             if status < REFUSED and known and ledger.sent[name] >= known:
                 ledger.shown[name] = max(ledger.shown[name], int(found["data"]["number"]))
             ledger.reads += 1

@@ -26,7 +26,7 @@ from posse.store.store import Store
 from posse.transport.patches import MERGE_PATCH, Patch
 
 NOON = 1_800_000_000.0
-# Somebody else was faster: what a step was about is gone, or not what it was.
+# Another writer was faster: what a step was about is gone, or not what it was.
 OVERTAKEN = (404, 409)
 POD_ADMISSION = {POD: complete_new_pod}
 
@@ -72,10 +72,10 @@ class World:
         return [name for name, pod in self.of(POD).items() if pod["spec"].get("nodeName")]
 
     def settle(self, rounds=400, check=lambda: None):
-        """Let everybody act until nobody has anything to do."""
+        """Let all actors act until none has anything to do."""
         for _ in range(rounds):
             self.now += 1
-            # All of them have their turn, whoever was busy before.
+            # All of them have their turn, whichever was busy before.
             busy = [actor for actor in self.actors if actor.act()]
             if not busy:
                 return
@@ -149,7 +149,7 @@ class Runner:
     def _take(self, step):
         service = self._world.service
         place = step.kind, step.obj["metadata"].get("namespace", "")
-        name = step.obj["metadata"]["name"]
+        name = step.obj["metadata"].get("name", "")
         match step:
             case Create():
                 self.reconciler.see(step.kind, service.create(*place, _copied(step.obj)))

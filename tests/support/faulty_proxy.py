@@ -40,7 +40,7 @@ class FaultyProxy:
                 return await self._cut(request, answer)
             text = await answer.read()
         if fault == "lost":
-            # It was done, and nobody is told.
+            # It was done, and the client does not learn it.
             request.transport.abort()
         return web.Response(body=text, status=answer.status, content_type=answer.content_type)
 

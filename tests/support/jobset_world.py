@@ -1,7 +1,7 @@
 """A cluster in which a JobSet lives: the real API rules and controllers, a scheduler and nodes as simple as can be.
 
 Every actor knows only what it has been shown, may be shown it late, may be interrupted in the middle of what it does, and
-may lose its memory. Whoever drives the world says when; nothing happens by itself.
+may lose its memory. The driver of the world says when; nothing happens by itself.
 """
 
 import copy
@@ -121,7 +121,7 @@ class World:
             self.check_gangs({group_of(pod) for pod in pods})
 
     def check_gangs(self, names):
-        """Whoever was started has all of its gang beside it, or it has been here and succeeded; and all are of one run."""
+        """Every pod that was started has all of its gang beside it, or they have been here and succeeded; and all are of one run."""
         for name in sorted(names - {""}):
             members = [pod for pod in self.bound() if group_of(pod) == name]
             attempts = {pod["metadata"]["labels"][ATTEMPT] for pod in members}
@@ -204,7 +204,7 @@ class Actor:
         self.forget()
 
     def forget(self):
-        """Begin anew, as a process that was started again."""
+        """Begin again, as a process that was started again."""
         self.shown = {}
         self.begin()
         self.catch_up()

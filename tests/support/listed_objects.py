@@ -2,7 +2,18 @@
 
 from posse.cli.reading.owners import DEPLOYMENT
 from posse.kinds.machinery.kind import Kind
-from posse.kinds.registry import JOB, JOB_SET, NODE, POD, POD_GROUP, WORKLOAD
+from posse.kinds.registry import (
+    DEVICE_CLASS,
+    JOB,
+    JOB_SET,
+    NODE,
+    POD,
+    POD_GROUP,
+    PRIORITY_CLASS,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    WORKLOAD,
+)
 
 MADE = "2026-01-01T00:00:00Z"
 NOW = 1767225660.0
@@ -15,7 +26,8 @@ class ListedObjects:
 
     def __init__(self, **objects: list) -> None:
         kinds = {"jobs": JOB, "jobsets": JOB_SET, "deployments": DEPLOYMENT, "nodes": NODE, "pods": POD}
-        kinds |= {"groups": POD_GROUP, "workloads": WORKLOAD}
+        kinds |= {"groups": POD_GROUP, "workloads": WORKLOAD, "priority_classes": PRIORITY_CLASS}
+        kinds |= {"device_classes": DEVICE_CLASS, "slices": RESOURCE_SLICE, "claims": RESOURCE_CLAIM}
         self._objects = {kinds[name].name: (kinds[name], found) for name, found in objects.items()}
 
     def now(self) -> float:

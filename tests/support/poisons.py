@@ -84,6 +84,9 @@ PODS = {
             resources={name: {f"example.com/r{i}": "1" for i in range(n)} for name in ("requests", "limits")}
         )
     ),
+    "limits of resources": lambda n: pod(
+        containers=_containers(resources={"limits": {f"example.com/r{i}": "1" for i in range(n)}})
+    ),
     "affinity terms": lambda n: pod(affinity={"podAffinity": {_REQUIRED: _terms(n)}}),
     "anti-affinity terms": lambda n: pod(affinity={"podAntiAffinity": {_REQUIRED: _terms(n)}}),
     "preferred affinity terms": lambda n: pod(affinity={"podAffinity": {_PREFERRED: _weighted(n)}}),

@@ -179,20 +179,34 @@ def test_a_collection_is_deleted_by_selection(service, pod):
     for name, label in (("a", "x"), ("b", "y"), ("c", "x")):
         service.create(POD, "default", pod(name, metadata={"labels": {"l": label}}))
     service.create(POD, "other", pod("d", metadata={"labels": {"l": "x"}}))
-    deleted = service.delete_collection(POD, "default", Selection(labels="l=x"))
+    deleted = service.list(POD, "default", Selection(labels="l=x"))
+    assert service.delete_all(POD, deleted.stored) == []
     assert [each["metadata"]["name"] for each in deleted.items] == ["a", "c"]
     assert names(service, POD) == ["b", "d"]
 
 
-def test_one_of_a_collection_that_may_not_go_keeps_none_of_the_others(service, refused):
+def test_one_of_a_collection_that_may_not_go_keeps_none_of_the_others(service):
     for name in ("a", "x"):
         service.create(NAMESPACE, "", {"metadata": {"name": name}})
-    error = refused(service.delete_collection, NAMESPACE, None)
+    error, *_ = service.delete_all(NAMESPACE, service.list(NAMESPACE, None).stored)
     assert error.message == 'namespaces "default" is forbidden: this namespace may not be deleted'
     phases = {
         each["metadata"]["name"]: each["status"]["phase"] for each in service.list(NAMESPACE, None).items
     }
     assert [name for name, phase in phases.items() if phase == "Terminating"] == ["a", "x"]
+
+
+def test_of_a_collection_what_has_changed_goes_and_what_is_new_stays(service, pod):
+    for name in ("changed", "gone", "new"):
+        service.create(POD, "default", pod(name))
+    found = service.list(POD, "default").stored
+    labels = Patch("application/merge-patch+json", {"metadata": {"labels": {"a": "b"}}})
+    service.patch(POD, "default", "changed", labels)
+    for name in ("gone", "new"):
+        service.delete(POD, "default", name)
+    service.create(POD, "default", pod("new"))
+    assert service.delete_all(POD, found) == []
+    assert names(service, POD) == ["new"]
 
 
 def test_a_namespace_terminates_first_and_goes_when_it_is_finalized(service, pod, refused):

@@ -108,7 +108,7 @@ def test_desired_count_off_group_field_dropped(serving):
 
 @pytest.mark.parametrize("kind", [POD_GROUP, COMPOSITE_POD_GROUP], ids=["group", "composite"])
 def test_preemption_policy_off_it_is_neither_defaulted_nor_judged(serving, refused, kind):
-    """With the gate on, one that differs from the PriorityClass is refused; with the gate off nobody reads it."""
+    """With the gate on, one that differs from the PriorityClass is refused; with the gate off it is not read."""
     body = group(kind, workloadRef=REFERENCE, preemptionPolicy="Never")
     assert "PreemptionPolicy (Never) must not be provided" in str(refused(serving().create, kind, NS, body))
     off = serving(without(Gate.POD_GROUP_PREEMPTION_POLICY))

@@ -6,12 +6,15 @@ from posse.apiserver.requests import DeleteOptions
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.patching import copy_json
 from posse.kinds.registry import (
+    CONFIG_MAP,
     COSCHEDULING_POD_GROUP,
+    DEPLOYMENT,
     JOB,
     LEADER_WORKER_SET,
     NODE,
     POD,
     POD_DISRUPTION_BUDGET,
+    REPLICA_SET,
     STATEFUL_SET,
 )
 from tests.support import poisons
@@ -109,7 +112,7 @@ def test_selectors_and_minimum_resources_are_limited(service):
 def stored(service, monkeypatch):
     """A pod beyond a limit, as a version without limits has stored it."""
     with monkeypatch.context() as without_limits:
-        without_limits.setattr("posse.kinds.machinery.validation.limit_errors", lambda *_: [])
+        without_limits.setattr("posse.apiserver.incoming.limit_errors", lambda *_: [])
         return service.create(POD, "default", poisons.PODS["spread constraints"](100))
 
 
@@ -130,3 +133,31 @@ def test_a_stored_object_beyond_a_limit_may_not_grow(service, stored):
     changed["spec"]["topologySpreadConstraints"] = [*constraints, constraints[0] | {"topologyKey": "more"}]
     with pytest.raises(ApiError, match=r"spec\.topologySpreadConstraints: Too many: 101"):
         service.update(POD, "default", "poison", changed)
+
+
+def test_the_values_of_an_object_are_limited_whatever_they_are(service):
+    with pytest.raises(ApiError) as raised:
+        service.create(CONFIG_MAP, "default", {"metadata": {"name": "c"}, "odd": [0] * 100_000})
+    assert raised.value.code == 413
+    assert raised.value.message == "the object holds 100005 values; Posse takes at most 100000"
+    # Commas in a text are no values.
+    assert service.create(CONFIG_MAP, "default", {"metadata": {"name": "c"}, "data": {"a": "," * 200_000}})
+
+
+def test_limits_come_before_everything_that_reads_the_object(service, monkeypatch):
+    monkeypatch.setattr("posse.apiserver.service.admit_create", lambda *_: pytest.fail("it was read"))
+    refusal(service, POD, poisons.PODS["spread constraints"](6000))
+
+
+def test_of_many_faults_the_first_are_named(service):
+    status = refusal(service, POD, poisons.pod(containers=[{"name": "c", "image": "i", "env": [{}] * 5000}]))
+    assert len(status["details"]["causes"]) == 100
+    assert status["message"].endswith(", and 4900 more]")
+
+
+def test_replicas_of_deployments_are_limited(service):
+    spec = {"replicas": 2_000_000_000, "selector": {"matchLabels": {"app": "a"}}}
+    spec |= {"template": poisons.template(restartPolicy="Always")}
+    for kind in (DEPLOYMENT, REPLICA_SET):
+        message = refusal(service, kind, {"metadata": {"name": "d"}, "spec": spec})["message"]
+        assert "spec.replicas: Invalid value: 2000000000" in message

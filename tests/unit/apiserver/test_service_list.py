@@ -90,12 +90,15 @@ def test_what_changes_between_pages_is_told_by_a_watch_from_the_lists_version(ma
     first = many.list(POD, None, Selection(limit=4))
     many.delete(POD, "default", "p0")
     many.create(POD, "default", pod("p00"))
+    many.delete(POD, "default", "p6")
     second = many.list(POD, None, Selection(limit=4, continue_token=first.continue_token))
+    assert names(second) == ["p4", "p5", "p6", "q0"]
     assert second.resource_version == first.resource_version
     events = many.watch(POD, None, resource_version=int(second.resource_version)).drain()
     assert [(event.type, event.obj["metadata"]["name"]) for event in events] == [
         ("DELETED", "p0"),
         ("ADDED", "p00"),
+        ("DELETED", "p6"),
     ]
 
 
@@ -133,9 +136,12 @@ def test_versions_up_to_the_present_can_be_asked_for(many, refused):
     assert error.message == f"Too large resource version: {present + 1}, current: {present}"
 
 
-def test_an_exact_version_can_only_be_the_present_one(many, refused):
+def test_an_exact_version_is_shown_as_long_as_it_is_known(many, refused):
     present = many.store.version
     exact = Selection(resource_version=str(present), resource_version_match="Exact")
-    assert len(many.list(POD, None, exact).items) == 8
-    past = Selection(resource_version=str(present - 1), resource_version_match="Exact")
-    assert refused(many.list, POD, None, past).code == 410
+    many.delete(POD, "default", "p2")
+    page = many.list(POD, None, exact)
+    assert (len(page.items), page.resource_version) == (8, str(present))
+    assert len(many.list(POD, None).items) == 7
+    past = Selection(resource_version="1", resource_version_match="Exact")
+    assert len(many.list(POD, None, past).items) == 0

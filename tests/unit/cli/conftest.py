@@ -12,6 +12,9 @@ from posse.cli.main import main
 from posse.runtime.embedded.cluster import EmbeddedCluster
 from posse.runtime.process.options import ClusterOptions
 
+PATIENCE_SECONDS = 120.0
+"""For a cluster to start or stop while other tests keep the machine busy."""
+
 
 class Result(NamedTuple):
     code: int
@@ -56,8 +59,8 @@ def kubeconfig(tmp_path_factory):
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()
-    assert ready.wait(20)
+    assert ready.wait(PATIENCE_SECONDS)
     yield options.kubeconfig
     loop.call_soon_threadsafe(over.set)
-    thread.join(20)
+    thread.join(PATIENCE_SECONDS)
     loop.close()

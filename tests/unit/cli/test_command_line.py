@@ -100,9 +100,15 @@ def test_up_hands_the_feature_gates_on(posse, asked):
     assert ALL_GATES - options.gates == {Gate.DELAYED_PREEMPTION, Gate.WORKLOAD_WITH_JOB}
 
 
-def test_help_names_every_feature_gate(posse):
-    text = posse("up", "--help").out
+@pytest.mark.parametrize("verb", ["up", "run"])
+def test_help_names_every_feature_gate_on_a_narrow_terminal(posse, monkeypatch, verb):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = posse(verb, "--help").out
     assert all(gate in text for gate in Gate)
+
+
+def test_help_shows_how_feature_gates_are_switched(posse):
+    text = posse("up", "--help").out
     assert "--feature-gates=GangScheduling=false,WorkloadAwarePreemption=false" in text
 
 

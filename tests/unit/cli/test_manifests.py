@@ -69,7 +69,7 @@ def test_dates_stay_text():
             "apiVersion: v1\nkind: PodGroup\nmetadata: {name: a}",
             "use apiVersion scheduling.k8s.io/v1beta1 or",
         ),
-        ("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}", "served are Pod,"),
+        ("apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}", "served are Pod,"),
         (POD + "spec: {x: !!set {a}}", "cannot be said in JSON"),
         (POD + "spec: {x: .inf}", "cannot be said in JSON"),
         ("&a {kind: List, items: [*a]}", "cannot be said in JSON"),

@@ -24,7 +24,7 @@ def test_all_the_ways_to_name_a_kind(text, kind):
 
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(Problem, match="podgroups"):
-        kind_named("deployments")
+        kind_named("daemonsets")
 
 
 def test_every_name_listed_is_understood():

@@ -13,7 +13,9 @@ from posse.client.credentials import Kubeconfig
 from posse.client.http_transport import HttpTransport
 from posse.client.write_priorities import RequestLimits
 from posse.kinds.machinery.errors import ApiError
-from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP, WORKLOAD
+from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP, RESOURCE_CLAIM, WORKLOAD
+from posse.kinds.wire.reading import read_object
+from posse.kinds.wire.writing import write_object
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
 from posse.transport.patches import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Patch
@@ -466,3 +468,45 @@ def test_a_kind_that_is_not_served_is_not_found_until_it_is():
     code, listing = asyncio.run(main())
     assert code == 404
     assert (listing.items, listing.resource_version) == ([], "3")
+
+
+CLAIM = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceClaim",
+    "metadata": {"name": "c", "uid": "u", "resourceVersion": "3"},
+}
+FINALIZER = Patch(STRATEGIC_MERGE_PATCH, {"metadata": {"uid": "u", "finalizers": ["f"]}})
+
+
+def claim_patched(*answers):
+    """Patch a claim whose opaque parameters a patch would change, as an API server sees it."""
+    scripted = ScriptedServer(*offered(RESOURCE_CLAIM, "v1"), status(422, "Invalid"), *answers)
+
+    async def main():
+        async with connected(scripted) as connection:
+            transport = HttpTransport(connection, RequestLimits())
+            return await transport.patch(RESOURCE_CLAIM, "default", "c", FINALIZER)
+
+    return asyncio.run(main()), scripted
+
+
+def test_items_are_added_in_protobuf_to_a_claim_that_cannot_be_patched():
+    stored = web.Response(body=write_object(CLAIM))
+    _, scripted = claim_patched(stored, status(409, "Conflict"), stored, web.json_response(CLAIM))
+    put = scripted.requests[-1]
+    assert (put.method, put.content_type) == ("PUT", "application/vnd.kubernetes.protobuf")
+    assert read_object(scripted.bodies[-1]) == CLAIM | {
+        "metadata": {**CLAIM["metadata"], "finalizers": ["f"]}
+    }
+    assert scripted.requests[-2].headers["Accept"] == "application/vnd.kubernetes.protobuf"
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [write_object(CLAIM | {"metadata": {"name": "c", "uid": "another"}}), b"a page of something else"],
+    ids=["of another claim", "unreadable"],
+)
+def test_the_refusal_of_a_patch_stands_if_no_item_can_be_added(stored):
+    with pytest.raises(ApiError) as refused:
+        claim_patched(web.Response(body=stored))
+    assert refused.value.code == 422

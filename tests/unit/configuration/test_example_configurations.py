@@ -8,8 +8,9 @@ import pytest
 import yaml
 
 from posse.configuration.reading import read_configuration
+from posse.engine.rules.profile import PackingPolicy
 from tests.support.builders import changed, container, gang, node, pod, pods
-from tests.support.engine_driver import Driver, group_reports, pod_reports
+from tests.support.engine_driver import Driver, group_reports, placements, pod_reports
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 POWER = EXAMPLES / "plugin-rack-power"
@@ -53,6 +54,21 @@ def test_what_is_on_one_node_counts_for_the_whole_rack(powered):
     racks = (racked("n1", "a"), racked("n2", "a"))
     decisions = powered(*racks, drawing("there", 500, on="n1"), drawing("new", 500)).decide()
     assert "2 node(s) had too little power in their rack" in pod_reports(decisions)["new"][1]
+
+
+def test_the_manifest_of_the_example_shows_what_the_plugin_does(powered):
+    racks, waiting = [], []
+    for document in yaml.safe_load_all((POWER / "pods.yaml").read_text()):
+        name, labels = document["metadata"]["name"], document["metadata"].get("labels")
+        if document["kind"] == "Node":
+            racks.append(node(name, labels=labels))
+        else:
+            [asking] = document["spec"]["containers"]
+            waiting.append(drawing(name, asking["resources"]["requests"][WATTS]))
+    decisions = powered(*racks, *waiting).decide()
+    assert sorted(placements(decisions).values()) == ["power-a", "power-b"]
+    [(_, message)] = pod_reports(decisions).values()
+    assert "2 node(s) had too little power in their rack" in message
 
 
 def test_pods_that_draw_nothing_may_go_anywhere(powered):
@@ -113,6 +129,14 @@ def test_the_configuration_with_two_profiles_spreads_and_packs():
     ]
     driving = Driver(gpu, *ordinary, there, *batch, options=configuration.options)
     assert driving.bind() == {"b0": "n1", "b1": "n1"}
+
+
+def test_the_configuration_that_packs_names_its_levels():
+    document = yaml.safe_load((EXAMPLES / "scheduler-configuration" / "packing.yaml").read_text())
+    configuration = read_configuration(document, {})
+    assert configuration.notices == ()
+    levels = [f"topology.posse.dev/{level}" for level in ("zone", "block", "rack")]
+    assert configuration.options.profiles["default-scheduler"].packing == PackingPolicy(tuple(levels), True)
 
 
 def test_what_the_guide_shows_is_a_configuration_that_works():

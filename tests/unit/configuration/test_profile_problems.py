@@ -248,6 +248,21 @@ WRONG_PROFILES = {
         "must be from 0 to 10, not 11",
         shape=[{"utilization": 0, "score": 11}],
     ),
+    "queue-policy": (
+        {"queuePolicy": "lottery"},
+        "queuePolicy",
+        "must be one of priority-fifo, backfill, shortest-expected, not 'lottery'",
+    ),
+    "packing-key": (
+        {"packing": {"topologyKeys": ["example.com/a/rack"]}},
+        "packing.topologyKeys[0]",
+        "a valid label key",
+    ),
+    "packing-twice": (
+        {"packing": {"topologyKeys": ["zone", "rack", "zone"]}},
+        "packing.topologyKeys[2]",
+        "zone is there twice; name each level once, the widest first",
+    ),
 }
 
 

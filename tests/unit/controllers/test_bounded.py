@@ -1,4 +1,4 @@
-"""Objects beyond a limit are not acted on: whoever stored one that asks for too many pods is told so, once."""
+"""Objects beyond a limit are not acted on: an event says once that one asks for too many pods."""
 
 from posse.controllers.bounded import BoundedPlans
 from posse.controllers.stateful_sets.controller import StatefulSetController

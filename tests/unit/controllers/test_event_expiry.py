@@ -1,3 +1,5 @@
+import msgspec
+
 from posse.controllers import event_expiry
 from posse.controllers.event_expiry import ALL_EVENTS, SWEEP_SECONDS, EventExpiry, last_observed
 from posse.kinds.registry import EVENT
@@ -70,6 +72,21 @@ def test_old_events_that_are_left_come_at_once_and_others_are_looked_for_later(m
     assert expiry.touched.take(9) == [ALL_EVENTS]
     assert expiry.plan(ALL_EVENTS, NOW).wake_at == NOW
     assert expiry.plan(ALL_EVENTS, NOW).wake_at == NOW + SWEEP_SECONDS
+
+
+def test_events_that_are_too_large_together_go_oldest_first_and_at_once(monkeypatch):
+    size = len(msgspec.json.encode(event("e0", 100)))
+    monkeypatch.setattr(event_expiry, "MAX_BYTES", 3 * size)
+    expiry = expiry_of(*(event(f"e{number}", 100 + number) for number in range(3)))
+    expiry.touched.take(9)
+    expiry.see(EVENT, event("e0", 100))
+    assert expiry.touched.take(9) == []
+    expiry.see(EVENT, event("e3", 50))
+    assert expiry.touched.take(9) == [ALL_EVENTS]
+    assert expired(expiry) == ["e2"]
+    expiry.lose(EVENT, event("e1", 101))
+    expiry.see(EVENT, event("e4", 40))
+    assert expired(expiry) == []
 
 
 def test_the_latest_time_counts():

@@ -79,7 +79,7 @@ def test_an_owner_in_another_namespace_is_none():
 
 def test_owners_of_unknown_kinds_keep_what_they_own():
     made = GarbageCollector()
-    made.see(POD, obj("p", ref("rs", "ReplicaSet", "apps/v1")))
+    made.see(POD, obj("p", ref("ds", "DaemonSet", "apps/v1")))
     assert planned(made) == []
 
 

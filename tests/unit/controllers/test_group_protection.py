@@ -178,6 +178,14 @@ def test_without_admission_a_group_gets_its_finalizer_once_it_has_pods():
     assert planned(protection) == [], "nothing may be added to what is being deleted"
 
 
+def test_a_finalizer_that_was_removed_by_hand_stays_removed():
+    protection = PodGroupProtection(POSSE_POD_GROUP, adds_finalizer=True)
+    protection.see(POD, labelled())
+    protection.see(POSSE_POD_GROUP, group(finalizers=[POD_GROUP_FINALIZER], deleted=False))
+    protection.see(POSSE_POD_GROUP, group(finalizers=[], deleted=False))
+    assert planned(protection) == []
+
+
 def test_with_admission_nothing_is_added():
     protection = PodGroupProtection(POSSE_POD_GROUP)
     protection.see(POSSE_POD_GROUP, group(finalizers=[], deleted=False))

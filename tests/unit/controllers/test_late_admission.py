@@ -1,4 +1,4 @@
-"""Subjects that nobody has filled in and judged: that is done before their controller is shown them."""
+"""Subjects that were neither defaulted nor validated: that is done before their controller sees them."""
 
 import pytest
 

@@ -8,11 +8,11 @@ from tests.support.plans import planned, steps_of
 DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 
-def namespace(finalizers=("kubernetes",), deleted=True):
+def namespace(finalizers=("kubernetes",), deleted=True, conditions=("NamespaceContentRemaining",)):
     return {
-        "metadata": {"name": "team", "resourceVersion": "4"} | (DELETED if deleted else {}),
+        "metadata": {"name": "team", "uid": "team", "resourceVersion": "4"} | (DELETED if deleted else {}),
         "spec": {"finalizers": list(finalizers)},
-        "status": {"phase": "Terminating"},
+        "status": {"phase": "Terminating", "conditions": [{"type": name} for name in conditions]},
     }
 
 
@@ -31,6 +31,15 @@ def deletion(*seen):
 def test_everything_in_the_namespace_is_deleted_first():
     made = deletion((NAMESPACE, namespace()), (POD, thing("a")), (POD_GROUP, thing("b")))
     assert planned(made) == [Delete(POD, thing("a"), ""), Delete(POD_GROUP, thing("b"), "")]
+
+
+def test_a_condition_says_what_is_left_in_the_namespace():
+    made = deletion((NAMESPACE, namespace(conditions=())), (POD, thing("a")), (POD, thing("b")))
+    amend, *deletions = planned(made)
+    [condition] = amend.patch["status"]["conditions"]
+    assert condition["reason"] == "SomeResourcesRemain"
+    assert condition["message"] == "Some resources are remaining: pods has 2 resource instances"
+    assert len(deletions) == 2
 
 
 def test_what_is_being_deleted_is_waited_for():

@@ -6,6 +6,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.engine.queue.backlog import QueueState
 from posse.model.meta import Condition
+from posse.model.pod import PodCondition
 from tests.support.builders import (
     NAMESPACE,
     basic_group,
@@ -50,7 +51,7 @@ def test_a_gang_that_does_not_fit_binds_nothing_and_says_why():
     assert binds(decisions) == []
     cause = (
         "only 2 of the 3 pods that must start together fit; "
-        "beside them 1 lacks cpu (1): 2 nodes have 0 free of 1. 0/2 nodes are available: 2 Insufficient cpu. "
+        "with those placed, 1 lacks cpu (1): 2 nodes have none left. 0/2 nodes are available: 2 Insufficient cpu. "
         "Proven: it cannot fit in the currently free capacity."
     )
     assert group_reports(decisions) == [("g1", False, "Unschedulable", cause)]
@@ -75,7 +76,7 @@ def test_a_report_that_was_lost_is_sent_again_though_the_gang_has_lost_its_minim
 
 
 def test_a_lost_report_is_not_sent_again_when_something_else_has_been_said_since():
-    """Else it would be said of a gang that it has started while nobody knows yet whether its bindings hold."""
+    """Otherwise a gang would be reported as started before it is known whether its bindings hold."""
     driver = Driver(gang(minimum=1), *members(1, cpu="1"))
     (lost,) = [one for one in driver.decide() if isinstance(one, ReportGroup)]
     driver.see(node("n1", cpu="1"))
@@ -403,7 +404,7 @@ def test_a_refused_member_that_another_has_bound_meanwhile_is_not_bound_again():
 
 
 def test_an_object_that_is_made_anew_meanwhile_is_told_once_the_bindings_are_seen():
-    """Of what rests on bindings of an earlier decision nobody knows yet whether it holds."""
+    """It is not known yet whether the bindings of an earlier decision hold."""
     both = members(2, cpu="1")
     driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *both)
     bound = driver.bind()
@@ -498,8 +499,12 @@ def started_gang(minimum=3):
 def test_a_gang_that_fell_below_its_minimum_says_so_once_and_forms_again():
     driver, (first, second, _) = started_gang()
     driver.lose(first)
-    left = "of the 3 pods that must run together are left; others start only if the minimum is reached again"
-    assert group_warnings(driver.decide()) == [("g1", "BelowMinimum", f"2 {left}")]
+    left, rest = (
+        "of the 3 pods that must run together are left",
+        "others start only if the minimum is reached again",
+    )
+    told = f"2 {left} (p1 on n1 was deleted); {rest}"
+    assert group_warnings(driver.decide()) == [("g1", "BelowMinimum", told)]
     driver.lose(second)
     assert driver.decide(after=1.0) == []
     driver.see(*members(1, first=4, cpu="1"))
@@ -507,7 +512,8 @@ def test_a_gang_that_fell_below_its_minimum_says_so_once_and_forms_again():
     driver.see(*members(1, first=5, cpu="1"))
     assert sorted(driver.bind(after=1.0)) == ["p4", "p5"]
     driver.lose(*members(2, first=4, cpu="1"))
-    assert group_warnings(driver.decide(after=1.0)) == [("g1", "BelowMinimum", f"1 {left}")]
+    told = f"1 {left} (p4 on n1 was deleted, p5 on n2 was deleted); {rest}"
+    assert group_warnings(driver.decide(after=1.0)) == [("g1", "BelowMinimum", told)]
 
 
 def test_a_gang_whose_members_complete_has_lost_nobody():
@@ -520,8 +526,23 @@ def test_a_gang_whose_members_complete_has_lost_nobody():
 
 def test_a_failed_member_is_a_loss():
     driver, (first, _, _) = started_gang()
-    driver.see(changed(first, status={"phase": "Failed"}))
-    assert [warning[1] for warning in group_warnings(driver.decide())] == ["BelowMinimum"]
+    driver.see(changed(first, status={"phase": "Failed", "reason": "NodeLost"}))
+    [(_, reason, text)] = group_warnings(driver.decide())
+    assert reason == "BelowMinimum"
+    assert "(p1 on n1 failed: NodeLost)" in text
+
+
+def test_what_evicted_a_member_is_told_in_its_own_words():
+    driver, (first, _, _) = started_gang()
+    drained = PodCondition(
+        type="DisruptionTarget",
+        status="True",
+        reason="EvictionByEvictionAPI",
+        message="Eviction API: evicting",
+    )
+    driver.lose(changed(first, status={"conditions": (drained,)}))
+    [(_, _, text)] = group_warnings(driver.decide())
+    assert "(p1 on n1 was disrupted: Eviction API: evicting)" in text
 
 
 def test_a_gang_that_is_being_deleted_is_not_pitied():

@@ -3,12 +3,15 @@
 import pytest
 import yaml
 
+from posse.cli.ui.live_cluster import shown_kinds
 from posse.configuration.reading import read_configuration
 from posse.installation.bundle import objects
 from posse.installation.options import ForeignGroupApi, InstallOptions
 from posse.kinds.discovered import ClusterForm
+from posse.kinds.registry import EVENT
 from posse.runtime.process.run_options import DEFAULT_PORT
 from posse.runtime.remote.control_process import LEASE_ENDING
+from tests.support.posse_command import posse
 
 OPTIONS = InstallOptions(image="registry.example/posse:7", namespace="gangs", scheduler_name="gang-scheduler")
 
@@ -297,3 +300,39 @@ def test_controllers_have_groups_of_posse_everywhere(controller):
     native = bundle(form=ClusterForm.NATIVE, controllers=(controller,))
     assert kinds(native).count("CustomResourceDefinition") == 4
     assert "CustomResourceDefinition" not in kinds(bundle(form=ClusterForm.NATIVE))
+
+
+def test_the_page_comes_on_request_and_may_only_read():
+    found = [item for item in bundle(page=True) if item not in bundle()]
+    assert {item["metadata"]["name"].partition(":")[0] for item in found} == {
+        "posse-page",
+        "posse-page-viewer",
+    }
+    rules = [rule for item in found if item["kind"] in {"ClusterRole", "Role"} for rule in item["rules"]]
+    writes = [rule for rule in rules if not {"get", "list", "watch"}.issuperset(rule["verbs"])]
+    assert [rule["resources"] for rule in writes] == [["tokenreviews"], ["subjectaccessreviews"]]
+    assert "secrets" not in str(rules)
+    assert only("NetworkPolicy", found)["spec"]["ingress"] == []
+
+
+def test_the_page_may_read_every_kind_that_it_follows():
+    rules = next(item for item in bundle(page=True) if item["metadata"]["name"] == "posse-page:gangs")[
+        "rules"
+    ]
+    readable = {
+        (group, resource)
+        for rule in rules
+        if "list" in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+    assert {(kind.group, kind.plural) for kind in (*shown_kinds(), EVENT)} <= readable
+
+
+def test_the_page_is_run_by_arguments_that_exist():
+    pod = bundle(page=True)[-1]["spec"]["template"]["spec"]
+    assert pod["serviceAccountName"] == "posse-page"
+    verb, *options = pod["containers"][0]["args"]
+    assert verb == "ui"
+    helped = posse("posse", verb, "--help", COLUMNS="200")
+    assert [option for option in options if option.partition("=")[0] not in helped] == []

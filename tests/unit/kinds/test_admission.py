@@ -23,7 +23,7 @@ class Cluster:
         return (self.namespaces if kind is NAMESPACE else self.classes).get(name)
 
     def list(self, kind, namespace):
-        return list(self.classes.values())
+        return list(self.classes.values()) if kind is PRIORITY_CLASS else []
 
 
 CLUSTER = Cluster(

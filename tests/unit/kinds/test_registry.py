@@ -43,7 +43,7 @@ def test_find(group, version, plural, kind):
 def test_by_kind():
     assert by_kind("", "Event") is EVENT
     assert by_kind("events.k8s.io", "Event") is EVENT_VIEW
-    assert by_kind("apps", "Deployment") is None
+    assert by_kind("apps", "DaemonSet") is None
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.group_resource)

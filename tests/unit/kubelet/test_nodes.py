@@ -9,8 +9,8 @@ from posse.kubelet.nodes import (
     is_ready,
     is_simulated,
     missing_nodes,
+    node_status,
     parse_topology,
-    ready_status,
     simulated_node,
     topology_labels,
 )
@@ -107,7 +107,7 @@ def test_other_nodes_are_not_simulated(labels):
 def test_what_the_author_of_a_node_said_about_capacity_stands():
     node = {"metadata": {"name": "mine"}, "status": {"capacity": {"cpu": "2"}, "conditions": None}}
     assert not is_ready(node)
-    status = ready_status(node, "172.16.0.7", NOW)
+    status = node_status(node, "172.16.0.7", NOW)
     assert status["capacity"] == status["allocatable"] == {"cpu": "2"}
     assert is_ready(node | {"status": status})
 
@@ -115,7 +115,7 @@ def test_what_the_author_of_a_node_said_about_capacity_stands():
 def test_making_a_node_ready_keeps_its_other_conditions():
     disk = {"type": "DiskPressure", "status": "False"}
     node = {"metadata": {"name": "n"}, "status": {"conditions": [{"type": "Ready", "status": "False"}, disk]}}
-    conditions = ready_status(node, "172.16.0.7", NOW)["conditions"]
+    conditions = node_status(node, "172.16.0.7", NOW)["conditions"]
     assert disk in conditions
     assert [item["status"] for item in conditions if item["type"] == "Ready"] == ["True"]
 
@@ -133,4 +133,4 @@ def test_a_status_said_by_halves_is_that_of_a_node_not_ready_yet(conditions, add
     node = {"metadata": {"name": "n"}, "status": status}
     assert address_of(node) == ""
     assert not is_ready(node)
-    assert is_ready(node | {"status": ready_status(node, "172.16.0.7", NOW)})
+    assert is_ready(node | {"status": node_status(node, "172.16.0.7", NOW)})

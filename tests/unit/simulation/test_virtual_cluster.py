@@ -1,10 +1,13 @@
 """Jobs in virtual time: when each starts, on what, and that nothing overlaps."""
 
+import dataclasses
 import math
 import random
 
 import pytest
 
+from posse.engine.groups.group_record import MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY
+from posse.kubelet.nodes import TOPOLOGY_PREFIX, parse_topology
 from posse.simulation.clusters import equal_nodes, total_gpus
 from posse.simulation.comparison import first_divergence, series_of, split_oversized
 from posse.simulation.jobs import TracedJob
@@ -12,6 +15,7 @@ from posse.simulation.policies import named_policies
 from posse.simulation.record import figures_of
 from posse.simulation.virtual_cluster import VirtualCluster
 
+RACK = f"{TOPOLOGY_PREFIX}rack"
 POLICIES = tuple(named_policies())
 
 
@@ -134,3 +138,31 @@ def test_series_count_gpus_that_run_and_wait():
     assert series.running_gpus[0] == 8
     at_80 = min(range(len(series.times)), key=lambda index: abs(series.times[index] - 80))
     assert (series.running_gpus[at_80], series.waiting_gpus[at_80]) == (8, 16)
+
+
+def test_gangs_that_prefer_a_rack_share_one_where_it_takes_all():
+    nodes = equal_nodes(8, 8, parse_topology("rack=4"))
+    rack_of = {node.metadata.name: node.metadata.labels[RACK] for node in nodes}
+    jobs = [job("pair", 0, 100, pods=2), job("wide", 10, 100, pods=3)]
+    plain = named_policies()["posse"]
+    preferring = dataclasses.replace(plain, annotations={PREFERRED_TOPOLOGY: RACK})
+    racks = {
+        policy.annotations.get(PREFERRED_TOPOLOGY, ""): [
+            len({rack_of[node] for node in one.nodes})
+            for one in VirtualCluster(nodes, jobs, policy).run().jobs
+        ]
+        for policy in (plain, preferring)
+    }
+    assert racks == {"": [2, 3], RACK: [1, 2]}
+
+
+def test_gangs_run_for_their_minimum_time_before_others_preempt_them():
+    jobs = [job("low", 0, 1000, pods=2), job("high", 10, 100, pods=2, priority=5)]
+    plain = named_policies()["posse"]
+    protecting = dataclasses.replace(plain, annotations={MINIMUM_RUN_TIME: "5m"})
+    nodes = equal_nodes(2, 8)
+    at_once, later = (VirtualCluster(nodes, jobs, policy).run() for policy in (plain, protecting))
+    assert starts(at_once)["high"] == pytest.approx(40, abs=5)
+    assert starts(later)["high"] == pytest.approx(330, abs=5)
+    assert at_once.jobs[0].lost_gpu_seconds == 10 * 16
+    assert later.jobs[0].lost_gpu_seconds == 300 * 16

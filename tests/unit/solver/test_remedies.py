@@ -149,3 +149,25 @@ def test_nothing_need_be_changed_where_there_is_a_solution():
 def test_a_node_that_is_overfilled_takes_nothing_and_stands_in_nobodys_way():
     overfilled = PlacementProblem(((-3, 4),), (PodSet((2,), (2, 2)),), GroupDemand(3, ((0, 3),)))
     assert found(overfilled, (EMPTY,))[0] == more(EMPTY, 1)
+
+
+def test_nodes_for_minimum_resources_beside_those_for_the_pods():
+    """The pod fits; 20 must be free in the cluster, where 4 are, one of them on a node that it may not use."""
+    lacking = problem((3,), 1, 1, demand={"minimum_resources": ((0, 20),)}, elsewhere=(1,))
+    assert found(lacking, (EMPTY,)) == [more(EMPTY, 2)]
+
+
+def test_evictions_free_minimum_resources():
+    lacking = problem((3, 0), 1, 1, demand={"minimum_resources": ((0, 8),)}, elsewhere=(0,))
+    unit = EvictableUnit("other", ((1, (5,)),))
+    assert found(lacking, evictable_units=(unit,)) == [Evicting((unit,))]
+
+
+def test_what_is_reserved_of_minimum_resources_is_not_free():
+    lacking = problem((8,), 1, 1, demand={"minimum_resources": ((0, 8),)}, elsewhere=(-2,))
+    assert found(lacking, (EMPTY,)) == [more(EMPTY, 1)]
+
+
+def test_pods_of_lower_priority_do_not_bring_minimum_resources():
+    lacking = problem((0,), 1, 1, demand={"minimum_resources": ((0, 16),)}, elsewhere=(0,))
+    assert found(lacking, (EMPTY,), yielding=((8,),)) == [more(EMPTY, 2)]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from posse.store.change_log import Interest
+from posse.store.change_log import CHANGES_AS_OBJECTS, Interest
 from posse.store.errors import HistoryExpired, ObjectTooLarge, StoreFull
 from posse.store.objects import Conflict, Key
-from posse.store.store import ABSENT, MAX_OBJECT_BYTES, Put, Store
+from posse.store.store import ABSENT, HISTORY_BYTES, MAX_OBJECT_BYTES, Put, Store
 
 
 def new(name, text=""):
@@ -54,6 +54,59 @@ def test_a_full_store_refuses_growth_and_nothing_else():
     assert store.size_bytes == 0
 
 
+def replace(store, resource, name, text):
+    key = Key(resource, "default", name)
+    known = store.get(key)
+    store.put(key, {"metadata": {"name": name}, "text": text}, known.version if known else ABSENT)
+
+
+def history_bytes(store, *resources):
+    return sum(
+        change.size_bytes for resource in resources for change in store._log.history(resource)._changes
+    )
+
+
+def test_histories_of_all_resources_together_are_bounded_and_the_largest_gives_way():
+    store = Store(history_bytes=100_000)
+    start = store.version
+    resources = [f"kind-{number}" for number in range(20)]
+    replace(store, "pods", "quiet", "x")
+    for number in range(400):
+        replace(store, resources[number % 20], "busy", "x" * 1000)
+    assert 25_000 < history_bytes(store, "pods", *resources) <= 100_000
+    assert [event.type for event in store.watch(Interest("pods"), start).drain()] == ["ADDED"]
+    with pytest.raises(HistoryExpired):
+        store.watch(Interest("kind-0"), start)
+
+
+def test_old_changes_are_kept_as_text_and_read_as_before():
+    store = Store()
+    replace(store, "pods", "a", "0")
+    first = store.version
+    for number in range(1, 3 * CHANGES_AS_OBJECTS):
+        replace(store, "pods", "a", str(number))
+    store.delete(Key("pods", "default", "a"), store.get(Key("pods", "default", "a")).version)
+    replace(store, "pods", "b", "")
+    changes = store._log.history("pods")._changes
+    assert sum(not change.before.is_text_only for change in changes if change.before) <= CHANGES_AS_OBJECTS
+    events = store.watch(Interest("pods"), first - 1).drain()
+    assert [event.obj.get("text") for event in events[:-2]] == list(map(str, range(3 * CHANGES_AS_OBJECTS)))
+    assert [event.type for event in events[-2:]] == ["DELETED", "ADDED"]
+    assert [stored.obj["text"] for stored in store.list_at("pods", first + 7)] == ["7"]
+
+
+def test_a_deletion_that_is_kept_as_text_reads_as_before():
+    store = Store()
+    replace(store, "pods", "a", "last")
+    gone = store.delete(Key("pods", "default", "a"), store.version)
+    for number in range(2 * CHANGES_AS_OBJECTS):
+        replace(store, "pods", "b", str(number))
+    change = store._log.history("pods")._changes[1]
+    assert change.before.is_text_only
+    assert (change.gone.obj, change.gone.version) == (gone.obj, gone.version)
+    assert change.gone is not change.gone
+
+
 def test_history_is_bounded_by_bytes():
     store = Store()
     store.put_all([new("a", "x" * 1_000_000)])
@@ -65,9 +118,8 @@ def test_history_is_bounded_by_bytes():
             {"metadata": {"name": "a"}, "text": "y" * 1_000_000},
             old.version,
         )
-    history = store._log.history("pods")
-    assert sum(change.size_bytes for change in history._changes) <= 64 * 1024 * 1024
-    assert store.remembers("pods", store.version - 5)
+    assert history_bytes(store, "pods") <= HISTORY_BYTES
+    assert len(store.list_at("pods", store.version - 5)) == 1
     with pytest.raises(HistoryExpired):
         store.watch(Interest("pods"), first)
     assert old_key.name == "a"

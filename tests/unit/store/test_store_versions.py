@@ -86,3 +86,36 @@ def test_the_text_of_an_object_is_made_once():
 
 def names(listed):
     return [stored.obj["metadata"]["name"] for stored in listed]
+
+
+def test_a_list_at_an_earlier_version(tmp_path):
+    """Also while changes wait to be committed and published."""
+    store = Store.open(tmp_path / "data", fsync=False)
+    keys = {name: Key("pods", "ns", name) for name in "abc"}
+
+    def put(name, expected=ABSENT, **content):
+        return store.put(keys[name], {"metadata": {"name": name, "namespace": "ns"}, **content}, expected)
+
+    def at(version, **place):
+        return [
+            (each.obj["metadata"]["name"], each.obj.get("x"))
+            for each in store.list_at("pods", version, **place)
+        ]
+
+    before, old = store.version, put("a")
+    put("b")
+    both = store.version
+    store.commit_pending()
+    store.publish_committed()
+    put("a", old.version, x=1)
+    store.delete(keys["b"], store.get(keys["b"]).version)
+    put("c")
+    for _ in range(2):
+        assert at(before) == []
+        assert at(both) == [("a", None), ("b", None)]
+        assert at(both, after=("ns", "a")) == [("b", None)]
+        assert at(both, namespace="other") == []
+        assert at(store.version) == [("a", 1), ("c", None)]
+        store.commit_pending()
+        store.publish_committed()
+    store.close()

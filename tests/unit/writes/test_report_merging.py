@@ -68,6 +68,13 @@ def test_what_was_found_of_a_placement_is_not_forgotten():
     assert told.finding == found
 
 
+def test_of_two_conditions_of_a_group_only_the_last_says_what_was_found_of_a_placement():
+    start = replace(started(), finding=Finding(Outcome.PLACED))
+    again = replace(started(), minimum_running=False, finding=Finding(Outcome.UNDECIDED, "1 pod is gone"))
+    assert merged_reports([start, again]) == [started(), again]
+    assert merged_reports([again, start]) == [replace(again, finding=None), start]
+
+
 def test_of_a_group_of_which_a_binding_was_refused_only_what_held_before_is_told():
     tree = GroupKey("default", "t1", is_composite=True)
     repeated, below = replace(started(), holds_anyway=True), replace(started(), tree=tree)

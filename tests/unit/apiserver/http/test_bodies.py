@@ -1,8 +1,13 @@
 """Bodies are decoded by their content type; a fault is told with its place."""
 
+import asyncio
+import threading
+
 import pytest
 
+from posse.apiserver.http import bodies
 from posse.apiserver.http.bodies import decode
+from posse.apiserver.http.negotiation import PROTOBUF
 from posse.kinds.machinery.errors import ApiError
 
 JSON = "application/json"
@@ -101,3 +106,30 @@ def test_yaml_that_is_no_json_value_is_a_bad_request(text):
 
 def test_keys_of_yaml_objects_become_text():
     assert decode(b"{2: a, true: b}", YAML) == {"2": "a", "true": "b"}
+
+
+def test_the_values_in_yaml_are_limited():
+    error = refusal(b"[" + b"1," * 100_000 + b"]", YAML)
+    assert "more than 100000 values" in error.message
+
+
+@pytest.mark.parametrize("media_type", [YAML, PROTOBUF])
+def test_a_large_body_that_is_slow_to_read_is_read_beside_others(media_type, monkeypatch):
+    threads = []
+    monkeypatch.setattr(
+        bodies, "decode", lambda *_: threads.append(threading.current_thread()) or {"kind": "x"}
+    )
+    asyncio.run(bodies.read_object(_Request(media_type, b"x" * 40_000)))
+    asyncio.run(bodies.read_configuration(_Request(media_type, b"x" * 40_000)))
+    assert threading.main_thread() not in threads
+    asyncio.run(bodies.read_object(_Request(media_type, b"x")))
+    assert threads.pop() is threading.main_thread()
+
+
+class _Request:
+    def __init__(self, media_type, body):
+        self.headers = {"Content-Type": media_type}
+        self._body = body
+
+    async def read(self):
+        return self._body

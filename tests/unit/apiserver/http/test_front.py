@@ -98,7 +98,7 @@ def test_a_fault_inside_is_logged_and_answered_and_the_server_goes_on(http, live
 
 
 def test_a_client_that_leaves_before_its_answer_begins_is_no_fault(http, monkeypatch, caplog):
-    async def left(request):
+    async def left(request, _view):
         request.transport.abort()
         raise ConnectionResetError("Cannot write to closing transport")
 

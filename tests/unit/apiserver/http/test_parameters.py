@@ -16,7 +16,9 @@ def refusal(call, *args) -> str:
 
 def test_no_query_means_the_defaults():
     assert parameters.selection({}) == Selection()
-    assert parameters.write_options({}) == WriteOptions()
+    assert parameters.write_options({}) == WriteOptions(field_manager="unknown")
+    assert parameters.write_options({}, "kubectl/v1.37.1 (linux)").field_manager == "kubectl"
+    assert parameters.write_options({"fieldManager": "me"}, "kubectl/v1.37.1").field_manager == "me"
     assert parameters.delete_options({}, {}) == DeleteOptions()
     assert not parameters.wants_watch({})
     assert not parameters.wants_pretty({})

@@ -5,6 +5,8 @@ import json
 import pytest
 import requests
 
+from posse.apiserver.http.duplicate_fields import duplicate_fields
+
 PODS = "/api/v1/namespaces/default/pods"
 GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
 ALPHA_GROUPS = "/apis/scheduling.k8s.io/v1alpha3/namespaces/default/podgroups"
@@ -185,7 +187,7 @@ def test_patches_of_each_type(http):
 
 def test_patches_that_cannot_be_applied(http):
     created(http("POST", PODS, pod("a")))
-    for media_type, body in (("text/plain", {}), ("application/apply-patch+yaml", "metadata:\n  name: a\n")):
+    for media_type, body in (("text/plain", {}), ("application/apply-patch+cbor", "metadata:\n  name: a\n")):
         status = refused(
             http("PATCH", f"{PODS}/a", body, Content_Type=media_type), 415, "UnsupportedMediaType"
         )
@@ -343,7 +345,7 @@ def test_bodies_that_are_no_objects(http, text, place):
     assert place in refused(http("POST", PODS, text), 400, "BadRequest")["message"]
 
 
-def test_a_body_in_protobuf_is_refused(http):
+def test_a_protobuf_body_that_cannot_be_read_is_refused(http):
     refused(
         http("POST", PODS, "k8s", Content_Type="application/vnd.kubernetes.protobuf"),
         415,
@@ -379,14 +381,75 @@ def test_verbs_a_resource_does_not_have(http, method, path):
     "path", ["/api/v1/gadgets", "/apis/nobody.example/v1", "/", "/metrics", "/api/v1/pods/a"]
 )
 def test_paths_that_name_nothing(http, path):
-    assert (
-        refused(http("GET", path), 404, "NotFound")["message"]
-        == "the server could not find the requested resource"
+    message = refused(http("GET", path), 404, "NotFound")["message"]
+    assert message.startswith("the server could not find the requested resource")
+    is_api = path.startswith("/api")
+    assert ("`posse up --control-plane kubernetes` runs a real API server" in message) is is_api
+
+
+@pytest.mark.parametrize("subresource", ["log", "exec", "attach", "portforward", "proxy/metrics"])
+def test_what_needs_a_container_says_that_nothing_runs(http, subresource):
+    message = refused(http("GET", f"{PODS}/a/{subresource}"), 501, "NotImplemented")["message"]
+    assert "pods of simulated nodes run in name only" in message
+
+
+def test_the_owner_may_do_everything_and_is_told_so(http):
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    review = http("POST", path, {"spec": {"resourceAttributes": {"verb": "create", "resource": "pods"}}})
+    assert review.status_code == 201
+    assert review.json()["kind"] == "SelfSubjectAccessReview"
+    assert review.json()["status"]["allowed"] is True
+    assert "posse up" in review.json()["status"]["reason"]
+    other = http("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {"spec": {"user": "robot"}})
+    assert (other.json()["kind"], other.json()["status"]["allowed"]) == ("SubjectAccessReview", True)
+    who = http("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {})
+    assert who.json()["status"]["userInfo"]["username"] == "posse-owner"
+    rules = http(
+        "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {"namespace": "default"}}
     )
+    assert rules.json()["status"]["resourceRules"][0]["verbs"] == ["*"]
 
 
-def test_only_json_is_spoken(http):
-    refused(http("GET", PODS, Accept="application/vnd.kubernetes.protobuf"), 406, "NotAcceptable")
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("resourceVersionMatch=Exact", "forbidden unless resourceVersion is provided"),
+        ("resourceVersionMatch=Exact&resourceVersion=0", 'forbidden for resourceVersion "0"'),
+        ("resourceVersionMatch=NotOlderThan&resourceVersion=1&continue=x", "forbidden when continue"),
+    ],
+)
+def test_matches_of_versions_that_kubernetes_does_not_know(http, query, text):
+    assert text in refused(http("GET", f"{PODS}?{query}"), 422, "Invalid")["message"]
+
+
+def test_keys_that_come_twice_are_found_where_fields_are_validated():
+    body = (
+        b'{"metadata": {"name": "a", "name": "b"}, "data": {"x": "1", "x": "2"}, "list": [{"y": 1, "y": 1}]}'
+    )
+    assert duplicate_fields(body) == ["metadata.name", "data.x", "list[0].y"]
+    assert duplicate_fields(b'{"a": {"b": 1}, "b": 1}') == []
+    assert duplicate_fields(b'{"a": %s, "b": 1e999}' % (b"1" * 5000)) == []
+
+
+def test_a_manifest_with_a_key_that_comes_twice_is_refused_under_strict_validation(http):
+    path, body = "/api/v1/namespaces/default/configmaps", '{"metadata": {"name": "lost", "name": "kept"}}'
+    message = refused(http("POST", f"{path}?fieldValidation=Strict", body), 400, "BadRequest")["message"]
+    assert message.endswith('strict decoding error: duplicate field "metadata.name"')
+    assert http("POST", f"{path}?fieldValidation=Ignore", body).status_code == 201
+
+
+def test_a_binding_without_the_pod_in_its_path(http):
+    pod = {"metadata": {"name": "bound"}, "spec": {"containers": [{"name": "main", "image": "x"}]}}
+    http("POST", PODS, pod)
+    binding = {"metadata": {"name": "bound"}, "target": {"kind": "Node", "name": "n1"}}
+    path = PODS.replace("/pods", "/bindings")
+    assert http("POST", path, binding).status_code == 201
+    assert http("GET", f"{PODS}/bound").json()["spec"]["nodeName"] == "n1"
+    refused(http("GET", path), 405, "MethodNotAllowed")
+
+
+def test_json_is_the_answer_wherever_it_stands(http):
+    refused(http("GET", PODS, Accept="text/html"), 406, "NotAcceptable")
     both = http("GET", PODS, Accept="application/vnd.kubernetes.protobuf,application/json")
     assert both.json()["kind"] == "PodList"
 

@@ -76,7 +76,7 @@ def test_a_gang_that_does_not_fit(cluster):
     cluster.put(gang("colossus", 4), *workers)
     story = until(cluster, ["explain", "pg", "colossus"], "Unschedulable", "FailedScheduling")
     assert story.startswith(
-        "PodGroup default/colossus waits: only 1 of the 4 pods that must start together fit; beside them 3 lack cpu (20 each)"
+        "PodGroup default/colossus waits: only 1 of the 4 pods that must start together fit; with those placed, 3 lack cpu (20 each)"
     )
     assert "4 pods like w1 (cpu 20): 1 would fit, 3 would not" in story
     assert "2 nodes   Insufficient cpu   NodeResourcesFit" in story
@@ -110,7 +110,7 @@ def test_members_that_had_to_make_room_say_for_whom(cluster):
     assert ": default-scheduler: preempting to accommodate a higher priority pod default/v" in victim
     assert "Preempted for\n  pod default/v" in victim
     cluster.put(*(pod(f"m{i}", "meek", "20", metadata={"finalizers": None}) for i in (1, 2)))
-    until(cluster, ["explain", "pg/meek"], "pods           0: 2 missing")
+    until(cluster, ["explain", "pg/meek"], "has started, and none of its pods is left.")
 
 
 def test_what_is_held_says_what_it_waits_for(cluster):
@@ -284,9 +284,9 @@ def test_contradictory_places_are_misuse(cluster):
 
 
 def test_the_names_of_the_running_scheduler_decide_which_pods_are_its_own(cluster):
-    """`posse run` would take these; here only `posse up` runs, which publishes its name."""
-    cluster.put(gang("left", 2), *(pod(f"left-{n}", "left", cpu="900", schedulerName="posse") for n in "ab"))
-    assert "its pods are left to the scheduler 'posse'" in cluster("explain", "podgroup/left").out
+    """A scheduler of another name would take these; here only `posse up` runs, which publishes its names."""
+    cluster.put(gang("left", 2), *(pod(f"left-{n}", "left", cpu="900", schedulerName="other") for n in "ab"))
+    assert "its pods are left to the scheduler 'other'" in cluster("explain", "podgroup/left").out
     assert "OtherScheduler" in cluster("gangs").out
     assert "is not scheduled by Posse" in cluster("explain", "pod/left-a").out
 

@@ -1,4 +1,4 @@
-"""The sentences of posse gangs and posse explain, and what is told of conditions and events."""
+"""The sentences of posse gangs and posse explain, and of conditions and events."""
 
 import pytest
 
@@ -8,6 +8,8 @@ from posse.cli.explain.text import group_lines, pod_lines
 from posse.cli.reading.ended_members import Fates, fates_of
 from posse.engine.groups.forms import VOLCANO, WORKLOAD_REF
 from posse.engine.keys import GroupKey
+from posse.engine.reporting.remedy_messages import BEHIND
+from posse.model.meta import Condition
 from posse.model.pod import PodCondition
 from posse.model.timestamps import parse_timestamp
 from posse.model.workload import AllDisruptionMode, DisruptionMode
@@ -28,6 +30,7 @@ from tests.support.builders import (
 )
 from tests.support.engine_driver import Driver
 from tests.support.group_forms import member, workload
+from tests.support.storage_objects import using
 
 NOW = parse_timestamp("2026-01-01T01:00:00Z")
 STARTED = [initially_scheduled("True", "Scheduled")]
@@ -149,6 +152,24 @@ def test_whoever_waits_is_told_of_room_that_is_held_for_others():
         assert story[heading + 1] == "  on 1 node for pod test/high, priority 5, which is preempting"
 
 
+def test_a_gang_that_was_evicted_whole_says_by_what_and_when():
+    mark = Condition(
+        type="DisruptionTarget",
+        status="True",
+        reason="PreemptionByScheduler",
+        message="default-scheduler: preempting to accommodate a higher priority pod test/boss",
+        last_transition_time="2026-01-01T00:00:09Z",
+    )
+    now = situation(gang(minimum=2, conditions=[*STARTED, mark]))
+    preempted = "it was preempted by pod test/boss at 2026-01-01T00:00:09Z"
+    assert cause(now, NOBODY) == f"0 of the 2 pods it needs exist; {preempted}"
+    assert headline(now, NOBODY).endswith(f". {preempted[0].upper()}{preempted[1:]}.")
+    [line] = Driver(gang(minimum=2, conditions=[*STARTED, mark])).engine.overview().groups
+    assert (
+        line.message == "0 of the 2 pods it needs exist; preempted by pod test/boss at 2026-01-01T00:00:09Z"
+    )
+
+
 def test_only_evictions_for_the_sake_of_others_are_called_preemption():
     marks = [
         PodCondition(type="DisruptionTarget", status="True", reason=reason)
@@ -236,7 +257,7 @@ def test_members_that_differ_are_told_apart():
     assert "  1 pod like x (no requests): 0 would fit, 1 finds no node" in told
     assert "    1 node   node(s) didn't match Pod's node affinity/selector   NodeAffinity" in told
     assert (
-        "  It is larger than the cluster: too few of its pods would fit even if nothing else ran there."
+        "  No node is large enough for one of its pods: it needs 9 of cpu, and the largest node has 4."
         in told
     )
     assert "  Proven: it cannot fit in the currently free capacity." in told
@@ -246,7 +267,7 @@ def test_rules_that_close_nodes_are_named_where_the_rest_is_too_small():
     there = [node("n1", unschedulable=True), node("n2", taints=[taint("k")]), node("n3", cpu="1")]
     told = lines(*there, gang(minimum=3), *pods(3, cpu="1", group="g1"))
     closed = "1 node(s) were unschedulable, 1 node(s) had untolerated taint(s)"
-    assert told[0].endswith(f"2 lack cpu (1 each): 1 node has 0 free of 1; closed: {closed}.")
+    assert told[0].endswith(f"2 lack cpu (1 each): 1 node has none left; closed: {closed}.")
     assert (
         f"  It would not fit on the nodes open to it even if nothing else ran there; closed: {closed}."
         in told
@@ -267,6 +288,32 @@ def test_a_pod_that_no_node_is_open_to_is_told_by_which_rules():
         "Pod test/p waits: it finds no node: "
         "1 node(s) were unschedulable, 1 node(s) had untolerated taint(s)."
     )
+
+
+def test_what_no_node_is_open_to_is_not_measured_against_the_nodes_open_to_it():
+    selector = {"node_selector": {"disk": "fast"}}
+    driver = Driver(*nodes(2), pod("p", **selector), gang(), *pods(2, group="g1", **selector))
+    closed = "closed: 2 node(s) didn't match Pod's node affinity/selector."
+    told = list(pod_lines(driver.engine.explain_pod("uid-p")))
+    assert f"  No node would take it, even if it were empty; {closed}" in told
+    told = list(group_lines(driver.engine.explain(GroupKey(NAMESPACE, "g1")), NOBODY, "5m"))
+    assert f"  No node would take one of its pods, even if it were empty; {closed}" in told
+
+
+def test_a_pod_larger_than_any_node_is_not_called_one_of_its_pods():
+    driver = Driver(node("n1", cpu="1"), pod("p", cpu="2"))
+    told = list(pod_lines(driver.engine.explain_pod("uid-p")))
+    assert "  No node is large enough for it: it needs 2 of cpu, and the largest node has 1." in told
+
+
+def test_what_is_missing_for_a_pod_itself_is_not_counted_by_nodes():
+    driver = Driver(*nodes(2), pod("p", volumes=using("nope")))
+    told = next(pod_lines(driver.engine.explain_pod("uid-p")))
+    assert told == 'Pod test/p waits: it finds no node: persistentvolumeclaim "nope" not found.'
+
+
+def test_a_finished_group_misses_no_pods():
+    assert "  pods           0: none" in lines(gang(minimum=2, conditions=STARTED))
 
 
 def test_very_many_sorts_and_nodes_are_summed_up():
@@ -353,10 +400,26 @@ def test_who_comes_first_is_counted_in_words():
     assert "  queue          2 pods ahead of it, not blocking it" in told
 
 
+def test_capacity_for_a_group_may_go_to_what_is_ahead_of_it_in_the_queue():
+    waiting = pods(2, cpu="1", group="g1")
+    told = lines(node("n1", cpu="1"), gang(minimum=2), *waiting)
+    assert f"  {BEHIND}." not in told
+    told = lines(node("n1", cpu="1"), pod("ahead", cpu="2"), gang(minimum=2), *waiting)
+    assert f"  {BEHIND}." in told
+
+
+def test_what_has_reserved_capacity_ahead_of_it_is_not_said_not_to_block_it():
+    driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), pod("high", cpu="1", priority=5))
+    driver.see(pod("behind", cpu="1"))
+    driver.decide()
+    told = list(pod_lines(driver.engine.explain_pod("uid-behind")))
+    assert "  queue      1 pod ahead of it" in told
+
+
 def test_a_pod_that_needs_room_names_who_would_go():
     driver = Driver(node("n1", cpu="1"), pod("low", cpu="1", on="n1"), pod("high", cpu="1", priority=5))
     told = list(pod_lines(driver.engine.explain_pod("uid-high")))
-    assert told[0] == "Pod test/high waits: it lacks cpu (1): 1 node has 0 free of 1."
+    assert told[0] == "Pod test/high waits: it lacks cpu (1): 1 node has none left."
     assert "  would be evicted: test/low" in told
     assert "  pod test/low   1 with 1 pod   priority 0" in told
 

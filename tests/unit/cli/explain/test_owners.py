@@ -106,7 +106,7 @@ def test_gangs_show_racks_gpus_and_owners():
     assert rows[2].split() == ["train-0", "Scheduled", "2/2", "2", "r1", "jobset/train", "60s"]
     wide = table(lines(a_jobset()), NOW, with_namespace=True, wide=True)[0].split()
     assert wide[:5] == ["NAMESPACE", "NAME", "FORM", "STATE", "READY"]
-    assert wide[5:] == ["MEMBERS", "PRIORITY", "GPUS", "RACK", "OWNER", "AGE", "WHY"]
+    assert wide[5:] == ["MEMBERS", "PRIORITY", "GPUS", "RACK", "OWNER", "AGE", "STARTS", "WHY"]
 
 
 def test_gangs_are_selected_by_label_and_sorted():
@@ -125,3 +125,14 @@ def test_watching_prints_what_changed():
     assert changes(after, after, NOW, choice, wide=False) == []
     (gone,) = changes(after, after[1:], NOW, choice, wide=False)
     assert gone.split()[1:3] == [after[0].name, "Gone"]
+
+
+@pytest.mark.parametrize("name", ["gong", "gan", "gangs", "gnag", "bang"])
+def test_one_letter_off_is_close_in_short_names_too(name):
+    source = ListedObjects(groups=[gang("gang", 1)], nodes=[node("n1")], pods=[pod("p", group=name)])
+    assert "did you mean: gang, which exists" in told(source, "pod/p")
+
+
+def test_names_that_differ_in_two_letters_are_not_close():
+    source = ListedObjects(groups=[gang("gang", 1)], nodes=[node("n1")], pods=[pod("p", group="ring")])
+    assert "did you mean" not in told(source, "pod/p")

@@ -2,6 +2,7 @@
 
 from posse.cli.explain.text import group_lines
 from posse.cli.reading.ended_members import Fates
+from posse.engine.groups.forms import MIN_RESOURCES_ANNOTATION
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import Advice
 from posse.engine.reporting.remedy_messages import advice_text
@@ -115,11 +116,28 @@ def test_that_nothing_was_found_is_said_with_what_was_looked_at():
 def test_a_resource_that_no_node_has_cannot_be_had_by_more_of_them():
     pods_with_cards = pods(2, group="g1", requests={"example.com/card": "1"})
     assert ways(*hosts("n1"), gang(minimum=2), *pods_with_cards, heading=UNKNOWN) == [
-        (
-            "What would let it start is not looked for: "
-            "no node that is there would take any of its pods, even if it were empty."
-        )
+        "No node has example.com/card, of which one of its pods needs 1. Lower the request, or add larger nodes."
     ]
+
+
+def test_a_pod_larger_than_any_node_needs_a_lower_request_or_larger_nodes():
+    """What runs on nodes that are too small even when empty is not in its way."""
+    objects = (
+        *hosts("n1", "n2"),
+        pod("other", cpu="2", on="n1"),
+        gang(minimum=2),
+        *pods(2, cpu="9", group="g1"),
+    )
+    size = "No node is large enough for one of its pods: it needs 9 of cpu, and the largest node has 4."
+    assert ways(*objects, heading=UNKNOWN) == [f"{size} Lower the request, or add larger nodes."]
+    told = list(group_lines(explained(*objects), Fates(), "5m"))
+    assert f"  {size}" in told
+    assert not any("larger than the cluster" in line or line.startswith("Users of") for line in told)
+
+
+def test_a_group_with_a_spare_pod_that_is_too_large_is_not_told_of_it():
+    objects = *hosts("n1"), gang(minimum=2), pod("huge", cpu="9", group="g1"), *pods(2, cpu="3", group="g1")
+    assert any("larger than the cluster" in line for line in group_lines(explained(*objects), Fates(), "5m"))
 
 
 def test_a_rule_that_is_not_taken_into_account_is_named():
@@ -176,3 +194,13 @@ def test_of_a_group_that_runs_it_is_more_of_its_pods_that_would_start():
     running = pod("a", cpu="4", group="g1", on="n1")
     objects = *hosts("n1"), running, gang(minimum=1), pod("b", cpu="4", group="g1")
     assert ways(*objects, heading="Each of these would let more of its pods start") == ["1 more node like n1"]
+
+
+def test_nodes_that_bring_the_minimum_resources_let_a_leader_start():
+    """A leader whose workers come later: its pod fits, and what they will need is not free."""
+    asking = {"metadata": {"annotations": {MIN_RESOURCES_ANNOTATION: '{"cpu": "9"}'}}}
+    leader = pod("leader", cpu="2", group="g1")
+    assert ways(*hosts("n1"), changed(gang(minimum=1), **asking), leader) == ["2 more nodes like n1"]
+    other = pod("other", cpu="4", on="n1")
+    objects = *hosts("n1", "n2", "n3"), other, changed(gang(minimum=1), **asking), leader
+    assert ways(*objects) == ["1 more node like n1", "evicting pod test/other"]

@@ -45,6 +45,17 @@ def test_events_of_pods_are_told_of_their_group():
     assert (urgent.refusals, urgent.started) == (1, "")
 
 
+def test_a_group_and_its_pods_are_refused_and_started_together():
+    members = [decode(Pod, pod(name, group="g")) for name in ("m1", "m2")]
+    told = [
+        event(reason, name, when, kind="PodGroup" if name == "g" else "Pod")
+        for reason, when in (("FailedScheduling", "10"), ("FailedScheduling", "20"), ("Scheduled", "30"))
+        for name in ("g", "m1", "m2")
+    ]
+    (record,) = records(steps_of_events(told, {one.metadata.uid: one for one in members}))
+    assert (record.refusals, record.placed_pods) == (2, 2)
+
+
 def test_the_table_has_a_line_for_each_and_the_latest_last():
     lines = summary_lines(records(of_events()), NOW, with_namespace=False)
     assert lines[0].split() == [

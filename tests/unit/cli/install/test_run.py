@@ -9,7 +9,7 @@ from aiohttp import web
 
 from posse.apiserver.http.discovery import documents
 from posse.cli.install import run as installing
-from posse.cli.install.run import NoClusterError, apply_over, form_over, path_of
+from posse.cli.install.run import NoClusterError, apply_over, form_over
 from posse.cli.problems import Problem
 from posse.client.connection import Connection
 from posse.installation.bundle import objects
@@ -18,6 +18,7 @@ from posse.installation.set_definitions import set_definitions
 from posse.kinds.discovered import ClusterForm
 from posse.kinds.registry import KINDS, POD, POSSE_POD_GROUP, PRIORITY_CLASS
 from posse.model.feature_gates import ALL_GATES, Gate
+from posse.runtime.remote.applying import path_of
 from tests.support.live_server import running_server
 from tests.support.scripted_server import FixedCredentials, ScriptedServer, connected, status
 

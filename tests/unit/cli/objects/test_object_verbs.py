@@ -143,6 +143,9 @@ def test_nothing_to_talk_to(posse, tmp_path, kubeconfig):
     unreachable = posse("get", "--kubeconfig", dead, "pods")
     assert unreachable.code == 1
     assert "is `posse up` running?" in unreachable.err
+    # Verbs that ask several questions say the same, and no more.
+    assert posse("gangs", "--kubeconfig", dead).err == unreachable.err
+    assert unreachable.err.count("refused") == 1
 
 
 def test_a_token_that_is_not_the_servers(posse, tmp_path, kubeconfig):
@@ -152,7 +155,6 @@ def test_a_token_that_is_not_the_servers(posse, tmp_path, kubeconfig):
     path.write_text(yaml.safe_dump(config))
     refused = posse("get", "--kubeconfig", path, "pods")
     server = config["clusters"][0]["cluster"]["server"]
-    assert (refused.code, refused.err) == (
-        1,
-        f"Error: {server} rejected the credentials in {path} (401)\n",
-    )
+    assert refused.code == 1
+    assert refused.err.startswith(f"Error: {server} rejected the credentials in {path} (401); use ")
+    assert posse("gangs", "--kubeconfig", path).err == refused.err

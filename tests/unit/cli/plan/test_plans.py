@@ -64,7 +64,7 @@ def test_a_job_that_fits_starts_on_named_nodes():
     (planned,) = report.submitted
     assert report.outcome is PlanOutcome.STARTS
     assert (planned.nodes, planned.racks, planned.placed, planned.victims) == ({"n4": 1}, ("r2",), 1, ())
-    assert "n4 (1)" in report_lines(report, has_question=True)[1]
+    assert "n4 (1)" in report_lines(report, 0.0, has_question=True)[1]
 
 
 def test_a_job_that_does_not_fit_waits_and_says_what_would_help():
@@ -73,7 +73,7 @@ def test_a_job_that_does_not_fit_waits_and_says_what_would_help():
     assert report.outcome is PlanOutcome.WAITS
     assert "1 of the 2 pods" in planned.why
     assert any("1 more node like n" in change for change in planned.changes)
-    assert any(line.strip().startswith("waits: ") for line in report_lines(report, has_question=True))
+    assert any(line.strip().startswith("waits: ") for line in report_lines(report, 0.0, has_question=True))
 
 
 def test_a_job_of_higher_priority_names_its_victims():
@@ -87,6 +87,8 @@ def test_a_job_of_higher_priority_names_its_victims():
 
 def test_advice_that_is_followed_in_a_plan_lets_it_start():
     assert asked(job(2), add_nodes=["1=n1"]).outcome is PlanOutcome.STARTS
+    assert asked(job(3), add_nodes=["1=n1"]).outcome is PlanOutcome.WAITS
+    assert asked(job(3), add_nodes=["1=n1", "1=n1"]).outcome is PlanOutcome.STARTS
     assert asked(job(2), overrides=Overrides(min_count=1)).outcome is PlanOutcome.STARTS
     assert asked(job(2), without=["podgroup/running"]).outcome is PlanOutcome.STARTS
     assert asked(job(2), without=["pod/r3"]).outcome is PlanOutcome.STARTS
@@ -141,10 +143,15 @@ def test_what_is_wrong_with_a_question_is_named():
         asked(add_nodes=["four"])
     with pytest.raises(Problem, match="--add-nodes: there is no node n9; there are n1, n2, n3, n4"):
         asked(add_nodes=["1=n9"])
+    for too_many in (["10001=n1"], ["6000=n1", "6000=n2"], [f"{'9' * 5000}=n1"]):
+        with pytest.raises(Misuse, match="--add-nodes: at most 10000 nodes can be added at once"):
+            asked(add_nodes=too_many)
     with pytest.raises(Misuse, match="--drain: 'r1' is not rack=NAME"):
         asked(drain=["r1"])
     with pytest.raises(Problem, match=r"--drain: no node has topology.posse.dev/rack=r9; there are r1, r2"):
         asked(drain=["rack=r9"])
+    with pytest.raises(Problem, match="--drain: no node has a label for its rack; use node=NAME"):
+        asked(drain=["rack=r9"], source=ListedObjects(nodes=[node("n1")], groups=[], pods=[]))
     with pytest.raises(Problem, match='there is no PodGroup "other" in namespace team'):
         asked(without=["podgroup/other"])
     with pytest.raises(Problem, match=r"job.yaml: .*spec.template.spec.restartPolicy"):

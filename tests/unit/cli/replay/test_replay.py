@@ -79,3 +79,34 @@ def test_what_makes_no_sense_is_refused(recording, words, message):
     with pytest.raises(AssertionError) as refused:
         replay(recording, *words)
     assert message in " ".join(str(refused.value).split())
+
+
+@pytest.mark.parametrize("more", [["2=n1"], ["1=n1", "1=n1"]])
+def test_more_nodes_would_have_let_the_gang_start(recording, more):
+    with pytest.raises(AssertionError) as differs:
+        replay(recording, *(word for text in more for word in ("--add-nodes", text)))
+    told = str(differs.value)
+    rows = [line.split() for line in told.splitlines()]
+    assert ["recorded", "2/3"] in [row[:2] for row in rows]
+    assert ["changed", "3/3"] in [row[:2] for row in rows]
+    assert "recorded never starts it, changed starts it after 0s on 2 nodes" in told
+
+
+def test_without_other_work_the_gang_would_have_started(recording):
+    with pytest.raises(AssertionError) as differs:
+        replay(recording, "--without", "test/there", "--without", "test/new")
+    rows = [line.split()[:2] for line in str(differs.value).splitlines()]
+    assert ["recorded", "0/1"] in rows
+    assert ["changed", "1/1"] in rows
+
+
+def test_the_same_cluster_gives_the_same_jobs(recording):
+    told = posse_command.posse("posse", "simulate", recording)
+    assert told.splitlines()[3].split()[:2] == ["recorded", "2/3"]
+
+
+def test_what_the_recording_lacks_is_named(recording):
+    with pytest.raises(AssertionError, match="the recording has no 'test/nothing'; it has test/g"):
+        replay(recording, "--without", "test/nothing")
+    with pytest.raises(AssertionError, match="is not NUMBER=NODE with a node of the recording"):
+        replay(recording, "--add-nodes", "2=n9")

@@ -19,6 +19,7 @@ from posse.runtime.process.run_options import GroupApi
 def nowhere(monkeypatch, tmp_path):
     # The log of the tests stays as it is.
     monkeypatch.setattr(running, "configure_logging", lambda *_: None)
+    monkeypatch.setattr(running, "collect_seldom", lambda: None)
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
         monkeypatch.delenv(name, raising=False)
@@ -43,6 +44,15 @@ def refused(*words):
     result = CliRunner().invoke(command_line(["run"]), ["run", *words])
     assert isinstance(result.exception, Problem), result.output
     return result.exception
+
+
+def test_garbage_is_looked_for_seldom_from_the_start(monkeypatch):
+    calls = []
+    monkeypatch.setattr(running, "collect_seldom", lambda: calls.append("collect seldom"))
+    monkeypatch.setattr(running, "_run", lambda _options: None)
+    monkeypatch.setattr(running.uvloop, "run", lambda _work: calls.append("run"))
+    running.run_scheduler(None, "INFO", LogForm.TEXT)
+    assert calls == ["collect seldom", "run"]
 
 
 def test_by_itself_it_stands_beside_other_schedulers(chosen):

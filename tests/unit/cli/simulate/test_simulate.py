@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from posse.cli.reading.snapshot_file import Listed, new_header, write_snapshot
+from posse.kinds.registry import NODE
 from tests.support import posse_command
 
 ROWS = "job,submit_s,duration_s,gpus\nlong,0,100,8\ngang,1,10,16\nshort,2,10,8\nhuge,3,10,160\n"
@@ -67,7 +69,7 @@ def test_names_of_jobs_are_never_markup(tmp_path):
         (["--window", "5"], "--window: '5' should be FROM:TO"),
         (["--topology", "rack"], "--topology:"),
         (["--gangs-in", "rack"], "--gangs-in: no node has the label"),
-        (["--nodes", "1", "--window", "900:901"], "no job with GPUs fits"),
+        (["--nodes", "1", "--window", "900:901"], "no job fits"),
     ],
 )
 def test_what_makes_no_sense_is_refused(trace, words, message):
@@ -78,4 +80,82 @@ def test_a_broken_file_is_named(tmp_path):
     broken = tmp_path / "jobs.csv.gz"
     broken.write_bytes(gzip.compress(ROWS.encode())[:-9])
     assert f"{broken} cannot be read" in refused(str(broken))
-    assert "cannot be read" in refused(str(tmp_path / "missing.csv"))
+    assert "missing.csv: no such file or directory" in refused(str(tmp_path / "missing.csv"))
+
+
+def test_samples_print_confidence_intervals(trace):
+    told = simulate(trace, "--nodes", "2", "--policy", "fifo", "--policy", "greedy", "--samples", "3")
+    lines = told.splitlines()
+    begin = lines.index("Over 3 samples, with 95 % confidence:")
+    assert lines[begin + 1].split()[-1] == "FIFO"
+    assert [line.split()[0] for line in lines[begin + 2 : begin + 4]] == ["fifo", "greedy"]
+    assert all("±" in line for line in lines[begin + 2 : begin + 4])
+
+
+def test_failing_nodes_cost_gpu_hours(trace):
+    data = json.loads(simulate(trace, "--nodes", "2", "--failures", "0.0005:0.001", "-o", "json"))
+    assert data["policies"][0]["figures"]["lostGpuHours"] > 0
+
+
+def test_nodes_of_a_snapshot(trace, tmp_path):
+    header = new_header("default", 0.0, [NODE], ())
+    node = {"metadata": {"name": "big", "uid": "u"}, "status": {"allocatable": {"nvidia.com/gpu": "160"}}}
+    write_snapshot(tmp_path / "cluster", header, [Listed(NODE.group_resource, node)])
+    told = simulate(trace, "--snapshot", str(tmp_path / "cluster"))
+    assert told.startswith("4 jobs on 1 nodes with 160 GPUs")
+
+
+@pytest.mark.parametrize("text", ["30", "0:4", "x:1", "30:-1", "inf:1", "nan:1"])
+def test_a_failure_rate_is_two_numbers(trace, text):
+    assert "should be DAYS:HOURS, such as 30:4" in refused(trace, "--failures", text)
+
+
+ARRIVALS = """
+apiVersion: v1
+kind: Pod
+metadata: {name: first, annotations: {posse.dev/run-seconds: "100"}}
+spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: second, annotations: {posse.dev/arrives-at: "%s"}}
+spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]}
+"""
+
+
+def test_manifests_arrive_when_they_say(tmp_path):
+    path = tmp_path / "jobs.yaml"
+    path.write_text(ARRIVALS % "40")
+    data = json.loads(simulate(path, "--nodes", "1", "--policy", "fifo", "-o", "json"))
+    waits = {one["job"]: one["waitSeconds"] for one in data["policies"][0]["longestWaits"]}
+    assert waits == {"default/first": 0, "default/second": 60}
+
+
+@pytest.mark.parametrize("when", ["soon", "-1", "nan", "1e30"])
+def test_an_arrival_is_a_number_of_seconds(tmp_path, when):
+    path = tmp_path / "jobs.yaml"
+    path.write_text(ARRIVALS % when)
+    assert f"posse.dev/arrives-at: '{when}' is not a number of seconds" in refused(path)
+
+
+def test_what_never_starts_is_listed(tmp_path):
+    path = tmp_path / "jobs.yaml"
+    path.write_text((ARRIVALS % "40").replace("nvidia.com/gpu: 8", "nvidia.com/gpu: 9"))
+    assert "Never started by greedy: default/first (9 GPUs)" in simulate(path, "--policy", "greedy")
+
+
+def test_a_run_time_that_is_no_number_is_named(tmp_path):
+    path = tmp_path / "jobs.yaml"
+    path.write_text((ARRIVALS % "40").replace('"100"', '"abc"'))
+    told = refused(path)
+    assert "default/first: " in told
+    assert "posse.dev/run-seconds" in told
+
+
+def test_forecasts_are_counted(trace):
+    told = simulate(trace, "--nodes", "2", "--policy", "backfill", "--forecasts").splitlines()
+    at = next(number for number, line in enumerate(told) if line.startswith("FORECASTS"))
+    assert told[at].split()[1] == "GIVEN"
+    assert told[at + 1].split()[0] == "backfill"
+    data = json.loads(simulate(trace, "--nodes", "2", "--policy", "backfill", "--forecasts", "-o", "json"))
+    assert data["policies"][0]["forecasts"]["beforeBound"] == 0

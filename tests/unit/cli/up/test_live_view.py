@@ -75,8 +75,8 @@ def test_only_what_fits_the_screen_is_drawn():
 
 
 LONG = (
-    "only 4 of the 9 pods that must start together fit; beside them 5 lack nvidia.com/gpu (8 each): "
-    "8 nodes have 0 free of 8"
+    "only 4 of the 9 pods that must start together fit; with those placed, 5 lack nvidia.com/gpu (8 each): "
+    "8 nodes have none left"
 )
 
 

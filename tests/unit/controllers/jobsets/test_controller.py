@@ -414,3 +414,11 @@ def test_jobs_of_others_are_nobodys_business():
     controller.see(JOB, {"metadata": metadata, "spec": {}})
     controller.lose(JOB, {"metadata": metadata, "spec": {}})
     assert controller.touched.take(9) == []
+
+
+def test_one_plan_makes_a_bounded_number_of_jobs():
+    """The next one is made when these are seen."""
+    made = steps(plan(jobset(replicated_job("a", 400), replicated_job("b", 19_600))))
+    jobs = [step for step in made if isinstance(step, Create) and step.kind is JOB]
+    assert len(jobs) == 500
+    assert {job.obj["metadata"]["name"] for job in jobs} >= {"js-a-0", "js-a-399", "js-b-0", "js-b-99"}

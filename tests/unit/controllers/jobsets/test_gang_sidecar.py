@@ -1,4 +1,4 @@
-"""Gangs for JobSets of somebody else: groups are made, pods that wait for theirs are put into it, nothing else is touched."""
+"""Gangs for JobSets of another controller: groups are made, pods that wait for theirs are put into it, nothing else is touched."""
 
 import pytest
 

@@ -51,7 +51,7 @@ def test_a_pod_that_is_ahead_takes_the_others_along():
     assert attempts(plan(in_place(told), pod(0, 1), pod(1, 0), pod(2, 0))) == (0, 0)
     told |= {"previousInPlaceRestartAttempt": 0}
     assert attempts(plan(in_place(told), pod(0, 1), pod(1, 1), pod(2, 1))) == (0, 1)
-    # A pod that was replaced begins anew; what was over stays so.
+    # A pod that was replaced begins again; what was over stays so.
     told |= {"currentInPlaceRestartAttempt": 1}
     assert plan(in_place(told), pod(0, 1), pod(1, 1), pod(2, 0)).stages == []
 

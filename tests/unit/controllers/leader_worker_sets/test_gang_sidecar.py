@@ -1,4 +1,4 @@
-"""Gangs for LeaderWorkerSets of somebody else, whose webhook has labelled the pods."""
+"""Gangs for LeaderWorkerSets of another controller, whose webhook has labelled the pods."""
 
 import pytest
 

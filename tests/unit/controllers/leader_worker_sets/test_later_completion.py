@@ -1,4 +1,4 @@
-"""LeaderWorkerSets where nobody completes pods as they are made: their controller does so before they are scheduled."""
+"""LeaderWorkerSets where no webhook completes pods as they are made: their controller does so before they are scheduled."""
 
 import pytest
 

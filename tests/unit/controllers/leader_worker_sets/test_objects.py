@@ -135,7 +135,15 @@ def test_the_service_and_the_revision(made):
     world = made(lws())
     service = world.find(SERVICE, "serve")
     assert owners(service) == [("LeaderWorkerSet", "serve", True)]
-    assert without(service["spec"], "type", "sessionAffinity") == {
+    defaults = (
+        "type",
+        "sessionAffinity",
+        "clusterIPs",
+        "internalTrafficPolicy",
+        "ipFamilies",
+        "ipFamilyPolicy",
+    )
+    assert without(service["spec"], *defaults) == {
         "clusterIP": "None",
         "publishNotReadyAddresses": True,
         "selector": {f"{LWS}name": "serve"},

@@ -1,4 +1,4 @@
-"""When a replica of a LeaderWorkerSet is made anew as a whole, and when it is left alone."""
+"""When a replica of a LeaderWorkerSet is recreated as a whole, and when it is left alone."""
 
 import pytest
 
@@ -34,17 +34,17 @@ def restart_container(here, name):
 
 
 @pytest.mark.parametrize(
-    ("policy", "anew"),
+    ("policy", "is_recreated"),
     [("RecreateGroupOnPodRestart", GROUP_0), ("RecreateGroupAfterStart", GROUP_0), ("None", set())],
 )
-def test_a_restarted_container_matters_by_policy(policy, anew):
+def test_a_restarted_container_matters_by_policy(policy, is_recreated):
     here = world()
     here.create(LEADER_WORKER_SET, lws(template={"restartPolicy": policy}))
     here.settle()
     before = uids(here)
     restart_container(here, "serve-0-2")
     here.settle()
-    assert replaced(before, uids(here)) == anew
+    assert replaced(before, uids(here)) == is_recreated
 
 
 def test_without_recreation_only_the_lost_pod_is_replaced():

@@ -3,8 +3,9 @@
 from posse.engine.decisions import Advise, ReportGroup
 from posse.engine.events import Advised
 from posse.engine.options import EngineOptions
-from posse.engine.placement_problem import MoreNodes, NodeShape, Remedies
-from tests.support.builders import composite, gang, initially_scheduled, node, pod, pods
+from posse.engine.placement_problem import Advice, DemandName, MoreNodes, NodeShape, Remedies, SmallerMinimum
+from posse.engine.reporting.remedy_messages import BEHIND, advice_text
+from tests.support.builders import composite, gang, initially_scheduled, node, one_domain, pod, pods
 from tests.support.engine_driver import Driver
 
 ADVICE = "Any of these would let it start: 1 more node like n1."
@@ -67,6 +68,21 @@ def test_advice_about_another_refusal_is_not_added():
     assert not any(ADVICE in message for message in told(driver.decide()))
 
 
+def test_advice_on_a_refusal_that_was_replaced_meanwhile_is_not_kept_in_place_of_that_on_the_last():
+    driver, first = refused()
+    [advise] = asked(first)
+    answer(driver, advise)
+    driver.decide()
+    driver.see(node("n1", cpu="1"))
+    [other] = asked(driver.decide(after=30))
+    driver.see(node("n1", cpu="2"))
+    assert told(driver.decide(after=30))[-1].endswith(ADVICE)
+    answer(driver, other, Remedies((MoreNodes(((NodeShape("n1", (), ()), 2),)),)))
+    [again] = asked(driver.decide(after=5))
+    answer(driver, again, Remedies((MoreNodes(((NodeShape("n1", (), ()), 3),)),)))
+    assert "3 more nodes like n1" in told(driver.decide())[-1]
+
+
 def test_after_a_restart_the_old_advice_stays_until_there_is_another():
     _, first = refused()
     message = f"{told(first)[0]} {ADVICE}"
@@ -118,10 +134,78 @@ def test_that_nothing_can_be_advised_is_told_as_well_and_once():
     driver = asking(node("n1", cpu="2"), gang(minimum=3), *members)
     [plain] = told(driver.decide())
     [added] = told(driver.decide())
-    assert added.startswith(f"{plain} What would let it start is not looked for: no node that is there")
+    assert added.startswith(f"{plain} No node has example.com/card, of which one of its pods needs 1.")
     again = asking(
         node("n1", cpu="2"),
         gang(minimum=3, conditions=[initially_scheduled("False", "Unschedulable", added)]),
         *members,
     )
     assert told(again.decide()) + told(again.decide(after=400)) == []
+
+
+def two_waiting_gangs():
+    """Two gangs for which one node is too small; the advice for the second is asked after that for the first."""
+    first = [gang("a", 2), *(pod(f"a{i}", cpu="1", group="a") for i in range(2))]
+    second = [gang("b", 2), *(pod(f"b{i}", cpu="1", group="b") for i in range(2))]
+    driver = asking(node("n1", cpu="1"), *first, *second)
+    return driver, first
+
+
+def advised(driver, seconds=10):
+    """Answer everything that is asked, and return the last message of each group."""
+    messages = {}
+    for _ in range(seconds):
+        decisions = driver.decide(after=1)
+        for advise in asked(decisions):
+            answer(driver, advise)
+        messages |= {one.group.name: one.message for one in decisions if isinstance(one, ReportGroup)}
+    return messages
+
+
+def test_of_two_waiting_groups_the_second_is_told_that_the_first_may_take_the_capacity():
+    driver, _ = two_waiting_gangs()
+    messages = advised(driver)
+    assert messages["a"].endswith(ADVICE)
+    assert messages["b"].endswith(f"{ADVICE} {BEHIND}.")
+
+
+def test_when_nothing_is_ahead_of_it_any_more_the_advice_says_so():
+    driver, first = two_waiting_gangs()
+    advised(driver)
+    driver.lose(*reversed(first))
+    assert advised(driver)["b"].endswith(ADVICE)
+
+
+def test_a_smaller_minimum_takes_no_capacity_that_others_may_take():
+    advice = Advice(
+        Remedies(smaller_minimums=(SmallerMinimum(0, 1),)),
+        (DemandName("g1", False, 2, 0),),
+        has_topology=False,
+        is_behind=True,
+    )
+    assert BEHIND not in advice_text(advice)
+
+
+def test_missing_nodes_are_named_with_the_pods_that_need_them():
+    driver, first = refused()
+    answer(driver, asked(first)[0])
+    [missing] = driver.engine.missing_nodes()
+    assert missing.nodes == (("n1", 1),)
+    [alike] = missing.pods
+    assert (len(alike.pods), alike.count, missing.topology_key) == (3, 3, "")
+
+
+def test_pods_beyond_the_minimum_need_no_nodes_and_different_pods_all_do():
+    driver = asking(node("n1", cpu="2"), gang(minimum=3), *pods(5, cpu="1", group="g1"))
+    answer(driver, asked(driver.decide())[0])
+    assert [(len(one.pods), one.count) for one in driver.engine.missing_nodes()[0].pods] == [(5, 3)]
+    mixed = asking(
+        node("n1", cpu="2"),
+        gang(minimum=3, **one_domain("rack")),
+        *pods(2, cpu="1", group="g1"),
+        pod("big", cpu="2", group="g1"),
+    )
+    answer(mixed, asked(mixed.decide())[0])
+    [missing] = mixed.engine.missing_nodes()
+    assert sorted(one.count for one in missing.pods) == [1, 2]
+    assert missing.topology_key == "rack"

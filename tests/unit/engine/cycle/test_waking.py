@@ -1,4 +1,4 @@
-"""Who is looked at again when pods leave: whoever fits now, or can have room made now, and nobody for nothing."""
+"""Which entries are tried again when pods leave: those that fit now, or may preempt now, and no others."""
 
 import pytest
 

@@ -264,6 +264,20 @@ def test_an_allocation_that_keeps_its_only_pod_away_from_other_nodes_is_released
     assert driver.bind() == {"p1": "n2"}
 
 
+def test_an_allocation_whose_release_is_under_way_is_written_again_before_it_is_used():
+    """The release may come before the binding or not at all: nothing is known of it yet."""
+    stale = given(device_claim("c"), "n1/d1", selector=on_node("n1"), to=["p1"])
+    one = pod("p1", cpu="1", resource_claims=claiming("c"))
+    full = pod("full", cpu="4", on="n1")
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), full, stale, one)
+    assert [type(one) for one in driver.decide() if isinstance(one, ReleaseClaim)]
+    driver.lose(full)
+    [bind] = binds(driver.decide())
+    [claim] = bind.claims
+    assert [one.name for one in claim.consumers] == ["p1"]
+    assert claim.allocation == stale.status.allocation
+
+
 def test_an_allocation_that_others_use_is_not_released():
     used = given(device_claim("c"), "n1/d1", selector=on_node("n1"), to=["full"])
     one = pod("p1", cpu="1", resource_claims=claiming("c"))

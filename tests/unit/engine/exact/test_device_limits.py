@@ -2,11 +2,14 @@
 
 from posse.engine.decisions import Solve
 from posse.engine.events import Solved
+from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.engine.proof import Outcome
+from posse.engine.reporting.remedy_messages import remedy_texts
 from posse.engine.rules.registry import DEFAULT_PROFILE
+from posse.solver.remedies import remedies
 from posse.solver.solving import solve
-from tests.support.builders import gang, node, nodes
+from tests.support.builders import NAMESPACE, gang, node, nodes
 from tests.support.device_objects import (
     allocations,
     device,
@@ -73,3 +76,25 @@ def test_a_plan_of_the_exact_search_gets_its_devices():
     assert len(placements(decisions)) == 9
     given = [one for devices in allocations(decisions).values() for one in devices]
     assert len(given) == len(set(given)) == 12
+
+
+def remedies_for(*objects):
+    problem = Driver(*objects).engine.explain(GroupKey(NAMESPACE, "g1")).remedy_problem
+    return remedy_texts(remedies(problem), problem.demands)
+
+
+def test_nodes_with_devices_and_a_smaller_minimum_are_advised():
+    cluster = [*nodes(2), device_class(), resource_slice("n1", 2), resource_slice("n2", 1)]
+    assert remedies_for(*cluster, gang(minimum=5), *members(*["any"] * 5)) == [
+        "1 more node like n1",
+        "2 more nodes like n2",
+        "a minCount of 3 instead of 5",
+    ]
+
+
+def test_a_node_without_devices_is_not_advised_and_what_mixes_allow_is():
+    cluster = [*nodes(2), device_class(), resource_slice("n1", TWO_SORTS)]
+    assert remedies_for(*cluster, gang(minimum=3), *members("big", "big", "any")) == [
+        "1 more node like n1",
+        "a minCount of 2 instead of 3",
+    ]

@@ -105,7 +105,7 @@ def test_a_gang_that_does_not_fit_is_told_what_is_in_the_way():
     now = explanation.situation
     assert now.state is State.WAITING
     assert now.message.startswith(
-        "only 2 of the 4 pods that must start together fit; beside them 2 lack cpu (3 each)"
+        "only 2 of the 4 pods that must start together fit; with those placed, 2 lack cpu (3 each)"
     )
     assert now.proof is not None
     assert now.proof.doubts == ()
@@ -343,7 +343,7 @@ def test_a_pod_that_makes_room_is_told_for_whom():
     assert "found a potential placement for pod on node n1" in preemption_text(
         explanation.making_room.progress
     )
-    assert shortfall_text(explanation.obstacle.shortfall) == "1 lacks cpu (1): 1 node has 0 free of 1"
+    assert shortfall_text(explanation.obstacle.shortfall) == "1 lacks cpu (1): 1 node has none left"
     assert [holder.who.name for holder in explanation.obstacle.holders] == ["low"]
 
 

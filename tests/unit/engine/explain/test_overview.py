@@ -1,5 +1,5 @@
 from posse.engine.queue.backlog import QueueState
-from tests.support.builders import changed, gang, node, nodes, pod, pods
+from tests.support.builders import changed, gang, node, nodes, one_domain, pod, pods
 from tests.support.engine_driver import Driver
 
 
@@ -63,3 +63,12 @@ def test_a_gang_all_of_whose_members_have_succeeded_is_shown_as_finished():
         driver.see(changed(one, status={"phase": "Succeeded"}))
     driver.decide()
     assert summaries(driver)["g1"][0] == "Finished"
+
+
+def test_a_group_that_contradicts_the_cluster_is_shown_as_invalid_as_posse_gangs_does():
+    first = pod("p1", group="g1", on="a")
+    driver = Driver(node("a"), node("b", labels={"rack": "r1"}), gang(minimum=2, **one_domain("rack")), first)
+    driver.see(pod("p2", group="g1"))
+    driver.decide()
+    (listed,) = driver.engine.situations()
+    assert (summaries(driver)["g1"][0], listed.state) == ("Invalid", "Invalid")

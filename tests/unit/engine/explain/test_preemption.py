@@ -1,4 +1,4 @@
-"""What is told of a preemption under way when somebody asks: to the preemptor, to its victims, and to others that wait."""
+"""Explanations of a preemption under way: to the preemptor, to its victims, and to others that wait."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Groups of a tree that have run to their end: nobody waits for them, and nobody of theirs starts below the minimum."""
+"""Groups of a tree that have run to their end: nothing waits for them, and none of their pods starts below the minimum."""
 
 from tests.support.builders import changed, composite, gang, initially_scheduled, node, one_domain, pod
 from tests.support.engine_driver import Driver, group_reports, placements, pod_reports

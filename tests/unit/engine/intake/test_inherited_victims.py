@@ -125,7 +125,7 @@ def test_a_mark_names_everybody_so_that_they_are_told_apart():
         assert preemptor_named(ending(low(1), GroupRef(key, "u", SCHEDULER))) == described(key)
 
 
-def test_a_mark_of_another_scheduler_names_nobody():
+def test_a_mark_of_another_scheduler_names_no_preemptor():
     text = "default-scheduler: preempting to accommodate a higher priority pod"
     mark = PodCondition(type=DISRUPTION_TARGET, status="True", reason=PREEMPTION, message=text)
     assert preemptor_named(changed(low(1), status={"conditions": (mark,)})) == ""

@@ -1,4 +1,4 @@
-"""Objects beyond a limit, which a real API server accepts: told or left out, and nobody else waits."""
+"""Objects beyond a limit, which a real API server accepts: told or left out, and other pods do not wait."""
 
 import pytest
 

@@ -63,6 +63,20 @@ def test_confines_inside_of_confines_end_with_the_outer_ones_in_force():
     assert tables.scores.best_rows().tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("scope", [None, np.array([0, 2, 3])])
+def test_the_best_row_is_the_next_in_turn_and_then_the_first_again(scope):
+    state = state_of(*nodes(4, cpu="2"))
+    attached(state, pod("there", cpu="1"), "n3")
+    scores = tables_for(state, pod(cpu="1")).scores
+    with state.confined(np.arange(4) if scope is None else scope):
+        best = scores.best_rows().tolist()
+        expected = [next((row for row in best if row >= turn), best[0]) for turn in range(6)]
+        assert [scores.best_row_from(turn) for turn in range(6)] == expected
+    attached(state, pod("more", cpu="1"), "n3")
+    with state.confined(np.array([2])):
+        assert scores.best_row_from(0) is None
+
+
 def test_rules_see_the_whole_cluster():
     apart = TopologySpreadConstraint(
         max_skew=1,

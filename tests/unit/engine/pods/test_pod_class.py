@@ -68,3 +68,10 @@ def test_a_class_leaves_with_its_last_member():
     table.leave(made)
     assert len(table) == 0
     assert table.join(pod("c")) is not made
+
+
+def test_amounts_of_more_than_64_bits_make_a_class_each():
+    table = ClassTable(NodeTable(), PodReader({}))
+    huge = table.join(pod("huge", requests={"example.com/gpu": 10**24}))
+    assert table.join(pod("equal", requests={"example.com/gpu": 10**24})) is huge
+    assert table.join(pod("other", requests={"example.com/gpu": 10**25})) is not huge

@@ -1,4 +1,4 @@
-"""Whom evictions may hit: the priority of the group stands for its members, whatever they say of themselves."""
+"""Which pods may be evicted: the priority of the group counts for its members, whatever their own is."""
 
 import numpy as np
 import pytest

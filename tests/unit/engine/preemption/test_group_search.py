@@ -330,7 +330,7 @@ def test_room_elsewhere_is_not_left_to_those_that_matter_less_while_victims_take
 
 
 def test_for_members_of_several_sizes_no_more_go_than_must():
-    """Rules of thumb do not place them unless somebody more goes; going through the ways to do it does."""
+    """Rules of thumb do not place them unless one more pod goes; going through the ways to do it does."""
     places = [("n1", "3", "2"), ("n2", "3", "110"), ("n3", "6", "5"), ("n4", "6", "2"), ("n5", "3", "5")]
     there = [
         low("second", "n2", cpu="2"),

@@ -1,4 +1,4 @@
-"""Room that was made for somebody and goes to others who matter more: it looks elsewhere at once, not when victims have gone."""
+"""Capacity freed for a pod that goes to pods of higher priority: the pod is tried elsewhere at once, not when victims have gone."""
 
 import pytest
 

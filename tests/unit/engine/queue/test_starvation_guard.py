@@ -1,4 +1,4 @@
-"""Nobody waits for ever: not large gangs behind a stream of small pods, nor pods behind gangs that never fit."""
+"""No entry waits for ever: not large gangs behind a stream of small pods, nor pods behind gangs that never fit."""
 
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS, REST_SECONDS
 from posse.model.container import ContainerPort

@@ -1,4 +1,4 @@
-"""What is known about a placement of a group is told with it: that it was placed, that there is none, or that nobody knows."""
+"""What is known about a placement of a group is told with it: that it was placed, that there is none, or that it is unknown."""
 
 from posse.engine.decisions import Finding, ReportGroup
 from posse.engine.events import Solved

@@ -1,12 +1,14 @@
 """A gang that has started and lost its minimum is told why it waits, until it runs again."""
 
 from posse.engine.decisions import ReportGroup
-from posse.engine.events import GroupReportFailed
+from posse.engine.events import GroupReportFailed, ReportWithheld
+from posse.engine.explain.group_status import shown_state
 from posse.engine.groups.forms import INITIALLY_SCHEDULED, MINIMUM_RUNNING, PLACEMENT_EXISTS
+from posse.engine.keys import GroupKey
 from posse.engine.proof import Outcome
 from posse.model.meta import Condition
 from posse.writes.group_status import group_status
-from tests.support.builders import gang, node, nodes, pod, pods
+from tests.support.builders import NAMESPACE, changed, gang, in_rack, node, nodes, one_domain, pod, pods
 from tests.support.engine_driver import Driver
 
 STARTED = Condition(type=INITIALLY_SCHEDULED, status="True", reason="Scheduled")
@@ -66,6 +68,45 @@ def test_a_lost_report_is_made_again():
     assert [one.reason for one in reports(driver.decide())] == ["BelowMinimum"]
 
 
+def test_a_start_that_is_reported_again_does_not_say_that_a_placement_exists_of_a_gang_that_waits_again():
+    members = pods(2, cpu="1", group="g1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *members)
+    [start] = reports(driver.decide())
+    driver.confirm(members[0], on="n1")
+    driver.confirm(members[1], on="n2")
+    driver.see(gang(minimum=2, conditions=[STARTED]))
+    driver.lose(members[0])
+    assert [one.minimum_running for one in reports(driver.decide())] == [False]
+    driver.engine.absorb(GroupReportFailed(start))
+    [again] = reports(driver.decide())
+    assert (again.scheduled, again.minimum_running, again.finding) == (True, None, None)
+
+
+def test_an_error_of_a_gang_that_waits_again_leaves_its_placement_unknown():
+    placed = Condition(type=PLACEMENT_EXISTS, status="True", reason=Outcome.PLACED)
+    members = [pod(f"p{number}", cpu="1", group="g1", on=f"n{number}") for number in (1, 2)]
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2, conditions=[STARTED, placed]), *members)
+    driver.decide()
+    driver.lose(members[0])
+    driver.see(pod("p3", cpu="1", group="g1", scheduler_name="another"))
+    [told] = reports(driver.decide())
+    assert (told.minimum_running, told.reason) == (False, "SchedulerError")
+    assert told.finding.outcome is Outcome.UNDECIDED
+
+
+def test_an_error_has_one_name_for_a_gang_that_waits_again_in_two_domains():
+    members = [pod(f"p{number}", cpu="1", group="g1", on=name) for number, name in enumerate("abc", 1)]
+    there = [*in_rack("r1", "a", "b", "d"), *in_rack("r2", "c")]
+    driver = Driver(*there, gang(minimum=3, conditions=[STARTED], **one_domain()), *members)
+    driver.decide()
+    driver.lose(members[0])
+    driver.see(pod("p4", cpu="1", group="g1"))
+    [told] = reports(driver.decide())
+    assert (told.minimum_running, told.reason) == (False, "SchedulerError")
+    [line], [listed] = driver.engine.overview().groups, driver.engine.situations()
+    assert (line.state, shown_state(listed)) == ("Invalid", "Invalid")
+
+
 def test_a_gang_without_any_pods_has_nothing_that_waits():
     driver, members = running()
     driver.lose(*members)
@@ -85,3 +126,83 @@ def test_a_started_gang_with_further_pods_that_wait_is_not_told_that_it_waits():
     driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *pods(3, cpu="1", group="g1"))
     told = reports(driver.decide())
     assert [one.minimum_running for one in told] == [None]
+
+
+def bound_and_lost_at_once():
+    """A gang whose member vanishes after it was decided to bind it, and before the binding is answered."""
+    members = pods(2, cpu="1", group="g1")
+    driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *members)
+    [start] = reports(driver.decide())
+    assert (start.scheduled, start.holds_anyway) == (True, False)
+    driver.lose(members[1])
+    assert reports(driver.decide()) == []
+    return driver
+
+
+def test_a_gang_whose_start_was_withheld_is_not_told_that_it_fell_below_its_minimum():
+    driver = bound_and_lost_at_once()
+    driver.engine.absorb(ReportWithheld(GroupKey(NAMESPACE, "g1")))
+    assert [one.minimum_running for one in reports(driver.decide())] == []
+
+
+def test_a_gang_that_lost_members_before_its_start_was_confirmed_is_told_then():
+    driver = bound_and_lost_at_once()
+    driver.see(gang(minimum=2, conditions=[STARTED]))
+    [told] = reports(driver.decide())
+    assert (told.scheduled, told.minimum_running, told.reason) == (True, False, "BelowMinimum")
+
+
+def test_a_gang_that_lost_a_pod_and_then_all_others_waits_no_longer_which_is_no_news():
+    driver, members = running()
+    driver.lose(members[0])
+    driver.decide()
+    driver.lose(members[1])
+    [told] = reports(driver.decide())
+    assert (told.minimum_running, told.is_news) == (True, False)
+
+
+def test_a_gang_that_lost_a_pod_and_finishes_with_the_others_does_not_keep_the_condition():
+    members = [pod(f"p{number}", cpu="1", group="g1", on=f"n{number}") for number in (1, 2, 3)]
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=3, conditions=[STARTED]), *members)
+    driver.decide()
+    driver.lose(members[0])
+    assert [one.minimum_running for one in reports(driver.decide())] == [False]
+    driver.see(changed(members[1], status={"phase": "Succeeded"}))
+    [told] = reports(driver.decide())
+    assert (told.minimum_running, told.is_news) == (True, False)
+
+
+def finishing(*phases):
+    """A gang of three whose first members have ended, and a replacement."""
+    members = [pod(f"p{number}", cpu="1", group="g1", on=f"n{number}") for number in (1, 2, 3)]
+    driver = Driver(*nodes(3, cpu="1"), gang(minimum=3, conditions=[STARTED]), *members)
+    driver.decide()
+    driver.see(*(changed(one, status={"phase": phase}) for one, phase in zip(members, phases, strict=False)))
+    driver.decide()
+    driver.see(pod("later", cpu="1", group="g1"))
+    return driver
+
+
+def test_a_replacement_after_the_end_of_a_gang_has_a_condition_that_says_what_it_waits_for():
+    driver = finishing("Succeeded", "Succeeded", "Succeeded")
+    [told] = reports(driver.decide())
+    assert (told.minimum_running, told.reason) == (False, "WaitingForPods")
+    assert told.message == "1 of the 3 pods it needs exist"
+    [line] = driver.engine.overview().groups
+    assert (line.state, line.message) == ("WaitingForPods", told.message)
+
+
+def test_a_replacement_beside_finished_and_running_members_is_told_and_shown_alike():
+    driver = finishing("Succeeded", "Failed")
+    [told] = reports(driver.decide())
+    assert (told.minimum_running, told.reason) == (False, "BelowMinimum")
+    [line], [listed] = driver.engine.overview().groups, driver.engine.situations()
+    assert (line.state, shown_state(listed), line.message) == ("BelowMinimum", "BelowMinimum", told.message)
+
+
+def test_the_condition_of_a_replacement_goes_with_it():
+    driver = finishing("Succeeded", "Succeeded", "Succeeded")
+    driver.decide()
+    driver.lose(pod("later", cpu="1", group="g1"))
+    [told] = reports(driver.decide())
+    assert (told.minimum_running, told.is_news) == (True, False)

@@ -1,7 +1,11 @@
+import gc
+import weakref
+
 import numpy as np
 
 from posse.engine.reporting.messages import verdict_text
-from posse.engine.state.node_scores import REFUSED
+from posse.engine.state import node_scores
+from posse.engine.state.node_scores import REFUSED, RankMemo
 from posse.engine.verdict import Code
 from tests.support.builders import node, nodes, pod, taint
 from tests.support.engine_parts import attached, state_of, tables_for
@@ -17,6 +21,35 @@ def totals(state, wanted):
 def test_the_total_is_the_score_where_the_pod_fits_and_refused_elsewhere():
     state = state_of(node("a", cpu="4", memory="8Gi"), node("b", cpu="500m"), node("c", taints=[taint("k")]))
     assert totals(state, pod(cpu="1", memory="2Gi")) == {"a": 150, "b": REFUSED, "c": REFUSED}
+
+
+def test_ranks_are_remembered_within_a_number_of_bytes(monkeypatch):
+    monkeypatch.setattr(node_scores, "MAX_REMEMBERED_BYTES", 10_000)
+    state = state_of(*nodes(1))
+    for number in range(50):
+        state.nodes.resource(f"example.com/r{number}")
+    memo = RankMemo(state.nodes)
+    for pods in range(100):
+        assert memo.rank(0, pods, lambda _rows, more: np.array([more])) == pods
+    assert 0 < sum(len(rows) for rows, _ in memo._known) <= 10_000
+
+
+def test_tables_of_a_class_go_with_its_last_pod_without_a_collection_of_garbage():
+    state = state_of(*(node(f"n{number}", labels={"rack": "r"}) for number in range(3)))
+    record = attached(state, pod("last", cpu="1"), "n0")
+    tables = state.classes.tables(state.classes.scheduling_class(record))
+    tables.scores.best_rows()
+    tables.scores.bursts(np.array([0]), 3)
+    tables.capacity.upper_bound_in(state.domains("rack"))
+    kept = [weakref.ref(each) for each in (tables.scores, tables.capacity, tables)]
+    gc.disable()
+    try:
+        state.detach(record)
+        state.classes.dismiss(record.pod_class, record.labels)
+        del tables, record
+        assert [each() for each in kept] == [None, None, None]
+    finally:
+        gc.enable()
 
 
 def test_rows_without_a_node_are_refused():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import CONFIG_MAP, EVENT, LEASE, POD_DISRUPTION_BUDGET, SECRET, SERVICE
 
 METADATA = {"name": "x", "namespace": "ns"}
@@ -157,6 +158,7 @@ def test_service_defaults():
     assert service["spec"] == {
         "type": "ClusterIP",
         "sessionAffinity": "None",
+        "internalTrafficPolicy": "Cluster",
         "ports": [{"port": 80, "protocol": "TCP", "targetPort": 80}],
     }
 
@@ -165,6 +167,12 @@ def test_secrets_keep_no_plain_text():
     secret = {"data": {"a": "b2xk"}, "stringData": {"a": "new", "b": "ü"}}
     SECRET.rules.default(secret)
     assert secret == {"type": "Opaque", "data": {"a": "bmV3", "b": "w7w="}}
+
+
+@pytest.mark.parametrize("text", ["not base64!", "abc", "ab=c", "ä==="])
+def test_secrets_are_base64(text):
+    with pytest.raises(ApiError, match="cannot be handled as a Secret: illegal base64 data at input byte"):
+        SECRET.rules.default({"data": {"a": text}})
 
 
 def test_frozen_data_stays(update_problems):

@@ -142,7 +142,12 @@ REFUSED = {
     ),
     "different classes, flat": (
         flat(leaf("a", priorityClassName="x"), leaf("b")),
-        ["spec: Invalid value: null: detected multiple priority configurations"],
+        [
+            (
+                "spec: Invalid value: null: detected multiple priority configurations; "
+                'all templates must have the same: "a" has x, "b" has none'
+            )
+        ],
     ),
     "no priority differs from 0": (
         tree(branch("r", leaves=[leaf("a", priority=0)])),
@@ -293,7 +298,10 @@ UPDATES = {
         ORIGINAL,
         {"podGroupTemplates": [leaf("a", priority=1), leaf("b", priority=2)]},
         [
-            "spec: Invalid value: null: detected multiple priority configurations",
+            (
+                "spec: Invalid value: null: detected multiple priority configurations; "
+                'all templates must have the same: "a" has 1, "b" has 2'
+            ),
             f"spec.podGroupTemplates[0].priority: {IMMUTABLE}",
             f"spec.podGroupTemplates[1].priority: {IMMUTABLE}",
         ],

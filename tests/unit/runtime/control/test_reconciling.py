@@ -24,7 +24,7 @@ class OneStep:
     subject_kind = JOB_SET
     reporter = "tester"
     kinds = (JOB_SET,)
-    selectors = {}  # noqa: RUF012 - nobody changes it
+    selectors = {}  # noqa: RUF012 - it is never changed
 
     def __init__(self, step):
         self.touched = Touched()

@@ -117,3 +117,25 @@ def test_who_is_put_down_for_a_time_is_handled_then(at_desk, monkeypatch):
         assert desk.begun == ["again", "later"]
 
     at_desk(scenario)
+
+
+def test_other_tasks_go_on_between_plans_that_take_long(monkeypatch):
+    now, planned, beside = 0.0, [], []
+    monkeypatch.setattr(work_queue.time, "perf_counter", lambda: now)
+
+    def plan(key):
+        nonlocal now
+        now += 0.01
+        planned.append(key)
+
+    async def main():
+        touched = Touched()
+        touched.add(*(f"key-{number}" for number in range(10)))
+        running = asyncio.create_task(WorkQueue(touched, plan, time.monotonic).run())
+        while len(planned) < 10:
+            beside.append(len(planned))
+            await asyncio.sleep(0)
+        running.cancel()
+
+    asyncio.run(main())
+    assert beside[-8:] == [2, 3, 4, 5, 6, 7, 8, 9]

@@ -116,7 +116,7 @@ def test_a_data_directory_in_use_is_refused_and_stays_usable(tmp_path):
     during(options(tmp_path), scenario)
 
 
-def test_a_port_in_use_is_refused_and_everything_is_closed_again(tmp_path):
+def test_a_port_in_use_is_refused_and_nothing_is_left_behind(tmp_path):
     async def nothing(cluster):
         return None
 
@@ -125,6 +125,7 @@ def test_a_port_in_use_is_refused_and_everything_is_closed_again(tmp_path):
         taken.listen()
         with pytest.raises(PortInUse):
             during(options(tmp_path, port=taken.getsockname()[1]), nothing)
+    assert not (tmp_path / "data").exists()
     during(options(tmp_path), nothing)
 
 

@@ -103,7 +103,8 @@ def test_the_cluster_starts_with_what_is_stored_and_goes_on(tmp_path, monkeypatc
         cluster._service.delete(kind, namespace, "poison", DeleteOptions(grace_seconds=0))
 
     with monkeypatch.context() as without_limits:
-        without_limits.setattr("posse.kinds.machinery.validation.limit_errors", lambda *_: [])
+        without_limits.setattr("posse.apiserver.incoming.limit_errors", lambda *_: [])
+        without_limits.setattr("posse.apiserver.incoming.MAX_VALUES", 10_000_000)
         during(options, store)
     during(options, go_on)
 

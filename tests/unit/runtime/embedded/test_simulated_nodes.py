@@ -225,16 +225,16 @@ def test_a_pod_changed_by_another_at_the_same_time_still_starts(in_lab):
 def test_many_pods_start_together(in_lab):
     async def scenario(lab):
         await add_node(lab)
-        for number in range(300):
+        for number in range(100):
             lab.service.create(POD, "default", pod(f"p{number}"))
         await lab.committer.durable()
 
         def all_running():
             phases = [item["status"]["phase"] for item in lab.service.list(POD, "default").items]
-            return phases == ["Running"] * 300
+            return phases == ["Running"] * 100
 
         await lab.until(all_running)
         addresses = {item["status"]["podIP"] for item in lab.service.list(POD, "default").items}
-        assert len(addresses) == 300
+        assert len(addresses) == 100
 
     in_lab(scenario, run)

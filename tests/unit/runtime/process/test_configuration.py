@@ -126,7 +126,7 @@ def test_a_plugin_that_two_packages_offer_is_refused(install, tmp_path):
 
 
 def test_a_cluster_schedules_by_its_file(tmp_path):
-    """Pods of a scheduler that the file does not name wait for somebody else."""
+    """Pods of a scheduler that the file does not name wait for another scheduler."""
     full = {"plugins": {"filter": disabled("NodeResourcesFit")}}
     path = written(tmp_path, document({"schedulerName": "mine"} | full))
     requests = {"requests": {"cpu": "1000"}}

@@ -4,7 +4,13 @@ from dataclasses import replace
 
 from posse.configuration.reading import Configuration, read_configuration
 from posse.model.feature_gates import ALL_GATES, Gate
-from posse.runtime.process.settings import is_settings, options_of, settings_of
+from posse.runtime.process.settings import (
+    SETTINGS_ANNOTATION,
+    is_settings,
+    options_of,
+    settings_of,
+    settings_on,
+)
 
 DOCUMENT = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -37,3 +43,8 @@ def test_gates_that_are_not_known_here_are_left_out():
 def test_pages_of_other_servers_are_not_taken_for_settings():
     assert not is_settings({"kubeapiserver.config.k8s.io": {}})
     assert not is_settings(None)
+
+
+def test_a_lease_with_an_annotation_that_is_not_json_says_nothing():
+    assert settings_on({"metadata": {"annotations": {SETTINGS_ANNOTATION: "{"}}}) is None
+    assert settings_on({"metadata": {}}) is None

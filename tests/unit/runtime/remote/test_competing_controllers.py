@@ -1,4 +1,4 @@
-"""Whether somebody else controls JobSets or LeaderWorkerSets, as the objects of a cluster show."""
+"""Whether another controller controls JobSets or LeaderWorkerSets, as the objects of a cluster show."""
 
 import asyncio
 

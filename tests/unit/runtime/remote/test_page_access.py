@@ -18,7 +18,7 @@ USERS = {"monitor": "prometheus", "tenant": "mallory"}
 
 
 async def cluster(request):
-    """Knows two users by their tokens, of whom one may read metrics."""
+    """Knows two users by their tokens, one of which may read metrics."""
     review = json.loads(await request.read())
     if review["kind"] == "TokenReview":
         name = USERS.get(review["spec"]["token"])

@@ -137,7 +137,7 @@ def test_gangs_and_pods_that_name_it_are_bound_and_told_and_others_left_alone(se
     assert found(server, POD_GROUP, "g")["status"]["conditions"][0]["reason"] == "Scheduled"
     events = server.call(server.service.list, EVENT, None).items
     assert {event["reason"] for event in events} == {"Scheduled", "FailedScheduling"}
-    # What was decided is told before it leaves, and then somebody else may lead at once.
+    # What was decided is told before it leaves, and then another replica may lead at once.
     assert found(server, LEASE, "posse", "kube-system")["spec"]["holderIdentity"] == ""
 
 

@@ -152,7 +152,10 @@ def test_where_somebody_else_is_only_what_is_given_to_posse_is_controlled(cluste
 
     controlled(scenario)
     for kind in (JOB_SET, LEADER_WORKER_SET):
-        assert f"leaving {kind.group_resource} to somebody else, as Deployment s/theirs shows" in caplog.text
+        assert (
+            f"leaving {kind.group_resource} to another controller, as Deployment s/theirs shows"
+            in caplog.text
+        )
 
 
 def test_beside_somebody_else_gangs_are_made_for_those_that_ask(cluster, controlled):

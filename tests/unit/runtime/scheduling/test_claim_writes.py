@@ -46,8 +46,8 @@ async def create_pod(lab, name):
     return PodRef("default", name, made["metadata"]["uid"], "default-scheduler")
 
 
-async def create_claim(lab):
-    body = {"metadata": {"name": CLAIM.name}, "spec": CLAIM_SPEC}
+async def create_claim(lab, name=CLAIM.name):
+    body = {"metadata": {"name": name}, "spec": CLAIM_SPEC}
     return (await lab.transport.create(RESOURCE_CLAIM, "default", body))["metadata"]["uid"]
 
 
@@ -125,6 +125,41 @@ def test_an_allocation_by_somebody_else_refuses_the_pod(in_lab):
         assert refusal.pod_uid == second.uid
         assert await node_of(lab, "p2") is None
         assert len((await get_claim(lab))["status"]["reservedFor"]) == 1
+
+    in_lab(scenario)
+
+
+def test_pods_do_not_wait_for_the_claims_of_others(in_lab, monkeypatch):
+    async def scenario(lab):
+        slow, quick = await create_pod(lab, "slow"), await create_pod(lab, "quick")
+        held, other = await create_claim(lab), await create_claim(lab, "other")
+        claims = (
+            ClaimAllocation(ClaimKey("default", "other"), other, allocation("gpu-1"), (consumer(quick),)),
+        )
+        patch, go_on, bound = lab.transport.patch, asyncio.Event(), asyncio.Event()
+        bind_all = lab.transport.bind_all
+
+        async def wait(kind, namespace, name, *args, **kwargs):
+            if (kind, name) == (RESOURCE_CLAIM, CLAIM.name):
+                await go_on.wait()
+            return await patch(kind, namespace, name, *args, **kwargs)
+
+        async def note(groups):
+            answers = await bind_all(groups)
+            bound.set()
+            return answers
+
+        monkeypatch.setattr(lab.transport, "patch", wait)
+        monkeypatch.setattr(lab.transport, "bind_all", note)
+        acting = asyncio.create_task(
+            act(lab, [bind(slow, held), Bind((Placement(quick, "n1"),), claims=claims)])
+        )
+        async with asyncio.timeout(20):
+            await bound.wait()
+            assert [await node_of(lab, name) for name in ("slow", "quick")] == [None, "n1"]
+            go_on.set()
+            assert await acting == []
+        assert await node_of(lab, "slow") == "n1"
 
     in_lab(scenario)
 

@@ -1,4 +1,4 @@
-"""Evictions of which a write fails: the engine is told, nobody is told of an eviction that did not happen."""
+"""Evictions of which a write fails: the engine is told, and no event reports an eviction that did not happen."""
 
 import pytest
 

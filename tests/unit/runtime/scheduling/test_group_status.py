@@ -123,7 +123,7 @@ def test_groups_of_coscheduling_have_a_phase_and_an_event(in_lab):
         in_lab,
         "coscheduling",
         lambda lab: waits(lab) and status(lab, "coscheduling")["phase"] == "Pending",
-        lambda lab: status(lab, "coscheduling")["phase"] == "Scheduled",
+        lambda lab: status(lab, "coscheduling")["phase"] == "Scheduling",
     )
 
 

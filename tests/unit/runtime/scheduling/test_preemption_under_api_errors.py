@@ -1,4 +1,4 @@
-"""A gang has room made while one write after the other fails: it starts all the same, and nobody is evicted twice or in vain."""
+"""A gang has room made while one write after the other fails: it starts all the same, and no pod is evicted twice or without need."""
 
 import time
 

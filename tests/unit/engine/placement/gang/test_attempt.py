@@ -54,7 +54,7 @@ def test_a_gang_that_does_not_fit_holds_nothing():
     assert not state.nodes.requested.any()
     cause = (
         "only 2 of the 3 pods that must start together fit; "
-        "beside them 1 lacks cpu (1): 2 nodes have 0 free of 1. 0/2 nodes are available: 2 Insufficient cpu. "
+        "with those placed, 1 lacks cpu (1): 2 nodes have none left. 0/2 nodes are available: 2 Insufficient cpu. "
         "Proven: it cannot fit in the currently free capacity."
     )
     assert verdict_text(attempt.verdict) == cause
@@ -99,7 +99,7 @@ def test_a_started_gang_none_of_whose_later_members_fits_is_refused_in_true_word
     attempt = try_placement(state, group_of_pods(state, gang(minimum=2), *members))
     assert attempt.verdict.code is Code.UNSCHEDULABLE
     assert verdict_text(attempt.verdict) == (
-        "none of its waiting pods fits: 1 lacks cpu (1): 1 node has 0 free of 2. "
+        "none of its waiting pods fits: 1 lacks cpu (1): 1 node has none left. "
         "0/1 nodes are available: 1 Insufficient cpu. Proven: it cannot fit in the currently free capacity."
     )
 

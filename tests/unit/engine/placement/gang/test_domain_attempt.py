@@ -68,7 +68,7 @@ def test_a_refused_gang_is_told_which_rack_came_closest():
     ((_, _, _, message),) = group_reports(Driver(*racks, rack_gang(3), *members(3)).decide())
     assert message == (
         "0/3 placements are available: no rack can hold the 3 pods that must start together; "
-        "the best, r2, has room for 2; beside them 1 lacks cpu (1): 2 nodes have 0 free of 1. "
+        "the best, r2, has room for 2; with those placed, 1 lacks cpu (1): 2 nodes have none left. "
         "0/2 nodes are available: 2 Insufficient cpu. Proven: it cannot fit in the currently free capacity."
     )
 

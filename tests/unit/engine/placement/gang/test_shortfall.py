@@ -28,7 +28,7 @@ def test_where_nothing_is_left_that_is_said():
     attached(state, pod("y", cpu="2"), "b")
     assert (
         shortfall_text(lack(state, pod("p", cpu="500m")).summary)
-        == "1 lacks cpu (500m): 2 nodes have 0 free of 1-2"
+        == "1 lacks cpu (500m): 2 nodes have none left"
     )
 
 
@@ -45,7 +45,7 @@ def test_who_is_refused_for_no_lack_of_resources_just_finds_no_node():
 
 def test_no_free_slot_for_pods_is_a_lack_too():
     state = state_of(node("a", pods="0"))
-    assert shortfall_text(lack(state, pod("p")).summary) == "1 lacks a free pod slot: 1 node has 0 free of 0"
+    assert shortfall_text(lack(state, pod("p")).summary) == "1 lacks a free pod slot: 1 node has none"
 
 
 def test_many_sorts_of_pods_are_summed_up():

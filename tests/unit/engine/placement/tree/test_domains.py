@@ -1,4 +1,4 @@
-"""Trees with topology keys: each group stays inside one domain of its key, inside of its parent's, and nobody is stranded."""
+"""Trees with topology keys: each group stays inside one domain of its key, inside of its parent's, and no pod is stranded."""
 
 import pytest
 

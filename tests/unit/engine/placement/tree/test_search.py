@@ -1,4 +1,4 @@
-"""How long a tree is searched for: not at the cost of what need not start, and longer where nobody else can be asked."""
+"""How long a tree is searched for: not at the cost of what need not start, and longer where there is no exact search."""
 
 from posse.engine.decisions import Solve
 from posse.engine.exact import problem_builder as asking

@@ -7,9 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.apiserver.http.bodies import decode
-from posse.apiserver.http.protobuf import MAGIC, ProtobufError
-from posse.apiserver.http.protobuf_messages import MESSAGES, read_protobuf
 from posse.kinds.machinery.errors import ApiError
+from posse.kinds.registry import KINDS
+from posse.kinds.wire.messages import find_message
+from posse.kinds.wire.reading import MAGIC, read_object
+from posse.kinds.wire.values import ProtobufError
+
+NAMED = sorted(
+    (kind.api_version_of(version), kind.name)
+    for kind in KINDS
+    for version in kind.versions
+    if find_message(kind.api_version_of(version), kind.name)
+)
 
 # What kubectl sends for `create namespace x`, byte by byte.
 NAMESPACE_X = bytes.fromhex(
@@ -39,7 +48,23 @@ def wrapped(api_version: str, kind: str, content: bytes, encoding: str = "") -> 
 
 
 def test_a_namespace_as_kubectl_sends_it():
-    assert read_protobuf(NAMESPACE_X) == {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}}
+    assert read_object(NAMESPACE_X) == {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "x"},
+        "spec": {},
+        "status": {},
+    }
+
+
+def test_every_served_kind_of_kubernetes_has_its_table():
+    older = {"scheduling.k8s.io/v1alpha2", "scheduling.k8s.io/v1alpha1"}
+    for kind in KINDS:
+        for version in kind.versions:
+            api_version = kind.api_version_of(version)
+            is_of_kubernetes = "." not in kind.group or kind.group.endswith(".k8s.io")
+            expected = is_of_kubernetes and api_version not in older
+            assert bool(find_message(api_version, kind.name)) == expected, (api_version, kind.name)
 
 
 def test_metadata_in_full():
@@ -53,9 +78,9 @@ def test_metadata_in_full():
         + field(11, field(1, "empty") + field(2, ""))
         + field(13, owner)
         + field(14, "example.com/hold")
-        + field(17, b"managed")
+        + field(17, field(1, "me") + field(7, field(1, '{"f:spec":{}}')))
     )
-    assert read_protobuf(wrapped("v1", "ServiceAccount", field(1, metadata)))["metadata"] == {
+    assert read_object(wrapped("v1", "ServiceAccount", field(1, metadata)))["metadata"] == {
         "name": "a",
         "namespace": "ns",
         "generation": 3,
@@ -63,16 +88,18 @@ def test_metadata_in_full():
         "labels": {"app": "x", "empty": ""},
         "ownerReferences": [
             {"kind": "Job", "name": "j", "uid": "u", "apiVersion": "batch/v1", "controller": True}
+            | {"blockOwnerDeletion": False}
         ],
         "finalizers": ["example.com/hold"],
+        "managedFields": [{"manager": "me", "fieldsV1": {"f:spec": {}}}],
     }
 
 
 def test_negative_numbers_and_zeros_that_matter():
     content = field(1, field(1, "low")) + field(2, -7) + field(3, 0)
-    low = read_protobuf(wrapped("scheduling.k8s.io/v1", "PriorityClass", content))
+    low = read_object(wrapped("scheduling.k8s.io/v1", "PriorityClass", content))
     assert (low["value"], "globalDefault" in low) == (-7, False)
-    zero = read_protobuf(wrapped("scheduling.k8s.io/v1", "PriorityClass", field(2, 0)))
+    zero = read_object(wrapped("scheduling.k8s.io/v1", "PriorityClass", field(2, 0)))
     assert zero["value"] == 0
 
 
@@ -82,28 +109,28 @@ def test_negative_numbers_and_zeros_that_matter():
 )
 def test_amounts_that_are_numbers_or_texts(amount, expected):
     body = wrapped("policy/v1", "PodDisruptionBudget", field(2, field(1, amount) + field(2, b"")))
-    assert read_protobuf(body)["spec"] == {"minAvailable": expected, "selector": {}}
+    assert read_object(body)["spec"] == {"minAvailable": expected, "selector": {}}
 
 
 def test_bytes_become_base64():
     data = field(2, field(1, "k") + field(2, b"\x00\xff"))
-    assert read_protobuf(wrapped("v1", "Secret", data))["data"] == {"k": "AP8="}
+    assert read_object(wrapped("v1", "Secret", data))["data"] == {"k": "AP8="}
 
 
 def test_a_job_as_kubectl_makes_it():
     container = field(1, "main") + field(2, "app:1") + field(3, "date") + field(5, "") + field(8, b"")
     pod = field(2, container) + field(3, "Never") + field(6, "") + field(11, 0)
     template = field(1, field(1, "")) + field(2, pod)
-    job = read_protobuf(wrapped("batch/v1", "Job", field(1, field(1, "j")) + field(2, field(6, template))))
+    job = read_object(wrapped("batch/v1", "Job", field(1, field(1, "j")) + field(2, field(6, template))))
     assert job["spec"]["template"]["spec"] == {
-        "containers": [{"name": "main", "image": "app:1", "command": ["date"]}],
+        "containers": [{"name": "main", "image": "app:1", "command": ["date"], "resources": {}}],
         "restartPolicy": "Never",
     }
 
 
 def test_delete_options_in_any_group():
     content = field(1, 0) + field(2, field(1, "u")) + field(4, "Background") + field(5, "All")
-    assert read_protobuf(wrapped("policy/v1", "DeleteOptions", content)) == {
+    assert read_object(wrapped("policy/v1", "DeleteOptions", content)) == {
         "apiVersion": "policy/v1",
         "kind": "DeleteOptions",
         "gracePeriodSeconds": 0,
@@ -118,37 +145,75 @@ def test_delete_options_in_any_group():
     [
         (b"{}", "does not start with"),
         (NAMESPACE_X[:-3], "ends within"),
-        (wrapped("v1", "Namespace", b"\x09"), "wire type 1"),
-        (wrapped("v1", "Namespace", field(99, "x")), "field 99 of Namespace is not known"),
+        (wrapped("v1", "Namespace", b"\x0b"), "wire type 3"),
         (wrapped("v1", "Namespace", field(1, 7)), "a number stands where"),
         (wrapped("v1", "Namespace", field(1, field(1, b"\xff"))), "not UTF-8"),
         (wrapped("v1", "Namespace", b"\xff" * 11), "too long"),
         (wrapped("v1", "Namespace", b"", "gzip"), "encoded once more"),
-        (wrapped("apps/v1", "Deployment", b""), "Deployment of apps/v1 is not read"),
+        (wrapped("jobset.x-k8s.io/v1alpha2", "JobSet", b""), "JobSet of jobset.x-k8s.io/v1alpha2 has no"),
+        (wrapped("v1", "Namespace", field(1, field(11, field(1, 7)))), "key of a map"),
+        (wrapped("apps/v1", "ControllerRevision", field(2, field(1, "{"))), "should be JSON"),
         (wrapped("scheduling.k8s.io/v1", "PriorityClass", field(2, "7")), "not a number"),
     ],
 )
-def test_what_cannot_be_read_is_refused_and_never_dropped(body, reason):
+def test_what_cannot_be_read_is_refused(body, reason):
     with pytest.raises(ProtobufError, match=reason):
-        read_protobuf(body)
+        read_object(body)
     with pytest.raises(ApiError) as refused:
         decode(body, "application/vnd.kubernetes.protobuf")
     assert refused.value.code == 415
     assert "send it as application/json" in refused.value.message
 
 
-@given(st.sampled_from(sorted(MESSAGES)), st.binary(max_size=60))
+def test_fields_of_a_newer_release_are_skipped():
+    newer = field(1, field(1, "x")) + field(99, "x") + field(98, 7) + b"\xb9\x06" + b"12345678"
+    assert read_object(wrapped("v1", "Namespace", newer))["metadata"] == {"name": "x"}
+
+
+def test_a_pod_with_inlined_volumes_quantities_and_probes():
+    volume = field(1, "scratch") + field(2, field(2, field(1, "Memory") + field(2, field(1, "1Gi"))))
+    requests = field(2, field(1, "cpu") + field(2, field(1, "500m")))
+    probe = field(1, field(2, field(1, "/healthz") + field(2, field(1, 1) + field(3, "web")))) + field(4, 5)
+    container = field(1, "main") + field(8, requests) + field(11, probe)
+    pod = read_object(wrapped("v1", "Pod", field(2, field(1, volume) + field(2, container))))
+    assert pod["spec"] == {
+        "volumes": [{"name": "scratch", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}],
+        "containers": [
+            {
+                "name": "main",
+                "resources": {"requests": {"cpu": "500m"}},
+                "readinessProbe": {"httpGet": {"path": "/healthz", "port": "web"}, "periodSeconds": 5},
+            }
+        ],
+    }
+
+
+def test_times_of_a_lease_have_microseconds():
+    content = field(2, field(1, "me") + field(4, field(1, 1_767_323_045) + field(2, 250_000_999)))
+    lease = read_object(wrapped("coordination.k8s.io/v1", "Lease", content))
+    assert lease["spec"] == {"holderIdentity": "me", "renewTime": "2026-01-02T03:04:05.250000Z"}
+
+
+@given(st.sampled_from(NAMED), st.binary(max_size=60))
 def test_arbitrary_bytes_are_read_or_refused(named, content):
     with contextlib.suppress(ProtobufError):
-        read_protobuf(wrapped(*named, content))
+        read_object(wrapped(*named, content))
     with contextlib.suppress(ProtobufError):
-        read_protobuf(wrapped(*named, field(1, content)))
+        read_object(wrapped(*named, field(1, content)))
     with contextlib.suppress(ProtobufError):
-        read_protobuf(MAGIC + content)
+        read_object(MAGIC + content)
 
 
 @given(st.integers(min_value=-(2**63), max_value=2**63 - 1))
 def test_any_time_is_read_or_refused(seconds):
     body = wrapped("v1", "Namespace", field(1, field(8, field(1, seconds))))
     with contextlib.suppress(ProtobufError):
-        read_protobuf(body)
+        read_object(body)
+
+
+def test_the_number_of_fields_is_limited():
+    names = field(1, field(1, "v1") + field(2, "Pod"))
+    container = field(2, field(2, field(4, "") * 100_000))
+    for body in (field(99, 1) * 300_001, field(2, field(2, b"") * 300_001), container * 4):
+        with pytest.raises(ProtobufError, match="more than 300000 fields"):
+            read_object(MAGIC + names + field(2, body))

@@ -1,0 +1,47 @@
+"""The status of a quota says what its namespace uses."""
+
+from posse.controllers.quota_status import PAUSE_SECONDS, QuotaStatus
+from posse.kinds.registry import POD, RESOURCE_QUOTA, SERVICE
+from tests.support.plans import steps_of
+
+HARD = {"pods": "5", "requests.memory": "4Gi", "services": "1"}
+
+
+def metadata(name):
+    return {"name": name, "namespace": "ns", "uid": name}
+
+
+def quota(status=None):
+    return {"metadata": metadata("q"), "spec": {"hard": HARD}, "status": status or {}}
+
+
+def pod(name, phase="Running"):
+    containers = [{"name": "c", "resources": {"requests": {"memory": "1Gi"}}}]
+    return {"metadata": metadata(name), "spec": {"containers": containers}, "status": {"phase": phase}}
+
+
+def statuses(controller):
+    """What is written after the pause."""
+    assert steps_of(controller.plan("ns", 0.0)) == []
+    return [step.obj["status"] for step in steps_of(controller.plan("ns", PAUSE_SECONDS))]
+
+
+def test_objects_are_counted():
+    controller = QuotaStatus()
+    controller.see(RESOURCE_QUOTA, quota())
+    for each in (pod("a"), pod("b"), pod("c", "Failed")):
+        controller.see(POD, each)
+    controller.see(SERVICE, {"metadata": metadata("s"), "spec": {}})
+    [status] = statuses(controller)
+    assert status == {"hard": HARD, "used": {"pods": "2", "requests.memory": "2Gi", "services": "1"}}
+    controller.see(RESOURCE_QUOTA, quota(status))
+    assert statuses(controller) == []
+    controller.lose(POD, pod("a"))
+    [status] = statuses(controller)
+    assert status["used"]["pods"] == "1"
+
+
+def test_namespaces_without_a_quota_cost_nothing():
+    controller = QuotaStatus()
+    controller.see(POD, pod("a"))
+    assert controller.touched.take(9) == []

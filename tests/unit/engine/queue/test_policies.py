@@ -1,0 +1,245 @@
+"""Queue policies: dated reservations, what may pass them, and what comes first."""
+
+from dataclasses import replace
+
+import pytest
+
+from posse.engine.keys import GroupKey
+from posse.engine.options import EngineOptions
+from posse.engine.queue.policies import LARGE_SHARE, OVERTAKEN_SECONDS, PATIENCE_SECONDS
+from posse.engine.queue.run_times import EXPECTED_DURATION
+from posse.engine.queue.starvation_guard import PATIENCE_SECONDS as UNDATED_PATIENCE_SECONDS
+from posse.engine.queue.starvation_guard import RESERVATION_SECONDS
+from posse.engine.rules.registry import DEFAULT_PROFILE
+from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
+from tests.support.engine_driver import Driver, evicted
+
+HOUR = 3600
+
+
+def driver_with(policy, *objects):
+    profile = replace(DEFAULT_PROFILE, queue_policy=policy)
+    return Driver(*objects, options=EngineOptions({"default-scheduler": profile}))
+
+
+def lasting(one, text):
+    return changed(one, metadata={"annotations": {EXPECTED_DURATION: text}})
+
+
+def running(driver, name, text, **spec):
+    """Let a pod start now that says how long it runs."""
+    one = lasting(pod(name, **spec), text)
+    driver.see(one)
+    node = driver.bind()[name]
+    driver.confirm(one, on=node)
+    return changed(one, spec={"node_name": node})
+
+
+def reservations(driver):
+    return driver.engine._knowledge.starvation_guard.reservations
+
+
+def wait_for_reservation(driver, policy):
+    """Let a gang that takes the whole cluster be refused for as long as its policy asks."""
+    driver.decide()
+    if policy == "shortest-expected":
+        assert reservations(driver) == []
+        driver.decide(after=PATIENCE_SECONDS * LARGE_SHARE)
+
+
+@pytest.mark.parametrize("policy", ["backfill", "shortest-expected"])
+def test_a_refused_gang_gets_nodes_and_a_time(policy):
+    driver = driver_with(policy, *nodes(2, cpu="1"))
+    running(driver, "long", "2h", cpu="1")
+    begun = driver.now
+    running(driver, "short", "1h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    wait_for_reservation(driver, policy)
+    (found,) = reservations(driver)
+    assert found.key == GroupKey(NAMESPACE, "g1")
+    assert found.begins == begun + 2 * HOUR
+    assert found.shares == ()
+
+
+@pytest.mark.parametrize("policy", ["backfill", "shortest-expected"])
+def test_what_ends_before_passes_and_what_does_not_waits(policy):
+    driver = driver_with(policy, *nodes(2, cpu="1"))
+    running(driver, "long", "2h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    wait_for_reservation(driver, policy)
+    driver.see(lasting(pod("too-long", cpu="1"), "3h"), pod("unknown", cpu="1"))
+    assert driver.bind() == {}
+    driver.see(lasting(pod("in-time", cpu="1"), "1h"))
+    assert list(driver.bind()) == ["in-time"]
+
+
+def test_what_does_not_touch_the_reserved_nodes_passes():
+    driver = driver_with("backfill", *nodes(2, cpu="3"))
+    running(driver, "long", "2h", cpu="3")
+    driver.see(gang(minimum=2), *pods(2, cpu="2", group="g1"))
+    driver.decide()
+    driver.see(pod("beside", cpu="1"))
+    assert list(driver.bind()) == ["beside"]
+    driver.see(pod("upon", cpu="1"))
+    assert driver.bind() == {}
+
+
+def test_a_gang_starts_when_its_reservation_begins():
+    driver = driver_with("backfill", *nodes(2, cpu="1"))
+    long = running(driver, "long", "2h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    short = running(driver, "short", "1h", cpu="1")
+    driver.see(lasting(pod("second", cpu="1"), "90m"))
+    driver.lose(short)
+    assert driver.bind(after=HOUR) == {}
+    driver.lose(long)
+    assert sorted(driver.bind(after=HOUR)) == ["p1", "p2"]
+    assert reservations(driver) == []
+
+
+def test_several_reservations_are_kept_apart():
+    driver = driver_with("backfill", *nodes(2, cpu="1"))
+    running(driver, "one", "1h", cpu="1")
+    running(driver, "two", "2h", cpu="1")
+    for number in (1, 2):
+        driver.see(gang(f"g{number}", 1), pod(f"m{number}", cpu="1", group=f"g{number}"))
+        driver.decide()
+    assert [one.begins - driver.now for one in reservations(driver)] == [HOUR, 2 * HOUR]
+    assert len({int(one.rows[0]) for one in reservations(driver)}) == 2
+
+
+def test_a_job_that_runs_beyond_its_expectation_moves_the_reservation_and_is_not_ended():
+    driver = driver_with("backfill", *nodes(1, cpu="1"))
+    running(driver, "late", "1h", cpu="1")
+    driver.see(gang(minimum=1), pod("m", cpu="1", group="g1"))
+    driver.decide()
+    begins = reservations(driver)[0].begins
+    assert evicted(driver.decide(after=HOUR + 60)) == []
+    assert reservations(driver)[0].begins > begins
+
+
+def test_where_nothing_is_known_the_reservation_is_undated_and_lapses():
+    driver = driver_with("backfill", *nodes(4, cpu="1"), *(pod(f"s{i}", cpu="1", on=f"n{i}") for i in (1, 2)))
+    driver.see(gang(minimum=4), *pods(4, cpu="1", group="g1"))
+    driver.decide()
+    passer_by = pod("passer-by")
+    driver.see(passer_by)
+    driver.bind()
+    driver.lose(passer_by)
+    driver.decide(after=60.0)
+    assert [one.is_dated for one in reservations(driver)] == [False]
+    driver.decide(after=300.0)
+    assert reservations(driver) == []
+
+
+def test_priority_passes_every_reservation():
+    driver = driver_with("backfill", *nodes(2, cpu="1"))
+    running(driver, "long", "2h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    driver.see(pod("urgent", cpu="1", priority=5))
+    assert list(driver.bind()) == ["urgent"]
+
+
+def test_the_least_work_comes_first_and_what_fills_several_nodes_counts_as_shorter():
+    driver = driver_with("shortest-expected", *nodes(2, cpu="2"))
+    blocks = [running(driver, f"block-{number}", "1h", cpu="2") for number in (1, 2)]
+    driver.see(lasting(pod("long", cpu="2"), "10h"), lasting(pod("half", cpu="1"), "15h"))
+    driver.see(gang(minimum=2), *(lasting(one, "20h") for one in pods(2, cpu="2", group="g1")))
+    driver.see(lasting(pod("shortest", cpu="2"), "1h"))
+    driver.decide()
+    driver.lose(blocks[0])
+    assert list(driver.bind(after=60)) == ["shortest"]
+    driver.lose(blocks[1])
+    assert list(driver.bind(after=60)) == ["half"]
+    driver.lose(pod("shortest", cpu="2"))
+    driver.lose(pod("half", cpu="1"))
+    assert sorted(driver.bind(after=60)) == ["p1", "p2"]
+
+
+def test_a_gang_that_takes_little_of_the_cluster_waits_before_capacity_is_held_for_it():
+    driver = driver_with("shortest-expected", *nodes(40, cpu="1"))
+    for number in range(39):
+        running(driver, f"r{number}", "20h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    driver.decide(after=PATIENCE_SECONDS - 60)
+    assert reservations(driver) == []
+    driver.decide(after=60)
+    assert [one.key.name for one in reservations(driver)] == ["g1"]
+
+
+def test_what_passes_a_reservation_does_not_put_it_off_again_and_again():
+    driver = driver_with("backfill", *nodes(2, cpu="1"))
+    running(driver, "late", "1h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    refused = driver.now
+    driver.decide(after=90 * 60)
+    (found,) = reservations(driver)
+    assert found.begins > refused + 2 * HOUR
+    assert found.passable_until == refused + 2 * HOUR
+    driver.see(lasting(pod("in-time", cpu="1"), "20m"), lasting(pod("too-long", cpu="1"), "40m"))
+    assert list(driver.bind()) == ["in-time"]
+
+
+def test_an_entry_is_overtaken_for_a_bounded_time():
+    driver = driver_with("shortest-expected", *nodes(1, cpu="1"))
+    current = running(driver, "first", "1h", cpu="1")
+    driver.see(lasting(pod("longest", cpu="1"), "900h"))
+    started_after = None
+    begun = driver.now
+    for number in range(80):
+        following = lasting(pod(f"s{number}", cpu="1"), "1h")
+        driver.see(following)
+        driver.decide()
+        driver.lose(current)
+        bound = driver.bind(after=HOUR)
+        if "longest" in bound:
+            started_after = driver.now - begun
+            break
+        name = next(iter(bound))
+        current = changed(lasting(pod(name, cpu="1"), "1h"), spec={"node_name": bound[name]})
+    assert started_after is not None
+    assert started_after <= OVERTAKEN_SECONDS + 2 * HOUR
+
+
+def test_a_clock_that_jumps_back_breaks_nothing():
+    driver = driver_with("shortest-expected", *nodes(2, cpu="1"))
+    running(driver, "long", "2h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    driver.decide(after=-500.0)
+    driver.see(lasting(pod("in-time", cpu="1"), "1h"))
+    assert list(driver.bind()) == ["in-time"]
+    driver.decide(after=1e7)
+
+
+def test_where_nothing_is_refused_no_ends_are_expected():
+    driver = driver_with("backfill", *nodes(2, cpu="2"))
+    running(driver, "long", "2h", cpu="1")
+    ends = driver.engine._knowledge.lookahead._ends
+    assert ends._ends == []
+    driver.see(gang(minimum=5), *pods(5, cpu="1", group="g1"))
+    driver.decide()
+    assert ends._ends == [driver.now + 2 * HOUR]
+
+
+def test_a_reservation_without_a_date_lapses_though_a_dated_one_lost_its_node():
+    spare = nodes(3, cpu="1")
+    driver = driver_with("backfill", *spare)
+    short = running(driver, "short", "2h", cpu="1")
+    running(driver, "long", "3h", cpu="1")
+    driver.see(gang(minimum=3), *pods(3, cpu="1", group="g1"))
+    driver.decide()
+    assert reservations(driver)[0].is_dated
+    driver.lose(spare[2])
+    driver.lose(short)
+    driver.see(pod("unknown", cpu="1"))
+    assert list(driver.bind()) == ["unknown"]
+    driver.see(spare[2])
+    driver.decide(after=UNDATED_PATIENCE_SECONDS)
+    (found,) = reservations(driver)
+    assert not found.is_dated
+    assert found.until == driver.now + RESERVATION_SECONDS

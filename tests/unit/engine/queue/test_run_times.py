@@ -1,0 +1,163 @@
+"""Expected run times: limits, annotations that may make no sense, and what earlier runs took."""
+
+import math
+
+import pytest
+
+from posse.engine.events import KnownRuns, RunsRemembered
+from posse.engine.keys import GroupKey
+from posse.engine.queue.run_history import LEAST_RUNS, MAX_KINDS, MAX_RUNS, RunHistory, RunKind
+from posse.engine.queue.run_times import EXPECTED_DURATION, RunTimeSource
+from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
+from tests.support.engine_driver import Driver
+
+
+def annotated(obj, text):
+    return changed(obj, metadata={"annotations": {EXPECTED_DURATION: text}})
+
+
+def limited(one, seconds):
+    return changed(one, spec={"active_deadline_seconds": seconds})
+
+
+def expected(driver, name="g1"):
+    return driver.engine.explain(GroupKey(NAMESPACE, name)).run_time
+
+
+def test_a_run_time_is_unknown_until_something_says_how_long():
+    driver = Driver(*nodes(1), gang(minimum=2), *pods(2, group="g1"))
+    assert expected(driver).source is RunTimeSource.UNKNOWN
+    assert expected(driver).usual == math.inf
+
+
+def test_the_deadline_of_all_pods_is_a_limit():
+    members = [limited(one, 600 * n) for n, one in enumerate(pods(2, group="g1"), start=1)]
+    driver = Driver(*nodes(1), gang(minimum=2), *members)
+    assert (expected(driver).limit, expected(driver).source) == (1200.0, RunTimeSource.LIMIT)
+
+
+def test_a_group_of_which_a_pod_has_no_deadline_has_no_limit():
+    first, second = pods(2, group="g1")
+    driver = Driver(*nodes(1), gang(minimum=2), limited(first, 600), second)
+    assert expected(driver).limit == math.inf
+
+
+def test_the_annotation_of_group_or_pods_states_how_long():
+    driver = Driver(*nodes(1), annotated(gang(minimum=2), "1h30m"), *pods(2, group="g1"))
+    assert (expected(driver).usual, expected(driver).source) == (5400.0, RunTimeSource.STATED)
+    driver = Driver(*nodes(1), gang(minimum=1), annotated(pod("p", group="g1"), "90s"))
+    assert expected(driver).usual == 90.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "-5m", "1h-30m", "5", "300 years", "9999999h", "0s", "1e9s", "\u0661h", "9" * 5000 + "h"],
+)
+def test_an_annotation_that_makes_no_sense_is_named_and_not_used(text):
+    driver = Driver(*nodes(1), annotated(gang(minimum=1), text), pod("p", group="g1"))
+    driver.decide()
+    found = expected(driver)
+    assert found.source is RunTimeSource.UNKNOWN
+    assert EXPECTED_DURATION in found.fault
+    assert len(found.fault) < 200
+
+
+def run_for(driver, name, seconds):
+    one = pod(name)
+    driver.see(one)
+    bound = driver.bind()
+    driver.confirm(one, on=bound[name])
+    driver.now += seconds
+    driver.lose(changed(one, spec={"node_name": bound[name]}))
+    driver.decide()
+
+
+def of_pod(driver, name, age=0.0):
+    one = pod(name)
+    driver.see(one)
+    knowledge = driver.engine._knowledge
+    return knowledge.run_times.of_pod(knowledge.pods[one.metadata.uid], age)
+
+
+def test_earlier_runs_of_equal_pods_are_learned():
+    driver = Driver(*nodes(1))
+    for number, seconds in enumerate((60.0, 120.0, 6000.0)):
+        run_for(driver, f"r{number}", seconds)
+    found = of_pod(driver, "next")
+    assert (found.usual, found.safe, found.source) == (120.0, 6000.0, RunTimeSource.LEARNED)
+    assert "3 runs" in found.basis
+    assert of_pod(driver, "old", age=500.0).usual == 6000.0
+
+
+def test_pods_that_were_deleted_or_ended_before_the_clock_went_back_teach_nothing():
+    driver = Driver(*nodes(1))
+    for number in range(LEAST_RUNS):
+        run_for(driver, f"r{number}", -50.0)
+    assert of_pod(driver, "next").source is RunTimeSource.UNKNOWN
+
+
+def test_a_group_is_one_run():
+    driver = Driver(*nodes(1))
+    for number in range(LEAST_RUNS):
+        members = pods(2, first=10 * number, group=f"g{number}")
+        driver.see(gang(f"g{number}", 2), *members)
+        bound = driver.bind()
+        driver.now += 100.0
+        driver.lose(*(changed(one, spec={"node_name": bound[one.metadata.name]}) for one in members))
+        driver.decide()
+    driver.see(gang("next", 2), *pods(2, first=90, group="next"))
+    assert expected(driver, "next").usual == 100.0
+    assert expected(driver, "next").basis.startswith(f"{LEAST_RUNS} runs")
+
+
+class Template:
+    def __init__(self, amount):
+        self.requests = ((0, amount),)
+
+
+def test_memory_is_bounded():
+    history = RunHistory()
+    for number in range(MAX_KINDS + 100):
+        history.learn(RunKind(f"ns{number}", Template(number), 1), float(number))
+    assert len(history._runs) == MAX_KINDS
+    for number in range(MAX_RUNS + 10):
+        history.learn(RunKind("one", Template(1), 1), 1000.0 + number)
+    assert history.expected(RunKind("one", Template(1), 1)).runs == MAX_RUNS
+    assert history.expected(RunKind("one", Template(1), 1)).usual > 1000.0
+
+
+def test_an_engine_remembers_the_runs_that_another_has_learned():
+    first = Driver(*nodes(1))
+    for number in range(LEAST_RUNS):
+        one = pod(f"run{number}", "1")
+        first.see(one)
+        first.bind_and_confirm(one)
+        first.now += 100.0 * (number + 1)
+        first.lose(changed(one, spec={"node_name": "n1"}))
+        first.decide()
+    second = Driver(*nodes(1, example="2"))
+    second.engine.absorb(RunsRemembered(first.engine.known_runs()))
+    second.see(gang(minimum=1), pod("p", "1", group="g1"))
+    assert expected(second).usual == 200.0
+    assert second.engine.known_runs() == first.engine.known_runs()
+
+
+@pytest.mark.parametrize("seconds", [-1.0, math.nan, math.inf, 1e12])
+def test_remembered_runs_that_make_no_sense_are_left_out(seconds):
+    driver = Driver(*nodes(1))
+    driver.engine.absorb(RunsRemembered((KnownRuns("", None, 0, (60.0, seconds, 60.0)),)))
+    assert driver.engine.known_runs() == ()
+
+
+def test_a_run_beyond_all_that_is_known_is_expected_to_go_on_for_as_long_again():
+    driver = Driver(*nodes(1))
+    driver.see(pod("p"))
+    driver.decide()
+    history = RunHistory()
+    kind = RunKind(NAMESPACE, driver.engine._knowledge.pods[pod("p").metadata.uid].pod_class, 1)
+    assert history.expected(kind, 100.0) is None
+    for seconds in range(1, 11):
+        history.learn(kind, float(seconds))
+    assert history.expected(kind, 100.0).late == 200.0
+    known = history.expected(kind)
+    assert (known.usual, known.late, known.safe) == (6.0, 8.0, 10.0)
