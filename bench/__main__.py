@@ -12,6 +12,7 @@ from bench import (
     embedded_speed,
     engine_memory,
     engine_speed,
+    forecasts,
     large_instances,
     preemption,
     preemption_cost,
@@ -30,6 +31,7 @@ SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("What preemption costs its victims", preemption_cost.measure),
     ("Completeness of the search", completeness.measure),
     ("Large trees, with the exact search", large_instances.measure),
+    ("Forecasts", forecasts.measure),
     ("Memory of the engine", engine_memory.measure),
     ("The embedded cluster, in process", embedded_speed.measure),
 )

@@ -111,7 +111,7 @@ def _replicated_job(name: str) -> Json:
     requests = {"cpu": "1", "memory": "1Gi"}
     container = {"name": "main", "image": "registry.example/main:1", "resources": {"requests": requests}}
     sizes = {"parallelism": PODS_PER_JOB, "completions": PODS_PER_JOB}
-    # Nobody shall be done before the last has begun.
+    # No Job may be done before the last has begun.
     pods = {
         "metadata": {"annotations": {"posse.dev/run-seconds": "86400"}},
         "spec": {"containers": [container]},

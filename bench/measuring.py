@@ -18,7 +18,7 @@ class Figure:
     detail: str = ""
     """What the value is made of."""
     kube_scheduler: str = ""
-    """What kube-scheduler does with the same work, where somebody measured it."""
+    """What kube-scheduler does with the same work, where it was measured."""
 
 
 @dataclass(slots=True)

@@ -18,10 +18,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.control_plane.assets import NATIVE, WITHOUT_GROUPS, MissingProgramError, Release
-from tools.control_plane.plane import ControlPlane, free_ports, running_plane
-from tools.control_plane.posse import POSSE_ACCOUNT, SCHEDULER_NAME, start_posse
-from tools.control_plane.program import Program
+from posse.control_plane.assets import NATIVE, WITHOUT_GROUPS, MissingProgramError, Release
+from posse.control_plane.plane import ControlPlane, free_ports, running_plane
+from posse.control_plane.program import Program
+from tools.installed_posse import POSSE_ACCOUNT, SCHEDULER_NAME, start_posse
 
 ROOT = Path(__file__).resolve().parent.parent
 MUST_PASS = ROOT / "tests" / "conformance" / "must-pass.txt"
@@ -143,16 +143,16 @@ def embedded(folder: Path) -> Iterator[Words]:
 def with_kube_scheduler(folder: Path) -> Iterator[Words]:
     """Judge the scheduler the scenarios are about: what it fails on this machine, no other need pass."""
     with running_plane(folder) as plane:
-        plane.start_controller_manager(CLAIM_CONTROLLERS)
+        plane.start_controller_manager(f"--controllers={CLAIM_CONTROLLERS}")
         plane.start_scheduler(**BACK_OFF)
         yield ["--kubeconfig", plane.kubeconfig()]
 
 
 @contextmanager
 def with_posse(folder: Path) -> Iterator[Words]:
-    """Posse as it is installed, with no more rights than that gives it."""
+    """Posse as it is installed, with only the rights that this gives it."""
     with installed(folder, NATIVE, "native") as plane:
-        plane.start_controller_manager(CLAIM_CONTROLLERS)
+        plane.start_controller_manager(f"--controllers={CLAIM_CONTROLLERS}")
         yield ["--kubeconfig", plane.kubeconfig(), "--scheduler-name", SCHEDULER_NAME]
 
 
@@ -188,7 +188,7 @@ def wait_for_port(port: int) -> None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
             return
         time.sleep(0.1)
-    sys.exit(f"Nobody listens on port {port}.")
+    sys.exit(f"No server listens on port {port}.")
 
 
 CLUSTERS: dict[str | None, Cluster] = {

@@ -95,12 +95,16 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def sbom_text() -> str:
+    """The bill of this repository."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return json.dumps(bill(project, (ROOT / "requirements.lock").read_text()), indent=2) + "\n"
+
+
 def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "sbom.json"
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     target.parent.mkdir(parents=True, exist_ok=True)
-    made = bill(project, (ROOT / "requirements.lock").read_text())
-    target.write_text(json.dumps(made, indent=2) + "\n")
+    target.write_text(sbom_text())
 
 
 if __name__ == "__main__":

@@ -16,11 +16,12 @@ from rich.console import Console
 
 from bench.cluster.api import connected
 from bench.cluster.contenders import KUBE_SCHEDULER, POSSE
+from bench.cluster.device_work import furnish_devices, withdraw_devices
 from bench.cluster.race import bare_client, furnish, race
 from bench.cluster.report import tables, write
 from bench.cluster.results import Race, Result, judge
 from bench.cluster.shapes import SHAPES
-from tools.control_plane.plane import ControlPlane, running_plane
+from posse.control_plane.plane import ControlPlane, running_plane
 
 RESULTS = Path(__file__).parents[2] / "build"
 _BARE_PODS = 3000
@@ -61,6 +62,8 @@ async def _race_all(plane: ControlPlane, options: argparse.Namespace, console: C
         for shape in SHAPES:
             if not re.search(options.shapes, shape.name):
                 continue
+            if shape.with_devices:
+                await furnish_devices(api, options.nodes)
             console.print(f"Bare client: creates and binds {_BARE_PODS:,} pods ...")
             bare = await bare_client(api, _BARE_PODS, options.nodes)
             console.print(f"  {bare.binds:,.0f} pods/s")
@@ -71,6 +74,8 @@ async def _race_all(plane: ControlPlane, options: argparse.Namespace, console: C
                     console.print(f"{contender.name}: {shape.name} ...")
                     results[contender.name] = await race(api, plane, shape, contender)
                     console.print(f"  {results[contender.name].rate:,.0f} pods/s")
+            if shape.with_devices:
+                await withdraw_devices(api, options.nodes)
             races.append(Race(shape, bare, results.get(POSSE.name), results.get(KUBE_SCHEDULER.name)))
     return races
 

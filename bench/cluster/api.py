@@ -63,7 +63,7 @@ class Api:
                 raise
 
     async def replace(self, path: str, obj: Json) -> bool:
-        """Whether nobody else was faster."""
+        """Whether no other client was faster."""
         try:
             await self._send("PUT", path, obj)
         except ApiError as error:

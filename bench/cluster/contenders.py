@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.control_plane.plane import ControlPlane
-from tools.control_plane.posse import PosseRun, install_posse
-from tools.control_plane.program import Program
+from posse.control_plane.plane import ControlPlane
+from posse.control_plane.program import Program
+from tools.installed_posse import PosseRun, install_posse
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _ELECTION = {

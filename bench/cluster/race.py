@@ -6,10 +6,11 @@ import time
 from bench.cluster.api import GROUPS, PODS, Api, at_once
 from bench.cluster.baton import hand_over, hold
 from bench.cluster.contenders import Contender, usage
+from bench.cluster.device_work import claim_for, claiming, remove_claims
 from bench.cluster.results import BareClient, Result
-from bench.cluster.shapes import NAMESPACE, Json, Shape, node, pod
-from tools.control_plane.plane import ControlPlane
-from tools.control_plane.program import Program
+from bench.cluster.shapes import NAMESPACE, Json, Shape, node, node_name, pod
+from posse.control_plane.plane import ControlPlane
+from posse.control_plane.program import Program
 
 _MAX_SECONDS = 600.0
 _WARM_UP_SECONDS = 6.0
@@ -38,7 +39,7 @@ async def bare_client(api: Api, count: int, nodes: int) -> BareClient:
 
     async def bind(numbered: tuple[int, str]) -> None:
         number, name = numbered
-        await api.bind(name, f"node-{number % nodes:05}")
+        await api.bind(name, node_name(number % nodes))
 
     creating = await at_once(make, names)
     binding = await at_once(bind, enumerate(names))
@@ -107,7 +108,9 @@ async def _submit(api: Api, shape: Shape) -> None:
         await api.create(GROUPS, group)
 
     async def make_pod(one: Json) -> None:
-        await api.create(PODS, one)
+        await api.create(PODS, claiming(one) if shape.with_devices else one)
+        if shape.with_devices:
+            await claim_for(api, one["metadata"]["name"])
 
     await at_once(make_group, shape.groups())
     await at_once(make_pod, shape.pods())
@@ -125,3 +128,4 @@ async def clear(api: Api) -> None:
 
     await at_once(remove_pod, await api.names(PODS))
     await at_once(remove_group, await api.names(GROUPS))
+    await remove_claims(api)

@@ -18,6 +18,8 @@ class Shape:
     """0: single pods."""
     pods_each: int
     in_one_rack: bool = False
+    with_devices: bool = False
+    """Each pod claims one device of its node."""
     goal: float = 1.0
     """How many times as fast as kube-scheduler Posse has to be; for single pods only on a calm machine."""
 
@@ -49,7 +51,12 @@ SHAPES = (
     Shape("10,000 single pods", 0, 10_000, goal=4),
     Shape("750 gangs of 4, each in one rack", 750, 4, in_one_rack=True, goal=20),
     Shape("3 gangs of 1,000, each in one rack", 3, 1000, in_one_rack=True, goal=15),
+    Shape("1,000 gangs of 3, a device for each pod", 1000, 3, with_devices=True, goal=5),
 )
+
+
+def node_name(number: int) -> str:
+    return f"node-{number:05}"
 
 
 def node(number: int) -> Json:
@@ -58,9 +65,9 @@ def node(number: int) -> Json:
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
-            "name": f"node-{number:05}",
+            "name": node_name(number),
             "labels": {
-                "kubernetes.io/hostname": f"node-{number:05}",
+                "kubernetes.io/hostname": node_name(number),
                 "topology.kubernetes.io/zone": f"zone-{number % 3}",
                 _RACK_LABEL: f"rack-{number % RACKS}",
             },

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from tools.control_plane.assets import find_kubectl
-from tools.control_plane.plane import ControlPlane, free_ports
-from tools.control_plane.program import Program
-from tools.control_plane.users import service_account
+from posse.control_plane.assets import find_kubectl
+from posse.control_plane.plane import ControlPlane, free_ports
+from posse.control_plane.program import Program
+from posse.control_plane.users import service_account
 
 SCHEDULER_NAME = "posse"
 USUAL_NAMESPACE = "kube-system"
@@ -44,10 +44,11 @@ def install_posse(
     form: str = "auto",
     namespace: str = USUAL_NAMESPACE,
     controllers: str = "",
+    words: Sequence[str] = (),
     **settings: Any,
 ) -> Installation:
-    """Install it with some settings of its configuration replaced, or of their parts."""
-    words = ["--form", form, "--namespace", namespace, "--kubeconfig", str(plane.kubeconfig())]
+    """Install it with more words, and with some settings of its configuration replaced, or of their parts."""
+    words = [*words, "--form", form, "--namespace", namespace, "--kubeconfig", str(plane.kubeconfig())]
     words += ["--controllers", controllers]
     printed = subprocess.run([*_POSSE, "install", *words], stdout=subprocess.PIPE, check=True).stdout
     objects = list(yaml.safe_load_all(printed))

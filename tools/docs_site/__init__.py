@@ -1,0 +1,1 @@
+"""The documentation as a site: pages of docs/, and a reference that is made from the code."""
