@@ -69,7 +69,7 @@ def group_lines(
 
 
 def _advice(explanation: Explanation) -> Iterator[str]:
-    now = explanation.situation
+    now, ahead = explanation.situation, explanation.ahead
     match explanation.remedy_problem:
         case RemedyProblem() as problem:
             found = remedies(problem)
@@ -77,7 +77,7 @@ def _advice(explanation: Explanation) -> Iterator[str]:
             if ways:
                 what = "more of its pods start" if has_minimum(now) else "it start"
                 yield from headed(f"Each of these would let {what}", ways)
-                if found is not None and yields_capacity(found) and _is_behind(explanation.ahead):
+                if found is not None and yields_capacity(found) and ahead is not None and ahead.has_any:
                     yield from indented([f"{BEHIND}."])
             elif found is not None:
                 asked = problem.problem
@@ -186,10 +186,6 @@ def _counted(now: GroupStatus, fates: Fates) -> str:
     return f"{counts.members + fates.ended}: " + (
         ", ".join(f"{n} {word}" for n, word in parts if n > 0) or "none"
     )
-
-
-def _is_behind(ahead: Ahead | None) -> bool:
-    return ahead is not None and bool(ahead.groups or ahead.pods)
 
 
 def _queued(ahead: Ahead, *, is_blocked: bool) -> str:

@@ -10,7 +10,7 @@ from posse.cli.explain.run import Asked, group_story
 from posse.cli.explain.targets import typed
 from posse.cli.reading.placements import gpus_of
 from posse.cli.ui.document import group_id
-from posse.cli.ui.remedy_questions import remedy_questions
+from posse.cli.ui.remedy_questions import remedy_answer
 from posse.engine.explain.explanation import Explanation
 from posse.engine.keys import GroupKey
 from posse.kinds.registry import EVENT
@@ -33,7 +33,7 @@ def gang_answer(asked: Asked, key: GroupKey) -> Json:
         "tree": [group_id(one.key) for one in explanation.tree],
         "conditions": (obj.get("status") or {}).get("conditions") or [],
         **_events(asked, key, str((obj.get("metadata") or {}).get("uid", ""))),
-        "remedies": remedy_questions(explanation, key),
+        **remedy_answer(explanation, key),
         "wouldGoTo": dict(now.placement),
         "closest": explanation.domain,
         "missing": [

@@ -14,23 +14,25 @@ from posse.engine.placement_problem import (
     SmallerMinimum,
     WithoutTopology,
 )
-from posse.engine.reporting.remedy_messages import remedy_text
+from posse.engine.reporting.remedy_messages import BEHIND, remedy_text, yields_capacity
 from posse.solver.remedies import remedies
 
 Json = dict[str, Any]
 
 
-def remedy_questions(explanation: Explanation, key: GroupKey) -> list[Json]:
-    """The question is None where a plan cannot show the remedy."""
+def remedy_answer(explanation: Explanation, key: GroupKey) -> Json:
+    """The question is None where a plan cannot show the remedy; the caveat is empty if nothing is ahead."""
     problem = explanation.remedy_problem
     found = remedies(problem) if isinstance(problem, RemedyProblem) else None
     if found is None or not isinstance(problem, RemedyProblem):
-        return []
-    return [
+        return {"remedies": [], "caveat": ""}
+    ways = [
         {"text": remedy_text(remedy, problem.demands), "question": _question(remedy, problem.demands, key)}
         for kind in found.kinds
         for remedy in kind
     ]
+    is_behind = explanation.ahead is not None and explanation.ahead.has_any
+    return {"remedies": ways, "caveat": f"{BEHIND}." if is_behind and yields_capacity(found) else ""}
 
 
 def _question(remedy: Remedy, demands: tuple[DemandName, ...], key: GroupKey) -> Json | None:

@@ -48,6 +48,10 @@ class Ahead:
     pods: int
     groups: int
 
+    @property
+    def has_any(self) -> bool:
+        return bool(self.pods or self.groups)
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:

@@ -73,7 +73,8 @@ function headOf(found, answer) {
     found.remedies.length ? [h("h2", {}, "What would help"),
       h("ul", { class: "remedies" }, found.remedies.map((one) => h("li", {}, one.question
         ? h("button", { type: "button", "data-key": one.text, onclick: () => answer.ask(one.question, one.text) }, `Preview: ${one.text}`)
-        : h("span", {}, one.text))))] : null,
+        : h("span", {}, one.text)))),
+      found.caveat ? h("p", { class: "why" }, found.caveat) : null] : null,
   ];
 }
 

@@ -39,6 +39,7 @@ def state():
 
 RUNS = "team/PodGroup/scheduling.k8s.io/runs"
 WAITS = "team/PodGroup/scheduling.k8s.io/waits"
+LATER = "team/PodGroup/scheduling.k8s.io/later"
 
 
 def test_nodes_say_who_holds_what(state):
@@ -94,6 +95,15 @@ def test_previews_of_remedies_start_the_gang(state):
         report = state.plan(one["question"])
         outcomes = {planned["name"]: planned["outcome"] for planned in report["affected"]}
         assert outcomes["waits"] == "starts", one["text"]
+
+
+def test_remedies_of_a_gang_behind_others_carry_the_caveat_of_posse_explain():
+    waiting = [pod(f"{name}{number}", group=name, gpus=8) for name in ("waits", "later") for number in (1, 2)]
+    cluster = ListedObjects(nodes=[node("n1")], groups=[gang("waits", 2), gang("later", 2)], pods=waiting)
+    state = PageState(cluster, EngineOptions(asks=True))
+    caveats = {name: state.gang(state.key_of(name), [])["caveat"] for name in (WAITS, LATER)}
+    assert caveats[WAITS] == ""
+    assert caveats[LATER].startswith("What waits ahead of it in the queue comes first")
 
 
 def test_a_group_that_is_gone_is_named(state):
