@@ -19,12 +19,46 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceShortage:
+    """A request of a claim that finds no devices on the nodes which would take the pod otherwise."""
+
+    claim: str
+    """Its key; for a claim that was made for the pod, the entry of the pod."""
+    is_own: bool
+    """Whether the claim was made for the pod: pods of one class have one each."""
+    request: str
+    class_name: str
+    wanted: int
+    """0 for all that match."""
+    matching: int
+    """The most devices that match on one node."""
+    tolerated: int
+    """The most of these on one node whose taints it tolerates."""
+    free: int
+    """The most of these on one node that no claim holds."""
+    is_met_alone: bool
+    """Whether it finds devices by itself, but not together with the other requests."""
+    unusable_pools: tuple[str, ...] = ()
+    """Pools of these nodes that are incomplete or invalid, and give no devices."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimElsewhere:
+    """A claim whose devices cannot be used from nodes that would take the pod otherwise."""
+
+    claim: str
+    requests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NoNodeFits:
     nodes: int
     refusals: tuple[Refusal, ...] = ()
     """Each node is counted once, under the first rule that refused it."""
     is_precondition: bool = False
     """The one refusal is about the pod itself, whatever the node."""
+    devices: tuple[DeviceShortage | ClaimElsewhere, ...] = ()
+    """What keeps claims from their devices."""
     doubts: Proof | None = None
     """The proof of its group, where a better search might place the pod."""
 

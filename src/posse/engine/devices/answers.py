@@ -137,10 +137,11 @@ class DeviceAnswers:
         there = self._nodes.alive.copy()
         for claim in needs.claims:
             if isinstance(claim, NamedClaim):
-                there &= self._reaches(claim)
+                there &= self.reaches(claim)
         return there
 
-    def _reaches(self, claim: NamedClaim) -> BoolArray:
+    def reaches(self, claim: NamedClaim) -> BoolArray:
+        """Rows from which the devices of the claim can be used; all of them, if it has none."""
         record = self._book.claims.get(claim.key)
         if record is not None and record.allocation is not None:
             return (

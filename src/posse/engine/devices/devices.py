@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from posse.engine.causes import ClaimElsewhere, DeviceShortage
 from posse.engine.devices.answers import DeviceAnswers, Reply
 from posse.engine.devices.claims import ClaimBook
 from posse.engine.devices.inventory import Inventory
@@ -21,6 +22,7 @@ from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.proposals import Proposals
 from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.search import AllocationError, Offer, Want
+from posse.engine.devices.shortages import Shortages
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.events import DeviceObject
 from posse.engine.keys import ClaimKey
@@ -57,6 +59,7 @@ class Devices:
         """Grows with every change of devices and claims that could make a waiting pod fit."""
         self._reader = NeedsReader(self.book)
         self._plugin_nodes = PluginNodes(nodes)
+        self._shortages = Shortages(self.inventory, self.book, self._in_use, self.answers)
         self.proposals = Proposals(
             nodes,
             self.inventory,
@@ -184,11 +187,16 @@ class Devices:
 
     def wants(self, needs: DeviceNeeds) -> list[Want]:
         """The claims of a pod that have no devices; those of extended resources included."""
-        full = needs.lacking(tuple(name for name, _ in needs.extended_amounts)) if needs.extended else needs
         try:
-            return self.answers.wants(full, Offer((), {}))
+            return self.answers.wants(_with_all_extended(needs), Offer((), {}))
         except AllocationError:
             return []
+
+    def shortages(
+        self, needs: DeviceNeeds, refused: BoolArray
+    ) -> tuple[DeviceShortage | ClaimElsewhere, ...]:
+        """Which requests of the pod find no devices on rows that refuse it for want of some."""
+        return self._shortages.find(_with_all_extended(needs), refused)
 
     def is_free(self, device: DeviceRecord) -> bool:
         """Whether no claim holds the device as a whole."""
@@ -286,3 +294,8 @@ class Devices:
             row = self._nodes.row_of.get(node)
             if row is not None:
                 self._nodes.touch(row)
+
+
+def _with_all_extended(needs: DeviceNeeds) -> DeviceNeeds:
+    """The needs on a node that offers none of the extended resources itself."""
+    return needs.lacking(tuple(name for name, _ in needs.extended_amounts)) if needs.extended else needs

@@ -7,6 +7,7 @@ in use. So a search on one of these rows answers for all of them.
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -57,6 +58,8 @@ class Inventory:
         self._slices: dict[PoolKey, dict[str, ResourceSlice]] = {}
         self._rules: dict[str, DeviceTaintRule] = {}
         self._pools: dict[PoolKey, PoolRecord] = {}
+        self._unusable: dict[PoolKey, PoolRecord] = {}
+        """Pools that are incomplete or invalid."""
         self._changed_pools: dict[PoolKey, None] = {}
         self._local: dict[str, dict[PoolKey, None]] = {}
         """Local pools by node."""
@@ -136,6 +139,7 @@ class Inventory:
             return ()
         self.slow_pools -= pool.is_slow
         self._spanning.pop(key, None)
+        self._unusable.pop(key, None)
         for device in pool.devices:
             self._node_of.pop(device.id, None)
             self._spanned.pop(device.id, None)
@@ -150,6 +154,8 @@ class Inventory:
             return ()
         pool = self._pools[key] = self._reader.read(list(known.values()), list(self._rules.values()))
         self.slow_pools += pool.is_slow
+        if pool.error or not pool.is_complete:
+            self._unusable[key] = pool
         if pool.selectors or len(pool.node_names) != 1:
             self._spanning[key] = None
             self._spanned |= {device.id: key for device in pool.devices}
@@ -251,7 +257,18 @@ class Inventory:
         return any(pool.error for pool in self._place(self._nodes.names[row]).pools)
 
     def invalid_pools(self) -> list[PoolRecord]:
-        return [pool for pool in self._pools.values() if pool.error]
+        return [pool for pool in self._unusable.values() if pool.error]
+
+    def unusable_pools_at(self, rows: BoolArray, most: int) -> tuple[str, ...]:
+        """Names of incomplete and invalid pools that some of the rows would have devices of."""
+        there = (pool for pool in self._unusable.values() if self._is_at(pool, rows))
+        return tuple("/".join(pool.key) for pool in islice(there, most))
+
+    def _is_at(self, pool: PoolRecord, rows: BoolArray) -> bool:
+        known = (self._nodes.row_of.get(name) for name in pool.node_names)
+        return any(row is not None and rows[row] for row in known) or any(
+            (self.mask(selector) & rows).any() for selector in pool.selectors
+        )
 
     def _left(self, pool: PoolRecord) -> Counters:
         left = dict(pool.counters)

@@ -140,7 +140,7 @@ class NeedsReader:
             shape = book.shape(one.spec)
             if isinstance(shape, str):
                 return DeviceNeeds(problem=f"extended resources: {shape}")
-            made.append(ExtendedNeed(one.resources, OwnClaim("extended resources", shape)))
+            made.append(ExtendedNeed(one.resources, OwnClaim("for extended resources", shape)))
         if not made:
             return needs
         if book.made_for(pod.metadata.uid) and not pod.spec.node_name:

@@ -136,10 +136,10 @@ class DeviceSearch:
         try:
             return self._selecting.matches(wanted, device.kind)
         except SelectorFailed as failed:
-            selector = failed.selector
-            place = f"class {selector.class_name}" if selector.class_name else f"claim {want.claim}"
+            selector, asked = failed.selector, f"request {wanted.name}: claim {want.claim}: "
+            place = f"{asked}class {selector.class_name}: " if selector.class_name else asked
             raise AllocationError(
-                f"{place}: selector #{selector.number} on device {device.id}: {failed.reason}"
+                f"{place}selector #{selector.number} on device {device.id}: {failed.reason}"
             ) from failed
 
     def _claim(self, number: int) -> bool:

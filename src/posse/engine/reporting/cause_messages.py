@@ -28,6 +28,7 @@ from posse.engine.causes import (
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from posse.engine.proof import Proof
+from posse.engine.reporting.device_messages import device_sentences
 from posse.model.quantity import canonical
 
 NO_NODES = "no nodes available to schedule pods"
@@ -83,7 +84,8 @@ def _(cause: NoNodeFits) -> list[str]:
     for refusal in cause.refusals:
         counts[refusal.reason] = counts.get(refusal.reason, 0) + refusal.nodes
     reasons = sorted(f"{count} {reason}" for reason, count in counts.items())
-    return [f"0/{cause.nodes} nodes are available: {', '.join(reasons)}", *doubts]
+    head = f"0/{cause.nodes} nodes are available: {', '.join(reasons)}"
+    return [head, *device_sentences(cause.devices), *doubts]
 
 
 @sentences.register

@@ -6,8 +6,9 @@ present columns. A rule that does not apply to a class compiles to None and cost
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
+from posse.engine.causes import ClaimElsewhere, DeviceShortage
 from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
 from posse.engine.rules.context import RuleContext, SchedulingClass
 
@@ -28,6 +29,15 @@ class Filter(Protocol):
 
     def unresolvable(self, rows: Rows) -> BoolArray:
         """Rows, among those that do not pass, where no eviction could help."""
+        ...
+
+
+@runtime_checkable
+class DevicesFilter(Filter, Protocol):
+    """A filter that can tell which claims find no devices."""
+
+    def shortages(self, refused: BoolArray) -> tuple[DeviceShortage | ClaimElsewhere, ...]:
+        """What is short on these rows, none of which passes."""
         ...
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from posse.engine.causes import ClaimElsewhere, DeviceShortage
 from posse.engine.devices.answers import Reply
 from posse.engine.devices.devices import Devices
 from posse.engine.devices.needs import DeviceNeeds
@@ -79,6 +80,9 @@ class DeviceFilter:
             (_TOO_FEW, others & ~invalid & ~error),
         ]
         return [*reasons, (self._devices.error(self._needs), error)] if error.any() else reasons
+
+    def shortages(self, refused: BoolArray) -> tuple[DeviceShortage | ClaimElsewhere, ...]:
+        return self._devices.shortages(self._needs, refused)
 
     def unresolvable(self, rows: Rows) -> BoolArray:
         answers = self._devices.answers

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from posse.engine.causes import NoNodeFits, Refusal
+from posse.engine.causes import ClaimElsewhere, DeviceShortage, NoNodeFits, Refusal
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.rules.context import RuleContext, SchedulingClass
-from posse.engine.rules.contract import RelativeScore
+from posse.engine.rules.contract import DevicesFilter, RelativeScore
 from posse.engine.rules.profile import CompiledRules, is_static
 from posse.engine.verdict import Code, Verdict
 
@@ -168,6 +168,7 @@ class NodeScores:
             code = Code.ERROR if self._rules.is_in_error else Code.UNRESOLVABLE
             return Verdict(code, NoNodeFits(node_count, (objection,), is_precondition=True))
         refusals: list[Refusal] = []
+        devices: tuple[DeviceShortage | ClaimElsewhere, ...] = ()
         resolvable = np.zeros_like(undecided)
         for name, made in self._rules.filters:
             refused = undecided & ~made.passes(ALL_ROWS)
@@ -175,8 +176,10 @@ class NodeScores:
                 refusals += _counted(name, made.refusals(ALL_ROWS), refused)
                 resolvable |= refused & ~made.unresolvable(ALL_ROWS)
                 undecided &= ~refused
+                if isinstance(made, DevicesFilter):
+                    devices = made.shortages(refused)
         code = Code.UNSCHEDULABLE if resolvable.any() else Code.UNRESOLVABLE
-        return Verdict(code, NoNodeFits(node_count, tuple(refusals)))
+        return Verdict(code, NoNodeFits(node_count, tuple(refusals), devices=devices))
 
     def closures(self) -> tuple[Refusal, ...]:
         """Return why nodes refuse the pod even when empty, counted as in `refuse`."""
