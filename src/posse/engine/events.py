@@ -104,6 +104,13 @@ class PublicationFailed:
     publication: PublishReservation
 
 
+@dataclass(frozen=True, slots=True)
+class ReleaseFailed:
+    """The claim was not released, or may have been and only the response is missing."""
+
+    claim: ClaimKey
+
+
 Setback = (
     BindRefused
     | EvictionFailed
@@ -112,6 +119,7 @@ Setback = (
     | ReportFailed
     | MarkFailed
     | PublicationFailed
+    | ReleaseFailed
 )
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 
 from posse.engine.decisions import ClaimAllocation, ExtendedResourceClaim, ReleaseClaim
+from posse.engine.events import ReleaseFailed
 from posse.engine.keys import ClaimKey
-from posse.kinds.machinery.errors import ApiError
+from posse.kinds.machinery.errors import CONFLICT, NOT_FOUND, ApiError
 from posse.kinds.registry import POD, RESOURCE_CLAIM
-from posse.model.resource_claim import CLAIM_FINALIZER, EXTENDED_RESOURCE_CLAIM_ANNOTATION, AllocationResult
+from posse.model.resource_claim import CLAIM_FINALIZER, EXTENDED_RESOURCE_CLAIM_ANNOTATION
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.writes.object_writes import ObjectCreate, ObjectDelete, ObjectPatch, ObjectWrite, patch_status
 
@@ -63,8 +64,9 @@ class ReleaseWrites:
             [released, ObjectDelete(RESOURCE_CLAIM, *place, decision.uid)] if decision.deletes else [released]
         )
 
-    def failed(self, _error: ApiError) -> None:
-        """A claim that has changed meanwhile is judged again; otherwise the next attempt releases it."""
+    def failed(self, error: ApiError) -> ReleaseFailed | None:
+        """A claim that is gone, or has changed meanwhile, is judged again when that is seen."""
+        return None if error.code in {NOT_FOUND, CONFLICT} else ReleaseFailed(self.decision.claim)
 
     def note(self) -> None:
         """Claims have no event of their own."""
@@ -82,8 +84,7 @@ def merged_claims(allocations: Iterable[ClaimAllocation]) -> list[ClaimWrites]:
 
 def _allocate(decision: ClaimAllocation, stamp: str) -> ObjectPatch:
     """If the claim has this allocation since another time, only consumers are added."""
-    consumers = [msgspec.to_builtins(consumer) for consumer in decision.consumers]
-    allocation = _as_json(decision.allocation)
+    consumers, allocation = _as_json(decision.consumers), _as_json(decision.allocation)
     known = {"allocation": allocation, "reservedFor": consumers}
     if decision.allocation.allocation_timestamp:
         return _patch_status(decision, known)
@@ -95,9 +96,9 @@ def _allocate(decision: ClaimAllocation, stamp: str) -> ObjectPatch:
     )
 
 
-def _as_json(allocation: AllocationResult) -> dict[str, Any]:
-    built: dict[str, Any] = msgspec.to_builtins(allocation)
-    return built
+def _as_json(part: Any) -> Any:
+    """With lists where structs have tuples: an API server in the same process takes the object as it is."""
+    return msgspec.json.decode(msgspec.json.encode(part))
 
 
 def _patch_status(decision: ClaimAllocation, status: dict[str, Any]) -> ObjectPatch:
@@ -132,13 +133,13 @@ def _create(claim: ClaimKey, created: ExtendedResourceClaim) -> ObjectCreate:
         "apiVersion": RESOURCE_CLAIM.api_version,
         "kind": RESOURCE_CLAIM.name,
         "metadata": metadata,
-        "spec": msgspec.to_builtins(created.spec),
+        "spec": _as_json(created.spec),
     }
     wanted = {"metadata": {"ownerReferences": [owner]}}
     return ObjectCreate(RESOURCE_CLAIM, claim.namespace, claim.name, obj, wanted)
 
 
 def _name_in_status(claim: ClaimKey, created: ExtendedResourceClaim) -> ObjectPatch:
-    mappings = [msgspec.to_builtins(mapping) for mapping in created.mappings]
-    status = {"extendedResourceClaimStatus": {"resourceClaimName": claim.name, "requestMappings": mappings}}
+    named = {"resourceClaimName": claim.name, "requestMappings": _as_json(created.mappings)}
+    status = {"extendedResourceClaimStatus": named}
     return patch_status(POD, created.pod.namespace, created.pod.name, created.pod.uid, status)

@@ -10,6 +10,7 @@ from posse.engine.decisions import (
     MarkDisrupted,
     Placement,
     ProvisionVolume,
+    ReleaseClaim,
     ReportGroup,
     ReportPod,
     WarnGroup,
@@ -19,6 +20,7 @@ from posse.engine.events import (
     EvictionFailed,
     GroupReportFailed,
     MarkFailed,
+    ReleaseFailed,
     ReportFailed,
     ReportWithheld,
 )
@@ -26,7 +28,7 @@ from posse.engine.groups.forms import WORKLOAD_REF
 from posse.engine.keys import ClaimKey, GroupKey, PodRef
 from posse.engine.proof import Outcome
 from posse.kinds.machinery.errors import ApiError, conflict, not_found
-from posse.kinds.registry import PERSISTENT_VOLUME, POD, POD_GROUP
+from posse.kinds.registry import PERSISTENT_VOLUME, POD, POD_GROUP, RESOURCE_CLAIM
 from posse.transport.patches import MERGE_PATCH, Patch
 from posse.writes.object_writes import ObjectPatch, conflict_resolved
 from posse.writes.round_writes import writes_of
@@ -40,6 +42,7 @@ MARK = MarkDisrupted(G1, "uid-g", "because", P3)
 CLAIM = ClaimKey("default", "data")
 KEEP = KeepVolume(CLAIM, "uid-c", "v1", "7", by_us=True)
 VOLUMES = BindVolumes(P3, "n1", (KEEP, ProvisionVolume(CLAIM, "uid-c", "n1")))
+RELEASE = ReleaseClaim(CLAIM, "uid-c", "7", (), deallocates=True)
 UNAVAILABLE = ApiError(503, "ServiceUnavailable", "later")
 FORBIDDEN = ApiError(403, "Forbidden", "never")
 
@@ -120,6 +123,9 @@ def test_claims_are_written_in_the_order_of_the_steps():
         (STARTED, not_found(POD_GROUP, "g1"), None),
         (MARK, UNAVAILABLE, MarkFailed(MARK)),
         (MARK, FORBIDDEN, None),
+        (RELEASE, UNAVAILABLE, ReleaseFailed(RELEASE.claim)),
+        (RELEASE, FORBIDDEN, ReleaseFailed(RELEASE.claim)),
+        (RELEASE, not_found(RESOURCE_CLAIM, "c"), None),
     ],
 )
 def test_what_a_failure_returns_as(decision, error, event):

@@ -98,9 +98,10 @@ class ClaimWaits:
             return
         records = [self._book.claims.get(key) for key in wait.keys]
         failures = [(one, failure(one)) for one in records if one is not None]
-        reason = next((text for _, text in failures if text), "")
-        if not reason and now >= wait.until:
-            reason = f"not ready after {MAX_SECONDS:.0f} seconds"
+        reason = next((f"claim {one.key}, {text}" for one, text in failures if text), "")
+        slow = [key for key, one in zip(wait.keys, records, strict=True) if one is None or not is_ready(one)]
+        if not reason and slow and now >= wait.until:
+            reason = f"claim {slow[0]}: not ready after {MAX_SECONDS:.0f} seconds"
         if reason:
             self._end(wait)
             message = f"waiting for devices: {reason}"
@@ -112,7 +113,7 @@ class ClaimWaits:
             for claim, text in failures:
                 if (text or not is_ready(claim)) and claim.allocation is not None:
                     yield release_of(claim, self._book)
-        elif all(one is not None and is_ready(one) for one in records):
+        elif not slow:
             self._end(wait)
             yield wait.bind
         else:

@@ -21,12 +21,12 @@ def is_ready(record: DeviceClaimRecord) -> bool:
 
 
 def failure(record: DeviceClaimRecord) -> str:
-    """The device that its driver could not make ready, and why; empty if there is none."""
+    """The request whose device its driver could not make ready, and why; empty if there is none."""
     reported = _reported(record)
     for one in record.allocation.devices.results if record.allocation is not None else ():
         for condition in one.binding_failure_conditions:
             if reported.get(_identity(one), {}).get(condition) == "True":
-                return f"device {one.driver}/{one.pool}/{one.device}: {condition}"
+                return f"request {one.request}: device {one.driver}/{one.pool}/{one.device}: {condition}"
     return ""
 
 

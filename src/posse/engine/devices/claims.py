@@ -126,6 +126,10 @@ class ClaimBook:
     def note_release(self, record: DeviceClaimRecord) -> None:
         self._released[record.key] = record.uid, record.claim.metadata.resource_version
 
+    def forget_release(self, key: ClaimKey) -> None:
+        """The release failed, or the claim is gone."""
+        self._released.pop(key, None)
+
     def is_released(self, record: DeviceClaimRecord) -> bool:
         """Whether this version of the claim was released; a newer one shows what has become of that."""
         return self._released.get(record.key) == (record.uid, record.claim.metadata.resource_version)

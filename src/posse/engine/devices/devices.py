@@ -118,6 +118,7 @@ class Devices:
             self.book.put_claim(claim)
         else:
             self.book.drop_claim(key)
+            self.book.forget_release(key)
         self.held.recount(key)
         self.held.forget_gone()
         pods = self.book.users(key)

@@ -6,6 +6,7 @@ from posse.engine.events import (
     EvictionFailed,
     GroupReportFailed,
     MarkFailed,
+    ReleaseFailed,
     ReportFailed,
     ReportWithheld,
     Setback,
@@ -13,7 +14,7 @@ from posse.engine.events import (
 from posse.engine.groups.reported_object import POSSIBLY_LOST
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import nominees_beside, reclassify, requeue, victim_gone
-from posse.engine.keys import GroupKey
+from posse.engine.keys import ClaimKey, GroupKey
 from posse.engine.queue.backlog import Key
 
 
@@ -41,6 +42,8 @@ class FailedWrites:
             self._report_failed(event.pod_uid)
         elif isinstance(event, MarkFailed):
             self._mark_failed(event.mark)
+        elif isinstance(event, ReleaseFailed):
+            self._release_failed(event.claim)
         else:
             self._knowledge.published.failed(event.publication)
 
@@ -72,6 +75,14 @@ class FailedWrites:
             self._refused[victim.evicted_for] = None
             self._refused |= dict.fromkeys(nominees_beside(self._knowledge, victim))
             victim.evicted_for = ""
+
+    def _release_failed(self, claim: ClaimKey) -> None:
+        """The pods that use the claim are tried again, and release it if they still find no node."""
+        book = self._knowledge.state.devices.book
+        book.forget_release(claim)
+        for record in map(self._knowledge.pods.get, book.users(claim)):
+            if record is not None and not record.node:
+                self._refused[self._knowledge.queue_key(record)] = None
 
     def _mark_failed(self, mark: MarkDisrupted | NotePriorities) -> None:
         record = self._knowledge.groups.reported(mark.group)

@@ -1,7 +1,8 @@
 """Pods with device claims, from first sight to binding, through the engine as the outside uses it."""
 
 from posse.engine.decisions import AllocateClaims, Bind, ReleaseClaim
-from posse.engine.events import ClaimWritten
+from posse.engine.events import ClaimWritten, ReleaseFailed
+from posse.engine.keys import ClaimKey
 from posse.model.meta import Condition
 from posse.model.resource_claim import AllocatedDeviceStatus
 from posse.model.workload import PodGroupResourceClaim
@@ -322,8 +323,41 @@ def test_a_device_that_does_not_get_ready_is_given_up():
     driver.see(shown := written(claims[0], step.claims[0]))
     driver.see(with_condition(shown, "failed"))
     decisions = driver.decide()
-    assert [d.claim.name for d in decisions if isinstance(d, ReleaseClaim)] == ["p1-gpu0"]
-    assert pod_reports(decisions)["p1"][0] == "SchedulerError"
+    assert released_claims(decisions) == ["p1-gpu0"]
+    assert pod_reports(decisions)["p1"] == (
+        "SchedulerError",
+        "waiting for devices: claim test/p1-gpu0, request req: device dra.example.com/n1/d1: failed",
+    )
+
+
+def test_devices_that_take_too_long_are_given_up():
+    one, claims = pod_with_own()
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", [slow_device()]), *claims, one)
+    [step] = [d for d in driver.decide() if isinstance(d, AllocateClaims)]
+    driver.see(written(claims[0], step.claims[0]))
+    driver.now += 601.0
+    decisions = driver.decide()
+    assert released_claims(decisions) == ["p1-gpu0"]
+    assert "claim test/p1-gpu0: not ready after 600 seconds" in pod_reports(decisions)["p1"][1]
+
+
+def released_claims(decisions):
+    return [one.claim.name for one in decisions if isinstance(one, ReleaseClaim)]
+
+
+def test_a_release_that_failed_is_decided_again():
+    unused = given(device_claim("c"), "n1/d1", to=("p1",), selector=on_node("n1"))
+    here = pod("p1", resource_claims=claiming("c"), node_selector={"kubernetes.io/hostname": "n2"})
+    named = [node(name, labels={"kubernetes.io/hostname": name}) for name in ("n1", "n2")]
+    driver = Driver(*named, device_class(), resource_slice("n1"), resource_slice("n2"), unused, here)
+    decided = driver.decide()
+    assert released_claims(decided) == ["c"]
+    driver.now += 60.0
+    assert released_claims(driver.decide()) == []
+    driver.engine.absorb(ReleaseFailed(ClaimKey("test", "c")))
+    driver.decide()
+    driver.now += 60.0
+    assert released_claims(driver.decide()) == ["c"]
 
 
 def test_a_selector_that_fails_on_a_device_is_an_error_with_its_place():

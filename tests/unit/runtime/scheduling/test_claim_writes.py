@@ -25,11 +25,13 @@ from posse.model.resource_claim import (
 from posse.runtime.scheduling.carrier import Carrier
 from posse.runtime.scheduling.observers import DecisionObservers, Round
 from posse.runtime.watching.event_recorder import EventRecorder
+from posse.transport.patches import MERGE_PATCH, Patch
 from posse.writes.round_writes import writes_of
 
 POD_SPEC = {"containers": [{"name": "main", "image": "pause"}]}
 CLAIM_SPEC = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}
 CLAIM = ClaimKey("default", "shared")
+STAMP = "2026-01-01T00:00:00Z"
 
 
 def allocation(device="gpu-0"):
@@ -235,6 +237,21 @@ def test_releasing_a_claim(in_lab):
     in_lab(scenario)
 
 
+def test_what_a_driver_reported_goes_with_the_devices_that_are_released(in_lab):
+    async def scenario(lab):
+        uid, pod = await create_claim(lab), await create_pod(lab, "p1")
+        await act(lab, [bind(pod, uid)])
+        failed = {"type": "failed", "status": "True", "reason": "Broken", "lastTransitionTime": STAMP}
+        report = {"driver": "gpu.example.com", "pool": "n1", "device": "gpu-0", "conditions": [failed]}
+        patch = Patch(MERGE_PATCH, {"status": {"devices": [report]}})
+        await lab.transport.patch(RESOURCE_CLAIM, "default", CLAIM.name, patch, subresource="status")
+        version = (await get_claim(lab))["metadata"]["resourceVersion"]
+        assert await act(lab, [ReleaseClaim(CLAIM, uid, version, (consumer(pod),), deallocates=True)]) == []
+        assert "status" not in await get_claim(lab)
+
+    in_lab(scenario)
+
+
 def test_a_claim_for_extended_resources_is_created_once(in_lab):
     async def scenario(lab):
         pod = await create_pod(lab, "p1")
@@ -248,6 +265,7 @@ def test_a_claim_for_extended_resources_is_created_once(in_lab):
         await act(lab, [AllocateClaims((Placement(pod, "n1"),), claims)])
         assert await act(lab, [Bind((Placement(pod, "n1"),), claims=claims)]) == []
         claim = await get_claim(lab, key.name)
+        assert claim["spec"]["devices"]["requests"][0]["exactly"]["allocationMode"] == "ExactCount"
         assert claim["metadata"]["ownerReferences"][0]["uid"] == pod.uid
         assert claim["status"]["reservedFor"][0]["uid"] == pod.uid
         status = (await lab.transport.get(POD, "default", "p1"))["status"]
