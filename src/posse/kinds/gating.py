@@ -21,22 +21,25 @@ GATED_KINDS: Mapping[Kind, Gate] = {
     POD_GROUP: Gate.GENERIC_WORKLOAD,
     COMPOSITE_POD_GROUP: Gate.COMPOSITE_POD_GROUP,
 }
-_OF_PODS: Mapping[str, Gate] = {
-    "schedulingGroup": Gate.GENERIC_WORKLOAD,
-    "workloadRef": Gate.GENERIC_WORKLOAD,
+_GatedFields = Mapping[str, tuple[Gate, ...]]
+"""The gates that must all be on, by field."""
+
+_OF_PODS: _GatedFields = {
+    "schedulingGroup": (Gate.GENERIC_WORKLOAD,),
+    "workloadRef": (Gate.GENERIC_WORKLOAD,),
 }
-_OF_GROUPS: Mapping[str, Gate] = {
+_OF_GROUPS: _GatedFields = {
     **{
         field.encode_name: GATED_GROUP_FIELDS[field.name]
         for field in fields(PodGroupSpec)
         if field.name in GATED_GROUP_FIELDS
     },
-    "compositePodGroupTemplates": Gate.COMPOSITE_POD_GROUP,
-    "desiredCount": Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT,
+    "compositePodGroupTemplates": (Gate.COMPOSITE_POD_GROUP,),
+    "desiredCount": (Gate.WORKLOAD_BASIC_POLICY_DESIRED_COUNT,),
 }
-GATED_FIELDS: Mapping[Kind, Mapping[str, Gate]] = {
+GATED_FIELDS: Mapping[Kind, _GatedFields] = {
     POD: _OF_PODS,
-    JOB: {"scheduling": Gate.WORKLOAD_WITH_JOB},
+    JOB: {"scheduling": (Gate.WORKLOAD_WITH_JOB,)},
     WORKLOAD: _OF_GROUPS,
     POD_GROUP: _OF_GROUPS,
     COMPOSITE_POD_GROUP: _OF_GROUPS,
@@ -49,8 +52,8 @@ def served_kinds(gates: Gates) -> tuple[Kind, ...]:
 
 def drop_disabled_fields(kind: Kind, new: Json, old: Json | None, gates: Gates) -> None:
     """Take out of `new`, in storage form, what gates forbid to begin using; `old` is what it replaces."""
-    for field, gate in GATED_FIELDS.get(kind, {}).items():
-        if gate not in gates and not (old is not None and _uses(old, field)):
+    for field, needed in GATED_FIELDS.get(kind, {}).items():
+        if not gates.issuperset(needed) and not (old is not None and _uses(old, field)):
             for part in _parts(new.get("spec", {})):
                 part.pop(field, None)
 

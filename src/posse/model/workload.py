@@ -326,15 +326,16 @@ class Workload(ApiObject):
     spec: Annotated[WorkloadSpec, PRESENT, _SPEC] = WorkloadSpec()
 
 
-GATED_GROUP_FIELDS: Mapping[str, Gate] = {
-    "parent_composite_pod_group_name": Gate.COMPOSITE_POD_GROUP,
-    "scheduling_constraints": Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
-    "preemption_policy": Gate.POD_GROUP_PREEMPTION_POLICY,
-    "disruption_mode": Gate.WORKLOAD_AWARE_PREEMPTION,
-    "priority": Gate.WORKLOAD_AWARE_PREEMPTION,
-    "priority_class_name": Gate.WORKLOAD_AWARE_PREEMPTION,
+GATED_GROUP_FIELDS: Mapping[str, tuple[Gate, ...]] = {
+    "parent_composite_pod_group_name": (Gate.COMPOSITE_POD_GROUP,),
+    "scheduling_constraints": (Gate.TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,),
+    # The policy belongs to the priority: without one, those of the members count.
+    "preemption_policy": (Gate.POD_GROUP_PREEMPTION_POLICY, Gate.WORKLOAD_AWARE_PREEMPTION),
+    "disruption_mode": (Gate.WORKLOAD_AWARE_PREEMPTION,),
+    "priority": (Gate.WORKLOAD_AWARE_PREEMPTION,),
+    "priority_class_name": (Gate.WORKLOAD_AWARE_PREEMPTION,),
 }
-"""Fields of a PodGroupSpec that a feature gate disables."""
+"""Fields of a PodGroupSpec that feature gates disable, each unless all of its gates are on."""
 
 TEMPLATE_FIELDS: Mapping[str, str] = {
     field.name: field.encode_name

@@ -116,6 +116,14 @@ def test_preemption_policy_off_it_is_neither_defaulted_nor_judged(serving, refus
     assert "preemptionPolicy" not in spec_of(off, kind, group(kind, "silent", workloadRef=REFERENCE))
 
 
+def test_preemption_by_groups_off_the_policy_of_a_group_is_neither_read_nor_filled_in(serving):
+    """It belongs to the priority, which means nothing then."""
+    off = serving(without(Gate.WORKLOAD_AWARE_PREEMPTION))
+    assert "preemptionPolicy" not in spec_of(off, POD_GROUP, group(preemptionPolicy="Never"))
+    silent = spec_of(off, POD_GROUP, group(name="silent"))
+    assert not {"priority", "preemptionPolicy"} & set(silent)
+
+
 def test_preemption_policy_off_priorities_are_resolved_all_the_same(serving):
     off = serving(without(Gate.POD_GROUP_PREEMPTION_POLICY))
     high = {"metadata": {"name": "high"}, "value": 7, "preemptionPolicy": "Never"}

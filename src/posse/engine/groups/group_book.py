@@ -247,10 +247,8 @@ class GroupBook:
 def _permitted(obj: Described, gates: Gates) -> Described:
     """The object without the fields that feature gates disable; what is stored may have them."""
     absent = PodGroupSpec()
-    disabled = {name: getattr(absent, name) for name, gate in GATED_GROUP_FIELDS.items() if gate not in gates}
-    if Gate.WORKLOAD_AWARE_PREEMPTION not in gates:
-        # The policy belongs to the priority: without one, those of the members count.
-        disabled["preemption_policy"] = None
+    fields = GATED_GROUP_FIELDS.items()
+    disabled = {name: getattr(absent, name) for name, needed in fields if not gates.issuperset(needed)}
     return replace(obj, spec=replace(obj.spec, **disabled)) if disabled else obj
 
 

@@ -11,7 +11,11 @@ OLDEST_MINOR = 28
 """The APIs that Posse needs exist since then."""
 TESTED_MINORS = (33, 37)
 _VERSION = re.compile(r"v?1\.(\d+)")
-_API_GATES = ("GenericWorkload", "GangScheduling", *dict.fromkeys(GATED_GROUP_FIELDS.values()))
+_API_GATES = (
+    "GenericWorkload",
+    "GangScheduling",
+    *dict.fromkeys(gate for needed in GATED_GROUP_FIELDS.values() for gate in needed),
+)
 
 
 def check_version(facts: ClusterFacts) -> Iterator[DoctorFinding]:
