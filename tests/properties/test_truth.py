@@ -14,6 +14,8 @@ from tests.support.effort import PROFILE, up_to
 @settings(max_examples=1000 if PROFILE == "explore" else up_to(50))
 @given(st.integers(0, 10**6), st.booleans())
 @example(2213, True)  # a group of a tree that waits again is not told that a placement exists
+@example(2499, True)  # victims make room for a placement that only the exact search finds
+@example(2303, False)  # nothing overtakes a group about which the exact search is asked
 def test_conditions_lists_explanations_and_the_live_view_agree(seed, has_trees):
     counts = Run(seed, advised_engine, has_trees=has_trees, has_faults=False).execute()
     assert counts["truths"] > 0

@@ -18,12 +18,15 @@ from posse.engine.placement.gang.identical_groups import (
     shape_of,
 )
 from posse.engine.queue.backlog import Waiting
-from posse.engine.reporting.parts import mark_nominations_lost, mark_tried
+from posse.engine.reporting.parts import mark_nominations_lost, mark_tried, record_of
 from posse.engine.state.effort import allowed_steps, pause_seconds
 from posse.engine.state.invariants import no_gang_below_minimum
-from posse.engine.statement import Statement
+from posse.engine.statement import NEVER_REPORTED, Statement
 from posse.engine.trials.group_trial import GroupTrial, GroupTrials
 from posse.engine.verdict import SUCCESS, Code
+
+_PRECEDENCE_SECONDS = 0.5
+"""Most questions are answered within this time; a longer search delays nothing else."""
 
 
 class GroupTurns:
@@ -73,11 +76,18 @@ class GroupTurns:
         return trial
 
     def _ask(self, group: Root, question: Question, cycle: Cycle) -> None:
-        """The group waits for the answer of the exact search; meanwhile others are tried."""
+        """The group waits for the answer of the exact search; meanwhile others are tried.
+
+        If it was refused before, what it waited for may just have come: for a moment, those behind it leave
+        that alone.
+        """
+        backlog, record = self._knowledge.backlog, record_of(group)
         asked = self._questions.ask(group.key, question)
         if asked is not None:
             cycle.decisions.append(asked)
-        self._knowledge.backlog.put_aside(group.key, cycle.now)
+        backlog.put_aside(group.key, cycle.now)
+        if asked is not None and record is not None and record.reported != NEVER_REPORTED:
+            backlog.let_nothing_overtake(group.key, cycle.now + _PRECEDENCE_SECONDS)
 
     def _conclude(self, entry: Waiting, group: Root, trial: GroupTrial, cycle: Cycle) -> None:
         """Report the outcome of an attempt, and keep the group in the queue if any pod is left."""

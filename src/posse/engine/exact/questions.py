@@ -1,7 +1,8 @@
 """Questions to the exact solver about groups whose refusal is no proof, and their answers.
 
 A question is a placement problem with the meaning of its numbers. The group waits for the answer, which is
-tried on the cluster as it is by then. It is a proof only if the same question would be asked again.
+tried on the cluster as it is by then. It is a proof only if the same question would be asked again. A group
+that does not fit may raise a second one: whether it would without the pods that it may preempt.
 """
 
 from collections.abc import Iterator
@@ -49,6 +50,24 @@ class Answer:
         return question.problem == self.question.problem
 
 
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers about a group since it was last decided, in their order."""
+
+    answers: tuple[Answer, ...] = ()
+
+    @property
+    def plan(self) -> dict[str, str]:
+        """The latest placement that was found; empty if there is none."""
+        return next((answer.plan for answer in reversed(self.answers) if answer.plan), {})
+
+    def to(self, question: Question | None) -> Answer | None:
+        """The answer that still holds for the question, if there is one."""
+        if question is None:
+            return None
+        return next((answer for answer in self.answers if answer.settles(question)), None)
+
+
 @dataclass(slots=True)
 class Questions:
     asks: bool
@@ -56,7 +75,7 @@ class Questions:
     effort: float
     """Effort limit of an answer: about seconds of one core."""
     _open: dict[GroupKey, tuple[int, Question]] = field(default_factory=dict)
-    _answers: dict[GroupKey, Answer] = field(default_factory=dict)
+    _answers: dict[GroupKey, Answers] = field(default_factory=dict)
     _in_a_row: dict[GroupKey, int] = field(default_factory=dict)
     _last: int = 0
 
@@ -80,14 +99,15 @@ class Questions:
         if question is None or number != event.number:
             return False
         del self._open[event.group]
-        self._answers[event.group] = Answer(question, event.solution)
+        earlier = self.answers(event.group).answers
+        self._answers[event.group] = Answers((*earlier, Answer(question, event.solution)))
         return True
 
     def has_answer(self, key: GroupKey) -> bool:
         return key in self._answers
 
-    def take_answer(self, key: GroupKey) -> Answer | None:
-        return self._answers.pop(key, None)
+    def answers(self, key: GroupKey) -> Answers:
+        return self._answers.get(key, Answers())
 
     def forget(self, key: GroupKey) -> None:
         """The group was decided, or is gone."""

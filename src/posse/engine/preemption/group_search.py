@@ -9,7 +9,8 @@
 Terminating pods count as gone and cost nothing.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -225,16 +226,28 @@ class GroupSearch:
                 low = middle + 1
         return best
 
-    def _placed_without(self, units: Sequence[Unit], ending: Sequence[PodRecord]) -> Places:
-        gone = [*ending, *_records(units)]
+    @contextmanager
+    def all_gone(self) -> Iterator[None]:
+        """The state without the pods that may be evicted, and without those that terminate."""
+        attached = self._attached()
+        ending = [record for record in attached if record.is_ending]
+        with self._without([*ending, *_records(self._units(attached))]):
+            yield
+
+    @contextmanager
+    def _without(self, gone: Sequence[PodRecord]) -> Iterator[None]:
         if self.resources:
             with self.state.lightened(gone):
-                return self._place()
+                yield
+            return
         draft = Draft(self.state)
         draft.remove(gone)
-        places = self._place()
+        yield
         draft.roll_back()
-        return places
+
+    def _placed_without(self, units: Sequence[Unit], ending: Sequence[PodRecord]) -> Places:
+        with self._without([*ending, *_records(units)]):
+            return self._place()
 
     def _place(self) -> Places:
         """Most choices do not suffice, so checking one must not use up the steps of the others."""

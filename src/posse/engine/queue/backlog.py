@@ -115,6 +115,8 @@ class Backlog:
         self.refusals = 0
         """Differs whenever other entries are refused than before."""
         self._unschedulable_by_class: dict[SchedulingClass, dict[Key, Waiting]] = {}
+        self._not_overtaken: tuple[Waiting, float] | None = None
+        """An entry that was put aside, and until when those behind it wait for it."""
 
     def __contains__(self, key: Key) -> bool:
         return key in self._entries
@@ -156,7 +158,15 @@ class Backlog:
 
     def peek(self) -> Waiting | None:
         """Return the next entry. Without an active one, entries in backoff need not wait any longer."""
-        return self._active.head() or self._backing_off.head()
+        head = self._active.head() or self._backing_off.head()
+        return None if head is not None and self._waits_for_another(head) else head
+
+    def _waits_for_another(self, head: Waiting) -> bool:
+        if self._not_overtaken is None:
+            return False
+        first, _ = self._not_overtaken
+        is_aside = first.place is QueueState.UNSCHEDULABLE and self._entries.get(first.key) is first
+        return is_aside and first.order() < head.order()
 
     def take(self, waiting: Waiting) -> None:
         """The caller tries the entry now, and then removes it or marks it unschedulable."""
@@ -198,6 +208,12 @@ class Backlog:
             (),
         )
         self._unschedulable[key] = waiting
+
+    def let_nothing_overtake(self, key: Key, until: float) -> None:
+        """Entries behind this one, which is put aside, wait for it; unless refused ones are ahead of it."""
+        waiting = self._entries[key]
+        if all(waiting.order() <= one.order() for one in self.refused()):
+            self._not_overtaken = waiting, until
 
     def back_off_after_error(self, key: Key, now: float) -> None:
         """A write for the entry failed: try it again when its backoff is over, and not before."""
@@ -261,6 +277,8 @@ class Backlog:
 
     def promote(self, now: float) -> None:
         """Activate the entries whose backoff is over or that have been unschedulable for too long."""
+        if self._not_overtaken is not None and self._not_overtaken[1] <= now:
+            self._not_overtaken = None
         for heap in (self._backing_off, self._error_backoff):
             while (waiting := heap.head()) is not None and waiting.ready_at <= now:
                 waiting.is_postponed = False
@@ -275,6 +293,7 @@ class Backlog:
         """Return when `promote` next has something to do."""
         heads = (self._backing_off.head(), self._error_backoff.head())
         times = [head.ready_at for head in heads if head is not None]
+        times += [self._not_overtaken[1]] if self._not_overtaken is not None else []
         if self._unschedulable:
             times.append(
                 next(iter(self._unschedulable.values())).unschedulable_since + MAX_UNSCHEDULABLE_SECONDS

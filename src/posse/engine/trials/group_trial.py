@@ -5,7 +5,7 @@ on their nominated nodes. While their victims are terminating no others are evic
 placement stays possible.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from posse.engine.causes import GroupRefused, LacksMembers, NoNodeFits
@@ -16,7 +16,7 @@ from posse.engine.groups.part import Root
 from posse.engine.placement.gang.attempt import Attempt
 from posse.engine.placement.gang.exhaustive import Steps
 from posse.engine.placement.search.fill import classes_of
-from posse.engine.placement.tree.attempt import probe_placement, steps_allowed, try_placement
+from posse.engine.placement.tree.attempt import NO_PLAN, probe_placement, steps_allowed, try_placement
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.domain_search import DomainSearch
@@ -80,20 +80,22 @@ class GroupTrials:
     questions: Questions
 
     def run(self, group: Root) -> GroupTrial:
-        answer = self.questions.take_answer(group.key)
+        answers = self.questions.answers(group.key)
         with self.nominations.held(group.priority, group.members):
-            plan = answer.plan if answer is not None else {}
             # With an exact solver available, a long search would only delay the other entries.
-            attempt = try_placement(self.state, group, plan, is_thorough=not self.questions.asks)
+            attempt = try_placement(self.state, group, answers.plan, is_thorough=not self.questions.asks)
             question = self._question(group, attempt)
-            if question is not None and answer is not None and answer.settles(question):
+            if (answer := answers.to(question)) is not None:
                 attempt = _settled(attempt, answer)
             elif question is not None and self.questions.may_ask(group.key):
                 return GroupTrial(attempt, question=question)
-            elif _is_doubtful(attempt) and self.questions.asks:
+            elif _is_doubtful(attempt.verdict) and self.questions.asks:
                 # The solver will not be asked, so this search is the last one.
                 attempt = try_placement(self.state, group, {}, is_thorough=True)
-            sought = self.seek_victims(group, attempt.verdict)
+            sought = self.seek_victims(group, attempt.verdict, answers.plan)
+            question = self._question_of_victims(group, sought)
+            if question is not None and answers.to(question) is None:
+                return GroupTrial(attempt, question=question)
         room = sought.room
         self._nominate(group, room.places if room is not None else ())
         if sought.progress is not None:
@@ -102,17 +104,26 @@ class GroupTrials:
         return GroupTrial(attempt, sought.victims, sought.sought, overdrawn=overdrawn)
 
     def _question(self, group: Root, attempt: Attempt) -> Question | None:
-        in_doubt = self.questions.asks and _is_doubtful(attempt)
+        in_doubt = self.questions.asks and _is_doubtful(attempt.verdict)
         return question_of(self.state, group) if in_doubt else None
 
-    def seek_victims(self, group: Root, verdict: Verdict) -> VictimSearch:
-        """Search victims for a group with this verdict. The state is unchanged."""
+    def _question_of_victims(self, group: Root, sought: VictimSearch) -> Question | None:
+        """Whether it fits without all pods that it may preempt, if a fruitless search leaves that open."""
+        is_fruitless = sought.sought and sought.room is None
+        if not is_fruitless or not self.preempts_for(group) or not self.questions.may_ask(group.key):
+            return None
+        with self.state.devices.held.clearing(), self._search(group).all_gone():
+            probe = probe_placement(self.state, group, Steps(0))
+            return question_of(self.state, group) if _is_doubtful(probe.verdict) else None
+
+    def seek_victims(self, group: Root, verdict: Verdict, plan: Mapping[str, str] = NO_PLAN) -> VictimSearch:
+        """Search victims for a group with this verdict, first for planned places. The state is unchanged."""
         if verdict.code is not Code.UNSCHEDULABLE or not self.could_evict(group):
             return VictimSearch()
         if _policy(group) == "Never":
             return VictimSearch(PreemptionForbidden(of_group=True))
         with self.state.devices.held.clearing():
-            room = self.room(group)
+            room = self.room(group, plan=plan)
         return VictimSearch(self._progress(group, room), room, sought=True)
 
     def could_evict(self, group: Root) -> bool:
@@ -126,25 +137,27 @@ class GroupTrials:
         is_allowed = Gate.WORKLOAD_AWARE_PREEMPTION in self.gates and _policy(group) != "Never"
         return is_allowed and self.could_evict(group)
 
-    def room(self, group: Root, keeping: Collection[str] = ()) -> EvictionPlan | None:
+    def room(
+        self, group: Root, keeping: Collection[str] = (), plan: Mapping[str, str] = NO_PLAN
+    ) -> EvictionPlan | None:
         """The best eviction plan that spares these pods, given by uid. A tree is searched as a whole."""
         top = group.top
         if top is None:
             return None
         if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
-            search = replace(self._search(group), keeping=keeping)
+            search = replace(self._search(group, plan), keeping=keeping)
             by_domain = top.topology_key and not top.children
             return DomainSearch(search, top).find() if by_domain else search.find()
         one_by_one = MemberSearch(self.state, self.groups, self.budgets)
         return one_by_one.find(top, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
 
-    def _search(self, group: Root) -> GroupSearch:
+    def _search(self, group: Root, plan: Mapping[str, str] = NO_PLAN) -> GroupSearch:
         members = group.unattached()
 
         def place(steps: Steps) -> Places:
             # Preparing to enumerate placements reads every node, and is useless with fewer steps than pods.
             enough = steps if steps.left >= len(members) else Steps(0)
-            return probe_placement(self.state, group, enough).placements
+            return probe_placement(self.state, group, enough, plan).placements
 
         rules = [
             self.state.rules(scheduling_class) for scheduling_class, _ in classes_of(self.state, members)
@@ -188,9 +201,9 @@ class GroupTrials:
                 self.nominations.drop(record)
 
 
-def _is_doubtful(attempt: Attempt) -> bool:
-    """Whether it was refused, and a placement may still exist."""
-    proof = attempt.verdict.proof
+def _is_doubtful(verdict: Verdict) -> bool:
+    """Whether it is a refusal, and a placement may still exist."""
+    proof = verdict.proof
     return proof is not None and bool(proof.doubts)
 
 

@@ -8,9 +8,10 @@ from posse.engine.exact import problem_builder as asking_module
 from posse.engine.options import EngineOptions
 from posse.engine.placement_problem import Solution
 from posse.engine.proof import Outcome
+from posse.engine.trials import group_trial as trial_module
 from posse.solver.solving import solve
 from tests.support.builders import changed, composite, gang, initially_scheduled, node, one_domain, pod
-from tests.support.engine_driver import Driver, binds
+from tests.support.engine_driver import Driver, binds, evicted
 
 # Each node takes exactly one way of sharing out; found by comparison with going through every placement.
 NODES = ((8, 5), (6, 4), (8, 7), (7, 5))
@@ -241,3 +242,76 @@ def test_a_question_about_many_nodes_that_are_alike_is_not_too_large(monkeypatch
     monkeypatch.setattr(asking_module, "_MAX_CELLS", 1)
     answer(driver, question, Solution(Outcome.EXHAUSTED))
     assert not questions(driver.decide(after=30))
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """The search for victims enumerates no placements, as in a large cluster."""
+    monkeypatch.setattr(trial_module, "steps_allowed", lambda _state: 0)
+
+
+def occupied(*shapes):
+    """Nodes that are full of pods of lower priority."""
+    there = enumerate(shapes, start=1)
+    low = [pod(f"low{i}", str(cpu), f"{memory}Gi", on=f"n{i}", priority=-5) for i, (cpu, memory) in there]
+    return [*nodes(*shapes), *low]
+
+
+@pytest.mark.usefixtures("brief")
+def test_victims_are_found_for_a_placement_that_only_the_exact_search_finds():
+    driver = asking(*occupied(*NODES), gang(minimum=5), *members(*PODS))
+    decisions = driver.decide()
+    [question] = questions(decisions)
+    assert not told(decisions)
+    answer(driver, question)
+    assert evicted(driver.decide()) == ["low1", "low2", "low3", "low4"]
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_group_that_fits_without_no_victim_is_refused_once_that_is_proven():
+    driver = asking(*occupied((5, 5), (5, 5)), gang(minimum=3), *members((3, 3), (3, 3), (4, 4)))
+    [question] = questions(driver.decide())
+    answer(driver, question)
+    decisions = driver.decide()
+    assert evicted(decisions) == []
+    assert not questions(decisions)
+    [message] = told(decisions)
+    assert "no victims found" in message
+
+
+@pytest.mark.usefixtures("brief")
+def test_one_answer_is_enough_where_victims_would_change_nothing():
+    useless = [node("n9", cpu="2", memory="2Gi"), pod("low", "2", "2Gi", on="n9", priority=-5)]
+    driver = asking(*nodes((5, 5), (5, 5)), *useless, gang(minimum=3), *members((3, 3), (3, 3), (4, 4)))
+    [question] = questions(driver.decide())
+    answer(driver, question)
+    decisions = driver.decide()
+    assert not questions(decisions)
+    assert len(told(decisions)) == 1
+
+
+def overtaken():
+    """A group that was refused, one behind it, and a new node with which only one of them starts."""
+    driver = asking(*nodes(*NODES[:3]), gang(minimum=5), *members(*PODS))
+    for question in questions(driver.decide()):
+        answer(driver, question)
+    assert told(driver.decide())
+    driver.see(gang("later", 1), pod("q1", "7", "5Gi", group="later", created="2026-01-01T01:00:00Z"))
+    driver.see(*nodes(*NODES)[3:])
+    return driver
+
+
+def test_nothing_overtakes_a_refused_group_while_it_is_asked_about():
+    driver = overtaken()
+    decisions = driver.decide(after=60)
+    [question] = questions(decisions)
+    assert not binds(decisions)
+    answer(driver, question)
+    assert len(driver.bind()) == 5
+
+
+def test_a_long_search_delays_nothing_else():
+    driver = overtaken()
+    assert questions(driver.decide(after=60))
+    assert driver.engine.next_wakeup() <= driver.now + 0.5
+    assert driver.bind(after=0.5) == {"q1": "n3"}

@@ -266,3 +266,35 @@ def test_an_entry_removed_while_backing_off_and_added_again_has_one_life(again):
         assert backlog.peek() is None
         backlog.promote(13.0)
     assert take_all(backlog) == ["a"]
+
+
+def first_put_aside():
+    """A backlog whose second entry is put aside, between one ahead of it and one behind it."""
+    backlog = backlog_of(entry("ahead", 2), entry("first", 1), entry("behind", 0))
+    backlog.put_aside("first", 0.0)
+    backlog.let_nothing_overtake("first", 5.0)
+    return backlog
+
+
+def test_what_is_behind_waits_for_an_entry_that_nothing_may_overtake():
+    backlog = first_put_aside()
+    assert take_all(backlog) == ["ahead"]
+    assert backlog.next_wakeup() == 5.0
+    backlog.promote(5.0)
+    assert take_all(backlog) == ["behind"]
+
+
+@pytest.mark.parametrize("end", ["wake", "remove"])
+def test_what_is_behind_waits_no_longer_than_the_entry_is_put_aside(end):
+    backlog = first_put_aside()
+    getattr(backlog, end)("first")
+    assert take_all(backlog)[-1] == "behind"
+
+
+def test_an_entry_behind_refused_ones_may_be_overtaken():
+    backlog = parked("refused", priority=3)
+    for one in (entry("first", 1), entry("behind", 0)):
+        backlog.add(one)
+    backlog.put_aside("first", 0.0)
+    backlog.let_nothing_overtake("first", 5.0)
+    assert take_all(backlog) == ["behind"]

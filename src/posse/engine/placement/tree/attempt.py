@@ -26,7 +26,7 @@ from posse.engine.verdict import SUCCESS, Code, Verdict
 _MAX_STEPS = 1_000
 _MAX_ROWS = 250_000
 """Rows read by all steps of an exhaustive search together: in a large cluster each step takes longer."""
-_NO_PLAN: Mapping[str, str] = MappingProxyType({})
+NO_PLAN: Mapping[str, str] = MappingProxyType({})
 _STEPS_PER_LEAF = 4
 _FURTHER_STEPS = 400
 _FEW_STEPS = 40
@@ -39,7 +39,7 @@ def steps_allowed(state: ClusterState) -> int:
 
 
 def try_placement(
-    state: ClusterState, root: Root, plan: Mapping[str, str] = _NO_PLAN, *, is_thorough: bool = True
+    state: ClusterState, root: Root, plan: Mapping[str, str] = NO_PLAN, *, is_thorough: bool = True
 ) -> Attempt:
     """Place a group or a tree if it fits. A plan, a node for each member by uid, is tried first.
 
@@ -51,13 +51,15 @@ def try_placement(
     return attempt
 
 
-def probe_placement(state: ClusterState, root: Root, steps: Steps | None = None) -> Probe:
+def probe_placement(
+    state: ClusterState, root: Root, steps: Steps | None = None, plan: Mapping[str, str] = NO_PLAN
+) -> Probe:
     """Try a group or a tree and roll everything back: the state is unchanged, to the last bit.
 
     Frequent callers give the steps for enumerating placements of a group; a tree is then searched briefly.
     """
     draft = Draft(state)
-    attempt = _attempt(state, draft, root, _NO_PLAN, steps)
+    attempt = _attempt(state, draft, root, plan, steps)
     placements = tuple((record, record.node) for record in attempt.placed)
     draft.roll_back()
     return Probe(attempt.verdict, placements, attempt.refused, attempt.parts)
