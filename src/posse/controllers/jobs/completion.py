@@ -95,7 +95,7 @@ def _is_met(rule: SuccessPolicyRule, spec: JobSpec, tally: Tally) -> bool:
         return len(completed) >= (rule.succeeded_count or 0)
     wanted = known_indexes(rule.succeeded_indexes, spec.completions or 0)
     needed = len(wanted) if rule.succeeded_count is None else rule.succeeded_count
-    return len(wanted & completed) >= needed
+    return len(wanted) - len(wanted - completed) >= needed
 
 
 def _verdict_on_indexes(spec: JobSpec, tally: Tally) -> JobCompletion | None:

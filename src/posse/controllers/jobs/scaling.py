@@ -1,7 +1,8 @@
 """Which pods of a Job are created or withdrawn next; a plan never does both."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from posse.controllers.jobs.failures import IGNORE, backoff_seconds, judge, next_start
@@ -47,9 +48,8 @@ def scale(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float)
 def _scale_at_once(obj: Json, spec: JobSpec, tally: Tally, missing: int) -> JobPodChanges:
     if not spec.is_indexed:
         return JobPodChanges(create=[new_pod(obj) for _ in range(missing)])
-    return JobPodChanges(
-        create=[new_indexed_pod(obj, index) for index in _free_indexes(spec, tally)[:missing]]
-    )
+    free = islice(_free_indexes(spec, tally), missing)
+    return JobPodChanges(create=[new_indexed_pod(obj, index) for index in free])
 
 
 def pods_at_once(spec: JobSpec) -> int:
@@ -96,10 +96,11 @@ def _newest_first(created: str) -> tuple[int, ...]:
     return tuple(-ord(character) for character in created)
 
 
-def _free_indexes(spec: JobSpec, tally: Tally) -> list[int]:
+def _free_indexes(spec: JobSpec, tally: Tally) -> Iterator[int]:
+    """Only as many as are asked for are looked for: a Job may have thousands of millions."""
     present = [*tally.active, *(tally.terminating if waits_for_the_end(spec) else ())]
-    taken = {pod.index for pod in present} | tally.completed_indexes | tally.failed_indexes
-    return [index for index in range(spec.completions or 0) if index not in taken]
+    taken = (pod.index for pod in present if pod.index is not None)
+    return (tally.completed_indexes | tally.failed_indexes).with_all(taken).missing(spec.completions or 0)
 
 
 def _scale_by_index(obj: Json, spec: JobSpec, tally: Tally, missing: int, now: float) -> JobPodChanges:

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from posse.controllers.jobs.completion import JobCompletion
 from posse.controllers.jobs.tally import Tally
 from posse.controllers.steps import News
-from posse.model.indexes import format_indexes
 from posse.model.job import COMPLETE, FAILED, SUSPENDED, Job
 from posse.model.timestamps import format_timestamp
 
@@ -53,9 +52,9 @@ def _with_counts(status: Json, job: Job, tally: Tally) -> Json:
     names = {"succeeded": tally.uncounted_succeeded, "failed": tally.uncounted_failed}
     status["uncountedTerminatedPods"] = {name: uids for name, uids in names.items() if uids}
     if tally.completed_indexes:
-        status["completedIndexes"] = format_indexes(tally.completed_indexes)
+        status["completedIndexes"] = str(tally.completed_indexes)
     if job.spec.backoff_limit_per_index is not None:
-        status["failedIndexes"] = format_indexes(tally.failed_indexes)
+        status["failedIndexes"] = str(tally.failed_indexes)
     return status
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from posse.controllers.jobs.failures import FAIL_INDEX, FAIL_JOB, IGNORE, judge
 from posse.controllers.jobs.pods import JobPod, has_failed
-from posse.model.indexes import known_indexes
+from posse.model.indexes import Indexes, known_indexes
 from posse.model.job import JobSpec, JobStatus, UncountedTerminatedPods
 
 # The status would grow too large if more were named at once; the others have their turn afterwards.
@@ -26,8 +26,8 @@ class Tally:
     failed_counted: int = 0
     uncounted_succeeded: list[str] = field(default_factory=list)
     uncounted_failed: list[str] = field(default_factory=list)
-    completed_indexes: set[int] = field(default_factory=set)
-    failed_indexes: set[int] = field(default_factory=set)
+    completed_indexes: Indexes = field(default_factory=Indexes)
+    failed_indexes: Indexes = field(default_factory=Indexes)
     # The last failed pod of each index that is to be tried again; it keeps the number of failures until then.
     to_replace: dict[int, JobPod] = field(default_factory=dict)
     # May lose their finalizer as soon as this tally has been written.
@@ -58,9 +58,7 @@ def take_tally(spec: JobSpec, status: JobStatus, pods: Sequence[JobPod], *, is_e
     tally.terminating = [pod for pod in pods if pod.is_terminating]
     named = {*tally.uncounted_succeeded, *tally.uncounted_failed}
     ended = [pod for pod in pods if pod.is_tracked and pod.uid not in named]
-    for pod in ended:
-        if pod.phase == "Succeeded":
-            _count_success(tally, pod, spec)
+    _count_successes(tally, [pod for pod in ended if pod.phase == "Succeeded"], spec)
     failed = [pod for pod in ended if has_failed(pod, spec)]
     if spec.backoff_limit_per_index is not None:
         failed = _by_index(tally, failed, spec, is_ending=is_ending)
@@ -79,7 +77,7 @@ def _carried_over(spec: JobSpec, status: JobStatus, by_uid: dict[str, JobPod]) -
         failed_counted=status.failed + len(names.failed) - len(failed),
         uncounted_succeeded=succeeded,
         uncounted_failed=failed,
-        completed_indexes=known_indexes(status.completed_indexes, completions) if spec.is_indexed else set(),
+        completed_indexes=known_indexes(status.completed_indexes, completions if spec.is_indexed else 0),
         failed_indexes=known_indexes(status.failed_indexes or "", completions),
     )
 
@@ -98,12 +96,15 @@ def has_index(pod: JobPod, spec: JobSpec) -> bool:
     return pod.index is not None and pod.index < (spec.completions or 0)
 
 
-def _count_success(tally: Tally, pod: JobPod, spec: JobSpec) -> None:
+def _count_successes(tally: Tally, pods: Sequence[JobPod], spec: JobSpec) -> None:
     if spec.is_indexed:
-        if pod.index is not None and has_index(pod, spec):
-            tally.completed_indexes.add(pod.index)
-        tally.releasable.append(pod)
-    elif _has_room(tally):
+        indexes = [pod.index for pod in pods if pod.index is not None and has_index(pod, spec)]
+        tally.completed_indexes = tally.completed_indexes.with_all(indexes)
+        tally.releasable += pods
+        return
+    for pod in pods:
+        if not _has_room(tally):
+            break
         tally.uncounted_succeeded.append(pod.uid)
         tally.releasable.append(pod)
 
@@ -126,30 +127,36 @@ def _has_room(tally: Tally) -> bool:
 def _by_index(tally: Tally, failed: Iterable[JobPod], spec: JobSpec, *, is_ending: bool) -> list[JobPod]:
     """Find the indexes that have failed for good, and keep the pods whose index is to be tried again."""
     failed = list(failed)
-    for pod in failed:
-        if pod.index is not None and has_index(pod, spec) and _fails_index(pod, spec):
-            tally.failed_indexes.add(pod.index)
-    tally.failed_indexes -= tally.completed_indexes
-    for pod in failed:
-        if pod.index is not None and not is_ending and _awaits_replacement(tally, pod, spec):
-            kept = tally.to_replace.get(pod.index)
-            if kept is None or _attempts(kept) < _attempts(pod):
-                tally.to_replace[pod.index] = pod
+    over = [pod.index for pod in failed if pod.index is not None and _fails_index(pod, spec)]
+    tally.failed_indexes = tally.failed_indexes.with_all(over) - tally.completed_indexes
+    ended, latest = tally.completed_indexes | tally.failed_indexes, _latest_attempts(tally.active)
+    for pod in () if is_ending else failed:
+        if pod.index is None or not has_index(pod, spec) or pod.index in ended:
+            continue
+        kept = tally.to_replace.get(pod.index)
+        is_latest = latest.get(pod.index, 0) <= _attempts(pod)
+        if is_latest and (kept is None or _attempts(kept) < _attempts(pod)):
+            tally.to_replace[pod.index] = pod
     kept_uids = {pod.uid for pod in tally.to_replace.values()}
     return [pod for pod in failed if pod.uid not in kept_uids]
 
 
 def _fails_index(pod: JobPod, spec: JobSpec) -> bool:
+    if not has_index(pod, spec):
+        return False
     action = judge(pod, spec).action
     if action in {FAIL_INDEX, IGNORE}:
         return action == FAIL_INDEX
     return pod.failures >= (spec.backoff_limit_per_index or 0)
 
 
-def _awaits_replacement(tally: Tally, pod: JobPod, spec: JobSpec) -> bool:
-    if not has_index(pod, spec) or pod.index in tally.completed_indexes | tally.failed_indexes:
-        return False
-    return not any(other.index == pod.index and _attempts(other) > _attempts(pod) for other in tally.active)
+def _latest_attempts(active: Iterable[JobPod]) -> dict[int, int]:
+    """Find the most attempts that an active pod of each index has behind it."""
+    latest: dict[int, int] = {}
+    for pod in active:
+        if pod.index is not None:
+            latest[pod.index] = max(_attempts(pod), latest.get(pod.index, 0))
+    return latest
 
 
 def _attempts(pod: JobPod) -> int:

@@ -334,3 +334,18 @@ def test_old_news_changes_nothing():
     controller.see(POD, pod("a", "Succeeded", resourceVersion="5"))
     controller.see(POD, pod("a", resourceVersion="4"))
     assert not job_plan(controller.plan("u", NOW)).create
+
+
+def test_a_job_of_many_indexes_costs_no_more_than_its_pods():
+    """Nothing is made for each of its completions."""
+    many = 2_000_000_000
+    rule = {"succeededIndexes": f"0-{many - 2}"}
+    obj = job(
+        {"completedIndexes": f"0-{many - 9}"},
+        **INDEXED | {"completions": many, "parallelism": 3},
+        successPolicy={"rules": [rule]},
+    )
+    result = plan(obj, pod("a", "Succeeded", index=many - 8), pod("b", index=many - 6))
+    assert indexes(result) == [many - 7, many - 5]
+    assert result.job["status"]["completedIndexes"] == f"0-{many - 8}"
+    assert result.job["status"]["succeeded"] == many - 7
