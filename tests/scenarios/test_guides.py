@@ -216,6 +216,23 @@ def test_stateful_sets_go_as_their_guide_says(cluster):
     wait_until(lambda: not listed(cluster, "pods"), "the end of the pods")
 
 
+def test_deployments_go_as_their_guide_says(cluster):
+    for line in commands_of(ROOT / "docs" / "guides" / "deployments.md"):
+        if line == "posse gangs":
+            wait_until(lambda: len(listed(cluster, "pods")) == 9, "the pods of the next version")
+            wait_until(lambda: "Waiting" in posse("posse gangs", cluster), "a gang that waits")
+            assert running(cluster, "serving") == 0
+            continue
+        posse(line, cluster)
+        if line == "posse apply -f examples/deployments/serving.yaml":
+            wait_until(lambda: running(cluster, "serving") == 4, "the pods of the Deployment")
+            [group] = listed(cluster, "podgroups")
+            assert group["spec"]["schedulingPolicy"] == {"gang": {"minCount": 4}}
+    wait_until(
+        lambda: not listed(cluster, "pods") and not listed(cluster, "podgroups"), "the end of the pods"
+    )
+
+
 def images_of(kubeconfig):
     pods = sorted(listed(kubeconfig, "pods"), key=lambda pod: pod["metadata"]["name"])
     return [pod["spec"]["containers"][0]["image"].rpartition("/")[2] for pod in pods]

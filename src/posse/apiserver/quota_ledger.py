@@ -22,8 +22,8 @@ class QuotaLedger:
         # Quotas with what is used of them, by namespace.
         self._used: dict[str, list[tuple[Json, Amounts]]] = {}
 
-    def check(self, kind: Kind, obj: Json) -> None:
-        """Raise ApiError if the namespace has no room for a new object."""
+    def check(self, kind: Kind, obj: Json, old: Json | None = None) -> None:
+        """Raise ApiError if the namespace has no room for a new object, or for what it takes beyond `old`."""
         if kind not in QUOTA_KINDS:
             return
         namespace = obj["metadata"]["namespace"]
@@ -31,7 +31,7 @@ class QuotaLedger:
             quotas = self._list(RESOURCE_QUOTA, namespace)
             self._used[namespace] = [(quota, self._count(quota, namespace)) for quota in quotas]
         for quota, used in self._used[namespace]:
-            _check(kind, obj, quota, used)
+            _check(kind, obj, old, quota, used)
 
     def move(self, kind: Kind, old: Json | None, new: Json | None) -> None:
         """Note that an object became another; None before its creation and after its deletion."""
@@ -55,12 +55,22 @@ class QuotaLedger:
         return used
 
 
-def _check(kind: Kind, obj: Json, quota: Json, used: Amounts) -> None:
+def _check(kind: Kind, obj: Json, old: Json | None, quota: Json, used: Amounts) -> None:
     hard, name = (quota.get("spec") or {}).get("hard") or {}, quota["metadata"]["name"]
-    if kind is POD and counts(kind, obj, quota) and (missing := missing_amounts(obj, quota)):
+    is_counted = old is not None and counts(kind, old, quota)
+    if (
+        kind is POD
+        and not is_counted
+        and counts(kind, obj, quota)
+        and (missing := missing_amounts(obj, quota))
+    ):
         raise _refused(kind, obj, f"failed quota: {name}: must specify {'; '.join(missing)}")
     limits, wanted = milli_amounts(hard), charge(kind, obj, quota)
-    over = sorted(each for each, amount in wanted.items() if used[each] + amount > limits[each])
+    if old is not None:
+        wanted.subtract(charge(kind, old, quota))
+    over = sorted(
+        each for each, amount in wanted.items() if amount > 0 and used[each] + amount > limits[each]
+    )
     if over:
         parts = {
             "requested": {each: printed_amount(wanted[each], hard[each]) for each in over},

@@ -364,6 +364,8 @@ class ApiService:
             own_replaced(kind, new, old.obj, sent, change.claim)
         else:
             set_owners(new, change.owners)
+        if not change.subresource:
+            self._objects.quotas.check(kind, new, old.obj)
         if change.dry_run:
             return new
         return self._store_or_remove(kind, old, new)

@@ -63,7 +63,7 @@ class Reconciler(ABC):
 
 
 class OwnerReconciler(Reconciler):
-    """For subjects that own objects of one other kind; `kinds` are these two. Keys are uids of subjects."""
+    """For subjects, the first of `kinds`, that own objects of the others. Keys are uids of subjects."""
 
     def __init__(self) -> None:
         self._observed = ObservedObjects()

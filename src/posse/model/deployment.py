@@ -20,6 +20,10 @@ from posse.model.stateful_set import ROLLING_UPDATE
 
 RECREATE = "Recreate"
 
+GANG = "scheduling.posse.dev/gang"
+"""Annotation of the pod template that asks for a gang: how many pods must start together, or all of them."""
+GANG_OF_ALL = "all"
+
 Count = Annotated[Int32, Minimum(0)]
 Replicas = Annotated[Int32 | None, Minimum(0), Meta(description="How many pods there are to be. Default 1.")]
 MinReadySeconds = Annotated[

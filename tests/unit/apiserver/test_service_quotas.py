@@ -61,6 +61,39 @@ def test_pods_beyond_the_quota_are_refused(service, pod, quota):
     )
 
 
+def refused_update(service, kind, name, spec):
+    with pytest.raises(ApiError) as caught:
+        service.patch(kind, "default", name, Patch(MERGE, {"spec": spec}))
+    assert caught.value.code == 403
+    return str(caught.value)
+
+
+def test_a_service_that_becomes_another_type_is_checked(service, quota):
+    quota(hard={"services.nodeports": "0", "services": "1"})
+    ports = [{"port": 80}]
+    service.create(SERVICE, "default", {"metadata": {"name": "s"}, "spec": {"ports": ports}})
+    said = refused_update(service, SERVICE, "s", {"type": "NodePort"})
+    assert (
+        "requested: services.nodeports=1, used: services.nodeports=0, limited: services.nodeports=0" in said
+    )
+    service.patch(SERVICE, "default", "s", Patch(MERGE, {"metadata": {"labels": {"a": "b"}}}))
+
+
+def test_a_pod_that_enters_a_scope_by_an_update_is_checked(service, pod, quota):
+    quota(hard={"pods": "1"}, scopes=["Terminating"])
+    service.create(POD, "default", pod("a", activeDeadlineSeconds=10))
+    service.create(POD, "default", pod("b"))
+    assert "used: pods=1" in refused_update(service, POD, "b", {"activeDeadlineSeconds": 10})
+    service.patch(POD, "default", "a", Patch(MERGE, {"spec": {"activeDeadlineSeconds": 5}}))
+
+
+def test_an_object_of_a_full_namespace_may_change(service, pod, quota):
+    service.create(POD, "default", pod("a"))
+    service.create(POD, "default", pod("b"))
+    quota(hard={"pods": "1"})
+    service.patch(POD, "default", "a", Patch(MERGE, {"metadata": {"labels": {"a": "b"}}}))
+
+
 def test_pods_that_were_there_before_count(service, pod, quota):
     service.create(POD, "default", pod("a"))
     quota(hard={"pods": "1"})

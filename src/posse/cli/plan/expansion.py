@@ -15,6 +15,8 @@ from posse.apiserver.service import ApiService
 from posse.cli.manifests import Manifest
 from posse.cli.problems import Problem
 from posse.cli.reading.sources import ClusterSource
+from posse.controllers.deployments.controller import DeploymentController
+from posse.controllers.deployments.replica_sets import ReplicaSetController
 from posse.controllers.jobs.controller import JobController
 from posse.controllers.jobsets.controller import JobSetController
 from posse.controllers.leader_worker_sets.controller import LeaderWorkerSetController
@@ -78,6 +80,8 @@ def _controllers(gates: Gates) -> list[Reconciler]:
     return [
         JobController(makes_groups=Gate.WORKLOAD_WITH_JOB in gates),
         StatefulSetController(),
+        DeploymentController(),
+        ReplicaSetController(makes_groups=Gate.GENERIC_WORKLOAD in gates),
         LeaderWorkerSetController(served_kinds(gates)),
         JobSetController(gates),
     ]

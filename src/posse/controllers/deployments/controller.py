@@ -1,10 +1,10 @@
-"""The Deployment controller: a ReplicaSet per template, and the steps from the old ones to the new one.
+"""The Deployment controller: a ReplicaSet per template, and the steps from the old ones to the new one."""
 
-ReplicaSets without a controller are not adopted.
-"""
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from collections.abc import Sequence
-
+from posse.controllers.deployments.orphans import OtherSets
 from posse.controllers.deployments.revisions import (
     REVISION,
     annotations_for,
@@ -17,7 +17,7 @@ from posse.controllers.deployments.revisions import (
 from posse.controllers.deployments.rollout import SetSize, limits_of, recreated, rolled
 from posse.controllers.deployments.statuses import next_status, stalls_at
 from posse.controllers.reconciler import OwnerReconciler
-from posse.controllers.steps import Amend, Create, Delete, News, Plan, Write, is_deleting
+from posse.controllers.steps import Amend, Create, Delete, News, Plan, Write, adopted, is_deleting
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import DEPLOYMENT, REPLICA_SET
 from posse.model.decoding import decode
@@ -31,30 +31,63 @@ class DeploymentController(OwnerReconciler):
     reporter = "deployment-controller"
     kinds = (DEPLOYMENT, REPLICA_SET)
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._sets = OtherSets()
+        # Uids of Deployments, by namespace.
+        self._deployments: defaultdict[str, dict[str, None]] = defaultdict(dict)
+
+    def see(self, kind: Kind, obj: Json) -> None:
+        super().see(kind, obj)
+        namespace = obj["metadata"]["namespace"]
+        if kind is DEPLOYMENT:
+            self._deployments[namespace][obj["metadata"]["uid"]] = None
+        elif self._sets.see(obj):
+            self.touched.add(*self._deployments[namespace])
+
+    def lose(self, kind: Kind, obj: Json) -> None:
+        super().lose(kind, obj)
+        if kind is DEPLOYMENT:
+            self._deployments[obj["metadata"]["namespace"]].pop(obj["metadata"]["uid"], None)
+        else:
+            self._sets.lose(obj)
+
     def plan(self, key: str, now: float) -> Plan:
         obj = self._observed.get(key)
         if obj is None or is_deleting(obj):
             return Plan()
+        if orphans := self._sets.adoptable(obj):
+            # What they are good for is planned when they belong to it.
+            return Plan([[Write(REPLICA_SET, adopted(each, DEPLOYMENT, obj)) for each in orphans]])
         sets = sorted(self._observed.owned_by(key, REPLICA_SET), key=_age)
-        return plan(obj, [each for each in sets if not is_deleting(each)], now)
+        staying = [each for each in sets if not is_deleting(each)]
+        return plan(obj, staying, now, partial(self._sets.is_taken, obj["metadata"]["namespace"]))
 
 
-def plan(obj: Json, sets: Sequence[Json], now: float) -> Plan:
-    """Return what is to be done about a Deployment that is there to stay; its sets come oldest first."""
+def plan(obj: Json, sets: Sequence[Json], now: float, is_taken: Callable[[str], bool]) -> Plan:
+    """Return what is to be done about a Deployment that is there to stay; its sets come oldest first.
+
+    `is_taken` is true of names that any ReplicaSet has.
+    """
     spec, current = decode(Deployment, obj).spec, current_set(obj, sets)
     old = [each for each in sets if each is not current]
     new_size, old_sizes = _next_sizes(spec, current, old)
     result, revision = Plan(), next_revision(current, sets)
+    collisions = int((obj.get("status") or {}).get("collisionCount") or 0)
     if current is None and not spec.paused:
-        collisions = int((obj.get("status") or {}).get("collisionCount") or 0)
         made = new_set(obj, revision, new_size, collisions)
-        result.then(Create(REPLICA_SET, made, unless_present=True, failure="ReplicaSetCreateError"))
+        while is_taken(made["metadata"]["name"]):
+            collisions += 1
+            made = new_set(obj, revision, new_size, collisions)
+        result.then(Create(REPLICA_SET, made, failure="ReplicaSetCreateError"))
         result.news.append(_scaled(made["metadata"]["name"], 0, new_size))
     changes = [*zip(old, old_sizes, strict=True), *([(current, new_size)] if current is not None else [])]
     result.then(*(_resize(each, size, result) for each, size in changes if _size(each).wanted != size))
     if not spec.paused:
         result.then(*(Delete(REPLICA_SET, each) for each in outdated(obj, old)))
     status = next_status(obj, spec, limits_of(spec), current, old, now)
+    if collisions:
+        status["collisionCount"] = collisions
     if status != (obj.get("status") or {}):
         result.then(Write(DEPLOYMENT, obj | {"status": status}, "status"))
     # Last: it makes a new version of the Deployment.

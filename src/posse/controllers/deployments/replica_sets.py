@@ -5,6 +5,7 @@ controller.
 import math
 from collections.abc import Sequence
 
+from posse.controllers.deployments.gangs import gang_steps
 from posse.controllers.reconciler import OwnerReconciler
 from posse.controllers.steps import (
     Create,
@@ -16,7 +17,7 @@ from posse.controllers.steps import (
     owner_reference,
 )
 from posse.kinds.machinery.kind import Json
-from posse.kinds.registry import POD, REPLICA_SET
+from posse.kinds.registry import POD, POD_GROUP, REPLICA_SET
 from posse.model.pod import ENDED_PHASES
 from posse.model.pod_readiness import ready_since
 
@@ -29,15 +30,26 @@ _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 class ReplicaSetController(OwnerReconciler):
     subject_kind = REPLICA_SET
     reporter = "replicaset-controller"
-    kinds = (REPLICA_SET, POD)
+    kinds = (REPLICA_SET, POD_GROUP, POD)
+
+    def __init__(self, *, makes_groups: bool) -> None:
+        super().__init__()
+        self._makes_groups = makes_groups
 
     def plan(self, key: str, now: float) -> Plan:
         obj = self._observed.get(key)
         if obj is None:
             return Plan()
-        pods = [pod for pod in self._observed.owned_by(key, POD) if _phase(pod) not in ENDED_PHASES]
+        owned = self._observed.owned_by(key, POD)
+        pods = [pod for pod in owned if _phase(pod) not in ENDED_PHASES]
         staying = [pod for pod in pods if not is_deleting(pod)]
-        result = Plan() if is_deleting(obj) else _scaling(obj, staying, now)
+        result, group = Plan(), ""
+        if self._makes_groups and not is_deleting(obj):
+            gang = gang_steps(obj, self._observed.owned_by(key, POD_GROUP), has_pods=bool(owned))
+            result.then(*gang.steps)
+            group = gang.group
+        if not is_deleting(obj):
+            _scale(result, obj, staying, group, now)
         status = _status(obj, staying, len(pods) - len(staying), now)
         if status != (obj.get("status") or {}):
             result.stages.insert(0, [Write(REPLICA_SET, obj | {"status": status}, "status")])
@@ -45,25 +57,23 @@ class ReplicaSetController(OwnerReconciler):
         return result
 
 
-def _scaling(obj: Json, pods: Sequence[Json], now: float) -> Plan:
-    result, missing = Plan(), (obj["spec"].get("replicas") or 0) - len(pods)
+def _scale(result: Plan, obj: Json, pods: Sequence[Json], group: str, now: float) -> None:
+    missing = (obj["spec"].get("replicas") or 0) - len(pods)
     if missing > 0:
-        made = [
-            Create(POD, new_pod(obj), success="SuccessfulCreate") for _ in range(min(missing, MAX_CHANGES))
-        ]
-        result.then(*made)
+        made = (new_pod(obj, group) for _ in range(min(missing, MAX_CHANGES)))
+        result.then(*(Create(POD, pod, success="SuccessfulCreate") for pod in made))
     elif missing < 0:
         surplus = sorted(pods, key=lambda pod: _worth(pod, now))[: min(-missing, MAX_CHANGES)]
         result.then(*(Delete(POD, pod) for pod in surplus))
         result.news += [
             News("SuccessfulDelete", f"Deleted pod: {pod['metadata']['name']}") for pod in surplus
         ]
-    return result
 
 
-def new_pod(obj: Json) -> Json:
+def new_pod(obj: Json, group: str = "") -> Json:
     metadata, template = obj["metadata"], obj["spec"]["template"]
     given = template.get("metadata") or {}
+    joined = {"schedulingGroup": {"podGroupName": group}} if group else {}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -75,7 +85,7 @@ def new_pod(obj: Json) -> Json:
             "finalizers": list(given.get("finalizers") or ()),
             "ownerReferences": [owner_reference(REPLICA_SET, obj)],
         },
-        "spec": template["spec"],
+        "spec": template["spec"] | joined,
     }
 
 

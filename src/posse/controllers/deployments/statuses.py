@@ -21,7 +21,7 @@ def next_status(
     old: Sequence[Json],
     now: float,
 ) -> Json:
-    """Return the whole status; `current` and `old` are the ReplicaSets."""
+    """Return the status but for collisions of names; `current` and `old` are the ReplicaSets."""
     before = deployment.get("status") or {}
     sets = [*old, *([current] if current is not None else [])]
     counts = {
@@ -34,8 +34,6 @@ def next_status(
     counts["unavailableReplicas"] = max(0, spec.wanted - counts["availableReplicas"])
     status = {name: count for name, count in counts.items() if count}
     status["observedGeneration"] = deployment["metadata"].get("generation") or 0
-    if before.get("collisionCount"):
-        status["collisionCount"] = before["collisionCount"]
     progress = _progress(before, spec, counts, current, now)
     available = _availability(counts["availableReplicas"] >= limits.lowest)
     wanted = [available, *([progress] if progress else [])]

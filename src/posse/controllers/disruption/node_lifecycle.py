@@ -24,6 +24,8 @@ NOT_READY_TAINT = "node.kubernetes.io/not-ready"
 UNREACHABLE_TAINT = "node.kubernetes.io/unreachable"
 # The taint that goes with each value of the condition Ready.
 TAINTS = {"False": NOT_READY_TAINT, "Unknown": UNREACHABLE_TAINT}
+UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
+OWN_TAINTS = (NOT_READY_TAINT, UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT)
 # Conditions that a node without heartbeats says nothing about.
 HEARTBEAT_CONDITIONS = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 
@@ -139,21 +141,33 @@ def _silence(node: Json, now: float) -> Plan:
 
 
 def _tainting(node: Json, ready: str, now: float) -> Plan:
-    """Return the plan that gives the node the taints of its condition, and no others of these."""
+    """Return the plan that gives the node the taints of its condition and of a cordon, and no others."""
     taints = (node.get("spec") or {}).get("taints") or []
-    wanted = TAINTS.get(ready)
-    kept = [taint for taint in taints if taint["key"] not in TAINTS.values() or taint["key"] == wanted]
-    effects = [taint["effect"] for taint in kept if taint["key"] == wanted]
+    wanted = _wanted_taints(node, ready)
+    kept = [taint for taint in taints if taint["key"] not in OWN_TAINTS or _named(taint) in wanted]
+    present = {_named(taint) for taint in kept}
     added = [
-        {"key": wanted, "effect": effect, "timeAdded": format_timestamp(now)}
-        for effect in ("NoSchedule", "NoExecute")
-        if wanted is not None and effect not in effects
+        {"key": key, "effect": effect, "timeAdded": format_timestamp(now)}
+        for key, effect in wanted
+        if (key, effect) not in present
     ]
     result = Plan()
     if added or kept != taints:
         metadata = {name: node["metadata"][name] for name in ("uid", "resourceVersion")}
         result.then(Amend(NODE, node, {"metadata": metadata, "spec": {"taints": [*kept, *added] or None}}))
     return result
+
+
+def _wanted_taints(node: Json, ready: str) -> list[tuple[str, str]]:
+    """Return keys and effects."""
+    of_condition = TAINTS.get(ready)
+    wanted = [(of_condition, effect) for effect in ("NoSchedule", "NoExecute")] if of_condition else []
+    is_cordoned = (node.get("spec") or {}).get("unschedulable")
+    return [*wanted, *([(UNSCHEDULABLE_TAINT, "NoSchedule")] if is_cordoned else [])]
+
+
+def _named(taint: Json) -> tuple[str, str]:
+    return taint["key"], taint["effect"]
 
 
 def _unreadiness(pods: Iterable[Json], now: float) -> Iterator[Amend]:

@@ -31,7 +31,7 @@ class TaintEviction(Reconciler):
         self._pods: dict[str, Json] = {}
         self._pods_on: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._noticed: dict[str, float] = {}
-        """Since when a pod bears with taints that do not say when they were added."""
+        """Since when a pod bears with taints that it tolerates for a time only."""
         self.touched = Touched()
 
     def subject(self, key: str) -> Json | None:
@@ -97,16 +97,18 @@ def _due(taints: Sequence[Json], tolerations: Sequence[Json], noticed_at: float)
 
 
 def _end_of(taint: Json, tolerations: Sequence[Json], noticed_at: float) -> float:
-    tolerated = [each.get("tolerationSeconds") for each in tolerations if tolerates(each, taint)]
-    if not tolerated:
+    """Of several tolerations that match a taint the first one counts, as in Kubernetes."""
+    found = next((each for each in tolerations if tolerates(each, taint)), None)
+    if found is None:
         return 0.0
-    limits = [seconds for seconds in tolerated if seconds is not None]
-    return _added_at(taint, noticed_at) + max(0, min(limits)) if limits else NEVER
+    seconds = found.get("tolerationSeconds")
+    return NEVER if seconds is None else _begin_of(taint, noticed_at) + max(0, seconds)
 
 
-def _added_at(taint: Json, noticed_at: float) -> float:
+def _begin_of(taint: Json, noticed_at: float) -> float:
+    """A pod that came after the taint has its whole time."""
     try:
-        return parse_timestamp(taint.get("timeAdded") or "")
+        return max(noticed_at, parse_timestamp(taint.get("timeAdded") or ""))
     except TimestampError:
         return noticed_at
 

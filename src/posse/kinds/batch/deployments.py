@@ -1,5 +1,6 @@
 """Rules for Deployment and ReplicaSet: what is filled in, what is refused, what may change."""
 
+import re
 from collections.abc import Callable
 
 from posse.kinds.batch.job_columns import CONTAINER_COLUMNS
@@ -15,6 +16,8 @@ from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.scaling import selector_of
 from posse.model.deployment import (
+    GANG,
+    GANG_OF_ALL,
     RECREATE,
     Deployment,
     DeploymentSpec,
@@ -29,6 +32,7 @@ from posse.model.stateful_set import ROLLING_UPDATE
 REVISION_HISTORY_LIMIT = 10
 PROGRESS_DEADLINE_SECONDS = 600
 QUARTER = "25%"
+_COUNT = re.compile("[1-9][0-9]{0,9}")
 
 
 def default_replica_set(obj: Json) -> None:
@@ -64,7 +68,7 @@ def validate_update(new: Deployment | ReplicaSet, old: Deployment | ReplicaSet) 
 def _spec_errors(spec: DeploymentSpec | ReplicaSetSpec) -> list[FieldError]:
     errors = declared_errors("spec", spec) + _selector_errors(spec)
     errors += template_errors("spec.template", spec.template)
-    errors += endless_errors("spec.template.spec", spec.template)
+    errors += endless_errors("spec.template.spec", spec.template) + _gang_errors(spec)
     return errors + _update_errors(spec) if isinstance(spec, DeploymentSpec) else errors
 
 
@@ -79,6 +83,18 @@ def _selector_errors(spec: DeploymentSpec | ReplicaSetSpec) -> list[FieldError]:
         text = "`selector` does not match template `labels`"
         errors.append(FieldError.invalid("spec.template.metadata.labels", labels, text))
     return errors
+
+
+def _gang_errors(spec: DeploymentSpec | ReplicaSetSpec) -> list[FieldError]:
+    asked = spec.template.metadata.annotations.get(GANG)
+    if asked is None:
+        return []
+    field, pod = f"spec.template.metadata.annotations[{GANG}]", spec.template.spec
+    if pod.scheduling_group is not None or pod.workload_ref is not None:
+        return [FieldError.forbidden(field, "may not be set for pods that name a group themselves")]
+    if asked == GANG_OF_ALL or _COUNT.fullmatch(asked):
+        return []
+    return [FieldError.invalid(field, asked, f"must be '{GANG_OF_ALL}' or a number of pods, at least 1")]
 
 
 def _update_errors(spec: DeploymentSpec) -> list[FieldError]:

@@ -112,7 +112,7 @@ def embedded_reconcilers(gates: Gates) -> list[Reconciler]:
         CronJobController(),
         StatefulSetController(),
         DeploymentController(),
-        ReplicaSetController(),
+        ReplicaSetController(makes_groups=Gate.GENERIC_WORKLOAD in gates),
         LeaderWorkerSetController(served_kinds(gates)),
         JobSetController(gates),
         InPlaceRestarts(),

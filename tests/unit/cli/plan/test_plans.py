@@ -52,6 +52,23 @@ def job(count=2, gpus=8, name="train", **spec):
     }
 
 
+def deployment(count=2, gpus=8, gang=None):
+    template = job(count, gpus)["spec"]["template"]
+    template["spec"].pop("restartPolicy")
+    annotations = {"scheduling.posse.dev/gang": gang} if gang else {}
+    metadata = {"labels": {"app": "serve"}, "annotations": annotations}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "serve"},
+        "spec": {
+            "replicas": count,
+            "selector": {"matchLabels": {"app": "serve"}},
+            "template": template | {"metadata": metadata},
+        },
+    }
+
+
 def asked(*objects, source=None, overrides=None, **changes):
     manifests = list(parse_manifests(yaml.safe_dump_all(objects), "job.yaml")) if objects else []
     texts = {name: tuple(found) for name, found in changes.items()}
@@ -83,6 +100,14 @@ def test_a_job_of_higher_priority_names_its_victims():
     assert planned.victims == ("team/r1", "team/r2", "team/r3")
     assert planned.placed == 2
     assert asked(job(2), overrides=Overrides(priority=1000)).outcome is PlanOutcome.PREEMPTS
+
+
+def test_deployments_are_planned_with_their_gangs():
+    assert asked(deployment(1)).outcome is PlanOutcome.STARTS
+    gang = asked(deployment(2, gang="all"))
+    assert gang.outcome is PlanOutcome.WAITS
+    (planned,) = gang.submitted
+    assert "only 1 of the 2 pods that must start together fit" in planned.why
 
 
 def test_advice_that_is_followed_in_a_plan_lets_it_start():

@@ -1,5 +1,7 @@
 """Deployments in a cluster without sockets: real API service, real engine, pods that obey at once."""
 
+from functools import partial
+
 import pytest
 
 from posse.controllers.deployments.controller import DeploymentController
@@ -12,7 +14,7 @@ from tests.support.controller_world import World
 
 @pytest.fixture
 def world():
-    return World(DeploymentController, ReplicaSetController, nodes=2, per_node=8)
+    return World(DeploymentController, partial(ReplicaSetController, makes_groups=True), nodes=2, per_node=8)
 
 
 def deployment(image="web:1", replicas=3, **spec):
@@ -139,6 +141,45 @@ def test_an_update_that_does_not_advance_is_reported(world):
     world.settle()
     progressing = condition(world, "Progressing")
     assert (progressing["status"], progressing["reason"]) == ("False", "ProgressDeadlineExceeded")
+
+
+def hashed(world):
+    """Return the name that the set of the Deployment gets in an empty cluster."""
+    world.create(DEPLOYMENT, deployment())
+    world.settle()
+    [name] = world.of(REPLICA_SET)
+    world.delete(DEPLOYMENT, "web")
+    world.settle()
+    assert not world.of(REPLICA_SET)
+    return name
+
+
+def test_a_set_whose_name_is_taken_gets_another_one(world):
+    name = hashed(world)
+    other = deployment(selector={"matchLabels": {"app": "other"}}, replicas=0)["spec"]
+    other["template"]["metadata"]["labels"] = {"app": "other"}
+    world.create(REPLICA_SET, {"metadata": {"name": name}, "spec": other})
+    world.create(DEPLOYMENT, deployment())
+    world.settle()
+    assert images(world) == ["web:1"] * 3
+    assert world.find(DEPLOYMENT, "web")["status"]["collisionCount"] == 1
+    assert len(world.of(REPLICA_SET)) == 2
+
+
+def test_sets_that_an_earlier_deployment_left_are_adopted(world):
+    world.create(DEPLOYMENT, deployment())
+    world.settle()
+    pods = set(world.of(POD))
+    world.delete(DEPLOYMENT, "web", propagation="Orphan")
+    world.settle()
+    [left] = world.of(REPLICA_SET).values()
+    assert not left["metadata"].get("ownerReferences")
+    world.create(DEPLOYMENT, deployment())
+    world.settle()
+    [(_, made)] = world.of(REPLICA_SET).items()
+    assert made["metadata"]["ownerReferences"][0]["name"] == "web"
+    assert set(world.of(POD)) == pods
+    assert "collisionCount" not in world.find(DEPLOYMENT, "web")["status"]
 
 
 def test_deleting_a_deployment_takes_everything_along(world):

@@ -7,10 +7,14 @@ from posse.model.timestamps import format_timestamp
 NOW = 1_800_000_000.0
 
 
-def node(ready="True", taints=(), annotations=None):
+def node(ready="True", taints=(), annotations=None, **spec):
     metadata = {"name": "n", "uid": "n", "resourceVersion": "7", "annotations": annotations or {}}
     conditions = [{"type": "Ready", "status": ready}, {"type": "DiskPressure", "status": "False"}]
-    return {"metadata": metadata, "spec": {"taints": list(taints)}, "status": {"conditions": conditions}}
+    return {
+        "metadata": metadata,
+        "spec": {"taints": list(taints)} | spec,
+        "status": {"conditions": conditions},
+    }
 
 
 def lease(renewed="1", namespace=LEASE_NAMESPACE):
@@ -98,6 +102,15 @@ def test_a_node_that_is_not_ready_gets_its_taints_once(ready, name):
 def test_a_node_that_is_ready_again_loses_them():
     taints = [taint("unreachable", "NoSchedule"), taint("unreachable", "NoExecute")]
     [amend] = steps(lifecycle((NODE, node("True", taints))).plan("n", NOW))
+    assert amend.patch["spec"] == {"taints": None}
+
+
+def test_a_node_that_is_cordoned_has_a_taint_that_says_so():
+    [amend] = steps(lifecycle((NODE, node(unschedulable=True))).plan("n", NOW))
+    [added] = amend.patch["spec"]["taints"]
+    assert (added["key"], added["effect"]) == ("node.kubernetes.io/unschedulable", "NoSchedule")
+    assert steps(lifecycle((NODE, node(taints=[added], unschedulable=True))).plan("n", NOW)) == []
+    [amend] = steps(lifecycle((NODE, node(taints=[added]))).plan("n", NOW))
     assert amend.patch["spec"] == {"taints": None}
 
 

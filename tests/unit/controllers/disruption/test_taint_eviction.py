@@ -65,10 +65,31 @@ def test_tolerations_of_other_taints_do_not_help(other):
     assert is_eviction(planned(pod(other), TAINT))
 
 
-def test_a_toleration_for_a_time_counts_from_when_the_taint_was_added():
+def test_a_pod_that_came_after_the_taint_has_its_whole_time():
     taint = TAINT | {"timeAdded": format_timestamp(NOW - 20)}
-    assert planned(pod(toleration(30)), taint).wake_at == NOW + 10
-    assert is_eviction(planned(pod(toleration(30)), taint, now=NOW + 10))
+    assert planned(pod(toleration(30)), taint).wake_at == NOW + 30
+
+
+def test_a_later_taint_counts_from_when_it_was_added():
+    reconciler = TaintEviction()
+    reconciler.see(NODE, node(TAINT))
+    reconciler.see(POD, pod(toleration(100), toleration(30, key="later")))
+    assert reconciler.plan("p", NOW).wake_at == NOW + 100
+    later = {"key": "later", "effect": "NoExecute", "timeAdded": format_timestamp(NOW + 50)}
+    reconciler.see(NODE, node(TAINT, later))
+    assert reconciler.plan("p", NOW + 50).wake_at == NOW + 80
+    assert is_eviction(reconciler.plan("p", NOW + 80))
+
+
+def test_of_several_tolerations_of_a_taint_the_first_counts():
+    assert planned(pod(toleration(50), toleration(30)), TAINT).wake_at == NOW + 50
+    assert planned(pod(toleration(), toleration(30)), TAINT) == planned(pod())
+
+
+def test_of_several_taints_the_shortest_time_counts():
+    other = TAINT | {"key": "other"}
+    tolerated = pod(toleration(50), toleration(30, key="other"))
+    assert planned(tolerated, TAINT, other).wake_at == NOW + 30
 
 
 def test_without_a_time_it_counts_from_when_the_taint_was_noticed():
