@@ -72,6 +72,8 @@ class HeldDevices:
         """Have the claim hold what it holds by now."""
         self.changes += 1
         record, promise = self._book.claims.get(key), self.promises.get(key)
+        if promise is not None and self._is_left(promise):
+            promise = None
         if record is not None and self._is_promised_to_owner(record):
             holds: tuple[UsedDevice, ...] = ()
         elif record is not None and record.allocation is not None:
@@ -112,18 +114,23 @@ class HeldDevices:
             return False
         return all(uid in self._set_aside or (self._is_clearing and uid in self._gone) for uid in uids)
 
+    def _is_left(self, promise: Promise) -> bool:
+        """Whether every pod that uses it counts as gone."""
+        users = promise.users
+        return bool(self._set_aside and users) and all(uid in self._set_aside for uid in users)
+
     # --- pods that count as gone -------------------------------------------------------------------------
 
-    def set_aside(self, uid: str) -> None:
-        """Count the pod as gone. Undone by `put_back`."""
+    def set_aside(self, uid: str, promised: Iterable[ClaimKey] = ()) -> None:
+        """Count the pod as gone, with what it was promised. Undone by `put_back`."""
         self._set_aside[uid] = self._set_aside.get(uid, 0) + 1
-        self._recount_of(uid)
+        self._recount_of(uid, promised)
 
-    def put_back(self, uid: str) -> None:
+    def put_back(self, uid: str, promised: Iterable[ClaimKey] = ()) -> None:
         self._set_aside[uid] -= 1
         if not self._set_aside[uid]:
             del self._set_aside[uid]
-        self._recount_of(uid)
+        self._recount_of(uid, promised)
 
     def pod_gone(self, uid: str) -> None:
         if self._book.reserved_for(uid):
@@ -157,8 +164,8 @@ class HeldDevices:
             for key in keys:
                 self.recount(key)
 
-    def _recount_of(self, uid: str) -> None:
-        for key in self._book.reserved_for(uid):
+    def _recount_of(self, uid: str, promised: Iterable[ClaimKey]) -> None:
+        for key in dict.fromkeys((*self._book.reserved_for(uid), *promised)):
             self.recount(key)
 
     # --- writes ------------------------------------------------------------------------------------------

@@ -232,11 +232,12 @@ class Proposals:
             return
         needs = self.plugin_nodes.needs_on(needs, row)
         with self.held.clearing():
-            for one in leaving:
-                self.held.set_aside(one)
+            promised = {one: self._placed[one].promised if one in self._placed else () for one in leaving}
+            for one, keys in promised.items():
+                self.held.set_aside(one, keys)
             solution = self.answers.solution(needs, row) if self._is_reached(needs, row) else None
-            for one in leaving:
-                self.held.put_back(one)
+            for one, keys in promised.items():
+                self.held.put_back(one, keys)
         if solution is not None:
             used = self._reserved[uid] = used_of([one for grants in solution for one in grants])
             self.in_use.add(used)

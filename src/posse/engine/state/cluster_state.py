@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from posse.engine.devices.devices import DeviceChange, Devices
+from posse.engine.devices.needs import DeviceNeeds
 from posse.engine.devices.proposals import Held
 from posse.engine.events import DeviceObject
 from posse.engine.keys import ClaimKey
@@ -292,9 +293,15 @@ class ClusterState:
         """Count a waiting pod as on the node. Undone by `unreserve`, before the node can change."""
         needs, row = record.pod_class.devices, self.nodes.row_of.get(node)
         if needs is not None and row is not None:
-            leaving = [other.ref.uid for other in self.pods_on(node) if other.is_ending]
+            leaving = [other.ref.uid for other in self._sharers(node, needs) if other.is_ending]
             self.devices.proposals.reserve(record.ref.uid, needs, row, leaving)
         self._count_there(record, node, 1)
+
+    def _sharers(self, node: str, needs: DeviceNeeds) -> Iterable[PodRecord]:
+        """The pods on the node, and those elsewhere that may hold devices which the node can reach."""
+        if not (needs.spans_nodes and self.devices.inventory.has_spanning_pools):
+            return self.pods_on(node)
+        return self.attached_records()
 
     def unreserve(self, record: PodRecord, node: str) -> None:
         if record.pod_class.devices is not None:
