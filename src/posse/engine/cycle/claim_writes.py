@@ -1,24 +1,28 @@
 """Claims that are written before pods are bound: their devices, and for which pods and groups they are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from posse.engine.cycle.claim_limits import ClaimLimits
 from posse.engine.decisions import (
+    SCHEDULER_ERROR,
     AllocateClaims,
     Bind,
     ClaimAllocation,
     Decision,
     ExtendedResourceClaim,
     Placement,
+    ReportGroup,
 )
 from posse.engine.devices.allocation import allocation_of
-from posse.engine.devices.claims import POD_CONSUMER, used_by
+from posse.engine.devices.claims import MAX_CONSUMERS, POD_CONSUMER, used_by
 from posse.engine.devices.extended import claim_name, extended_claims
 from posse.engine.devices.needs import PodClaim, extended_key, extended_key_of, pod_claims
 from posse.engine.events import BindRefused
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.keys import ClaimKey
+from posse.engine.keys import ClaimKey, GroupKey
+from posse.engine.reporting.pods import mark_pod_error
 from posse.engine.state.pod_record import PodRecord
 from posse.model.resource_claim import ResourceClaimConsumerReference
 from posse.model.workload import PodGroup
@@ -31,24 +35,56 @@ class ClaimsOfBindings:
         self._knowledge = knowledge
         self._failed_writes = failed_writes
         self._devices = knowledge.state.devices
+        self._taken_back: dict[GroupKey, None] = {}
+        """Groups whose binding was taken back in this round."""
 
     def add(self, decisions: Sequence[Decision]) -> list[Decision]:
         """The decisions, with the claims that have to be written for each binding."""
         if not any(isinstance(one, Bind) and self._uses_claims(one) for one in decisions):
             return list(decisions)
         merged = self._merged([one for one in decisions if isinstance(one, Bind) and self._uses_claims(one)])
+        limits = ClaimLimits(self._devices.book, self._reservations)
+        self._taken_back = {}
         done: list[Decision] = []
         for decision in decisions:
             if isinstance(decision, Bind) and self._uses_claims(decision):
                 together = merged.pop(decision.placements[0].pod.uid, None)
-                if together is not None and (reason := self._missing(together)):
-                    for placed in together.placements:
-                        self._failed_writes.absorb(BindRefused(placed.pod.uid, placed.node, reason))
-                elif together is not None:
-                    done.append(replace(together, claims=tuple(self._claims(together.placements))))
+                done += self._with_claims(together, limits) if together is not None else ()
             else:
                 done.append(decision)
-        return done
+        return [one for one in done if not self._is_untrue(one)]
+
+    def _is_untrue(self, decision: Decision) -> bool:
+        """Whether it reports the start of a group whose binding was taken back here."""
+        if not (isinstance(decision, ReportGroup) and decision.scheduled) or decision.holds_anyway:
+            return False
+        if decision.group not in self._taken_back and decision.tree not in self._taken_back:
+            return False
+        self._knowledge.groups.not_yet_scheduled(decision.group)
+        return True
+
+    def _with_claims(self, bind: Bind, limits: ClaimLimits) -> Iterator[Decision]:
+        if reason := self._missing(bind):
+            self._take_back(bind, bind.placements, reason)
+            return
+        kept, beyond = limits.kept(bind)
+        if kept is not None:
+            yield replace(kept, claims=tuple(self._claims(kept.placements)))
+        for placed, key in beyond.items():
+            message = f'resourceclaim "{key.name}" cannot be reserved for more than {MAX_CONSUMERS} pods'
+            self._take_back(bind, [placed], message)
+            yield from mark_pod_error(self._knowledge.pods[placed.pod.uid], SCHEDULER_ERROR, message)
+
+    def _take_back(self, bind: Bind, placements: Sequence[Placement], reason: str) -> None:
+        if bind.group is not None:
+            self._taken_back[bind.group] = None
+        for placed in placements:
+            self._failed_writes.absorb(BindRefused(placed.pod.uid, placed.node, reason))
+
+    def _reservations(self, placed: Placement) -> list[tuple[ClaimKey, str]]:
+        record = self._knowledge.pods[placed.pod.uid]
+        claims = pod_claims(record.pod)
+        return [(one.key, self._consumer(record, one).uid) for one in claims if one.key is not None]
 
     def _missing(self, bind: Bind) -> str:
         """A claim that is gone since the pod got its node, if any: bindings may have waited for volumes."""

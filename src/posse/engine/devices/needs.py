@@ -7,7 +7,7 @@ their own are of one class, however many claims there are. All other claims coun
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from posse.engine.devices.claims import ClaimBook, DeviceClaimRecord
+from posse.engine.devices.claims import MAX_CONSUMERS, ClaimBook, DeviceClaimRecord
 from posse.engine.devices.extended import extended_claims, names_a_class
 from posse.engine.devices.requests import ClaimShape
 from posse.engine.keys import ClaimKey
@@ -160,6 +160,9 @@ class NeedsReader:
             return (
                 f'resourceclaim "{name}" was not created for pod {pod.metadata.namespace}/{pod.metadata.name}'
             )
+        uids = dict.fromkeys(one.uid for one in record.consumers)
+        if len(uids) >= MAX_CONSUMERS and record.pod_uids is not None and pod.metadata.uid not in uids:
+            return f'resourceclaim "{name}" is reserved for {MAX_CONSUMERS} pods, and cannot be for more'
         return ""
 
 

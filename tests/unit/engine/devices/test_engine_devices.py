@@ -1,6 +1,6 @@
 """Pods with device claims, from first sight to binding, through the engine as the outside uses it."""
 
-from posse.engine.decisions import AllocateClaims, Bind, ReleaseClaim
+from posse.engine.decisions import AllocateClaims, Bind, ReleaseClaim, ReportGroup
 from posse.engine.events import ClaimWritten, ReleaseFailed
 from posse.engine.keys import ClaimKey
 from posse.model.meta import Condition
@@ -483,3 +483,44 @@ def test_a_pod_whose_claim_is_gone_wants_nothing_that_could_be_named():
     needs = devices.needs(one)
     driver.lose(claim)
     assert devices.wants(needs) == []
+
+
+def sharers(count, **description):
+    return [pod(f"p{i}", resource_claims=claiming("c"), **description) for i in range(1, count + 1)]
+
+
+def test_a_claim_is_reserved_for_256_pods_at_most():
+    driver = Driver(*nodes(3, cpu="100"), device_class(), resource_slice("", 1, all_nodes=True))
+    claim, pods = device_claim("c"), sharers(258)
+    driver.see(claim, *pods)
+    decisions = driver.decide()
+    [bind] = binds(decisions)
+    assert len(bind.placements) == len(bind.claims[0].consumers) == 256
+    text = 'resourceclaim "c" cannot be reserved for more than 256 pods'
+    assert pod_reports(decisions) == dict.fromkeys(("p257", "p258"), ("SchedulerError", text))
+    for one, placed in zip(pods, bind.placements, strict=False):
+        driver.confirm(one, on=placed.node)
+    driver.see(full := written(claim, bind.claims[0]))
+    reports = pod_reports(driver.decide(60.0))
+    assert all('"c" is reserved for 256 pods, and cannot be for more' in text for _, text in reports.values())
+    driver.lose(pods[0])
+    driver.see(changed(full, status={"reserved_for": full.status.reserved_for[1:]}))
+    assert list(driver.bind(60.0)) == ["p257"]
+
+
+def test_a_gang_with_too_many_pods_for_a_claim_does_not_start():
+    driver = Driver(*nodes(3, cpu="100"), device_class(), resource_slice("", 1, all_nodes=True))
+    driver.see(device_claim("c"), gang(minimum=257), *sharers(257, group="g1"))
+    decisions = driver.decide()
+    assert not binds(decisions)
+    assert not [one for one in decisions if isinstance(one, ReportGroup) and one.scheduled]
+    assert len(pod_reports(decisions)) == 257
+
+
+def test_a_claim_of_the_group_is_shared_by_any_number():
+    group = gang(
+        minimum=257, resource_claims=(PodGroupResourceClaim(name="entry-c", resource_claim_name="c"),)
+    )
+    driver = Driver(*nodes(3, cpu="100"), device_class(), resource_slice("", 1, all_nodes=True))
+    driver.see(device_claim("c"), group, *sharers(257, group="g1"))
+    assert len(driver.bind()) == 257
