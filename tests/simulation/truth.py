@@ -21,7 +21,7 @@ from tests.support.builders import NAMESPACE, changed
 from tests.support.followed_advice import answered
 
 ADVICE = re.compile(
-    r" (Any of these would let|No change was found|What would let it start|No node (is large|has|would)).*"
+    r" (Any of these would let|No change was found|No advice on what|No node (is large|has|would)).*"
 )
 """The part of a message that tells what would help."""
 _TYPES = {PodGroup: INITIALLY_SCHEDULED, CompositePodGroup: TREE_INITIALLY_SCHEDULED, Pod: "PodScheduled"}

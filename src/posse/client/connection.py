@@ -106,6 +106,7 @@ class Connection:
             if answer.status == UNAUTHORIZED:
                 await self._renew(access)
                 answer = await self._exchange(call, fence)
+                self._require_known(answer.status)
         except _NO_ANSWER as error:
             raise self._without_answer(access, error, asked_at) from error
         self._reachability.answered()
@@ -157,10 +158,17 @@ class Connection:
             response.release()
             await self._renew(access)
             response = await self._request(call, patience)
+            self._require_known(response.status)
         if response.status >= _FIRST_REFUSAL:
             async with response:
                 raise _refusal(await _read(response))
         return response
+
+    def _require_known(self, status: int) -> None:
+        """ApiError: the server does not know us, not even with what the files say now."""
+        if status == UNAUTHORIZED:
+            text = f"{self.server} rejected the credentials in {self._credentials.source} ({status})"
+            raise ApiError(UNAUTHORIZED, "Unauthorized", text)
 
     async def _trusting(self, send: Callable[[], Awaitable[T]]) -> T:
         """Send, and once more with what the files say now if the server is none that we trust."""

@@ -39,6 +39,9 @@ class ClusterAccess:
 
 
 class Credentials(Protocol):
+    source: str
+    """Where they are from, such as the path of a file."""
+
     async def load(self) -> ClusterAccess:
         """CredentialsError: they cannot be used."""
 

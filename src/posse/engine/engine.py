@@ -43,6 +43,7 @@ from posse.engine.options import EngineOptions
 from posse.engine.placement_problem import RemedyProblem, Unadvised
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
+from posse.model.pod import Pod
 
 
 class Engine:
@@ -108,6 +109,10 @@ class Engine:
         """Work through the queue, up to a bound; call again while `has_work`."""
         self._knowledge.at_work = None
         return self._loop.decide(now)
+
+    def schedules(self, pod: Pod) -> bool:
+        """Whether the pod names a scheduler that this engine decides for."""
+        return pod.spec.scheduler_name in self._knowledge.scheduler_names
 
     @property
     def has_work(self) -> bool:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from posse.apiserver.http.kubeconfig import ServerAccess, kubeconfig
+from posse.cli.verbs import VERBS
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.runtime.process.options import ClusterOptions
 from posse.version import VERSION
@@ -105,6 +106,12 @@ def test_help_names_every_feature_gate_on_a_narrow_terminal(posse, monkeypatch, 
     monkeypatch.setenv("COLUMNS", "80")
     text = posse(verb, "--help").out
     assert all(gate in text for gate in Gate)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_cuts_nothing_short_on_a_narrow_terminal(posse, monkeypatch, verb):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "…" not in posse(verb, "--help").out
 
 
 def test_help_shows_how_feature_gates_are_switched(posse):

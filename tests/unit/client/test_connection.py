@@ -68,7 +68,10 @@ def test_many_requests_that_are_refused_at_once_read_the_credentials_once():
 
 
 def test_one_whom_the_server_never_knows_is_refused():
-    assert refused(ScriptedServer(status(401, "Unauthorized", "who?"))).code == 401
+    error = refused(ScriptedServer(status(401, "Unauthorized", "who?")))
+    assert error.code == 401
+    assert error.message.startswith("http://127.0.0.1:")
+    assert error.message.endswith(" rejected the credentials in a test (401)")
 
 
 def test_credentials_that_cannot_be_read_any_more_are_told():

@@ -186,7 +186,7 @@ def _pod_named(survey: Survey, name: str, namespace: str) -> Pod:
 def _pod_story(asked: Asked, pod: Pod) -> Iterator[str]:
     explanation = asked.survey.engine.explain_pod(pod.metadata.uid)
     if explanation is None:
-        yield f"Pod {pod.metadata.namespace}/{pod.metadata.name} {_not_known(pod)}."
+        yield f"Pod {pod.metadata.namespace}/{pod.metadata.name} {_not_known(asked, pod)}."
     else:
         yield from pod_lines(explanation)
     group = group_of(pod)
@@ -204,11 +204,13 @@ def _group_of_pod(asked: Asked, key: GroupKey) -> Iterator[str]:
     yield f"posse explain {typed(key)} -n {key.namespace}"
 
 
-def _not_known(pod: Pod) -> str:
+def _not_known(asked: Asked, pod: Pod) -> str:
     if has_ended(pod):
         return f"has finished ({pod.status.phase})"
+    if asked.survey.engine.schedules(pod):
+        return "cannot be scheduled: its spec is invalid"
     return (
-        f"is not scheduled by Posse: its schedulerName is {pod.spec.scheduler_name!r}, or it is invalid. "
+        f"is not scheduled by Posse: its schedulerName is {pod.spec.scheduler_name!r}. "
         "If that is Posse under another name, pass its --scheduler-name or --config"
     )
 

@@ -34,6 +34,7 @@ from posse.runtime.process.run_options import (
 
 EPILOG = LISTED_GATES
 CLUSTER = "Which cluster"
+REPLICAS = "Replicas"
 KUBE_SCHEDULER_NAME = "default-scheduler"
 SERVING = "Health, metrics and logs"
 
@@ -117,7 +118,7 @@ LeaderElectOption = Annotated[
         "--leader-elect/--no-leader-elect",
         help="Schedule only while holding a Lease, so that replicas can stand by. Default: yes.",
         show_default=False,
-        rich_help_panel=SCHEDULING,
+        rich_help_panel=REPLICAS,
     ),
 ]
 DryRunOption = Annotated[

@@ -49,14 +49,16 @@ def remedy_texts(remedies: Remedies, demands: Sequence[DemandName]) -> list[str]
 def unadvised_text(reason: Unadvised) -> str:
     match reason:
         case UnmodelledRules(rules):
-            why = f"{', '.join(rules) or 'the volumes of its pods'} would have to be taken into account"
+            subject = f"{', '.join(rules)} of its pods" if rules else "the volumes of its pods"
+            why = f"it cannot be calculated for {subject}"
         case NoNodeOpen(PodTooLarge() as size):
-            return f"{too_large_text(size)}. Lower the request, or add larger nodes."
+            way = "Lower the request, or add larger nodes" if size.largest else "Add nodes that have it"
+            return f"{too_large_text(size)}. {way}."
         case NoNodeOpen():
             return "No node would accept any of its pods, even if it were empty. Add nodes that do."
         case TooManyShapes():
-            why = "there are too many sorts of nodes and pods"
-    return f"What would let it start is not looked for: {why}."
+            why = "there are too many different nodes and pods"
+    return f"No advice on what would let it start: {why}."
 
 
 def too_large_text(size: PodTooLarge, of: str = "one of its pods") -> str:

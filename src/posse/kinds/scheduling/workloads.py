@@ -101,10 +101,13 @@ def _priority_errors(spec: WorkloadSpec, lists: Sequence[TemplateList]) -> list[
         stated = ", ".join(f'"{one.name}" has {_stated(one)}' for one in spec.pod_group_templates)
         text = f"detected multiple priority configurations; all templates must have the same: {stated}"
         return [FieldError.invalid("spec", None, text)]
-    if len({priority for _, templates in lists for priority in _priorities(templates)}) > 1:
-        text = "all priority and priorityClassName values must be identical, detected multiple values"
-        return [FieldError.invalid("spec", None, text)]
-    return []
+    every = [template for _, templates in lists for template in templates]
+    other = next((one for one in every if _priorities([one]) != _priorities(every[:1])), None)
+    if other is None:
+        return []
+    stated = f'"{every[0].name}" has {_stated(every[0])}, "{other.name}" has {_stated(other)}'
+    text = "all priority and priorityClassName values must be identical, detected multiple values"
+    return [FieldError.invalid("spec", None, f"{text}: {stated}")]
 
 
 def _priorities(templates: Sequence[Template]) -> set[tuple[str, int | None]]:

@@ -23,6 +23,8 @@ from posse.transport.transport import Transport
 log = logging.getLogger(__name__)
 
 MOST_PAUSE_SECONDS = 5.0
+REPEATED_PAUSE_SECONDS = 2.0
+"""An error that goes on is logged again only before pauses of at least this length."""
 SETTLED_SECONDS = 10.0
 """A watch that lasted so long resets the pauses."""
 CATCH_UP_SECONDS = 1.0
@@ -63,6 +65,8 @@ class Following(ABC, Generic[T]):
         self._is_optional = is_optional
         """An optional kind that is not served has no objects."""
         self._pauses = Pauses(MOST_PAUSE_SECONDS)
+        self._told = ""
+        """The last error that was logged, since the cluster last answered."""
         self._watching: asyncio.Timeout | None = None
         """Ends the watch that is under way."""
         self._listed = asyncio.Event()
@@ -117,6 +121,7 @@ class Following(ABC, Generic[T]):
             except ApiError as error:
                 if now() - started > SETTLED_SECONDS:
                     self._pauses.start_over()
+                    self._told = ""
                 await self._pause(error)
             await self.begin()
 
@@ -176,9 +181,11 @@ class Following(ABC, Generic[T]):
             await asyncio.sleep(UNSERVED_SECONDS)
             return
         pause = self._pauses.next(retry_after(error))
-        if error.code != EXPIRED:
+        is_news = str(error) != self._told or pause >= REPEATED_PAUSE_SECONDS
+        if error.code != EXPIRED and is_news:
             # That a watch expires is to be expected.
-            log.warning("cannot follow %s: %s; trying again in %.0f s", self.kind.plural, error, pause)
+            self._told = str(error)
+            log.warning("cannot list %s: %s; retrying in %.1f s", self.kind.plural, error, pause)
         await asyncio.sleep(pause)
 
     async def _follow_once(self) -> None:

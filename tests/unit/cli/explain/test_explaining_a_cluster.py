@@ -148,6 +148,7 @@ def test_single_pods(cluster):
     foreign = cluster("explain", "pod/foreign").out
     assert foreign.startswith("Pod default/foreign is not scheduled by Posse")
     assert "somebody-else" in foreign
+    assert "invalid" not in foreign
 
 
 @pytest.mark.parametrize(

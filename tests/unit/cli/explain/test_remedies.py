@@ -116,7 +116,7 @@ def test_that_nothing_was_found_is_said_with_what_was_looked_at():
 def test_a_resource_that_no_node_has_cannot_be_had_by_more_of_them():
     pods_with_cards = pods(2, group="g1", requests={"example.com/card": "1"})
     assert ways(*hosts("n1"), gang(minimum=2), *pods_with_cards, heading=UNKNOWN) == [
-        "No node has example.com/card, of which one of its pods needs 1. Lower the request, or add larger nodes."
+        "No node has example.com/card, of which one of its pods needs 1. Add nodes that have it."
     ]
 
 
@@ -146,7 +146,7 @@ def test_a_rule_that_is_not_taken_into_account_is_named():
         for one in pods(3, group="g1")
     ]
     assert ways(*hosts("n1", "n2"), gang(minimum=3), *listening, heading=UNKNOWN) == [
-        "What would let it start is not looked for: NodePorts would have to be taken into account."
+        "No advice on what would let it start: it cannot be calculated for NodePorts of its pods."
     ]
 
 

@@ -154,7 +154,7 @@ REFUSED = {
         [
             (
                 "spec: Invalid value: null: all priority and priorityClassName values must be identical, "
-                "detected multiple values"
+                'detected multiple values: "r" has none, "a" has 0'
             )
         ],
     ),

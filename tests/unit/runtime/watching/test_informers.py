@@ -321,7 +321,13 @@ def test_a_kind_that_every_cluster_has_is_never_taken_for_empty(refusal, caplog)
     transport = ScriptedTransport([[node("a")], refusal, [node("a")]], [[expired("too old")], []])
     told = followed(transport, lambda _: len(transport.watched_from) == 2)
     assert told == [("seen", "a", "u1"), ("seen", "a", "u1")]
-    assert "cannot follow nodes: " in caplog.text
+    assert "cannot list nodes: " in caplog.text
+
+
+def test_an_error_that_goes_on_is_not_logged_before_every_short_pause(caplog):
+    refusal = ApiError(401, "Unauthorized", "https://x rejected the credentials in a file (401)")
+    assert begun(ScriptedTransport([refusal] * 3 + [[node("a")]], []), is_optional=False) == ["a"]
+    assert caplog.text.count("cannot list nodes: https://x rejected the credentials in a file (401)") == 1
 
 
 def test_what_was_seen_does_not_go_because_a_server_knows_nothing_of_the_kind_for_a_while():
