@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from tools.docs_site.search_shim import bring_search
-from tools.docs_site.staging import stage
+from tools.docs_site.staging import STYLE, stage
 from tools.sbom import ROOT
 
 BUILD = ROOT / "build"
@@ -30,6 +30,7 @@ def settings(source: Path, site: Path, navigation: list[dict[str, object]]) -> d
                 {"media": "(prefers-color-scheme: dark)", "scheme": "slate"},
             ],
         },
+        "extra_css": [STYLE],
         "plugins": ["search", "offline"],
         "markdown_extensions": [
             "tables",

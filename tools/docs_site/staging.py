@@ -16,6 +16,9 @@ from tools.sbom import ROOT
 DOCS = ROOT / "docs"
 _LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)]*)?\)")
 _TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
+# A row of the table of guides in the README: a topic and links.
+_TOPIC = re.compile(r"^\| ([^|]+?) \| (\[.*docs/guides/.*) \|$", re.MULTILINE)
+_GUIDE = re.compile(r"\(docs/(guides/[^/)]+\.md)\)")
 _LANGUAGES = {".yaml": "yaml", ".py": "python", ".toml": "toml"}
 _SECTIONS = (
     ("Start", ("index.md", "concepts.md", "glossary.md")),
@@ -28,17 +31,39 @@ _SECTIONS = (
 )
 
 
+STYLE = "style.css"
+# Names in the first column of a table are not broken.
+_STYLE = ".md-typeset td:first-child code { word-break: normal; }\n"
+
+
 def stage(target: Path) -> list[dict[str, Any]]:
     """Write the pages, and return the navigation."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(DOCS, target, ignore=shutil.ignore_patterns("*.lock"))
     (target / "reference").mkdir()
+    (target / STYLE).write_text(_STYLE)
     for name, text in reference_pages().items():
         (target / "reference" / name).write_text(text)
     for page in sorted(target.rglob("*.md")):
         origin = DOCS / page.relative_to(target)
         page.write_text(_relinked(page.read_text(), origin, target))
-    return [{title: list(_entries(target, places))} for title, places in _SECTIONS]
+    navigation = [{title: list(_entries(target, places))} for title, places in _SECTIONS]
+    return [{"Guides": _by_topic(target)} if "Guides" in section else section for section in navigation]
+
+
+def _by_topic(target: Path) -> list[dict[str, Any]]:
+    """Return the guides as the README groups them."""
+    rows = _TOPIC.findall((ROOT / "README.md").read_text())
+    topics = {topic: _GUIDE.findall(links) for topic, links in rows}
+    listed = {place for places in topics.values() for place in places}
+    present = {str(page.relative_to(target)) for page in (target / "guides").glob("*.md")}
+    if listed != present:
+        raise SystemExit(f"README and docs/guides differ: {', '.join(sorted(listed ^ present))}")
+    return [
+        {topic: [{_title(target / place): place} for place in places]}
+        for topic, places in topics.items()
+        if places
+    ]
 
 
 def _relinked(text: str, origin: Path, target: Path) -> str:
@@ -93,4 +118,4 @@ def _entries(target: Path, places: tuple[str, ...]) -> Iterator[dict[str, Any]]:
 
 def _title(page: Path) -> str:
     found = _TITLE.search(page.read_text())
-    return found[1] if found else page.stem
+    return found[1].replace("`", "") if found else page.stem

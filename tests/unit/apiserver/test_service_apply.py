@@ -222,7 +222,11 @@ def test_kubectl_takes_over_what_it_applied_by_itself(service, apply, merge):
         apply(CONFIG_MAP, settings(a="2"))
     taken = apply(CONFIG_MAP, settings(a="2"), "kubectl")
     assert taken["data"] == {"a": "2", "b": "1"}
-    assert '"a":"2"' in taken["metadata"]["annotations"][LAST_APPLIED]
+    # In the order of kubectl, which compares the text.
+    noted = taken["metadata"]["annotations"][LAST_APPLIED]
+    assert noted == (
+        '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"settings"}}\n'
+    )
     with pytest.raises(ApiError, match=r"1 conflict.*\.data\.b"):
         apply(CONFIG_MAP, settings(a="2", b="2"), "kubectl")
 

@@ -132,7 +132,7 @@ def _with_last_applied(obj: Json, config: Json) -> Json:
         name: value for name, value in (metadata.get("annotations") or {}).items() if name != LAST_APPLIED
     }
     said = {**config, "metadata": {**metadata, "annotations": annotations}}
-    text = msgspec.json.encode(said).decode() + "\n"
+    text = msgspec.json.encode(said, order="sorted").decode() + "\n"
     kept = {**obj["metadata"].get("annotations", {}), LAST_APPLIED: text}
     return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
 
