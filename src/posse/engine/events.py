@@ -162,6 +162,8 @@ class KnownRuns:
     pods: int
     seconds: tuple[float, ...]
     """The oldest run first."""
+    limit: int = 0
+    """Seconds after which each of them would have been ended; 0 for runs without a limit."""
 
 
 @dataclass(frozen=True, slots=True)

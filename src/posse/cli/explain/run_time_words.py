@@ -18,7 +18,8 @@ def _told(run_time: ExpectedRunTime) -> str:
         limit = f"at most {human_duration(run_time.limit)} (activeDeadlineSeconds)"
     match run_time.source:
         case RunTimeSource.LIMIT:
-            return limit
+            learned = f"about {human_duration(run_time.usual)} ({run_time.basis} with this limit), "
+            return f"{learned}{limit}" if run_time.basis else limit
         case RunTimeSource.STATED:
             stated = f"about {human_duration(run_time.usual)} (annotation posse.dev/expected-duration)"
             return f"{stated}, {limit}" if limit else stated

@@ -1,7 +1,9 @@
 """How long earlier runs took, as quantiles over the last runs of the same kind.
 
 A kind is the most specific of these that has runs enough: equal pods of one namespace in equal number, the
-namespace, equal pods in equal number anywhere, all runs. Memory is bounded in kinds and in runs of each.
+namespace, equal pods in equal number anywhere, all runs. Runs with a limit are of a kind with those of equal
+limit alone: users choose round limits, mostly too long, and runs of one limit tell how much too long.
+Memory is bounded in kinds and in runs of each.
 """
 
 from bisect import bisect_right, insort
@@ -21,7 +23,7 @@ LEAST_RUNS = 3
 OVERRUN = 2.0
 """A run that takes longer than all that is known is expected to take so many times its age in all."""
 
-Kind = tuple[str, tuple[tuple[int, int], ...] | None, int]
+Kind = tuple[str, tuple[tuple[int, int], ...] | None, int, int]
 
 
 @dataclass(slots=True)
@@ -50,15 +52,17 @@ class RunKind:
     namespace: str
     template: PodClass
     pods: int
+    limit: int = 0
+    """Seconds after which it is ended; 0 without a limit."""
 
     def kinds(self) -> tuple[tuple[Kind, str], ...]:
         """From the most specific to all runs, each with its name."""
-        requests = tuple(self.template.requests)
+        requests, limit = tuple(self.template.requests), self.limit
         return (
-            ((self.namespace, requests, self.pods), f"equal pods in namespace {self.namespace}"),
-            ((self.namespace, None, 0), f"namespace {self.namespace}"),
-            (("", requests, self.pods), "equal pods"),
-            (("", None, 0), "all pods"),
+            ((self.namespace, requests, self.pods, limit), f"equal pods in namespace {self.namespace}"),
+            ((self.namespace, None, 0, limit), f"namespace {self.namespace}"),
+            (("", requests, self.pods, limit), "equal pods"),
+            (("", None, 0, limit), "all pods"),
         )
 
 
@@ -98,8 +102,9 @@ class RunHistory:
                 {resources[index]: amount for index, amount in requests} if requests is not None else None,
                 pods,
                 tuple(runs.latest),
+                limit,
             )
-            for (namespace, requests, pods), runs in self._runs.items()
+            for (namespace, requests, pods, limit), runs in self._runs.items()
         )
 
     def remember(self, known: KnownRuns, number_of: Callable[[str], int]) -> None:
@@ -109,7 +114,7 @@ class RunHistory:
             if requests is not None
             else None
         )
-        runs = self._runs.setdefault((known.namespace, numbered, known.pods), _Runs())
+        runs = self._runs.setdefault((known.namespace, numbered, known.pods, known.limit), _Runs())
         for seconds in known.seconds[-MAX_RUNS:]:
             runs.add(seconds)
         self._forget()

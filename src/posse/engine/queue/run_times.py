@@ -10,7 +10,7 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey
-from posse.engine.queue.run_history import OVERRUN, RunHistory, RunKind
+from posse.engine.queue.run_history import OVERRUN, Learned, RunHistory, RunKind
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.engine.state.pod_record import PodRecord
 from posse.model.durations import parse_duration
@@ -69,16 +69,16 @@ class RunTimes:
             if record.group is not None:
                 groups.setdefault(record.group, []).append(record)
             else:
-                self._learn(record, 1, now)
+                self._learn([record], 1, now)
         for key, records in groups.items():
             group = self._groups.get(key)
             if group is None or not group.attached_count:
-                self._learn(records[0], group.minimum if group is not None else len(records), now)
+                self._learn(records, group.minimum if group is not None else len(records), now)
 
-    def _learn(self, record: PodRecord, pods: int, now: float) -> None:
-        started = started_at(record)
+    def _learn(self, records: Sequence[PodRecord], pods: int, now: float) -> None:
+        started = started_at(records[0])
         if math.isfinite(started) and 0 <= now - started <= MAX_STATED_SECONDS:
-            self._history.learn(_kind(record, pods), now - started)
+            self._history.learn(_kind(records, pods), now - started)
 
     def known(self, resources: Sequence[str]) -> tuple[KnownRuns, ...]:
         """All that is known of earlier runs; `resources` are the names of resources by their number."""
@@ -87,7 +87,11 @@ class RunTimes:
     def remember(self, runs: Sequence[KnownRuns], number_of: Callable[[str], int]) -> None:
         """Know what an earlier scheduler knew. What makes no sense is left out."""
         for one in runs:
-            if one.pods >= 0 and all(0 <= seconds <= MAX_STATED_SECONDS for seconds in one.seconds):
+            if (
+                one.pods >= 0
+                and one.limit >= 0
+                and all(0 <= seconds <= MAX_STATED_SECONDS for seconds in one.seconds)
+            ):
                 self._history.remember(one, number_of)
 
     def of_group(self, group: GroupRecord, age: float = 0.0) -> ExpectedRunTime:
@@ -121,7 +125,7 @@ class RunTimes:
         seconds, _ = _stated(records, annotations)
         if seconds is not None:
             return RunTimeSpread((seconds,), _limit_of(records))
-        runs = self._history.runs_of(_kind(records[0], pods), age) if records else ()
+        runs = self._history.runs_of(_kind(records, pods), age) if records else ()
         return RunTimeSpread(runs, _limit_of(records))
 
     def _expected(
@@ -132,21 +136,32 @@ class RunTimes:
         if seconds is not None:
             usual = _at_least(min(seconds, limit), age, limit)
             return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, fault=fault, late=usual)
+        learned = self._history.expected(_kind(records, pods), age) if records else None
         if limit < math.inf:
-            return ExpectedRunTime(limit, limit, limit, RunTimeSource.LIMIT, fault=fault, late=limit)
-        learned = self._history.expected(_kind(records[0], pods), age) if records else None
+            return _within(limit, learned, fault)
         if learned is None:
             return ExpectedRunTime(fault=fault)
-        basis = f"{learned.runs} runs of {learned.of}"
         return ExpectedRunTime(
             learned.usual,
             learned.safe,
             math.inf,
             RunTimeSource.LEARNED,
-            basis=basis,
+            basis=_basis(learned),
             fault=fault,
             late=learned.late,
         )
+
+
+def _within(limit: float, learned: Learned | None, fault: str) -> ExpectedRunTime:
+    """Runs of the same limit say how long it will take, if there are any; only the limit itself is safe."""
+    if learned is None:
+        return ExpectedRunTime(limit, limit, limit, RunTimeSource.LIMIT, fault=fault, late=limit)
+    usual, late = min(learned.usual, limit), min(learned.late, limit)
+    return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, _basis(learned), fault, late)
+
+
+def _basis(learned: Learned) -> str:
+    return f"{learned.runs} runs of {learned.of}"
 
 
 def started_at(record: PodRecord) -> float:
@@ -192,5 +207,7 @@ def _read(text: str) -> tuple[float | None, str]:
     return seconds, ""
 
 
-def _kind(record: PodRecord, pods: int) -> RunKind:
-    return RunKind(record.ref.namespace, record.pod_class, pods)
+def _kind(records: Sequence[PodRecord], pods: int) -> RunKind:
+    limit = _limit_of(records)
+    first = records[0]
+    return RunKind(first.ref.namespace, first.pod_class, pods, int(limit) if limit < math.inf else 0)

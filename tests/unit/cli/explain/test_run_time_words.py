@@ -25,6 +25,12 @@ def test_a_limit_alone():
     assert run_time_facts(run_time) == [("run time", "at most 10m (activeDeadlineSeconds)")]
 
 
+def test_a_limit_with_earlier_runs_that_had_it():
+    run_time = ExpectedRunTime(60.0, 600.0, 600.0, RunTimeSource.LIMIT, basis="5 runs of its size")
+    told = "about 60s (5 runs of its size with this limit), at most 10m (activeDeadlineSeconds)"
+    assert run_time_facts(run_time) == [("run time", told)]
+
+
 def test_a_learned_run_time_names_its_runs():
     run_time = ExpectedRunTime(60.0, 90.0, source=RunTimeSource.LEARNED, basis="5 runs of its size")
     assert run_time_facts(run_time) == [("run time", "about 60s, seldom more than 90s (5 runs of its size)")]

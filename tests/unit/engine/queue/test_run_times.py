@@ -62,8 +62,8 @@ def test_an_annotation_that_makes_no_sense_is_named_and_not_used(text):
     assert len(found.fault) < 200
 
 
-def run_for(driver, name, seconds):
-    one = pod(name)
+def run_for(driver, name, seconds, limit=None):
+    one = limited(pod(name), limit)
     driver.see(one)
     bound = driver.bind()
     driver.confirm(one, on=bound[name])
@@ -72,8 +72,8 @@ def run_for(driver, name, seconds):
     driver.decide()
 
 
-def of_pod(driver, name, age=0.0):
-    one = pod(name)
+def of_pod(driver, name, age=0.0, limit=None):
+    one = limited(pod(name), limit)
     driver.see(one)
     knowledge = driver.engine._knowledge
     return knowledge.run_times.of_pod(knowledge.pods[one.metadata.uid], age)
@@ -87,6 +87,29 @@ def test_earlier_runs_of_equal_pods_are_learned():
     assert (found.usual, found.safe, found.source) == (120.0, 6000.0, RunTimeSource.LEARNED)
     assert "3 runs" in found.basis
     assert of_pod(driver, "old", age=500.0).usual == 6000.0
+
+
+def test_runs_of_one_limit_say_how_much_of_it_is_used():
+    driver = Driver(*nodes(1))
+    for number, seconds in enumerate((60.0, 120.0, 600.0)):
+        run_for(driver, f"r{number}", seconds, limit=3600)
+        run_for(driver, f"s{number}", 10 * seconds, limit=7200)
+    found = of_pod(driver, "next", limit=3600)
+    assert (found.usual, found.late, found.safe, found.limit) == (120.0, 600.0, 3600.0, 3600.0)
+    assert (found.source, found.basis) == (
+        RunTimeSource.LIMIT,
+        f"3 runs of equal pods in namespace {NAMESPACE}",
+    )
+    assert of_pod(driver, "longer", limit=7200).usual == 1200.0
+    assert of_pod(driver, "another", limit=60).usual == 60.0
+    assert of_pod(driver, "unlimited").source is RunTimeSource.UNKNOWN
+
+
+def test_a_run_with_a_limit_is_never_expected_beyond_it():
+    driver = Driver(*nodes(1))
+    for number in range(LEAST_RUNS):
+        run_for(driver, f"r{number}", 100.0, limit=3600)
+    assert of_pod(driver, "old", age=2000.0, limit=3600).late == 3600.0
 
 
 def test_pods_that_were_deleted_or_ended_before_the_clock_went_back_teach_nothing():
@@ -126,10 +149,11 @@ def test_memory_is_bounded():
     assert history.expected(RunKind("one", Template(1), 1)).usual > 1000.0
 
 
-def test_an_engine_remembers_the_runs_that_another_has_learned():
+@pytest.mark.parametrize("limit", [None, 3600])
+def test_an_engine_remembers_the_runs_that_another_has_learned(limit):
     first = Driver(*nodes(1))
     for number in range(LEAST_RUNS):
-        one = pod(f"run{number}", "1")
+        one = limited(pod(f"run{number}", "1"), limit)
         first.see(one)
         first.bind_and_confirm(one)
         first.now += 100.0 * (number + 1)
@@ -137,7 +161,7 @@ def test_an_engine_remembers_the_runs_that_another_has_learned():
         first.decide()
     second = Driver(*nodes(1, example="2"))
     second.engine.absorb(RunsRemembered(first.engine.known_runs()))
-    second.see(gang(minimum=1), pod("p", "1", group="g1"))
+    second.see(gang(minimum=1), limited(pod("p", "1", group="g1"), limit))
     assert expected(second).usual == 200.0
     assert second.engine.known_runs() == first.engine.known_runs()
 
