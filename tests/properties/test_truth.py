@@ -11,7 +11,7 @@ from tests.simulation.run import Run, advised_engine
 from tests.support.effort import PROFILE, up_to
 
 
-@settings(max_examples=1000 if PROFILE == "explore" else up_to(50))
+@settings(max_examples=1000 if PROFILE == "explore" else up_to(100))
 @given(st.integers(0, 10**6), st.booleans())
 @example(2213, True)  # a group of a tree that waits again is not told that a placement exists
 @example(2499, True)  # victims make room for a placement that only the exact search finds
