@@ -1,6 +1,7 @@
 """Sentences about why a pod or group was refused."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import singledispatch
 
 from posse.engine.causes import (
@@ -220,12 +221,21 @@ def _headed(head: str, following: Sequence[str]) -> list[str]:
 
 def _lacking(head: str, short: Sequence[ClassShortfall]) -> list[str]:
     """The lack of the pods, then the refusals by nodes."""
-    shown = short[:_MAX_CLASSES]
-    reasons = list(dict.fromkeys(sentence for one in shown for sentence in sentences(one.cause)))
-    rest = sum(one.pods for one in short[_MAX_CLASSES:])
+    reasons = list(dict.fromkeys(text for one in short[:_MAX_CLASSES] for text in sentences(one.cause)))
+    alike = _by_lack(short)
+    shown, rest = alike[:_MAX_CLASSES], sum(one.pods for one in alike[_MAX_CLASSES:])
     parts = [*map(shortfall_text, shown), *([f"{rest} others lack something too"] if rest else [])]
     lacks = f"{head} {', '.join(parts)}"
     return [lacks, *reasons] if any(one.lack for one in short) else _headed(f"{lacks}: ", reasons)
+
+
+def _by_lack(short: Sequence[ClassShortfall]) -> list[ClassShortfall]:
+    """Pods that lack the same are told of together, however else they differ."""
+    found: dict[ResourceLack | None, ClassShortfall] = {}
+    for one in short:
+        before = found.get(one.lack)
+        found[one.lack] = replace(before, pods=before.pods + one.pods) if before is not None else one
+    return list(found.values())
 
 
 def shortfall_text(short: ClassShortfall) -> str:
