@@ -505,7 +505,7 @@ def test_forecasts_come_true_as_their_guide_says(cluster):
         one["status"]["startTime"] for one in listed(cluster, "pods") if "large" in one["metadata"]["name"]
     )
     assert note["notBefore"] <= note["earliest"] <= started <= note["latest"]
-    assert "IN 80 % BAND" in posse_command.posse(*shlex.split(simulate))
+    assert "IN BAND" in posse_command.posse(*shlex.split(simulate))
 
 
 @pytest.mark.parametrize("words", [RACKS], indirect=True)

@@ -22,7 +22,10 @@ class Output(StrEnum):
 OutputOption = Annotated[
     Output,
     typer.Option(
-        "--output", "-o", help="table or wide (more columns) for people, json or yaml for programs."
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help="table or wide (more columns) for people, json or yaml for programs.",
     ),
 ]
 

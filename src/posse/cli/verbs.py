@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from posse.cli.help_text import Verb, Verbs, rewrapped
+
 # Each verb, the module with the function of that name, and the panel of `posse --help` that lists it.
 VERBS = {
     "up": ("posse.cli.up.up", "A cluster on this machine"),
@@ -57,6 +59,7 @@ def command_line(words: list[str]) -> typer.Typer:
     """Return the command with the verb in `words`; with every verb for help, completion and unknown verbs."""
     app = typer.Typer(
         name="posse",
+        cls=Verbs,
         rich_markup_mode="rich",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -69,11 +72,17 @@ kubectl, or with apply, get and delete below. [bold]posse run[/bold] schedules p
     """,
     )
     app.callback()(posse)
-    app.command()(version)
+    app.command(cls=Verb)(version)
     for verb in _needed(words):
         name, panel = VERBS[verb]
         module = import_module(name)
-        app.command(rich_help_panel=panel, epilog=getattr(module, "EPILOG", None))(getattr(module, verb))
+        function = getattr(module, verb)
+        app.command(
+            cls=Verb,
+            help=rewrapped(function.__doc__),
+            rich_help_panel=panel,
+            epilog=getattr(module, "EPILOG", None),
+        )(function)
     return app
 
 

@@ -1,11 +1,14 @@
+import inspect
 import re
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 import yaml
 
 from posse.apiserver.http.kubeconfig import ServerAccess, kubeconfig
+from posse.cli.help_text import rewrapped
 from posse.cli.verbs import VERBS
 from posse.model.feature_gates import ALL_GATES, Gate
 from posse.runtime.process.options import ClusterOptions
@@ -34,6 +37,28 @@ def test_help_teaches(posse):
         text = posse(verb, "-h").out
         assert "Examples" in text
         assert f"posse {verb}" in text
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_help_fits_a_terminal_of_80_columns(posse, monkeypatch, verb):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = posse(*filter(None, [verb]), "--help").out
+    assert "<bool>" not in text
+    assert "range>" not in text
+    options = [line for line in text.splitlines() if line.startswith("│ --")]
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert options
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_examples_of_a_verb_are_one_line_each_in_80_columns(verb):
+    function = getattr(import_module(VERBS[verb][0]), verb)
+    examples = [line for line in inspect.getdoc(function).splitlines() if line.startswith(" ")]
+    assert [line for line in examples if len(line) > 78] == []
+
+
+def test_paragraphs_of_help_are_wrapped_to_the_terminal():
+    assert rewrapped("One\n    line.\n\n      an example\n") == "One line.\n\n  an example"
 
 
 def loaded_by(*words):

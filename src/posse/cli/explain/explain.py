@@ -41,7 +41,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
 
     [bold]Examples[/bold]
 
-      posse explain job/train                  the groups and pods of a Job; also jobset/, lws/ ...
+      posse explain job/train                  its groups and pods; also jobset/
 
       posse explain podgroup/trainer
 
@@ -53,7 +53,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer r
 
       posse explain pod/web-0
 
-      posse explain job/train -o json          states, reasons and changes that would help, for programs
+      posse explain job/train -o json          states and reasons for programs
     """
     rules = chosen_rules(config, scheduler_name)
     # The engine takes a while to load; completion and help need none of it.

@@ -82,7 +82,12 @@ def show(steps: Iterable[Step], choice: HistoryChoice, now: float, output: Outpu
     elif choice.name:
         typer.echo("\n".join(timeline(chosen)))
     else:
-        lines = summary_lines(records(chosen), now, with_namespace=choice.namespace is None)
+        lines = summary_lines(
+            records(chosen),
+            now,
+            with_namespace=choice.namespace is None,
+            is_wide=output is Output.wide,
+        )
         typer.echo("\n".join(lines))
 
 

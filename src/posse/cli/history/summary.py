@@ -9,7 +9,8 @@ from posse.cli.history.happenings import Step, StepKind
 from posse.cli.tables import aligned
 from posse.kinds.machinery.durations import human_duration
 
-HEADER = ("NAME", "KIND", "STARTED", "PODS", "WAITED", "REFUSED", "PREEMPTED", "BY", "LAST")
+HEADER = ("NAME", "PODS", "WAITED", "REFUSED", "PREEMPTED", "LAST")
+WIDE_HEADER = ("KIND", "STARTED", "BY")
 MAX_PODS = 3
 MAX_TEXT = 160
 
@@ -62,23 +63,24 @@ def _note(record: Record, step: Step) -> None:
             pass
 
 
-def summary_lines(found: Sequence[Record], now: float, *, with_namespace: bool) -> list[str]:
+def summary_lines(
+    found: Sequence[Record], now: float, *, with_namespace: bool, is_wide: bool = False
+) -> list[str]:
+    """What fits 80 columns; `is_wide` adds the kind, the last start and the preemptor."""
     rows = [
         [
             record.namespace,
             record.name,
-            record.kind,
-            _ago(record.started, now),
             str(record.placed_pods or "-"),
             human_duration(record.waited_seconds) if record.started else "-",
             str(record.refusals or "-"),
             str(record.preempted_pods or "-"),
-            record.preempted_by or "-",
             f"{record.last} {_ago(record.last_seen, now)}",
+            *([record.kind, _ago(record.started, now), record.preempted_by or "-"] if is_wide else ()),
         ]
         for record in found
     ]
-    table = [["NAMESPACE", *HEADER], *rows]
+    table = [["NAMESPACE", *HEADER, *(WIDE_HEADER if is_wide else ())], *rows]
     return aligned(table if with_namespace else [row[1:] for row in table])
 
 

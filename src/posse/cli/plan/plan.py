@@ -107,9 +107,9 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer read
 
       posse plan --of podgroup/trainer --min-count 4
 
-      posse plan --drain rack=r3               which gangs go, and where each would run again
+      posse plan --drain rack=r3               which gangs go, and where to?
 
-      posse plan --make-room-for podgroup/x    the fewest gangs to stop so that x starts
+      posse plan --make-room-for podgroup/x    the fewest to stop so that x starts
 
       posse plan -f job.yaml --snapshot cluster.snapshot -o json
     """

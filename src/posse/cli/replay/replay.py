@@ -45,15 +45,15 @@ def replay(
 
     [bold]Examples[/bold]
 
-      posse replay /var/log/posse                                    would it decide the same again?
+      posse replay DIR                           does it decide the same again?
 
-      posse replay /var/log/posse --config other.yaml                what would other rules decide?
+      posse replay DIR --config other.yaml          what would other rules decide?
 
-      posse replay /var/log/posse --add-nodes 4=node-0001            would four more nodes have helped?
+      posse replay DIR --add-nodes 4=node-0001      would four more have helped?
 
-      posse replay /var/log/posse --at 2026-01-31T14:05:00Z --snapshot-to then.gz
+      posse replay DIR --at 2026-01-31T14:05:00Z --snapshot-to then.gz
 
-      posse gangs --snapshot then.gz                                 what waited then, and why?
+      posse gangs --snapshot then.gz                what waited then, and why?
     """
     if snapshot_to is not None and (config is not None or add_nodes or without):
         raise Misuse("--snapshot-to and changes exclude each other: a snapshot holds what really was")

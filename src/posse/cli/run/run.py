@@ -208,7 +208,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
 
       posse run --scheduler-name default-scheduler  instead of kube-scheduler
 
-      posse run --controllers all                   run JobSets and LeaderWorkerSets too
+      posse run --controllers all                   JobSets and the like too
 
       posse run --dry-run --log-decisions -         print what it would do
 

@@ -155,13 +155,13 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer 
 
     [bold]Examples[/bold]
 
-      posse simulate jobs.csv --nodes 80                         how long would jobs wait?
+      posse simulate jobs.csv --nodes 80           how long would jobs wait?
 
-      posse simulate jobs.csv --nodes 80 --policy fifo --policy greedy --policy posse --out comparison
+      posse simulate jobs.csv --nodes 80 --policy fifo --policy greedy --out DIR
 
       posse simulate jobs.csv --nodes 64 --topology rack=8 --gangs-in rack
 
-      posse simulate jobs.csv --nodes 80 --policy fifo --policy posse --samples 10 --failures 30:4
+      posse simulate jobs.csv --nodes 80 --samples 10 --failures 30:4
     """
     request = Request(
         trace=trace,

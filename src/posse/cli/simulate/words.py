@@ -22,10 +22,10 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     lines = [f"{len(jobs)} jobs on {comparison.nodes} nodes with {comparison.gpus} GPUs, {arrivals}"]
     if comparison.warm_up:
         lines.append(f"Jobs of the first {in_time(comparison.warm_up)} are not counted.")
-    header = ["POLICY", "STARTED", "MEAN WAIT", f"ABOVE {LARGE_GPUS} GPUS", "MEDIAN", "P95", "LONGEST"]
-    tail = ["SLOWDOWN", "GPUS USED", "RESTARTS", "GPU HOURS LOST", "STRANDED"]
-    rows = [[*header, *tail], *map(_row, runs)]
-    lines += ["", *aligned(rows)]
+    waits = ["POLICY", "STARTED", "MEAN WAIT", f">{LARGE_GPUS} GPUS", "MEDIAN", "P95", "LONGEST"]
+    lines += ["", *aligned([waits, *map(_waits, runs)])]
+    usage = ["POLICY", "SLOWDOWN", "GPUS USED", "RESTARTS", "HOURS LOST", "STRANDED"]
+    lines += ["", *aligned([usage, *map(_usage, runs)])]
     if oversized:
         names = ", ".join(f"{job.name} ({gpus_text(job.gpus)})" for job in oversized[:_LISTED])
         more = "" if len(oversized) <= _LISTED else f", and {len(oversized) - _LISTED} more"
@@ -46,7 +46,7 @@ def comparison_lines(comparison: Comparison) -> list[str]:
 
 def forecast_lines(tallies: Sequence[tuple[str, ForecastTally]]) -> list[str]:
     """How many of the jobs that had to wait started inside the band of their first forecast."""
-    header = ["FORECASTS", "GIVEN", "IN 80 % BAND", "EARLIER", "LATER", "UNKNOWN", "BEFORE BOUND"]
+    header = ["FORECASTS", "GIVEN", "IN BAND", "EARLIER", "LATER", "UNKNOWN", "BEFORE BOUND"]
     rows = [
         [
             name,
@@ -77,13 +77,13 @@ def _sample_lines(comparison: Comparison) -> list[str]:
     """Means over samples with 95 % confidence; against the first policy, pair by pair."""
     first = comparison.samples[0]
     rows = [
-        ["POLICY", "MEAN WAIT", f"ABOVE {LARGE_GPUS} GPUS", f"MEAN WAIT AGAINST {first[0].policy.upper()}"]
+        ["POLICY", "MEAN WAIT", f">{LARGE_GPUS} GPUS", f"AGAINST {first[0].policy.upper()}"],
     ]
     for runs in comparison.samples:
         waits = [run.figures.mean_wait for run in runs]
         large = [run.figures.mean_wait_large for run in runs]
         against = difference(waits, [run.figures.mean_wait for run in first])
-        certain = "" if against.is_certain else " (may be chance)"
+        certain = "" if against.is_certain else " (chance?)"
         rows.append(
             [
                 runs[0].policy,
@@ -102,7 +102,7 @@ def _estimate_text(found: Estimate) -> str:
     return f"{sign}{in_time(abs(found.mean))} \u00b1 {in_time(found.margin)}"
 
 
-def _row(run: PolicyRun) -> list[str]:
+def _waits(run: PolicyRun) -> list[str]:
     figures = run.figures
     return [
         run.policy,
@@ -112,6 +112,13 @@ def _row(run: PolicyRun) -> list[str]:
         in_time(figures.median_wait),
         in_time(figures.p95_wait),
         in_time(figures.longest_wait),
+    ]
+
+
+def _usage(run: PolicyRun) -> list[str]:
+    figures = run.figures
+    return [
+        run.policy,
         "-" if math.isnan(figures.mean_slowdown) else f"{figures.mean_slowdown:.1f}",
         "-" if math.isnan(figures.utilization) else f"{figures.utilization:.1%}",
         str(figures.restarts),

@@ -67,11 +67,11 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
 
     [bold]Examples[/bold]
 
-      posse ui                                 the cluster of $KUBECONFIG, else that of `posse up`
+      posse ui                                 of $KUBECONFIG, or of `posse up`
 
       posse ui --snapshot cluster.snapshot     a cluster as it was
 
-      posse ui --recording DIR                 what `posse up --record DIR` recorded
+      posse ui --recording DIR                 what `up --record DIR` recorded
     """
     if snapshot and (kubeconfig or context or recording):
         raise Misuse(

@@ -235,7 +235,7 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
 
       posse up --nodes 64 --topology block=2,rack=4 --data-dir /tmp/lab --port 0
 
-      posse up --control-plane kubernetes           the same on a real kube-apiserver
+      posse up --control-plane kubernetes           with a real kube-apiserver
 
       posse up --feature-gates=GangScheduling=false,WorkloadAwarePreemption=false
     """

@@ -2,14 +2,20 @@
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
 from posse.cli.reading.snapshot_file import Listed, new_header, write_snapshot
+from posse.cli.simulate.simulate import POLICIES
 from posse.kinds.registry import NODE
 from tests.support import posse_command
 
 ROWS = "job,submit_s,duration_s,gpus\nlong,0,100,8\ngang,1,10,16\nshort,2,10,8\nhuge,3,10,160\n"
+
+DAY = posse_command.ROOT / "examples" / "traces" / "day.csv"
 
 
 def simulate(*words):
@@ -90,6 +96,34 @@ def test_samples_print_confidence_intervals(trace):
     assert lines[begin + 1].split()[-1] == "FIFO"
     assert [line.split()[0] for line in lines[begin + 2 : begin + 4]] == ["fifo", "greedy"]
     assert all("±" in line for line in lines[begin + 2 : begin + 4])
+
+
+def test_tables_fit_a_terminal_of_80_columns(trace):
+    policies = [word for name in POLICIES for word in ("--policy", name)]
+    told = simulate(trace, "--nodes", "2", *policies, "--samples", "3", "--forecasts")
+    rows = [line for line in told.splitlines() if "   " in line]
+    assert len(rows) == 4 * (1 + len(POLICIES))
+    assert max(map(len, rows)) <= 80
+    assert "HOURS LOST   STRANDED" in told
+
+
+def digests(hash_seed, seed):
+    """Of every run of a day of jobs, in a process of its own."""
+    words = ("--nodes", "8", "--policy", "posse", "--policy", "greedy", "--samples", "2", "--failures", "5:4")
+    done = subprocess.run(
+        [sys.executable, "-m", "posse", "simulate", DAY, *words, "--seed", seed, "-o", "json"],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        check=True,
+    )
+    return [one["digest"] for policy in json.loads(done.stdout)["policies"] for one in policy["samples"]]
+
+
+def test_an_equal_seed_gives_equal_digests_under_two_hash_seeds():
+    found = digests("1", "5")
+    assert len(set(found)) == 4
+    assert digests("2", "5") == found
+    assert digests("1", "6") != found
 
 
 def test_failing_nodes_cost_gpu_hours(trace):
