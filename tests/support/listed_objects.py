@@ -11,6 +11,7 @@ from posse.kinds.registry import (
     POD_GROUP,
     PRIORITY_CLASS,
     RESOURCE_CLAIM,
+    RESOURCE_QUOTA,
     RESOURCE_SLICE,
     WORKLOAD,
 )
@@ -28,6 +29,7 @@ class ListedObjects:
         kinds = {"jobs": JOB, "jobsets": JOB_SET, "deployments": DEPLOYMENT, "nodes": NODE, "pods": POD}
         kinds |= {"groups": POD_GROUP, "workloads": WORKLOAD, "priority_classes": PRIORITY_CLASS}
         kinds |= {"device_classes": DEVICE_CLASS, "slices": RESOURCE_SLICE, "claims": RESOURCE_CLAIM}
+        kinds |= {"quotas": RESOURCE_QUOTA}
         self._objects = {kinds[name].name: (kinds[name], found) for name, found in objects.items()}
 
     def now(self) -> float:

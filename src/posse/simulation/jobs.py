@@ -13,6 +13,7 @@ from posse.engine.options import DEFAULT_SCHEDULER
 from posse.model.container import Container, ResourceRequirements
 from posse.model.meta import GroupObject, ObjectMeta
 from posse.model.pod import Pod, PodSchedulingGroup, PodSpec, PodStatus
+from posse.model.resource_claim import ResourceClaim
 from posse.model.timestamps import format_timestamp
 from posse.model.workload import (
     CompositePodGroup,
@@ -42,6 +43,8 @@ class JobObjects:
 
     groups: tuple[AnyGroup, ...]
     pods: tuple[Pod, ...]
+    claims: tuple[ResourceClaim, ...] = ()
+    """Claims of devices that were made for its pods and groups, from templates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,23 @@ def objects_of(
     ]
 
 
+def claims_of(job: TracedJob, run: int) -> list[ResourceClaim]:
+    """The claims of devices that are made for the job's nth run. Their owners are those of that run."""
+    return [
+        replace(
+            claim,
+            metadata=replace(
+                claim.metadata,
+                uid=f"{claim.metadata.uid}/{run}",
+                owner_references=tuple(
+                    replace(one, uid=f"{one.uid}/{run}") for one in claim.metadata.owner_references
+                ),
+            ),
+        )
+        for claim in (job.objects.claims if job.objects is not None else ())
+    ]
+
+
 def _run_of(objects: JobObjects, submit: float, run: int, scheduler: str) -> tuple[list[AnyGroup], list[Pod]]:
     """New objects of the same names, as controllers would create them, and nothing placed yet."""
     created = format_timestamp(BEGIN + submit)
@@ -154,7 +174,7 @@ def _run_of(objects: JobObjects, submit: float, run: int, scheduler: str) -> tup
             pod,
             metadata=replace(renewed(pod.metadata), deletion_timestamp=None),
             spec=replace(pod.spec, node_name="", scheduler_name=scheduler),
-            status=PodStatus(phase="Pending"),
+            status=PodStatus(phase="Pending", resource_claim_statuses=pod.status.resource_claim_statuses),
         )
         for pod in objects.pods
     ]

@@ -8,9 +8,12 @@ job by itself.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from posse.engine.events import ClusterObject, EngineEvent, Observed, Vanished
 from posse.model.node import Node
 from posse.model.pod import ENDED_PHASES, Pod
+from posse.model.resource_claim import ResourceClaim
 from posse.simulation.failures import NodeAbsence
 from posse.simulation.jobs import FOREVER, AnyGroup, JobObjects, TracedJob, gpus_of
 from posse.simulation.workloads import WorkloadObjects, is_group, workloads_of
@@ -48,6 +51,7 @@ def recorded_cluster(history: Iterable[tuple[float, EngineEvent]]) -> RecordedWo
     nodes: dict[str, Node] = {}
     absent: dict[str, float] = {}
     fixtures: dict[_Key, ClusterObject] = {}
+    claims: dict[str, ResourceClaim] = {}
     found = RecordedWork()
     begin = None
     for time, event in history:
@@ -60,6 +64,8 @@ def recorded_cluster(history: Iterable[tuple[float, EngineEvent]]) -> RecordedWo
             _note_pod(lives, obj, now, is_gone)
         elif isinstance(obj, Node):
             _note_node(found, nodes, absent, obj, now, is_gone)
+        elif isinstance(obj, ResourceClaim) and obj.metadata.owner_references:
+            claims.setdefault(obj.metadata.uid, obj)
         elif is_group(obj):
             groups.setdefault(_key(obj), obj)  # type: ignore[arg-type]
         else:
@@ -67,7 +73,7 @@ def recorded_cluster(history: Iterable[tuple[float, EngineEvent]]) -> RecordedWo
     found.failures += [NodeAbsence(name, since, FOREVER) for name, since in absent.items()]
     found.failures.sort(key=lambda one: (one.begin, one.node))
     found.nodes, found.fixtures = list(nodes.values()), list(fixtures.values())
-    found.jobs = sorted(_jobs(lives, groups.values()), key=lambda job: job.submit)
+    found.jobs = sorted(_jobs(lives, groups.values(), claims.values()), key=lambda job: job.submit)
     return found
 
 
@@ -77,6 +83,9 @@ def _key(obj: ClusterObject) -> _Key:
 
 def _note_pod(lives: dict[str, _Life], pod: Pod, now: float, is_gone: bool) -> None:
     life = lives.setdefault(pod.metadata.uid, _Life(pod, now))
+    if made := pod.status.resource_claim_statuses:
+        # They are named after the pod was first seen.
+        life.pod = replace(life.pod, status=replace(life.pod.status, resource_claim_statuses=made))
     if pod.spec.node_name and life.bound is None:
         life.bound = now
     if life.ended is None and (is_gone or pod.status.phase in ENDED_PHASES):
@@ -105,13 +114,18 @@ def _note_node(
         found.failures.append(NodeAbsence(name, absent.pop(name), now))
 
 
-def _jobs(lives: dict[str, _Life], groups: Iterable[AnyGroup]) -> Iterator[TracedJob]:
+def _jobs(
+    lives: dict[str, _Life], groups: Iterable[AnyGroup], claims: Iterable[ResourceClaim]
+) -> Iterator[TracedJob]:
+    owned: dict[str, list[ResourceClaim]] = {}
+    for claim in claims:
+        owned.setdefault(claim.metadata.owner_references[0].uid, []).append(claim)
     for workload in workloads_of(groups, (life.pod for life in lives.values())):
         mine = [lives[pod.metadata.uid] for pod in workload.pods]
-        yield _job(workload, mine)
+        yield _job(workload, mine, owned)
 
 
-def _job(workload: WorkloadObjects, lives: list[_Life]) -> TracedJob:
+def _job(workload: WorkloadObjects, lives: list[_Life], owned: dict[str, list[ResourceClaim]]) -> TracedJob:
     """Pods that came after a loss are replacements, and say how long the job ran after all."""
     losses = [life.ended for life in lives if life.is_evicted and life.ended is not None]
     original = [life for life in lives if not losses or life.seen <= min(losses)]
@@ -121,6 +135,7 @@ def _job(workload: WorkloadObjects, lives: list[_Life]) -> TracedJob:
     has_ended = bool(bound) and len(ended) == len(bound)
     duration = max(ended) - min(bound) if has_ended else FOREVER
     pods = tuple(life.pod for life in original)
+    claims = [claim for owner in (*workload.groups, *pods) for claim in owned.get(owner.metadata.uid, ())]
     return TracedJob(
         workload.name,
         min(life.seen for life in lives),
@@ -129,5 +144,5 @@ def _job(workload: WorkloadObjects, lives: list[_Life]) -> TracedJob:
         max(gpus_of(pod) for pod in pods),
         queue=pods[0].metadata.namespace,
         priority=pods[0].spec.priority or 0,
-        objects=JobObjects(tuple(workload.groups), pods),
+        objects=JobObjects(tuple(workload.groups), pods, tuple(claims)),
     )

@@ -11,16 +11,18 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from posse.engine.decisions import Evict
+from posse.engine.decisions import Evict, ReleaseClaim
 from posse.engine.engine import Engine
 from posse.engine.events import ClusterObject, Observed, Vanished
 from posse.engine.groups.forms import key_of
 from posse.engine.keys import GroupKey, PodRef
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.resource_claim import ResourceClaim
+from posse.simulation.device_claims import SimulatedClaims
 from posse.simulation.failures import NodeAbsence
 from posse.simulation.forecasting import SimulatedForecasts
-from posse.simulation.jobs import BEGIN, AnyGroup, TracedJob, objects_of
+from posse.simulation.jobs import BEGIN, AnyGroup, TracedJob, claims_of, objects_of
 from posse.simulation.policies import Policy
 from posse.simulation.record import JobRecord, RunRecord
 from posse.writes.round_writes import writes_of
@@ -63,8 +65,12 @@ class VirtualCluster:
         self._policy = policy
         self._forecasts = forecasts
         self._engine = Engine(policy.options)
+        self._claims = SimulatedClaims(self._engine.absorb)
         for obj in (*fixtures, *nodes):
-            self._engine.absorb(Observed(obj))
+            if isinstance(obj, ResourceClaim):
+                self._claims.add([obj])
+            else:
+                self._engine.absorb(Observed(obj))
         self._ends: list[tuple[float, int, _Run, bool]] = []
         """Heap of what ends when: a run (True), or a run whose pods were evicted."""
         self._pushed = 0
@@ -150,6 +156,8 @@ class VirtualCluster:
         has_started = False
         for _ in range(_ROUNDS_MAX):
             writes = writes_of(self._engine.decide(BEGIN + self.now))
+            for claim in writes.claims:
+                self._claims.write(claim.decision, BEGIN + self.now)
             touched = [
                 self._bind(placement.pod.uid, placement.node)
                 for binding in writes.bindings
@@ -161,6 +169,8 @@ class VirtualCluster:
                 for part in stage:
                     if isinstance(part.decision, Evict):
                         self._evict(part.decision.pod.uid)
+                    elif isinstance(part.decision, ReleaseClaim):
+                        self._claims.release(part.decision)
             if not self._engine.has_work:
                 return has_started
         raise RuntimeError(f"the engine does not come to rest at second {self.now:.0f}")
@@ -173,6 +183,7 @@ class VirtualCluster:
         run = _Run(index, number, groups, {pod.metadata.uid: pod for pod in pods})
         for group in groups:
             self._engine.absorb(Observed(group))
+        self._claims.add(claims_of(self._jobs[index], number))
         for pod in pods:
             self._runs[pod.metadata.uid] = run
             self._engine.absorb(Observed(pod))
@@ -237,6 +248,8 @@ class VirtualCluster:
         for uid, pod in run.pods.items():
             del self._runs[uid]
             self._engine.absorb(Vanished(pod))
+        self._claims.remove(claims_of(self._jobs[run.index], run.number))
+        self._claims.leave({*run.pods, *(group.metadata.uid for group in run.groups)})
         for group in run.groups:
             self._engine.absorb(Vanished(group))
 

@@ -5,11 +5,20 @@ from msgspec.structs import replace
 from posse.engine.events import Observed, Vanished
 from posse.model.meta import Condition
 from posse.model.pod import PodStatus
+from posse.model.resource_claim import ResourceClaim
 from posse.simulation.jobs import FOREVER
 from posse.simulation.policies import named_policies
 from posse.simulation.recorded_jobs import recorded_cluster
 from posse.simulation.virtual_cluster import VirtualCluster
 from tests.support.builders import composite, gang, node, pod, priority_class
+from tests.support.device_objects import (
+    claiming,
+    device_claim,
+    device_class,
+    given,
+    pod_with_own,
+    resource_slice,
+)
 
 BEGIN = 1000.0
 
@@ -71,6 +80,37 @@ def test_replacements_of_evicted_members_are_the_same_job():
     )
     (job,) = found.jobs
     assert (job.submit, job.duration, job.pods) == (0, 100, 2)
+
+
+def test_claims_from_templates_are_made_for_every_run_and_freed_at_its_end():
+    """Two pods with a claim each, and one device: the second pod starts when the first has ended."""
+    (one, first), (other, second) = (pod_with_own(name) for name in ("p1", "p2"))
+    found = read(
+        *seen(0, device_class(), resource_slice("n1", 1), node("n1"), one, *first, other, *second),
+        *seen(1, given(first[0], "n1/d1", to=("p1",)), bound(one, "n1")),
+        *seen(101, over(bound(one, "n1"))),
+        *seen(102, given(second[0], "n1/d1", to=("p2",)), bound(other, "n1")),
+        *seen(202, over(bound(other, "n1"))),
+    )
+    assert [len(job.objects.claims) for job in found.jobs] == [1, 1]
+    assert not any(isinstance(one, ResourceClaim) for one in found.fixtures)
+    run = VirtualCluster(found.nodes, found.jobs, named_policies()["greedy"], fixtures=found.fixtures).run()
+    assert sorted((job.start, job.end) for job in run.jobs) == [(0, 100), (100, 200)]
+
+
+def test_a_claim_by_name_is_given_back_when_no_pod_uses_it():
+    shared = given(device_claim("c"), "n1/d1", to=("p1",))
+    one, other = (pod(name, resource_claims=claiming("c")) for name in ("p1", "p2"))
+    found = read(
+        *seen(0, device_class(), resource_slice("n1", 1), node("n1"), shared, one),
+        *seen(1, bound(one, "n1")),
+        *seen(11, over(bound(one, "n1"))),
+        *seen(20, other),
+        *seen(21, bound(other, "n1")),
+        *seen(31, over(bound(other, "n1"))),
+    )
+    run = VirtualCluster(found.nodes, found.jobs, named_policies()["greedy"], fixtures=found.fixtures).run()
+    assert [(job.start, job.end) for job in run.jobs] == [(0, 10), (20, 30)]
 
 
 def test_nodes_come_and_go():

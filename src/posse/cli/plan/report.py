@@ -10,6 +10,7 @@ from posse.cli.explain.changes import changes_of
 from posse.cli.explain.forecast_words import starts_text
 from posse.cli.explain.group_words import cause
 from posse.cli.explain.targets import short_name
+from posse.cli.plan.quotas import RefusedObject
 from posse.cli.plan.trial import TrialDecisions, preemptor_of
 from posse.cli.reading.cluster_reader import Survey
 from posse.cli.reading.forecasts import made_forecasts
@@ -57,6 +58,8 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     submitted: tuple[Planned, ...]
     affected: tuple[Planned, ...]
     """Existing groups and pods that the changes of the cluster move, start or stop."""
+    refused: tuple[RefusedObject, ...] = ()
+    """What a quota would refuse; the plan is about the rest."""
 
 
 def planned(survey: Survey, decided: TrialDecisions, pods: Collection[str], now: float) -> list[Planned]:

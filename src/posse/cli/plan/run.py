@@ -12,6 +12,7 @@ from posse.cli.output import Output, print_data
 from posse.cli.plan.existing import with_overrides
 from posse.cli.plan.expansion import expanded
 from posse.cli.plan.overrides import Overrides, adjusted
+from posse.cli.plan.quotas import RefusedObject, refusal_lines, within_quotas
 from posse.cli.plan.report import Planned, PlanOutcome, Report, details_of, overall, planned, table_of
 from posse.cli.plan.trial import settle, submit
 from posse.cli.plan.what_ifs import ClusterChanges, changed
@@ -54,13 +55,13 @@ def show_plan(source: ClusterSource, question: PlanQuestion, rules: Rules, outpu
 def report_of(source: ClusterSource, question: PlanQuestion, options: EngineOptions) -> Report:
     """Problem: what is submitted exists, or is refused."""
     before = survey_cluster(source, options)
-    survey, affected = before, list[str]()
+    survey, affected, where = before, list[str](), source
     decided, own = None, frozenset[str]()
     if question.of:
-        source = with_overrides(source, before, question.of, question.namespace, question.overrides)
+        where = source = with_overrides(source, before, question.of, question.namespace, question.overrides)
         own = source.pods
     if question.changes or own:
-        thought = changed(source, before, question.changes, question.namespace)
+        where = thought = changed(source, before, question.changes, question.namespace)
         survey = survey_cluster(thought, options)
         decided = submit(survey.engine, (), _by_uid(survey), source.now())
         gone = thought.removed | thought.drained
@@ -69,17 +70,20 @@ def report_of(source: ClusterSource, question: PlanQuestion, options: EngineOpti
     else:
         settle(survey.engine, _by_uid(survey), source.now())
     touched = planned(survey, decided, affected, source.now()) if decided is not None else []
-    submitted = _submitted(source, survey, question, options) if question.manifests else []
-    outcome = overall(submitted if question.manifests else touched)
-    return Report(outcome, tuple(submitted), tuple(touched))
+    if not question.manifests:
+        return Report(overall(touched), (), tuple(touched))
+    submitted, refused = _submitted(where, survey, question, options)
+    outcome = PlanOutcome.WAITS if refused else overall(submitted)
+    return Report(outcome, tuple(submitted), tuple(touched), tuple(refused))
 
 
 def _submitted(
     source: ClusterSource, survey: Survey, question: PlanQuestion, options: EngineOptions
-) -> list[Planned]:
+) -> tuple[list[Planned], list[RefusedObject]]:
     _check_new(source, question)
     new = expanded(question.manifests, source, question.namespace, options.gates)
-    objects = [(kind, adjusted(kind, obj, question.overrides)) for kind, obj in new]
+    adjusted_objects = [(kind, adjusted(kind, obj, question.overrides)) for kind, obj in new]
+    objects, refused = within_quotas(adjusted_objects, source)
     observed = []
     for kind, obj in objects:
         struct = decode(_STRUCTS[kind], obj)
@@ -90,9 +94,9 @@ def _submitted(
         observed.append(Observed(struct))
     decided = submit(survey.engine, observed, _by_uid(survey), source.now())
     own = {one.obj.metadata.uid for one in observed if isinstance(one.obj, Pod)}
-    if not own:
+    if not own and not refused:
         raise Problem("no pods would be created from these objects, so there is nothing to place")
-    return planned(survey, decided, own, source.now())
+    return planned(survey, decided, own, source.now()), refused
 
 
 def _check_new(source: ClusterSource, question: PlanQuestion) -> None:
@@ -116,6 +120,8 @@ def report_lines(report: Report, now: float, *, has_question: bool) -> list[str]
         lines += [*details_of(report.affected, now)]
     if has_question:
         lines += [""] if lines else []
-        lines += table_of(report.submitted)
+        lines += table_of(report.submitted) if report.submitted else []
         lines += [*details_of(report.submitted, now)]
+    if report.refused:
+        lines += ["", *refusal_lines(report.refused)]
     return lines or ["The changes move nothing, and let nothing start."]

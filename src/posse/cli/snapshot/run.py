@@ -13,11 +13,11 @@ from posse.cli.reading.sources import ClusterSource
 from posse.cli.snapshot.anonymising import Anonymiser
 from posse.cli.snapshot.pruning import pruned
 from posse.kinds.machinery.kind import Kind
-from posse.kinds.registry import PRIORITY_CLASS
+from posse.kinds.registry import PRIORITY_CLASS, RESOURCE_QUOTA
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 
 SNAPSHOT_KINDS: tuple[Kind, ...] = tuple(
-    dict.fromkeys((PRIORITY_CLASS, *(kind for kind, _ in FOLLOWED_KINDS), *CONTROLLERS))
+    dict.fromkeys((PRIORITY_CLASS, RESOURCE_QUOTA, *(kind for kind, _ in FOLLOWED_KINDS), *CONTROLLERS))
 )
 
 

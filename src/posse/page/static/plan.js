@@ -4,6 +4,8 @@ import { fill, h } from "./dom.js";
 import { ClusterMap } from "./map.js";
 import { ask, store } from "./store.js";
 
+const REFUSED_SHOWN = 5;
+
 export class PlanAnswer {
   constructor() {
     this.map = new ClusterMap({ small: true, label: "Map with the planned pods" });
@@ -32,7 +34,9 @@ export class PlanAnswer {
     }
     fill(this.told,
       h("p", {}, h("strong", {}, `${title}: `), "nothing was changed; this is only a preview."),
-      all.length ? table(all) : h("p", {}, "The changes move nothing, and let nothing start."),
+      all.length ? table(all) : [],
+      all.length || report.refused.length ? [] : h("p", {}, "The changes move nothing, and let nothing start."),
+      report.refused.slice(0, REFUSED_SHOWN).map((one) => h("p", { class: "error" }, `would not be created: ${one.kind} ${one.namespace}/${one.name}: ${one.why}`)),
       all.filter((one) => one.why || one.victims.length || one.changes.length).map(details));
   }
 

@@ -11,10 +11,11 @@ from posse.cli.plan.report import PlanOutcome
 from posse.cli.plan.run import PlanQuestion, report_lines, report_of
 from posse.cli.plan.what_ifs import ClusterChanges
 from posse.cli.problems import Misuse, Problem
+from posse.cli.reading.snapshot_file import read_snapshot
 from posse.cli.snapshot.run import take_snapshot
 from posse.engine.options import EngineOptions
-from posse.kinds.registry import NAMESPACE, PRIORITY_CLASS
-from tests.support.listed_objects import ListedObjects, gang, node, pod
+from posse.kinds.registry import NAMESPACE, PRIORITY_CLASS, RESOURCE_QUOTA
+from tests.support.listed_objects import ListedObjects, gang, made, node, pod
 
 OPTIONS = EngineOptions(asks=True)
 
@@ -144,6 +145,51 @@ def test_topology_constraints_can_be_left_out():
     assert (
         asked(manifest, *members, overrides=Overrides(no_topology=True), **free).outcome is PlanOutcome.STARTS
     )
+
+
+def quota(**hard):
+    return made("small", spec={"hard": {name.replace("_", "."): amount for name, amount in hard.items()}})
+
+
+def bounded(**hard):
+    """The cluster with a quota; its running gang takes 3 pods and 24 GPUs of it."""
+    source = PlannedCluster()
+    source._objects["ResourceQuota"] = (RESOURCE_QUOTA, [quota(**hard)])
+    return source
+
+
+def test_what_a_quota_refuses_is_listed_and_the_plan_is_about_the_rest():
+    report = asked(job(2), add_nodes=["1=n1"], source=bounded(pods="4"))
+    assert report.outcome is PlanOutcome.WAITS
+    (refused,) = report.refused
+    assert (refused.kind, refused.namespace) == ("Pod", "team")
+    assert "exceeded quota: small, requested: pods=1, used: pods=4, limited: pods=4" in refused.why
+    assert [one.placed for one in report.submitted] == [0]
+    told = report_lines(report, 0.0, has_question=True)[-1]
+    assert told.startswith(f"would not be created: Pod team/{refused.name}: pods ")
+
+
+def test_a_quota_with_room_changes_nothing():
+    for source in (bounded(pods="5"), bounded(requests_storage="1Gi"), None):
+        report = asked(job(2), add_nodes=["1=n1"], source=source)
+        assert (report.outcome, report.refused) == (PlanOutcome.STARTS, ())
+
+
+def test_nothing_is_created_where_the_quota_is_used_up():
+    report = asked(job(2), add_nodes=["1=n1"], source=bounded(pods="3"))
+    assert (report.outcome, report.submitted, len(report.refused)) == (PlanOutcome.WAITS, (), 2)
+    assert "(and 1 more)" in report_lines(report, 0.0, has_question=True)[-1]
+
+
+def test_what_is_thought_away_frees_its_quota():
+    report = asked(job(2), without=["podgroup/running"], source=bounded(pods="3"))
+    assert (report.outcome, report.refused) == (PlanOutcome.STARTS, ())
+
+
+def test_quotas_are_part_of_a_snapshot(tmp_path):
+    path = tmp_path / "cluster.snapshot"
+    take_snapshot(bounded(pods="3"), path, is_anonymous=False)
+    assert len(asked(job(1), source=read_snapshot(path)).refused) == 1
 
 
 def test_draining_says_where_pods_would_run_again_and_which_could_not():
