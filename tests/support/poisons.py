@@ -87,6 +87,9 @@ PODS = {
     "limits of resources": lambda n: pod(
         containers=_containers(resources={"limits": {f"example.com/r{i}": "1" for i in range(n)}})
     ),
+    "limits of the pod as a whole": lambda n: pod(
+        resources={"limits": {f"example.com/r{i}": "1" for i in range(n)}}
+    ),
     "affinity terms": lambda n: pod(affinity={"podAffinity": {_REQUIRED: _terms(n)}}),
     "anti-affinity terms": lambda n: pod(affinity={"podAntiAffinity": {_REQUIRED: _terms(n)}}),
     "preferred affinity terms": lambda n: pod(affinity={"podAffinity": {_PREFERRED: _weighted(n)}}),

@@ -2,6 +2,7 @@
 for the whole.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from msgspec import Meta, field
@@ -230,11 +231,14 @@ class JobSetStatus(Shape):
         of_jobs = sum(sum(job.job_restarts_count_towards_max) for job in self.replicated_jobs_status)
         return self.restarts_count_towards_max + of_jobs
 
+    @property
+    def restarts_by_job(self) -> Mapping[str, Sequence[int]]:
+        """How often each Job of a replicatedJob was restarted alone, by the name of the replicatedJob."""
+        return {job.name: job.job_restarts for job in self.replicated_jobs_status if job.job_restarts}
+
     def job_restarts(self, replicated_job: str, index: int) -> int:
         """How often a Job was restarted alone."""
-        counts = next(
-            (job.job_restarts for job in self.replicated_jobs_status if job.name == replicated_job), ()
-        )
+        counts = self.restarts_by_job.get(replicated_job, ())
         return counts[index] if index < len(counts) else 0
 
     def condition(self, kind: str) -> Condition | None:

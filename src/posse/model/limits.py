@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from posse.model.coscheduling import CoschedulingPodGroupSpec
+from posse.model.cron_job import CronJobSpec
 from posse.model.deployment import DeploymentSpec, ReplicaSetSpec
 from posse.model.job import JobSpec
 from posse.model.jobset import JobSetSpec, ReplicatedJob
@@ -20,6 +21,7 @@ from posse.model.leader_worker_set import LeaderWorkerSetSpec, LeaderWorkerTempl
 from posse.model.meta import LabelSelector, ObjectMeta, Shape
 from posse.model.node import NodeSpec, NodeStatus
 from posse.model.pod import PodSpec
+from posse.model.quota import LimitRangeSpec, ResourceQuotaSpec
 from posse.model.service import ServiceSpec
 from posse.model.stateful_set import StatefulSetSpec
 from posse.model.structure import FieldShape, fields_of, reachable
@@ -36,6 +38,8 @@ class Counted(Enum):
     """Different keys of all maps together."""
     NESTED = "items in all"
     """Of the list or map, and of every list and map within."""
+    CHARACTERS = "characters"
+    """Of the text."""
     VALUE = "value"
     """The number itself."""
 
@@ -105,6 +109,7 @@ LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
         Limit("containers[*].resources.limits", MAX_RESOURCE_NAMES, Counted.NAMES),
         Limit("initContainers[*].resources.limits", MAX_RESOURCE_NAMES, Counted.NAMES),
         Limit("resources.requests", MAX_RESOURCE_NAMES),
+        Limit("resources.limits", MAX_RESOURCE_NAMES),
         Limit("overhead", MAX_RESOURCE_NAMES),
         Limit("nodeSelector", 100),
         Limit("tolerations", 500),
@@ -130,6 +135,7 @@ LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
         Limit("images", 5_000, Counted.NESTED),
     ),
     JobSpec: (Limit("parallelism", MAX_PODS, Counted.VALUE),),
+    CronJobSpec: (Limit("schedule", 1_000, Counted.CHARACTERS),),
     StatefulSetSpec: (
         Limit("replicas", MAX_PODS, Counted.VALUE),
         Limit("volumeClaimTemplates", 100),
@@ -148,6 +154,8 @@ LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
         Limit("minResources", MAX_RESOURCE_NAMES),
         Limit("minTaskMember", 1_000),
     ),
+    ResourceQuotaSpec: (Limit("hard", 1_000), Limit("scopeSelector", 10_000, Counted.NESTED)),
+    LimitRangeSpec: (Limit("limits", 1_000, Counted.NESTED),),
     ServiceSpec: (Limit("selector", 100),),
     PersistentVolumeSpec: (
         Limit("nodeAffinity.required.nodeSelectorTerms", 1_000),

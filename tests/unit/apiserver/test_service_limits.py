@@ -8,13 +8,16 @@ from posse.kinds.machinery.patching import copy_json
 from posse.kinds.registry import (
     CONFIG_MAP,
     COSCHEDULING_POD_GROUP,
+    CRON_JOB,
     DEPLOYMENT,
     JOB,
     LEADER_WORKER_SET,
+    LIMIT_RANGE,
     NODE,
     POD,
     POD_DISRUPTION_BUDGET,
     REPLICA_SET,
+    RESOURCE_QUOTA,
     STATEFUL_SET,
 )
 from tests.support import poisons
@@ -50,6 +53,23 @@ def test_names_and_nested_items_are_told_as_such(service):
         "spec.affinity.nodeAffinity: Too many: 20002: must have at most 20000 items in all"
         in status["message"]
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "message"),
+    [
+        (CRON_JOB, {"schedule": "1," * 600 + "1 * * * *"}, "must have at most 1000 characters"),
+        (RESOURCE_QUOTA, {"hard": {f"count/r{i}": "1" for i in range(1001)}}, "must have at most 1000 items"),
+        (
+            LIMIT_RANGE,
+            {"limits": [{"type": "Container", "max": {f"example.com/r{i}": "1" for i in range(1000)}}]},
+            "must have at most 1000 items in all",
+        ),
+    ],
+)
+def test_what_every_pod_or_minute_is_held_against_is_short(service, kind, spec, message):
+    status = refusal(service, kind, {"metadata": {"name": "a"}, "spec": spec})
+    assert message in status["message"]
 
 
 def test_a_node_with_too_many_resource_names_is_refused(service):

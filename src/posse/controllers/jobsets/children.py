@@ -1,7 +1,8 @@
 """The Jobs of a JobSet as they stand: which run they are of, and how far each has come."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from posse.controllers.jobsets.names import (
@@ -107,9 +108,12 @@ def read_job(obj: Json) -> ChildJob:
     )
 
 
-@dataclass(slots=True)
+@dataclass
 class Children:
-    """The Jobs of a JobSet: to be replaced by later ones, or unfinished, succeeded or failed in this one."""
+    """The Jobs of a JobSet: to be replaced by later ones, or unfinished, succeeded or failed in this one.
+
+    They are sorted once; a JobSet may have a thousand replicatedJobs, each with many Jobs.
+    """
 
     previous: list[ChildJob] = field(default_factory=list)
     active: list[ChildJob] = field(default_factory=list)
@@ -120,16 +124,26 @@ class Children:
     def current(self) -> list[ChildJob]:
         return [*self.active, *self.successful, *self.failed]
 
-    @property
+    @cached_property
     def names(self) -> set[str]:
         return {job.name for job in (*self.previous, *self.current)}
 
+    @cached_property
+    def current_of(self) -> Mapping[str, Sequence[ChildJob]]:
+        """Those of this run by their replicatedJob."""
+        return _by_replicated_job(self.current)
+
+    @cached_property
+    def active_of(self) -> Mapping[str, Sequence[ChildJob]]:
+        return _by_replicated_job(self.active)
+
 
 def sort_children(jobs: Sequence[ChildJob], status: JobSetStatus) -> Children:
-    children = Children()
+    children, restarts = Children(), status.restarts_by_job
     for job in jobs:
-        restarts = status.job_restarts(job.replicated_job, job.index)
-        if job.attempt < status.restarts or job.job_attempt < restarts:
+        alone = restarts.get(job.replicated_job, ())
+        replaced = alone[job.index] if job.index < len(alone) else 0
+        if job.attempt < status.restarts or job.job_attempt < replaced:
             children.previous.append(job)
         elif job.is_complete:
             children.successful.append(job)
@@ -138,3 +152,10 @@ def sort_children(jobs: Sequence[ChildJob], status: JobSetStatus) -> Children:
         else:
             children.active.append(job)
     return children
+
+
+def _by_replicated_job(jobs: Sequence[ChildJob]) -> Mapping[str, Sequence[ChildJob]]:
+    found: dict[str, list[ChildJob]] = {}
+    for job in jobs:
+        found.setdefault(job.replicated_job, []).append(job)
+    return found

@@ -31,7 +31,7 @@ REACHED_MAX = ("ReachedMaxRestarts", "jobset failed due to reaching max number o
 
 def has_succeeded(jobset: JobSet, children: Children) -> bool:
     policy = jobset.spec.success_policy or JobSetSuccessPolicy()
-    targets = policy.target_replicated_jobs or [job.name for job in jobset.spec.replicated_jobs]
+    targets = frozenset(policy.target_replicated_jobs or (job.name for job in jobset.spec.replicated_jobs))
     done = sum(job.replicated_job in targets for job in children.successful)
     if policy.operator == ANY:
         return done > 0

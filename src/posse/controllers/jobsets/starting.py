@@ -78,6 +78,8 @@ def _positions(observed: ObservedJobSet, draft: StatusDraft) -> Iterator[int]:
 
 
 def _are_dependencies_met(observed: ObservedJobSet, job: ReplicatedJob) -> bool:
+    if not job.depends_on:
+        return True
     by_name = {other.name: other for other in observed.jobset.spec.replicated_jobs}
     return all(
         (has_completed if dependency.status == COMPLETE else has_started)(
@@ -101,9 +103,9 @@ def _missing_jobs(observed: ObservedJobSet, position: int) -> Iterator[Json]:
 
 def _resumed_jobs(observed: ObservedJobSet, position: int) -> Iterator[Json]:
     replicated_job = observed.jobset.spec.replicated_jobs[position]
-    for child in observed.children.active:
+    for child in observed.children.active_of.get(replicated_job.name, ()):
         is_asleep = child.is_suspended and not child.is_deleting
-        if child.replicated_job == replicated_job.name and is_asleep and observed.gangs.may_start(child.name):
+        if is_asleep and observed.gangs.may_start(child.name):
             yield _resumed(child, observed.obj["spec"]["replicatedJobs"][position]["template"])
 
 

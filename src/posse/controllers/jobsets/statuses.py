@@ -1,7 +1,7 @@
 """The status of a JobSet: counts of Jobs, restarts and conditions, and the events about changes."""
 
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
 from posse.controllers.jobsets.children import ChildJob, Children
@@ -36,8 +36,7 @@ class StatusDraft:
     def count(self, jobset: JobSet, children: Children) -> dict[str, Count]:
         """Note how the Jobs stand, and return it by the name of their replicatedJob."""
         counts = {
-            job.name: _count([child for child in children.current if child.replicated_job == job.name])
-            for job in jobset.spec.replicated_jobs
+            job.name: _count(children.current_of.get(job.name, ())) for job in jobset.spec.replicated_jobs
         }
         if counts:
             known = {item.get("name"): item for item in self.status.get("replicatedJobsStatus") or ()}
@@ -71,7 +70,10 @@ class StatusDraft:
 
     def holding(self, kind: str, news: News) -> Json:
         """Return what the status would be if the condition were True as well."""
-        other = deepcopy(self)
+        other = copy(self)
+        other.news, conditions = [], deepcopy(self.status.get("conditions") or [])
+        # The counts are shared: there may be as many statuses as Jobs, and as many counts in each.
+        other.status = self.status | {"conditions": conditions}
         other.hold(kind, news)
         return other.status
 
