@@ -15,7 +15,7 @@ from posse.client.http_responses import AnswerBroken
 from posse.configuration.problems import ConfigurationError
 from posse.recording.segments import RecordingError
 from posse.runtime.process.background import BackgroundFailed
-from posse.runtime.process.gc_tuning import collect_seldom
+from posse.runtime.process.gc_tuning import collect_seldom, leave_memory_to_the_system
 from posse.runtime.process.logs import LogForm, configure_logging
 from posse.runtime.process.run_options import RunOptions
 from posse.runtime.process.stopping import on_stop_signal
@@ -38,6 +38,8 @@ def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
         raise Problem(str(error)) from error
     except OSError as error:
         raise Problem(_refused_by_system(error, options)) from error
+    finally:
+        leave_memory_to_the_system()
 
 
 def _refused_by_system(error: OSError, options: RunOptions) -> str:

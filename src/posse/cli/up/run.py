@@ -27,7 +27,7 @@ from posse.page.process import PageProcess
 from posse.recording.segments import RecordingError
 from posse.runtime.embedded.bootstrap import Item
 from posse.runtime.embedded.cluster import EmbeddedCluster
-from posse.runtime.process.gc_tuning import collect_seldom
+from posse.runtime.process.gc_tuning import collect_seldom, leave_memory_to_the_system
 from posse.runtime.process.logs import configure_logging
 from posse.runtime.process.options import ClusterOptions, ControlPlaneMode
 from posse.runtime.process.stopping import on_stop_signal
@@ -62,6 +62,8 @@ def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
         raise Problem(str(error)) from error
     except OSError as error:
         raise Problem(_refused_by_system(error, options)) from error
+    finally:
+        leave_memory_to_the_system()
 
 
 def _cluster_maker(options: ClusterOptions) -> Callable[[], LocalCluster]:

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import os
 import signal
 
@@ -13,7 +14,8 @@ from posse.runtime.process.options import ClusterOptions
 @pytest.fixture
 def options(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    return ClusterOptions(data_dir=tmp_path / "data", port=0, node_count=4)
+    yield ClusterOptions(data_dir=tmp_path / "data", port=0, node_count=4)
+    gc.unfreeze()
 
 
 def test_it_serves_until_a_signal_and_says_what_to_try(options, capsys, monkeypatch):
@@ -31,6 +33,8 @@ def test_it_serves_until_a_signal_and_says_what_to_try(options, capsys, monkeypa
     assert "is ready at https://127.0.0.1:" in out
     assert f"kubeconfig  {options.data_dir}/kubeconfig" in out
     assert out.endswith("Stopping ...\n")
+    # The end of the process does not take the cluster apart.
+    assert gc.get_freeze_count() > 0
 
 
 def test_a_part_that_breaks_ends_it_with_a_problem(options, monkeypatch, capsys):
