@@ -28,6 +28,8 @@ def test_the_commands_of_the_pages_work(cluster, tmp_path):  # noqa: F811
             posse_command.posse(*command, *where, codes=(CODES.get(line, 0),))
             if line == "posse apply -f examples/gang.yaml":
                 wait_until(lambda: running(cluster, "trainer") == 4, "the gang of the first tutorial")
+            elif line == "posse apply -f examples/more-nodes.yaml":
+                wait_until(lambda: running(cluster, "colossus") == 9, "the gang that waited for nodes")
     wait_until(lambda: running(cluster, "erupting") == 3, "the gang of Volcano")
     wait_until(lambda: running(cluster, "coscheduled") == 3, "the gang of coscheduling")
 

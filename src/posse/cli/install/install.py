@@ -166,7 +166,7 @@ def _check_image(image: str) -> None:
     if marker and not _DIGEST.fullmatch(digest):
         raise Misuse(f"--image: {digest!r} is not a digest; one is sha256: and 64 hexadecimal digits")
     if not marker:
-        _say(f"Warning: what is called {image} may change; name it by digest: {image}@sha256:...")
+        _say(f"Warning: the image behind {image} may change; name it by digest: {image}@sha256:...")
 
 
 def _found_out(kubeconfig: Path | None, context: str | None, is_needed: bool) -> ClusterForm:

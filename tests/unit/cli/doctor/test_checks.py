@@ -178,7 +178,7 @@ def test_a_rack_in_two_blocks_is_an_error():
 def test_nodes_without_a_label_that_most_have():
     nodes = [labelled("n1", rack="r1"), labelled("n2", rack="r2"), labelled("n3")]
     ((severity, text),) = found("topology", nodes=nodes)
-    assert (severity, f"1 of 3 nodes lack the label {RACK}: n3" in text) == ("warning", True)
+    assert (severity, f"1 of 3 nodes lacks the label {RACK}: n3" in text) == ("warning", True)
     assert found("topology", nodes=[labelled("n1", rack="r1"), labelled("n2"), labelled("n3")]) == []
 
 

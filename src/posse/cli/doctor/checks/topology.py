@@ -60,8 +60,9 @@ def _absences(nodes: list[Node], key: str, groups: list[str]) -> Iterator[Doctor
             "label the nodes, or correct the topology key of the groups",
         )
     elif without and (groups or len(without) <= MOST * len(nodes)):
+        lack = "lacks" if len(without) == 1 else "lack"
         yield warning(
-            f"{len(without)} of {len(nodes)} nodes lack the label {key}: {names(without)}",
+            f"{len(without)} of {len(nodes)} nodes {lack} the label {key}: {names(without)}",
             "label them: groups that ask for this key never use nodes without it",
         )
 
