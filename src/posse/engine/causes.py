@@ -1,6 +1,7 @@
 """Why a pod or group was refused, as data. `reporting/messages.py` makes the sentences."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from posse.engine.keys import GroupKey
 from posse.engine.proof import Proof
@@ -23,9 +24,9 @@ class DeviceShortage:
     """A request of a claim that finds no devices on the nodes which would take the pod otherwise."""
 
     claim: str
-    """Its key; for a claim that was made for the pod, the entry of the pod."""
-    is_own: bool
-    """Whether the claim was made for the pod: pods of one class have one each."""
+    """Its key; for a pod's own claim, the name that a pod of the class has for it."""
+    position: int
+    """Of a pod's own claim among all its claims, since pods of one class have one each; else -1."""
     request: str
     class_name: str
     wanted: int
@@ -61,6 +62,20 @@ class NoNodeFits:
     """What keeps claims from their devices."""
     doubts: Proof | None = None
     """The proof of its group, where a better search might place the pod."""
+
+    @property
+    def names_own_claims(self) -> bool:
+        return any(isinstance(one, DeviceShortage) and one.position >= 0 for one in self.devices)
+
+    def with_names(self, names: Sequence[str]) -> "NoNodeFits":
+        """The same for one pod, which has claims of these names."""
+        devices = tuple(
+            replace(one, claim=names[one.position])
+            if isinstance(one, DeviceShortage) and one.position >= 0
+            else one
+            for one in self.devices
+        )
+        return replace(self, devices=devices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.requests import ClaimShape
 from posse.engine.devices.search import (
     AllocationError,
+    AllocationFault,
     DeviceSearch,
     Offer,
     SearchCutShort,
@@ -49,7 +50,7 @@ class _Table:
     stamp: tuple[int, ...]
     replies: IntArray = field(default_factory=lambda: np.full(16, Reply.UNKNOWN, dtype=np.int64))
     solutions: dict[int, Solution] = field(default_factory=dict)
-    errors: dict[int, str] = field(default_factory=dict)
+    errors: dict[int, AllocationFault] = field(default_factory=dict)
     is_doubtful: bool = False
 
     def room_for(self, states: int) -> None:
@@ -124,12 +125,12 @@ class DeviceAnswers:
                 if wanted in request.alternatives
             )
 
-    def error(self, needs: DeviceNeeds) -> str:
-        """The first error on any node; empty if there is none."""
+    def fault(self, needs: DeviceNeeds) -> AllocationFault | None:
+        """The first on any node."""
         replies = np.where(self._nodes.alive, self.replies(needs), Reply.NO)
         rows = np.flatnonzero(np.equal(replies, Reply.ERROR))
         if not rows.size:
-            return ""
+            return None
         return self._tables["now", needs].errors[int(self._inventory.row_states()[rows[0]])]
 
     def reachable(self, needs: DeviceNeeds) -> BoolArray:
@@ -180,13 +181,13 @@ class DeviceAnswers:
 
     def want(self, claim: OwnClaim | NamedClaim, offer: Offer) -> Want:
         if isinstance(claim, OwnClaim):
-            return Want(claim.entry, claim.shape, offer)
+            return Want(claim.entry, claim.shape, offer, claim.position)
         record = self._book.claims.get(claim.key)
         if record is None:
-            raise AllocationError(f"claim {claim.key}: not found")
+            raise AllocationError(str(claim.key), ": not found")
         shape = self._book.shape(record.claim.spec)
         if isinstance(shape, str):
-            raise AllocationError(f"claim {claim.key}: {shape}")
+            raise AllocationError(str(claim.key), f": {shape}")
         return Want(str(claim.key), shape, offer)
 
     @property
@@ -243,7 +244,7 @@ class DeviceAnswers:
         try:
             found = self._found_at(needs, row, state)
         except AllocationError as error:
-            table.errors[state] = str(error)
+            table.errors[state] = error.fault
             return Reply.ERROR
         except SearchCutShort:
             return Reply.CUT_SHORT

@@ -201,8 +201,16 @@ class ClaimBook:
         """Claims that were made for the extended resources of a pod."""
         return list(self._made.get(uid, ()))
 
-    def note_user(self, key: ClaimKey, uid: str) -> None:
-        self._users.setdefault(key, {})[uid] = None
+    def note_user(self, key: ClaimKey, uid: str) -> Sequence[str]:
+        """Returns the pod that was the only user until now, if this is another."""
+        users = self._users.setdefault(key, {})
+        alone = list(users) if len(users) == 1 and uid not in users else ()
+        users[uid] = None
+        return alone
+
+    def is_only_user(self, key: ClaimKey, uid: str) -> bool:
+        users = self._users.get(key, {})
+        return len(users) == 1 and uid in users
 
     def forget_user(self, key: ClaimKey, uid: str) -> None:
         users = self._users.get(key, {})

@@ -16,12 +16,13 @@ from posse.engine.devices.needs import (
     DeviceNeeds,
     NeedsReader,
     claim_keys,
+    claim_names,
 )
 from posse.engine.devices.plugin_nodes import PluginNodes
 from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.proposals import Proposals
 from posse.engine.devices.records import DeviceRecord
-from posse.engine.devices.search import AllocationError, Offer, Want
+from posse.engine.devices.search import AllocationError, AllocationFault, Offer, Want
 from posse.engine.devices.shortages import Shortages
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.events import DeviceObject
@@ -70,8 +71,9 @@ class Devices:
             self._plugin_nodes,
             self._use_changed,
         )
-        self._faults: dict[DeviceNeeds, str] = {}
-        """Why needs cannot be decided on, such as a selector that fails; empty if they can."""
+        self._faults: dict[DeviceNeeds, AllocationFault | None] = {}
+        """Why needs cannot be decided on, such as a selector that fails; None if they can."""
+        self._no_longer_alone: list[str] = []
         self._unchecked: dict[DeviceNeeds, None] = {}
         """Needs that were not checked since devices have changed."""
 
@@ -154,7 +156,8 @@ class Devices:
         """Needs that could be decided on, and cannot any more since devices have changed."""
         unchecked, self._unchecked = self._unchecked, {}
         for needs in unchecked:
-            self._faults.setdefault(needs, self.error(needs))
+            if needs not in self._faults:
+                self._faults[needs] = self.fault(needs)
         return [needs for needs in unchecked if self._faults[needs]]
 
     @property
@@ -167,18 +170,25 @@ class Devices:
     def needs(self, pod: Pod) -> DeviceNeeds | None:
         """The needs of the pod; None for the many pods without claims."""
         for key in claim_keys(pod):
-            self.book.note_user(key, pod.metadata.uid)
+            self._no_longer_alone += self.book.note_user(key, pod.metadata.uid)
         needs = self._reader.read(pod, spans_nodes=self.inventory.has_spanning_pools)
         if needs.problem:
             return needs
         if not (needs.claims or needs.extended):
             return None
-        fault = self._faults.get(needs)
-        if fault is None:
+        if needs not in self._faults:
             if len(self._faults) > _MAX_REMEMBERED:
                 self._faults.clear()
-            fault = self._faults[needs] = self.error(needs)
-        return replace(needs, problem=fault, is_error=True) if fault else needs
+            self._faults[needs] = self.fault(needs)
+        fault = self._faults[needs]
+        if fault is None:
+            return needs
+        return replace(needs, problem=fault.text(claim_names(pod)), is_error=True)
+
+    def take_no_longer_alone(self) -> list[str]:
+        """Uids of pods that were the only users of a claim: it does not count as their own any more."""
+        taken, self._no_longer_alone = self._no_longer_alone, []
+        return taken
 
     def forget(self, pod: Pod) -> None:
         """The pod is gone."""
@@ -240,14 +250,14 @@ class Devices:
             )
         return self.answers.preference(needs)
 
-    def error(self, needs: DeviceNeeds) -> str:
-        """The first error on any node; empty if there is none."""
+    def fault(self, needs: DeviceNeeds) -> AllocationFault | None:
+        """The first on any node."""
         kinds = (
             [self._plugin_nodes.needs_on(needs, row) for row in self._plugin_nodes.sample(needs)]
             if needs.extended
             else [needs]
         )
-        return next((text for one in kinds if (text := self.answers.error(one))), "")
+        return next((fault for one in kinds if (fault := self.answers.fault(one)) is not None), None)
 
     def mixes(
         self, needs: Sequence[DeviceNeeds | None], numbers: Sequence[int], row: int

@@ -1,11 +1,12 @@
 """What a pod needs of devices: its claims, as far as they exist, or why it has to wait for them.
 
-A claim that was made for one pod, and has no devices yet, counts by what it asks for. So pods with claims of
-their own are of one class, however many claims there are. All other claims count by their name.
+A claim that was made for one pod, or that no other pod uses, and that has no devices yet, counts by what it
+asks for. So pods with claims of their own are of one class, however many claims there are. All other claims
+count by their name.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from posse.engine.devices.claims import MAX_CONSUMERS, ClaimBook, DeviceClaimRecord
 from posse.engine.devices.extended import extended_claims, names_a_class
@@ -21,8 +22,11 @@ _EXTENDED = " extended resources"
 class OwnClaim:
     """A claim that no other pod uses, without devices so far."""
 
-    entry: str
+    position: int
+    """Among the claims of the pod; -1 for a claim that does not exist yet."""
     shape: ClaimShape
+    entry: str = field(compare=False)
+    """The name that the pod has for it, or another of the same class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,11 @@ def claim_keys(pod: Pod) -> list[ClaimKey]:
     return list(dict.fromkeys(one.key for one in pod_claims(pod) if one.key is not None))
 
 
+def claim_names(pod: Pod) -> list[str]:
+    """The claims of the pod as messages name them, in the order of its needs."""
+    return list(map(str, claim_keys(pod)))
+
+
 class NeedsReader:
     def __init__(self, book: ClaimBook) -> None:
         self._book = book
@@ -124,8 +133,8 @@ class NeedsReader:
             shape = self._book.shape(record.claim.spec)
             if isinstance(shape, str):
                 return DeviceNeeds(problem=f'resourceclaim "{one.key.name}": {shape}')
-            if record.owner == pod.metadata.uid and record.allocation is None:
-                claims[one.key] = OwnClaim(one.entry.name, shape)
+            if record.allocation is None and self._is_own(pod, record):
+                claims[one.key] = OwnClaim(len(claims), shape, one.entry.name)
             else:
                 claims[one.key] = NamedClaim(one.key, record.uid)
         listed = tuple(claims.values())
@@ -140,7 +149,7 @@ class NeedsReader:
             shape = book.shape(one.spec)
             if isinstance(shape, str):
                 return DeviceNeeds(problem=f"extended resources: {shape}")
-            made.append(ExtendedNeed(one.resources, OwnClaim("for extended resources", shape)))
+            made.append(ExtendedNeed(one.resources, OwnClaim(-1, shape, "for extended resources")))
         if not made:
             return needs
         if book.made_for(pod.metadata.uid) and not pod.spec.node_name:
@@ -148,6 +157,11 @@ class NeedsReader:
         requested = effective_requests(pod)
         amounts = tuple((name, requested[name]) for name in made[-1].resources)
         return replace(needs, extended=tuple(made), extended_amounts=amounts)
+
+    def _is_own(self, pod: Pod, record: DeviceClaimRecord) -> bool:
+        """Whether the claim was made for the pod, or by a user and no other pod uses it."""
+        uid = pod.metadata.uid
+        return record.owner == uid or (not record.owner and self._book.is_only_user(record.key, uid))
 
     def _problem(self, pod: Pod, one: PodClaim, record: DeviceClaimRecord | None) -> str:
         name = one.key.name if one.key is not None else ""

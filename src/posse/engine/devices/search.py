@@ -20,6 +20,34 @@ from posse.engine.devices.usage import DevicesInUse
 MAX_STEPS = 50_000
 
 
+@dataclass(frozen=True, slots=True)
+class AllocationFault:
+    """Why a claim cannot be decided on."""
+
+    claim: str
+    """Its name in messages, unless those of a pod are given."""
+    problem: str
+    """What follows the name of the claim."""
+    request: str = ""
+    """The request at fault, where the problem does not name it."""
+    position: int = -1
+    """As in `Want`."""
+
+    def text(self, names: Sequence[str] = ()) -> str:
+        """`names`: of all claims of a pod."""
+        asked = f"request {self.request}: " if self.request else ""
+        claim = names[self.position] if names and self.position >= 0 else self.claim
+        return f"{asked}claim {claim}{self.problem}"
+
+
+class AllocationError(Exception):
+    """The claim cannot be decided on; waiting does not help, and other nodes are not tried."""
+
+    def __init__(self, claim: str, problem: str, request: str = "", position: int = -1) -> None:
+        self.fault = AllocationFault(claim, problem, request, position)
+        super().__init__(self.fault.text())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Offer:
     """The devices that a node, or several nodes together, can reach."""
@@ -39,6 +67,11 @@ class Want:
     """Its name in messages."""
     shape: ClaimShape
     offer: Offer
+    position: int = -1
+    """Of a pod's own claim among all its claims: pods of one class have one each."""
+
+    def error(self, problem: str, request: str = "") -> AllocationError:
+        return AllocationError(self.claim, problem, request, self.position)
 
 
 class Grant(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -57,10 +90,6 @@ class Grant(msgspec.Struct, frozen=True, gc=False, eq=False):
 
 
 Solution = list[tuple[Grant, ...]]
-
-
-class AllocationError(Exception):
-    """The claim cannot be decided on; waiting does not help, and other nodes are not tried."""
 
 
 class SearchCutShort(Exception):  # noqa: N818 - the search ended, the claim is not at fault
@@ -105,7 +134,7 @@ class DeviceSearch:
         self._alternatives = tuple(dict.fromkeys(one for want in wants for one in want.shape.alternatives))
         for want in wants:
             if want.shape.has_too_many:
-                raise AllocationError(f"claim {want.claim}: exceeds the claim limit of {MAX_RESULTS}")
+                raise want.error(f": exceeds the claim limit of {MAX_RESULTS}")
         for want in wants:
             if not self._has_enough(want):
                 return None
@@ -136,11 +165,10 @@ class DeviceSearch:
         try:
             return self._selecting.matches(wanted, device.kind)
         except SelectorFailed as failed:
-            selector, asked = failed.selector, f"request {wanted.name}: claim {want.claim}: "
-            place = f"{asked}class {selector.class_name}: " if selector.class_name else asked
-            raise AllocationError(
-                f"{place}selector #{selector.number} on device {device.id}: {failed.reason}"
-            ) from failed
+            selector = failed.selector
+            place = f": class {selector.class_name}" if selector.class_name else ""
+            problem = f"{place}: selector #{selector.number} on device {device.id}: {failed.reason}"
+            raise want.error(problem, wanted.name) from failed
 
     def _claim(self, number: int) -> bool:
         return number == len(self._claims) or self._request(number, 0)
@@ -191,9 +219,9 @@ class DeviceSearch:
         state = self._claims[number]
         offer = state.want.offer
         if offer.incomplete:
-            raise AllocationError(
-                f"claim {state.want.claim}, request {wanted.name}: asks for all devices, but resource pool "
-                f"{'/'.join(offer.incomplete[0])} is currently being updated"
+            raise state.want.error(
+                f", request {wanted.name}: asks for all devices, but resource pool "
+                f"{'/'.join(offer.incomplete[0])} is currently being updated",
             )
         matching = [
             position
@@ -205,7 +233,7 @@ class DeviceSearch:
         if len(state.grants) + len(matching) > MAX_RESULTS:
             if len(state.want.shape.requests[index].alternatives) > 1:
                 return False
-            raise AllocationError(f"claim {state.want.claim}: exceeds the claim limit of {MAX_RESULTS}")
+            raise state.want.error(f": exceeds the claim limit of {MAX_RESULTS}")
         undone: list[_Undo] = []
         for position in matching:
             undo = self._take(state, index, wanted, position)
@@ -225,9 +253,9 @@ class DeviceSearch:
         """All devices cannot be had if one of them breaks a constraint, whatever else is chosen."""
         noted = self._constrain(state, index, wanted, device)
         if noted is None:
-            raise AllocationError(
-                f"claim {state.want.claim}, request {wanted.name}: asks for all devices, but device "
-                f"{device.id} does not satisfy the constraints of the claim"
+            raise state.want.error(
+                f", request {wanted.name}: asks for all devices, but device "
+                f"{device.id} does not satisfy the constraints of the claim",
             )
         self._forget(state, noted)
 

@@ -118,7 +118,7 @@ class Shortages:
         counts = [self._count(wanted, state, row) for state, row in states.items()]
         return DeviceShortage(
             claim=claim.entry if isinstance(claim, OwnClaim) else str(claim.key),
-            is_own=isinstance(claim, OwnClaim),
+            position=claim.position if isinstance(claim, OwnClaim) else -1,
             request=wanted.name,
             class_name=wanted.class_name,
             wanted=wanted.count,

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from posse.engine.devices.devices import Devices
-from posse.engine.devices.needs import DeviceNeeds
+from posse.engine.devices.needs import claim_names, pod_claims
 from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.requests import Alternative
 from posse.engine.devices.search import Want
 from posse.engine.devices.selecting import SelectorFailed
 from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
+from posse.model.pod import Pod
 
 _MAX_PLACES = 3
 _MAX_HOLDERS = 5
@@ -61,13 +63,14 @@ class DeviceLack:
         return self.most_free >= max(self.wanted, 1)
 
 
-def device_lacks(state: ClusterState, needs: DeviceNeeds | None) -> tuple[DeviceLack, ...]:
+def device_lacks(state: ClusterState, record: PodRecord) -> tuple[DeviceLack, ...]:
     """The requests of the pod that lack devices; all of them, if each finds enough somewhere."""
+    needs = record.pod_class.devices
     if needs is None or needs.problem or not len(state.nodes):
         return ()
     devices = state.devices
     found = [
-        _lack(devices, want, wanted)
+        _lack(devices, _name(want, record.pod), wanted)
         for want in devices.wants(needs)
         for request in want.shape.requests
         for wanted in request.alternatives
@@ -75,7 +78,14 @@ def device_lacks(state: ClusterState, needs: DeviceNeeds | None) -> tuple[Device
     return tuple([one for one in found if not one.finds_enough] or found)
 
 
-def _lack(devices: Devices, want: Want, wanted: Alternative) -> DeviceLack:
+def _name(want: Want, pod: Pod) -> str:
+    """A claim that was made from a template goes by the name that all pods of the template have for it."""
+    entries = [one.entry for one in pod_claims(pod) if one.key is not None]
+    made = [one.name for one in entries if one.resource_claim_template_name]
+    return want.claim if want.position < 0 or want.claim in made else claim_names(pod)[want.position]
+
+
+def _lack(devices: Devices, claim: str, wanted: Alternative) -> DeviceLack:
     matching = list(_matching(devices, wanted))
     tolerated = [one for one in matching if wanted.tolerates(one.taints)]
     places: dict[str, list[DeviceRecord]] = {}
@@ -87,7 +97,7 @@ def _lack(devices: Devices, want: Want, wanted: Alternative) -> DeviceLack:
     ]
     counted.sort(key=lambda one: (-one.free, -one.matching, one.where))
     return DeviceLack(
-        want.claim,
+        claim,
         wanted.name,
         wanted.class_name,
         wanted.count,

@@ -82,7 +82,7 @@ def obstacle(
         resource=lack.resource if lack is not None else "",
         closest=_closest(state, lack) if lack is not None else (),
         holders=_holders(state, groups, lack, records[fit]) if lack is not None else (),
-        devices=device_lacks(state, scheduling_class.pod_class.devices),
+        devices=device_lacks(state, records[fit]),
     )
 
 

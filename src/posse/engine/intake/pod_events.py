@@ -130,6 +130,15 @@ class PodEvents:
         if group is not None:
             knowledge.groups.join(record, group)
         requeue(knowledge, record)
+        if pod.spec.resource_claims:
+            self._reread_sharers()
+
+    def _reread_sharers(self) -> None:
+        """Pods that used a claim alone, and share it with a new pod now."""
+        pods = self._knowledge.pods
+        for record in map(pods.get, self._knowledge.state.devices.take_no_longer_alone()):
+            if record is not None and not record.node:
+                self.reread(record)
 
     def _changed(self, record: PodRecord, pod: Pod) -> None:
         before, record.pod = record.pod, pod

@@ -1,10 +1,9 @@
 """Sentences about claims that find no devices. They name the claim and the request."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import singledispatch
 
-from posse.engine.causes import ClaimElsewhere, DeviceShortage, NoNodeFits
+from posse.engine.causes import ClaimElsewhere, DeviceShortage
 
 _MAX_REQUESTS = 3
 """Requests that a message describes one by one."""
@@ -15,17 +14,6 @@ def device_sentences(short: Sequence[DeviceShortage | ClaimElsewhere]) -> list[s
     rest = len(short) - _MAX_REQUESTS
     more = [f"{rest} more {'request' if rest == 1 else 'requests'} found no devices"] if rest > 0 else []
     return [*map(_sentence, short[:_MAX_REQUESTS]), *more]
-
-
-def with_claim_names(cause: NoNodeFits, names: Mapping[str, str]) -> NoNodeFits:
-    """The cause for one pod: `names` are those of the claims that were made for it, by entry."""
-    devices = tuple(
-        replace(one, claim=names.get(one.claim, one.claim))
-        if isinstance(one, DeviceShortage) and one.is_own
-        else one
-        for one in cause.devices
-    )
-    return replace(cause, devices=devices)
 
 
 @singledispatch

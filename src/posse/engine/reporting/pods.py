@@ -6,10 +6,9 @@ Functions called `mark_...` change what is remembered as reported, and return th
 from collections.abc import Iterable
 from dataclasses import replace
 
-from posse.engine.causes import DeviceShortage, NoNodeFits
+from posse.engine.causes import NoNodeFits
 from posse.engine.decisions import SCHEDULER_ERROR, Bind, Decision, Evict, Placement, ReportPod
-from posse.engine.devices.needs import pod_claims
-from posse.engine.reporting.device_messages import with_claim_names
+from posse.engine.devices.needs import claim_names
 from posse.engine.reporting.messages import statement_text
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import Reported, Reservation, Statement
@@ -76,17 +75,15 @@ def mark_pods_refused(
 
 def _is_about_own_claims(verdict: Verdict) -> bool:
     """Whether the text differs among pods of one class, which have a claim each."""
-    devices = verdict.cause.devices if isinstance(verdict.cause, NoNodeFits) else ()
-    return any(isinstance(one, DeviceShortage) and one.is_own for one in devices)
+    return isinstance(verdict.cause, NoNodeFits) and verdict.cause.names_own_claims
 
 
 def _with_names(statement: Statement, pod: Pod) -> Statement:
     """The statement with the names of the pod's own claims."""
-    names = {one.entry.name: str(one.key) for one in pod_claims(pod) if one.key is not None}
     verdict = statement.verdict
     if not isinstance(verdict.cause, NoNodeFits):
         return statement
-    return replace(statement, verdict=replace(verdict, cause=with_claim_names(verdict.cause, names)))
+    return replace(statement, verdict=replace(verdict, cause=verdict.cause.with_names(claim_names(pod))))
 
 
 def mark_pod_error(record: PodRecord, reason: str, message: str) -> list[ReportPod]:

@@ -79,7 +79,8 @@ class DeviceFilter:
             (_INVALID, invalid & ~error),
             (_TOO_FEW, others & ~invalid & ~error),
         ]
-        return [*reasons, (self._devices.error(self._needs), error)] if error.any() else reasons
+        fault = self._devices.fault(self._needs) if error.any() else None
+        return [*reasons, (fault.text(), error)] if fault is not None else reasons
 
     def shortages(self, refused: BoolArray) -> tuple[DeviceShortage | ClaimElsewhere, ...]:
         return self._devices.shortages(self._needs, refused)

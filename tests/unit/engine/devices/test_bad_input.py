@@ -58,7 +58,7 @@ def test_an_invalid_expression_is_an_error_that_names_where_it_stands(where):
     driver.see(resource_slice("n1"), *claims, one)
     reason, message = pod_reports(driver.decide())["p1"]
     assert reason == "SchedulerError"
-    place = "claim gpu0: class gpu" if where == "class" else "claim gpu0"
+    place = "claim test/p1-gpu0: class gpu" if where == "class" else "claim test/p1-gpu0"
     assert f"request req: {place}: selector #0 on device" in message
 
 

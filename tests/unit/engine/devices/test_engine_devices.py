@@ -4,6 +4,7 @@ from posse.engine.decisions import AllocateClaims, Bind, ReleaseClaim, ReportGro
 from posse.engine.events import ClaimWritten, ReleaseFailed
 from posse.engine.keys import ClaimKey
 from posse.model.meta import Condition
+from posse.model.pod import PodResourceClaim
 from posse.model.resource_claim import AllocatedDeviceStatus
 from posse.model.workload import PodGroupResourceClaim
 from tests.support.builders import changed, gang, node, nodes, pod
@@ -480,9 +481,60 @@ def test_a_pod_whose_claim_is_gone_wants_nothing_that_could_be_named():
     claim = device_claim("c", exact("req", 2))
     driver = Driver(*nodes(1), device_class(), resource_slice("n1"), claim, one)
     devices = driver.engine._knowledge.state.devices
+    driver.see(pod("p2", resource_claims=claiming("c")))
     needs = devices.needs(one)
     driver.lose(claim)
     assert devices.wants(needs) == []
+
+
+def one_entry(name, claim):
+    return pod(name, resource_claims=(PodResourceClaim(name=f"of-{name}", resource_claim_name=claim),))
+
+
+def test_pods_with_a_claim_each_are_of_one_class_whoever_made_the_claims():
+    pods = [one_entry(f"p{i}", f"c{i}") for i in (1, 2)]
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 2))
+    driver.see(device_claim("c1"), device_claim("c2"), *pods)
+    assert len({record.pod_class for record in driver.engine._knowledge.pods.values()}) == 1
+    decisions = driver.decide()
+    assert allocations(decisions) == {"c1": ["n1/d1"], "c2": ["n1/d2"]}
+
+
+def test_pods_of_one_class_are_told_the_names_of_their_own_claims():
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"))
+    driver.see(*(device_claim(f"c{i}") for i in (1, 2, 3)), *(one_entry(f"p{i}", f"c{i}") for i in (1, 2, 3)))
+    reports = pod_reports(driver.decide())
+    assert {name: f"Claim test/c{name[1]}, request req" in text for name, (_, text) in reports.items()} == {
+        "p2": True,
+        "p3": True,
+    }
+    broken = device_class("gpu", 'device.attributes["dra.example.com"].healthy')
+    driver.see(broken, resource_slice("n1", 2))
+    reports = pod_reports(driver.decide(60.0))
+    for name in ("p2", "p3"):
+        assert f"request req: claim test/c{name[1]}: class gpu: selector #0" in reports[name][1]
+
+
+def test_a_claim_that_a_second_pod_uses_is_shared():
+    """The first pod waits; both start with one device when there is room."""
+    first, second = one_entry("p1", "c"), one_entry("p2", "c")
+    driver = Driver(device_class(), device_claim("c"), first)
+    assert driver.bind() == {}
+    driver.see(second, node("n1"), node("n2"), resource_slice("n1", 2), resource_slice("n2", 2))
+    decisions = driver.decide()
+    [nodes_of_both] = [placements(decisions)]
+    assert len(set(nodes_of_both.values())) == 1
+    assert len(nodes_of_both) == 2
+    assert len(allocations(decisions)["c"]) == 1
+
+
+def test_a_pod_joins_another_whose_claim_was_its_own():
+    """The first pod has its node and device, though the cluster does not show that yet."""
+    driver = Driver(*nodes(3), device_class(), *(resource_slice(f"n{i}") for i in (1, 2, 3)))
+    driver.see(device_claim("c"), one_entry("p1", "c"))
+    first = driver.bind()
+    driver.see(one_entry("p2", "c"))
+    assert driver.bind() == {"p2": first["p1"]}
 
 
 def sharers(count, **description):

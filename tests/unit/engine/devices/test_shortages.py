@@ -63,17 +63,35 @@ def test_the_same_shortage_is_reported_once():
     assert not pod_reports(driver.decide())
 
 
+def group_message(driver):
+    [report] = [one for one in driver.decide() if isinstance(one, ReportGroup)]
+    return report.message
+
+
 def test_a_group_and_its_members_are_told_the_claim_and_the_request():
     pods, claims = pods_with_own(3, group="g1")
-    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 2), gang(minimum=3), *claims, *pods)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), gang(minimum=3), *claims, *pods)
     decisions = driver.decide()
     [group] = [one for one in decisions if isinstance(one, ReportGroup)]
-    assert (
-        "Claim gpu0, request req: it wants 1 device of class gpu, and no node has one free." in group.message
-    )
+    shortage = "request req: it wants 1 device of class gpu, and no node has one free."
+    assert f"Claim gpu0, {shortage}" in group.message
     reports = pod_reports(decisions)
-    assert "Claim test/p3-gpu0, request req: " in reports["p3"][1]
-    assert "Claim gpu0, request req: " in reports["p1"][1]
+    for name in ("p2", "p3"):
+        assert f"Claim test/{name}-gpu0, {shortage}" in reports[name][1]
+    assert f"Claim gpu0, {shortage}" in reports["p1"][1]
+
+
+def test_a_group_is_told_the_claim_of_the_only_pod_that_lacks_devices():
+    pods, claims = pods_with_own(3, group="g1")
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 2), gang(minimum=3), *claims, *pods)
+    assert "Claim test/p3-gpu0, request req: it wants 1 device of class gpu" in group_message(driver)
+
+
+def test_a_group_whose_member_lacks_a_claim_of_a_user_is_told_its_name():
+    claims = [device_claim(name) for name in ("c1", "c2")]
+    pods = [pod(f"p{i}", group="g1", resource_claims=claiming(f"c{i}")) for i in (1, 2)]
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1"), gang(minimum=2), *claims, *pods)
+    assert "Claim test/c2, request req: it wants 1 device of class gpu" in group_message(driver)
 
 
 def test_only_requests_that_find_too_few_by_themselves_are_named():

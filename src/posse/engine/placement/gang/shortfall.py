@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.causes import ClassShortfall, ResourceLack, TooManySteps
+from posse.engine.causes import ClassShortfall, NoNodeFits, ResourceLack, TooManySteps
+from posse.engine.devices.needs import claim_names
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.placement_problem import PodTooLarge
 from posse.engine.rules.context import SchedulingClass
@@ -56,7 +57,10 @@ def shortfall(
 ) -> Shortfall:
     verdict = state.scores(scheduling_class).refuse()
     lack = lack_of(state, scheduling_class)
-    summary = ClassShortfall(len(records), verdict.cause, _counted(state, lack) if lack is not None else None)
+    cause = verdict.cause
+    if len(records) == 1 and isinstance(cause, NoNodeFits) and cause.names_own_claims:
+        cause = cause.with_names(claim_names(records[0].pod))
+    summary = ClassShortfall(len(records), cause, _counted(state, lack) if lack is not None else None)
     return Shortfall(scheduling_class, tuple(records), verdict, summary)
 
 
